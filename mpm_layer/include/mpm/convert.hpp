@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "mpm/export.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+
+namespace mpm {
+
+/// Reads a plain ViT ONNX (or a converted one) and says what it is. Loads external data; reads MODEL.json where it
+/// exists. Throws mpm::Error when the file is not ONNX or the graph is not a plain pre-norm ViT.
+MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options = {});
+
+/// The ONNX file, serialised, whose encoder is made of ai.mpm ops; OpenCV reads it after registerLayers(). An already
+/// converted model passes through unchanged, unless `options` asks for something else than it was made with: error.
+/// Throws mpm::Error, naming the first node that does not fit and what was expected there.
+MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {});
+
+/// convertModel into a file: written beside `output_path` under a temporary name, then renamed; a file that cannot be
+/// written whole leaves nothing behind. Returns what was converted.
+MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
+                              const ConvertOptions& options = {});
+
+}  // namespace mpm

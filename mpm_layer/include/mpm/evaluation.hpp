@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+/// Counts of (truth, prediction) over any number of images. Not thread-safe.
+class MPM_API ConfusionMatrix {
+ public:
+  /// Pixels whose truth is `ignore` do not count.
+  ConfusionMatrix(int classes, int ignore);
+
+  /// Both CV_8U and of one size. Throws mpm::Error otherwise, or when a truth label is neither a class nor `ignore`.
+  void add(const cv::Mat& truth, const cv::Mat& prediction);
+
+  /// Intersection over union per class, 0..1; NaN for a class that occurs in neither.
+  std::vector<double> iou() const;
+  /// Mean of iou() over the classes that occur.
+  double meanIou() const;
+  /// Share of counted pixels whose prediction is the truth, 0..1.
+  double pixelAccuracy() const;
+  std::int64_t count(int truth, int prediction) const;
+
+ private:
+  int classes_;
+  int ignore_;
+  std::vector<std::int64_t> counts_;  // {truth, prediction}
+};
+
+}  // namespace mpm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+/// Block indices, 0-based and strictly increasing; Mutual Pair Merging runs before each of them. Empty: no merging.
+using Schedule = std::vector<int>;
+
+/// The schedule of the paper, used for a plain ViT when the caller names none.
+inline const Schedule kDefaultSchedule = {2, 5};
+
+/// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error on anything else.
+MPM_API Schedule parseSchedule(const std::string& text);
+
+/// {2, 5} -> "2,5"; {} -> "none".
+MPM_API std::string toString(const Schedule& schedule);
+
+/// How an encoder block weighs merged tokens. Plain is the paper. Proportional adds log(cluster size) to the logit of
+/// each key, so that a merged token counts as many times as it has members.
+enum class Attention { kPlain, kProportional };
+
+/// What a segmentation net returns: labels {B, 1, H, W} or logits {B, classes, H, W}, both at the input's size.
+enum class Output { kLabels, kLogits };
+
+/// Arithmetic of the GEMMs. Similarities, reductions and the residual stream are fp32 in both.
+enum class Precision { kFp32, kBf16 };
+
+struct Size2 {
+  int height = 0;  ///< px
+  int width = 0;   ///< px
+  friend bool operator==(const Size2&, const Size2&) = default;
+};
+
+/// Everything the converter may be told. The defaults are the paper's.
+struct ConvertOptions {
+  /// nullopt: {2, 5} for a plain ViT; whatever it was converted with for a converted one.
+  std::optional<Schedule> schedule;
+  /// nullopt: the size in the graph, else the one in the JSON beside it. Both sides multiples of the patch.
+  std::optional<Size2> input_size;
+  Attention attention = Attention::kPlain;
+  Output output = Output::kLabels;
+  Precision precision = Precision::kFp32;
+
+  /// Throws mpm::Error for a schedule that is not strictly increasing and non-negative, or a size that is not positive.
+  MPM_API void validate() const;
+};
+
+}  // namespace mpm

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/dnn.hpp>
+#include <string>
+
+#include "mpm/export.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+
+namespace mpm {
+
+using ReadOptions = ConvertOptions;
+
+/// Registers the layers of domain ai.mpm with OpenCV's layer factory, so that cv::dnn::readNetFromONNX reads converted
+/// models. Idempotent and thread-safe. C callers and Python's ctypes: mpm_register_layers() in mpm/c_api.h.
+MPM_API void registerLayers();
+
+/// A net from a plain ViT ONNX, converted in memory, or from a converted one. Runs on DNN_BACKEND_OPENCV, target CPU.
+///
+/// Input: {B, 3, H, W} float, normalised as ModelFacts says. Ask for outputs by name: those in ModelInfo::outputs
+/// ("labels" or "logits" when it segments), "merge_map" {B, max(K, 1), N}: row k the composed cluster of every image
+/// token after insertion k + 1 (the identity when K = 0), "token_counts" {B, K + 1}: N, then N' after each insertion.
+/// One net must not be used by two threads at once; two nets may.
+MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options = {}, ModelInfo* info = nullptr);
+
+}  // namespace mpm

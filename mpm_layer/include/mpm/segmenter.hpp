@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "mpm/export.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+
+namespace mpm {
+
+/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping.
+struct StageTimes {
+  double total = 0;
+  double preprocess = 0;
+  double backbone = 0;
+  double merge = 0;
+  double restore = 0;
+  double head = 0;
+  double postprocess = 0;
+};
+
+/// How an image meets a net of fixed input size.
+enum class Fit {
+  kResize,  ///< one pass over the image resized to the input's size
+  kWindow,  ///< sliding windows over the image at its own scale, logits averaged by count (Segmenter's evaluation)
+};
+
+struct SegmenterOptions : ConvertOptions {
+  Fit fit = Fit::kResize;
+  int threads = 0;  ///< 0: OpenCV's default. Sets cv::setNumThreads, which is global to the process.
+};
+
+/// What one image became.
+struct Segmentation {
+  cv::Mat labels;  ///< CV_8U class index, at the image's own size; an empty Mat when the model does not segment
+  Size2 grid;      ///< image tokens
+  /// Composed map after each insertion: cluster_of_token[k][i], {K, N}. Empty without merging. With Fit::kWindow: of
+  /// the first window.
+  std::vector<std::vector<int>> cluster_of_token;
+  std::vector<double> tokens;  ///< N, then N' after each insertion; with Fit::kWindow the mean over the windows
+  StageTimes ms;
+};
+
+/// Image in, label map and merge maps out. Not thread-safe: one per thread.
+class MPM_API Segmenter {
+ public:
+  /// `model`: a plain ViT ONNX or a converted one. Throws mpm::Error.
+  explicit Segmenter(const std::string& model, const SegmenterOptions& options = {});
+  ~Segmenter();
+  Segmenter(Segmenter&&) noexcept;
+  Segmenter& operator=(Segmenter&&) noexcept;
+
+  /// `image`: CV_8UC3 BGR, as cv::imread and cv::VideoCapture give it; any size. The image is resized to the input's
+  /// size, the scores to the image's (both bilinear). Throws mpm::Error on an empty image or a NaN in the net.
+  Segmentation segment(const cv::Mat& image);
+
+  const ModelInfo& model() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm

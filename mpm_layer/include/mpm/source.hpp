@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+struct Frame {
+  cv::Mat image;       ///< CV_8UC3 BGR
+  std::string name;    ///< fit for a file name: the image's stem, or STEM_000012 for a video, camera_000012 for a camera
+  std::string source;  ///< as the user wrote it, without credentials
+  int index = 0;       ///< 0-based within the source
+};
+
+struct SourceOptions {
+  double timeout_s = 10;  ///< for cameras and URLs: how long to wait for the first or the next frame
+};
+
+/// Where images come from. Not thread-safe.
+class MPM_API FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  /// The next frame; nullopt at the end. Throws mpm::Error naming the file or address when one cannot be read, or when
+  /// a camera or address gives nothing within the time-out (a hanging read never hangs the caller).
+  virtual std::optional<Frame> next() = 0;
+  /// Number of frames, when it is known.
+  virtual std::optional<int> size() const { return std::nullopt; }
+};
+
+/// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera index ("0"), or a
+/// URL (rtsp://, http://, https://). Throws mpm::Error when there is no such thing.
+MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
+
+/// `text` with the user and password of a URL replaced by "***".
+MPM_API std::string withoutCredentials(const std::string& text);
+
+}  // namespace mpm

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "kernels/view.h"
+
+namespace mpm {
+
+enum class Activation { kGeluErf, kGeluTanh, kGeluQuick, kRelu, kSilu };
+
+/// "gelu_erf" and so on (docs/ops.md). Throws mpm::Error for another name.
+Activation parseActivation(std::string_view name);
+
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the columns of each row; moments in two passes, fp32. x and y
+/// {rows, dim}; y may be x. On the calling thread.
+void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
+
+/// x = activation(x), in place, on the calling thread. Relative error <= 4e-7 against double precision (absolute below
+/// 1e-6).
+void activate(Activation activation, MatrixView<float> x);
+
+/// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (SwiGLU and its kin).
+void activateGated(Activation activation, MatrixView<float> x);
+
+}  // namespace mpm

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "kernels/precision.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+/// y = x W^T + b with the weights packed once, for the tile loops of the kernels: every call runs on the calling thread
+/// alone, on oneDNN (x86-64) or CBLAS (elsewhere). No allocation and no primitive creation once a height was seen.
+class PackedLinear {
+ public:
+  /// Rows that one call takes at most: a tile whose operands stay in a core's L2.
+  static constexpr int kMaxRows = 128;
+
+  PackedLinear();
+  /// `weight` {out, in}; `bias` {out} or null. Both are copied.
+  PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision = Precision::kFp32);
+  ~PackedLinear();
+  PackedLinear(PackedLinear&&) noexcept;
+  PackedLinear& operator=(PackedLinear&&) noexcept;
+
+  /// y {rows, out} = (accumulate ? y : 0) + x W^T + b. x {rows, in} float32, rows <= kMaxRows; x and y may not overlap.
+  /// A bf16 linear rounds x to bf16 first. Row r of y depends on row r of x only, and not on `rows`. Thread-safe.
+  void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate = false) const;
+
+  int in() const;
+  int out() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+namespace mpm {
+
+/// Reference to a callable that outlives the call. Never allocates, unlike std::function.
+class TaskRef {
+ public:
+  template <typename F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>)
+  TaskRef(F&& body)  // NOLINT(google-explicit-constructor)
+      : object_(const_cast<void*>(static_cast<const void*>(&body))),
+        call_([](void* object, int task) { (*static_cast<std::remove_reference_t<F>*>(object))(task); }) {}
+
+  void operator()(int task) const { call_(object_, task); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, int);
+};
+
+/// How the kernels spread their work. The kernels bring no threads of their own: the layers hand them OpenCV's, so that
+/// there is one pool in the process. Results must not depend on which thread runs a task, nor on their number.
+class Parallel {
+ public:
+  virtual ~Parallel() = default;
+  /// Calls body(0) ... body(tasks - 1), each once, started in this order, and returns when all are done. The first
+  /// exception thrown by a task is rethrown here; tasks not yet started are then dropped.
+  virtual void run(int tasks, TaskRef body) const = 0;
+};
+
+/// Everything on the calling thread.
+class Serial final : public Parallel {
+ public:
+  void run(int tasks, TaskRef body) const override {
+    for (int task = 0; task < tasks; ++task) body(task);
+  }
+};
+
+}  // namespace mpm

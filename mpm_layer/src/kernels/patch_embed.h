@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/linear.h"
+#include "kernels/parallel.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+/// Size of an image and of the patches cut from it, px.
+struct PatchGeometry {
+  int channels = 3, height = 0, width = 0;
+  int kernel_h = 0, kernel_w = 0;
+  int stride_h = 0, stride_w = 0;
+  int gridHeight() const { return (height - kernel_h) / stride_h + 1; }
+  int gridWidth() const { return (width - kernel_w) / stride_w + 1; }
+};
+
+/// Patches of one image as rows times the weights, plus the positions: tokens {N, d} = patches W^T + position. `image`
+/// {channels, height, width}; `weight` packed from {d, channels * kernel_h * kernel_w}; `position` {N, d}.
+void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
+                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel);
+
+}  // namespace mpm

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "kernels/elementwise.h"
+#include "kernels/parallel.h"
+#include "kernels/precision.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+struct NormWeights {
+  const float* weight = nullptr;  ///< {dim}
+  const float* bias = nullptr;    ///< {dim}
+  float eps = 0;
+};
+
+struct LinearWeights {
+  MatrixView<const float> weight;  ///< {out, in}
+  const float* bias = nullptr;     ///< {out}, or null
+};
+
+/// One pre-norm ViT block, as the op TransformerBlock of docs/ops.md describes it. The pointers are borrowed until the
+/// constructor of TransformerBlock returns.
+struct TransformerBlockSpec {
+  int dim = 0;
+  int heads = 0;
+  int head_dim = 0;
+  float scale = 0;  ///< multiplies q k^T
+  NormWeights norm1;
+  LinearWeights qkv;  ///< {3 heads head_dim, dim}: q, k, v rows, head-major
+  bool qk_norm = false;
+  NormWeights q_norm, k_norm;  ///< over head_dim
+  LinearWeights proj;          ///< {dim, heads head_dim}
+  NormWeights norm2;
+  LinearWeights fc1;  ///< {hidden, dim}, or {2 hidden, dim} when gated
+  bool gated = false;
+  Activation activation = Activation::kGeluErf;
+  bool mlp_norm = false;
+  NormWeights mlp_norm_weights;  ///< over hidden, between the activation and fc2
+  LinearWeights fc2;             ///< {dim, hidden}
+  Precision precision = Precision::kFp32;
+};
+
+/// x + MLP(LN(x')) with x' = x + Attention(LN(x)). Weights are packed once. Tiled so that no intermediate leaves L2 and
+/// the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the rest per row tile again.
+class TransformerBlock {
+ public:
+  explicit TransformerBlock(const TransformerBlockSpec& spec);
+  ~TransformerBlock();
+  TransformerBlock(TransformerBlock&&) noexcept;
+  TransformerBlock& operator=(TransformerBlock&&) noexcept;
+
+  /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to the
+  /// scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
+  /// Thread-safe; scratch is kept per calling thread and grows to the largest call.
+  void run(TokensView<const float> x, const float* key_bias, TokensView<float> y, const Parallel& parallel) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm
