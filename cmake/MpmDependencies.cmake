@@ -19,7 +19,7 @@ if(mpm_gemm STREQUAL "AUTO")
   endif()
 endif()
 if(mpm_gemm STREQUAL "onednn")
-  find_package(dnnl CONFIG REQUIRED)
+  find_package(OneDNN REQUIRED)
   find_package(OpenMP REQUIRED COMPONENTS CXX)  # oneDNN's threads, which we keep at one
 elseif(mpm_gemm STREQUAL "cblas")
   pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)

@@ -16,7 +16,9 @@ MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptio
 /// The ONNX file, serialised, whose encoder is made of ai.mpm ops; OpenCV reads it after registerLayers(). An already
 /// converted model passes through unchanged, unless `options` asks for something else than it was made with: error.
 /// Throws mpm::Error, naming the first node that does not fit and what was expected there.
-MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {});
+/// Where `info` is given, it receives what was found, in the same pass.
+MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {},
+                                 ModelInfo* info = nullptr);
 
 /// convertModel into a file: written beside `output_path` under a temporary name, then renamed; a file that cannot be
 /// written whole leaves nothing behind. Returns what was converted.

@@ -15,9 +15,9 @@ struct MatrixView {
   std::ptrdiff_t stride = 0;
 
   MatrixView() = default;
-  MatrixView(T* data, int rows, int cols) : MatrixView(data, rows, cols, cols) {}
-  MatrixView(T* data, int rows, int cols, std::ptrdiff_t stride)
-      : data(data), rows(rows), cols(cols), stride(stride) {}
+  MatrixView(T* values, int row_count, int col_count) : MatrixView(values, row_count, col_count, col_count) {}
+  MatrixView(T* values, int row_count, int col_count, std::ptrdiff_t row_stride)
+      : data(values), rows(row_count), cols(col_count), stride(row_stride) {}
   /// A mutable view is also a const one.
   template <typename U>
     requires(std::is_same_v<const U, T>)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/mask_scores.h"
+
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+class MaskScoresLayer final : public MpmLayer {
+ public:
+  explicit MaskScoresLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 4), classes_(intAttribute(params, "special_tokens")), eps_(floatAttribute(params, "eps")) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    return {{inputs[0][0], inputs[0][1] - classes_, classes_}};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    const auto projection = [](const cv::Mat& constant) {
+      return PackedLinear(matrixOf(constant, constant.size[0], constant.size[1]), nullptr);
+    };
+    proj_patch_ = projection(constants[0]);
+    proj_classes_ = projection(constants[1]);
+    norm_weight_ = constants[2].clone();
+    norm_bias_ = constants[3].clone();
+    expect(static_cast<int>(norm_weight_.total()) == classes_ && static_cast<int>(norm_bias_.total()) == classes_,
+           "its mask norm is not over " + std::to_string(classes_) + " classes");
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const auto tokens = tokensOf(inputs[0], liveRows(inputs[1], classes_));
+    for (int b = 0; b < tokens.batch; ++b) {
+      const auto image = tokens.image(b);
+      maskScores(image, classes_, proj_patch_, proj_classes_, norm_weight_.ptr<float>(), norm_bias_.ptr<float>(), eps_,
+                 {outputs[0].ptr<float>(b), image.rows - classes_, classes_}, parallel_);
+    }
+  }
+
+ private:
+  int classes_;
+  float eps_;
+  PackedLinear proj_patch_, proj_classes_;
+  cv::Mat norm_weight_, norm_bias_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeMaskScores(cv::dnn::LayerParams& params) { return cv::makePtr<MaskScoresLayer>(params); }
+
+}  // namespace mpm

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+/// What the states say, in the form that callers read: composed maps and token counts after each insertion.
+class MergeReportLayer final : public MpmLayer {
+ public:
+  explicit MergeReportLayer(const cv::dnn::LayerParams& params) : MpmLayer(params, 0) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    expect(!inputs.empty(), "needs the state of PatchEmbed as its first input");
+    const int insertions = static_cast<int>(inputs.size()) - 1;
+    const int patches = (inputs[0][1] - 1) / 2;
+    return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    cv::Mat& maps = outputs[0];
+    cv::Mat& counts = outputs[1];
+    const int states = static_cast<int>(inputs.size());
+    for (int b = 0; b < maps.size[0]; ++b) {
+      for (int k = 0; k < states; ++k) {
+        const auto state = stateOf(inputs[k], b);
+        counts.at<float>(b, k) = state.data[0];
+        if (k == 0 && states > 1) continue;  // before the first insertion every token is its own cluster
+        std::copy_n(state.clusterOfToken(), state.patches, maps.ptr<float>(b, std::max(k - 1, 0)));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params) { return cv::makePtr<MergeReportLayer>(params); }
+
+}  // namespace mpm

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/mpm_layer.h"
+
+#include <algorithm>
+
+namespace mpm {
+namespace {
+
+Shape shapeOf(const cv::dnn::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
+
+}  // namespace
+
+MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constants_(constants) {
+  setParamsFrom(params);
+  for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
+  expect(blobs.empty() || blobs.size() == constants_, "has " + std::to_string(blobs.size()) + " constants, expected " +
+                                                          std::to_string(constants_) + "; convert the model again");
+}
+
+std::size_t MpmLayer::activationsAmong(std::size_t inputs) const {
+  const std::size_t constants = blob_shapes_.empty() ? constants_ : 0;
+  expect(inputs > constants, "has " + std::to_string(inputs) + " inputs, expected more than its " +
+                                 std::to_string(constants) + " constants; convert the model again");
+  return inputs - constants;
+}
+
+void MpmLayer::fail(const std::string& what) const {
+  CV_Error(cv::Error::StsBadArg, "layer '" + name + "' (" + type + "): " + what);
+}
+
+int MpmLayer::intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const {
+  expect(params.has(key), "attribute '" + key + "' is missing; convert the model again");
+  return params.get<int>(key);
+}
+
+float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const {
+  expect(params.has(key), "attribute '" + key + "' is missing; convert the model again");
+  return params.get<float>(key);
+}
+
+bool MpmLayer::getMemoryShapes(const std::vector<cv::dnn::MatShape>& inputs, int /*required_outputs*/,
+                               std::vector<cv::dnn::MatShape>& outputs,
+                               std::vector<cv::dnn::MatShape>& /*internals*/) const {
+  const std::size_t activations = activationsAmong(inputs.size());
+  std::vector<Shape> shapes, constants = blob_shapes_;
+  for (std::size_t i = 0; i < inputs.size(); ++i) (i < activations ? shapes : constants).push_back(shapeOf(inputs[i]));
+  outputs.clear();
+  for (const Shape& shape : outputShapes(shapes, constants)) outputs.push_back(opencv::makeShape(shape));
+  return false;  // never in place
+}
+
+void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArrays outputs_array,
+                       cv::OutputArrayOfArrays /*internals*/) {
+  std::vector<cv::Mat> inputs, outputs;
+  inputs_array.getMatVector(inputs);
+  outputs_array.getMatVector(outputs);
+  const std::size_t activations = activationsAmong(inputs.size());
+  if (!packed_) {
+    std::vector<cv::Mat> constants = blobs;
+    if (constants.empty()) constants.assign(inputs.begin() + activations, inputs.end());
+    for (cv::Mat& constant : constants) {
+      if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
+      if (!constant.isContinuous()) constant = constant.clone();
+    }
+    takeConstants(constants);
+    blobs.clear();  // packed above: a second copy would double the memory of the weights
+    packed_ = true;
+  }
+  inputs.resize(activations);
+  for (const cv::Mat& input : inputs) {
+    expect(input.type() == CV_32F && input.isContinuous(), "expects continuous float32 inputs");
+  }
+  compute(inputs, outputs);
+}
+
+const int* MpmLayer::liveRows(const cv::Mat& state, int special) {
+  const int batch = state.size[0];
+  int* rows = rows_.atLeast(batch);
+  for (int b = 0; b < batch; ++b) {
+    const auto image = stateOf(state, b);
+    const float live = image.data[0];
+    expect(live >= 0 && live <= static_cast<float>(image.patches), "its state blob is not one that an ai.mpm op wrote");
+    rows[b] = special + image.live();
+  }
+  return rows;
+}
+
+TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows) {
+  if (blob.dims == 2) return {blob.ptr<float>(), blob.size[0], 1, blob.size[1], rows};
+  return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
+}
+
+TokensView<float> tokensOf(cv::Mat& blob, const int* rows) {
+  if (blob.dims == 2) return {blob.ptr<float>(), blob.size[0], 1, blob.size[1], rows};
+  return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
+}
+
+TokenState<const float> stateOf(const cv::Mat& blob, int b) { return {blob.ptr<float>(b), (blob.size[1] - 1) / 2}; }
+
+TokenState<float> stateOf(cv::Mat& blob, int b) { return {blob.ptr<float>(b), (blob.size[1] - 1) / 2}; }
+
+MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols) {
+  CV_Assert(constant.total() == static_cast<std::size_t>(rows) * cols);
+  return {constant.ptr<float>(), rows, cols};
+}
+
+std::string toString(const Shape& shape) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "}";
+}
+
+}  // namespace mpm

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kernels/scratch.h"
+#include "kernels/view.h"
+#include "layers/opencv_adapter.h"
+#include "layers/opencv_parallel.h"
+#include "merging/token_state.h"
+
+namespace mpm {
+
+using Shape = std::vector<int>;
+
+/// What the ops of domain ai.mpm have in common: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
+/// of 5.0), shapes as plain vectors, errors that name the layer. An op says its shapes, takes its constants once and
+/// computes; it never moves a blob.
+class MpmLayer : public cv::dnn::Layer {
+ public:
+  bool supportBackend(int backend) override { return backend == cv::dnn::DNN_BACKEND_OPENCV; }
+
+  bool getMemoryShapes(const std::vector<cv::dnn::MatShape>& inputs, int required_outputs,
+                       std::vector<cv::dnn::MatShape>& outputs, std::vector<cv::dnn::MatShape>& internals) const final;
+  void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
+
+ protected:
+  /// `constants`: how many there are, wherever they come from.
+  MpmLayer(const cv::dnn::LayerParams& params, int constants);
+
+  /// Shapes of the outputs for those of the activations and the constants. Calls fail() when they do not fit.
+  virtual std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                          const std::vector<Shape>& constants) const = 0;
+  /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
+  virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
+  virtual void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) = 0;
+
+  /// Throws cv::Exception: "layer 'NAME' (TYPE): WHAT".
+  [[noreturn]] void fail(const std::string& what) const;
+  void expect(bool condition, const std::string& what) const {
+    if (!condition) fail(what);
+  }
+
+  int intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
+  float floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
+
+  /// Live rows per image, special rows included; valid until the next call on this layer.
+  const int* liveRows(const cv::Mat& state, int special);
+
+  const OpenCvParallel parallel_{};
+
+ private:
+  std::size_t activationsAmong(std::size_t inputs) const;
+
+  std::size_t constants_;
+  bool packed_ = false;
+  std::vector<Shape> blob_shapes_;  ///< empty when the constants come as inputs
+  Scratch<int> rows_;
+};
+
+/// {batch, rows, dim} tokens of a blob. A {batch, dim} blob is `batch` images of one row.
+TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows);
+TokensView<float> tokensOf(cv::Mat& blob, const int* rows);
+
+/// State of image b of a {batch, 1 + 2N} blob.
+TokenState<const float> stateOf(const cv::Mat& blob, int b);
+TokenState<float> stateOf(cv::Mat& blob, int b);
+
+/// A 2-D constant as a matrix.
+MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols);
+
+std::string toString(const Shape& shape);
+
+}  // namespace mpm

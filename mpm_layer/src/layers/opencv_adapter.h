@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core/version.hpp>
+#include <opencv2/dnn.hpp>
+#include <opencv2/dnn/layer.details.hpp>
+#include <vector>
+
+/// The differences between OpenCV 4.6 and 5.0 that a layer meets, in one place.
+namespace mpm::opencv {
+
+/// True when nodes may be run by the engine of OpenCV 5, which knows a custom op by its bare name and hands constants
+/// over as inputs.
+inline constexpr bool kHasNewEngine = CV_VERSION_MAJOR >= 5;
+
+/// MatShape is a vector in 4.x and a class with explicit constructors in 5.0.
+inline cv::dnn::MatShape makeShape(const std::vector<int>& sizes) { return cv::dnn::MatShape(sizes); }
+
+}  // namespace mpm::opencv

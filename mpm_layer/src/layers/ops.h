@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/dnn.hpp>
+
+namespace mpm {
+
+/// Constructors of the ops of docs/ops.md, one file per op, as cv::dnn::LayerFactory wants them.
+cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeMutualPairMerge(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeTokenNorm(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeClassTokens(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeMaskScores(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeRestoreTokens(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);
+
+}  // namespace mpm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/patch_embed.h"
+
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "merging/mutual_pair_merge.h"
+
+namespace mpm {
+namespace {
+
+class PatchEmbedLayer final : public MpmLayer {
+ public:
+  explicit PatchEmbedLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, params.get<int>("special_tokens") > 0 ? 3 : 2),
+        height_(intAttribute(params, "height")),
+        width_(intAttribute(params, "width")),
+        stride_h_(intAttribute(params, "stride_h")),
+        stride_w_(intAttribute(params, "stride_w")),
+        special_(intAttribute(params, "special_tokens")) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    const Shape& image = inputs[0];
+    expect(image.size() == 4, "expects an image {B, C, H, W}, got " + toString(image));
+    const Shape& weight = constants[0];
+    expect(weight.size() == 4, "expects a weight {d, C, kh, kw}, got " + toString(weight));
+    expect(image[1] == weight[1] && image[2] == height_ && image[3] == width_,
+           "got an image of shape " + toString(image) + ", but the model was converted for " +
+               toString(Shape{image[0], weight[1], height_, width_}) +
+               "; resize the image, or convert again with --input-size");
+    const PatchGeometry geometry = geometryOf(weight);
+    const int patches = geometry.gridHeight() * geometry.gridWidth();
+    expect(constants[1] == Shape{patches, weight[0]},
+           "expects positions " + toString(Shape{patches, weight[0]}) + ", got " + toString(constants[1]));
+    return {{image[0], special_ + patches, weight[0]}, {image[0], 1 + 2 * patches}};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    const cv::Mat& weight = constants[0];
+    geometry_ = geometryOf({weight.size[0], weight.size[1], weight.size[2], weight.size[3]});
+    const int dim = weight.size[0];
+    weight_ = PackedLinear(matrixOf(weight, dim, static_cast<int>(weight.total()) / dim), nullptr);
+    position_ = constants[1].clone();
+    if (special_ > 0) special_rows_ = constants[2].clone();
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const cv::Mat& image = inputs[0];
+    cv::Mat& tokens = outputs[0];
+    const int patches = geometry_.gridHeight() * geometry_.gridWidth();
+    const int dim = weight_.out();
+    for (int b = 0; b < image.size[0]; ++b) {
+      const MatrixView<float> rows(tokens.ptr<float>(b), special_ + patches, dim);
+      if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);
+      patchEmbed(image.ptr<float>(b), geometry_, weight_, matrixOf(position_, patches, dim),
+                 rows.rowRange(special_, special_ + patches), parallel_);
+      resetState(stateOf(outputs[1], b));
+    }
+  }
+
+ private:
+  PatchGeometry geometryOf(const Shape& weight) const {
+    return {weight[1], height_, width_, weight[2], weight[3], stride_h_, stride_w_};
+  }
+
+  int height_, width_, stride_h_, stride_w_, special_;
+  PatchGeometry geometry_;
+  PackedLinear weight_;
+  cv::Mat position_, special_rows_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params) { return cv::makePtr<PatchEmbedLayer>(params); }
+
+}  // namespace mpm

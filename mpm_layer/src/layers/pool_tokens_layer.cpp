@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+class PoolTokensLayer final : public MpmLayer {
+ public:
+  explicit PoolTokensLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 0),
+        special_(intAttribute(params, "special_tokens")),
+        mean_(params.get<cv::String>("mode") == "mean"),
+        index_(params.get<int>("index", 0)) {
+    expect(mean_ || (params.get<cv::String>("mode") == "token" && index_ >= 0 && index_ < special_),
+           "mode must be 'mean', or 'token' with an index among the " + std::to_string(special_) + " special tokens");
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    return {{inputs[0][0], inputs[0][2]}};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const auto tokens = tokensOf(inputs[0], liveRows(inputs[1], special_));
+    for (int b = 0; b < tokens.batch; ++b) {
+      const auto image = tokens.image(b);
+      float* const pooled = outputs[0].ptr<float>(b);
+      if (mean_) {
+        meanOverPatches(image, stateOf(inputs[1], b), pooled);
+      } else {
+        std::copy_n(image.row(index_), tokens.dim, pooled);
+      }
+    }
+  }
+
+ private:
+  /// A cluster's row stands for as many patches as it has members, so the mean is that of the restored grid.
+  void meanOverPatches(MatrixView<const float> image, TokenState<const float> state, float* mean) {
+    sum_.assign(image.cols, 0.);
+    for (int i = 0; i < state.live(); ++i) {
+      const float* row = image.row(special_ + i);
+      const double size = state.clusterSize()[i];
+      for (int c = 0; c < image.cols; ++c) sum_[c] += size * row[c];
+    }
+    for (int c = 0; c < image.cols; ++c) mean[c] = static_cast<float>(sum_[c] / state.patches);
+  }
+
+  int special_;
+  bool mean_;
+  int index_;
+  std::vector<double> sum_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params) { return cv::makePtr<PoolTokensLayer>(params); }
+
+}  // namespace mpm

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/resample.h"
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+/// Scores of the grid to the input's size: labels {B, 1, H, W} with the argmax fused in, or logits {B, C, H, W}.
+class SegmentLayer final : public MpmLayer {
+ public:
+  SegmentLayer(const cv::dnn::LayerParams& params, bool labels)
+      : MpmLayer(params, 0),
+        labels_(labels),
+        grid_h_(intAttribute(params, "grid_h")),
+        grid_w_(intAttribute(params, "grid_w")),
+        height_(intAttribute(params, "height")),
+        width_(intAttribute(params, "width")) {
+    expect(grid_h_ > 0 && grid_w_ > 0 && height_ > 0 && width_ > 0, "its sizes must be positive");
+    rows_ = bilinearAxis(grid_h_, height_);
+    columns_ = bilinearAxis(grid_w_, width_);
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    const Shape& scores = inputs[0];
+    expect(scores.size() == 3 && scores[1] == grid_h_ * grid_w_,
+           "expects scores {B, " + std::to_string(grid_h_ * grid_w_) + ", C}, got " + toString(scores));
+    return {{scores[0], labels_ ? 1 : scores[2], height_, width_}};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const cv::Mat& scores = inputs[0];
+    for (int b = 0; b < scores.size[0]; ++b) {
+      const MatrixView<const float> grid(scores.ptr<float>(b), scores.size[1], scores.size[2]);
+      float* const out = outputs[0].ptr<float>(b);
+      if (labels_) {
+        resizeArgmax(grid, rows_, columns_, MatrixView<float>(out, height_, width_), parallel_);
+      } else {
+        resizeLogits(grid, rows_, columns_, out, parallel_);
+      }
+    }
+  }
+
+ private:
+  bool labels_;
+  int grid_h_, grid_w_, height_, width_;
+  AxisResampling rows_, columns_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params) {
+  return cv::makePtr<SegmentLayer>(params, true);
+}
+
+cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params) {
+  return cv::makePtr<SegmentLayer>(params, false);
+}
+
+}  // namespace mpm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linear.h"
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "layers/row_tiles.h"
+
+namespace mpm {
+namespace {
+
+class TokenLinearLayer final : public MpmLayer {
+ public:
+  explicit TokenLinearLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")) {
+    const std::string precision = params.get<cv::String>("precision", "fp32");
+    expect(precision == "fp32" || precision == "bf16", "precision '" + precision + "' is neither fp32 nor bf16");
+    precision_ = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    Shape shape = inputs[0];
+    shape.back() = constants[0][0];
+    return {shape};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    linear_ = PackedLinear(matrixOf(constants[0], constants[0].size[0], constants[0].size[1]),
+                           constants[1].ptr<float>(), precision_);
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const int* rows = inputs.size() > 1 ? liveRows(inputs[1], special_) : tiles_.allRows(inputs[0]);
+    const auto x = tokensOf(inputs[0], rows);
+    expect(x.dim == linear_.in(),
+           "got tokens of dim " + std::to_string(x.dim) + ", the weights are for " + std::to_string(linear_.in()));
+    tiles_.run(x, tokensOf(outputs[0], rows), parallel_,
+               [&](MatrixView<const float> from, MatrixView<float> to) { linear_.run(from, to); });
+  }
+
+ private:
+  int special_;
+  Precision precision_ = Precision::kFp32;
+  PackedLinear linear_;
+  RowTiles tiles_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params) { return cv::makePtr<TokenLinearLayer>(params); }
+
+}  // namespace mpm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/elementwise.h"
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "layers/row_tiles.h"
+
+namespace mpm {
+namespace {
+
+class TokenNormLayer final : public MpmLayer {
+ public:
+  explicit TokenNormLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")), eps_(floatAttribute(params, "eps")) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    return {inputs[0]};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    weight_ = constants[0].clone();
+    bias_ = constants[1].clone();
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const int* rows = inputs.size() > 1 ? liveRows(inputs[1], special_) : tiles_.allRows(inputs[0]);
+    const auto x = tokensOf(inputs[0], rows);
+    const auto y = tokensOf(outputs[0], rows);
+    expect(static_cast<int>(weight_.total()) == x.dim,
+           "got tokens of dim " + std::to_string(x.dim) + ", the weights are for " + std::to_string(weight_.total()));
+    tiles_.run(x, y, parallel_, [&](MatrixView<const float> from, MatrixView<float> to) {
+      layerNorm(from, weight_.ptr<float>(), bias_.ptr<float>(), eps_, to);
+    });
+  }
+
+ private:
+  int special_;
+  float eps_;
+  cv::Mat weight_, bias_;
+  RowTiles tiles_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeTokenNorm(cv::dnn::LayerParams& params) { return cv::makePtr<TokenNormLayer>(params); }
+
+}  // namespace mpm

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "kernels/transformer_block.h"
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+class TransformerBlockLayer final : public MpmLayer {
+ public:
+  explicit TransformerBlockLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 12 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("mlp_norm", 0)),
+        special_(intAttribute(params, "special_tokens")),
+        key_bias_(intAttribute(params, "key_bias") != 0),
+        qk_norm_eps_(params.get<float>("qk_norm_eps", 0.f)),
+        mlp_norm_eps_(params.get<float>("mlp_norm_eps", 0.f)) {
+    spec_.heads = intAttribute(params, "heads");
+    spec_.head_dim = intAttribute(params, "head_dim");
+    spec_.scale = floatAttribute(params, "scale");
+    spec_.norm1.eps = floatAttribute(params, "norm1_eps");
+    spec_.norm2.eps = floatAttribute(params, "norm2_eps");
+    spec_.activation = parseActivation(params.get<cv::String>("activation"));
+    spec_.qk_norm = params.get<int>("qk_norm", 0) != 0;
+    spec_.gated = params.get<int>("gated", 0) != 0;
+    spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
+    const std::string precision = params.get<cv::String>("precision", "fp32");
+    expect(precision == "fp32" || precision == "bf16", "precision '" + precision + "' is neither fp32 nor bf16");
+    spec_.precision = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    return {inputs[0]};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    std::size_t next = 0;
+    const auto vector = [&](int size) {
+      const cv::Mat& constant = constants[next++];
+      expect(static_cast<int>(constant.total()) == size, "constant " + std::to_string(next - 1) + " has " +
+                                                             std::to_string(constant.total()) + " values, expected " +
+                                                             std::to_string(size));
+      return constant.ptr<float>();
+    };
+    const auto norm = [&](NormWeights& weights, int size) {
+      weights.weight = vector(size);
+      weights.bias = vector(size);
+    };
+    const auto linear = [&](LinearWeights& weights, int out, int in) {
+      weights.weight = MatrixView<const float>(vector(out * in), out, in);
+      weights.bias = vector(out);
+    };
+    const int inner = spec_.heads * spec_.head_dim;
+    spec_.dim = static_cast<int>(constants[0].total());
+    norm(spec_.norm1, spec_.dim);
+    linear(spec_.qkv, 3 * inner, spec_.dim);
+    if (spec_.qk_norm) {
+      norm(spec_.q_norm, spec_.head_dim);
+      norm(spec_.k_norm, spec_.head_dim);
+      spec_.q_norm.eps = spec_.k_norm.eps = qk_norm_eps_;
+    }
+    linear(spec_.proj, spec_.dim, inner);
+    norm(spec_.norm2, spec_.dim);
+    const int fc1_out = static_cast<int>(constants[next].total()) / spec_.dim;
+    linear(spec_.fc1, fc1_out, spec_.dim);
+    const int hidden = spec_.gated ? fc1_out / 2 : fc1_out;
+    if (spec_.mlp_norm) {
+      norm(spec_.mlp_norm_weights, hidden);
+      spec_.mlp_norm_weights.eps = mlp_norm_eps_;
+    }
+    linear(spec_.fc2, spec_.dim, hidden);
+    block_ = std::make_unique<TransformerBlock>(spec_);
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    expect(inputs[0].size[2] == spec_.dim, "got tokens of dim " + std::to_string(inputs[0].size[2]) +
+                                               ", the weights are for " + std::to_string(spec_.dim));
+    const int* rows = liveRows(inputs[1], special_);
+    block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
+                tokensOf(outputs[0], rows), parallel_);
+  }
+
+ private:
+  /// log(cluster size) of every live row, {batch, capacity}; special rows stand for themselves.
+  const float* logSizes(const cv::Mat& tokens, const cv::Mat& state) {
+    const int batch = tokens.size[0], capacity = tokens.size[1];
+    float* const bias = bias_.atLeast(static_cast<std::size_t>(batch) * capacity);
+    for (int b = 0; b < batch; ++b) {
+      const auto image = stateOf(state, b);
+      float* const row = bias + static_cast<std::ptrdiff_t>(b) * capacity;
+      std::fill_n(row, special_, 0.f);
+      for (int i = 0; i < image.live(); ++i) row[special_ + i] = std::log(image.clusterSize()[i]);
+    }
+    return bias;
+  }
+
+  int special_;
+  bool key_bias_;
+  float qk_norm_eps_, mlp_norm_eps_;
+  TransformerBlockSpec spec_;
+  std::unique_ptr<TransformerBlock> block_;
+  Scratch<float> bias_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params) {
+  return cv::makePtr<TransformerBlockLayer>(params);
+}
+
+}  // namespace mpm

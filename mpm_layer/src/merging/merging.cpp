@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/merging.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/pairing.h"
+#include "merging/mutual_pair_merge.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+MatrixView<const float> asRows(std::span<const float> values, int special, int dim, const char* function) {
+  if (dim <= 0 || special < 0 || values.size() % static_cast<std::size_t>(std::max(dim, 1)) != 0 ||
+      values.size() / dim < static_cast<std::size_t>(special)) {
+    throw Error(std::string(function) + ": " + std::to_string(values.size()) + " values are not " +
+                std::to_string(special) + " special rows and more of " + std::to_string(dim) +
+                " columns; pass {special + N, dim} row-major");
+  }
+  return {values.data(), static_cast<int>(values.size() / dim), dim};
+}
+
+}  // namespace
+
+MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim) {
+  const auto rows = asRows(tokens, special, dim, "mutualPairMerge");
+  const int n = rows.rows - special;
+  std::vector<int> best(n);
+  const auto image_rows = rows.rowRange(special, rows.rows);
+  if (!bestNeighbours(image_rows, best, Serial())) {
+    throw Error("mutualPairMerge: a token holds a NaN or an infinity; look for it in the layers before");
+  }
+  MergedTokens result;
+  result.map.cluster_of_token.resize(n);
+  result.map.clusters = clustersOfMutualPairs(best, result.map.cluster_of_token);
+  result.tokens.resize(static_cast<std::size_t>(special + result.map.clusters) * dim);
+  std::copy_n(tokens.data(), static_cast<std::size_t>(special) * dim, result.tokens.data());
+  averagePairs(image_rows, result.map.cluster_of_token,
+               {result.tokens.data() + static_cast<std::size_t>(special) * dim, result.map.clusters, dim});
+  return result;
+}
+
+MergeMap compose(const MergeMap& first, const MergeMap& second) {
+  if (static_cast<int>(second.cluster_of_token.size()) != first.clusters) {
+    throw Error("compose: the second map is for " + std::to_string(second.cluster_of_token.size()) +
+                " tokens, the first leaves " + std::to_string(first.clusters));
+  }
+  MergeMap both;
+  both.clusters = second.clusters;
+  both.cluster_of_token.reserve(first.cluster_of_token.size());
+  for (const int cluster : first.cluster_of_token) both.cluster_of_token.push_back(second.cluster_of_token[cluster]);
+  return both;
+}
+
+std::vector<int> clusterSizes(const MergeMap& map) {
+  std::vector<int> sizes(map.clusters);
+  for (const int cluster : map.cluster_of_token) ++sizes.at(cluster);
+  return sizes;
+}
+
+std::vector<float> restoreTokens(std::span<const float> merged, int special, int dim, const MergeMap& map) {
+  const auto rows = asRows(merged, special, dim, "restoreTokens");
+  if (rows.rows != special + map.clusters) {
+    throw Error("restoreTokens: " + std::to_string(rows.rows - special) + " merged tokens, but the map has " +
+                std::to_string(map.clusters) + " clusters");
+  }
+  std::vector<float> restored((special + map.cluster_of_token.size()) * dim);
+  float* out = std::copy_n(merged.data(), static_cast<std::size_t>(special) * dim, restored.data());
+  for (const int cluster : map.cluster_of_token) out = std::copy_n(rows.row(special + cluster), dim, out);
+  return restored;
+}
+
+}  // namespace mpm
