@@ -26,7 +26,9 @@ struct StageTimes {
 /// How an image meets a net of fixed input size.
 enum class Fit {
   kResize,  ///< one pass over the image resized to the input's size
-  kWindow,  ///< sliding windows over the image at its own scale, logits averaged by count (Segmenter's evaluation)
+  /// Sliding windows of the input's size over the image at its own scale (scaled up until one fits), 15/16 of a window
+  /// apart (512: 480), logits averaged by count: Segmenter's evaluation.
+  kWindow,
 };
 
 struct SegmenterOptions : ConvertOptions {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
@@ -12,13 +13,16 @@ namespace mpm {
 
 struct Frame {
   cv::Mat image;       ///< CV_8UC3 BGR
-  std::string name;    ///< fit for a file name: the image's stem, or STEM_000012 for a video, camera_000012 for a camera
-  std::string source;  ///< as the user wrote it, without credentials
+  std::string name;    ///< fit for a file name: the image's stem, or STEM_000012 for a video or stream, camera0_000012
+  std::string source;  ///< the image's path, else the source as the user wrote it; without credentials
   int index = 0;       ///< 0-based within the source
 };
 
 struct SourceOptions {
   double timeout_s = 10;  ///< for cameras and URLs: how long to wait for the first or the next frame
+  /// Set it, from any thread or a signal handler, to end the source: next() returns nullopt, also while it waits for a
+  /// camera. Must outlive the source.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// Where images come from. Not thread-safe.
@@ -32,11 +36,12 @@ class MPM_API FrameSource {
   virtual std::optional<int> size() const { return std::nullopt; }
 };
 
-/// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera index ("0"), or a
-/// URL (rtsp://, http://, https://). Throws mpm::Error when there is no such thing.
+/// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera ("0" or
+/// /dev/video0), or a URL (rtsp://, http://, https://). Cameras and rtsp:// give their latest frame and drop those that
+/// come while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
-/// `text` with the user and password of a URL replaced by "***".
+/// `text` with the user and password of a URL replaced by "***", also where its query carries them.
 MPM_API std::string withoutCredentials(const std::string& text);
 
 }  // namespace mpm

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+/// What this library is made of and what it uses on this machine.
+struct BuildInfo {
+  std::string version;
+  std::string opencv;           ///< version at run time
+  std::string instruction_set;  ///< of our vector kernels: "avx512", "avx2", "sse4", "neon" or "scalar"
+  /// What the CPU offers, best first; the environment variable MPM_INSTRUCTION_SET picks one.
+  std::vector<std::string> instruction_sets;
+  bool bf16 = false;  ///< this CPU multiplies bf16 in hardware
+};
+
+MPM_API BuildInfo buildInfo();
+
+}  // namespace mpm

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "mpm/error.hpp"
+#include "mpm/evaluation.hpp"
+
+namespace mpm {
+namespace {
+
+constexpr int kLabels = 256;  // what CV_8U can hold
+
+std::string sizeText(const cv::Mat& mat) { return std::to_string(mat.cols) + "x" + std::to_string(mat.rows); }
+
+}  // namespace
+
+ConfusionMatrix::ConfusionMatrix(int classes, int ignore) : classes_(classes), ignore_(ignore) {
+  if (classes < 1 || classes > kLabels)
+    throw Error("an evaluation needs 1 to 256 classes, not " + std::to_string(classes));
+  counts_.resize(static_cast<std::size_t>(classes) * classes);
+}
+
+void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
+  if (truth.type() != CV_8UC1 || prediction.type() != CV_8UC1)
+    throw Error("a label map has one channel of 8 bits, the class index");
+  if (truth.size() != prediction.size())
+    throw Error("the label map is " + sizeText(truth) + ", the image " + sizeText(prediction));
+
+  // Counted over all 256 x 256 byte pairs first: no branch per pixel, and nothing is kept of a map that is refused.
+  std::vector<std::int64_t> pairs(static_cast<std::size_t>(kLabels) * kLabels);
+  for (int y = 0; y < truth.rows; ++y) {
+    const auto* true_row = truth.ptr<std::uint8_t>(y);
+    const auto* predicted_row = prediction.ptr<std::uint8_t>(y);
+    for (int x = 0; x < truth.cols; ++x) ++pairs[static_cast<std::size_t>(true_row[x]) * kLabels + predicted_row[x]];
+  }
+  for (int label = 0; label < kLabels; ++label) {
+    if (label == ignore_) continue;
+    const auto* row = pairs.data() + static_cast<std::size_t>(label) * kLabels;
+    if (label >= classes_ && std::any_of(row, row + kLabels, [](std::int64_t n) { return n > 0; }))
+      throw Error("the label map holds " + std::to_string(label) + ", which is neither one of the " +
+                  std::to_string(classes_) + " classes nor the ignored label " + std::to_string(ignore_));
+    if (std::any_of(row + classes_, row + kLabels, [](std::int64_t n) { return n > 0; }))
+      throw Error("the prediction holds a label beyond the " + std::to_string(classes_) + " classes");
+  }
+  for (int label = 0; label < classes_; ++label) {
+    if (label == ignore_) continue;
+    const auto* row = pairs.data() + static_cast<std::size_t>(label) * kLabels;
+    std::transform(row, row + classes_, counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_,
+                   counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_, std::plus<>());
+  }
+}
+
+std::int64_t ConfusionMatrix::count(int truth, int prediction) const {
+  return counts_.at(static_cast<std::size_t>(truth) * classes_ + prediction);
+}
+
+std::vector<double> ConfusionMatrix::iou() const {
+  std::vector<double> result(classes_);
+  for (int c = 0; c < classes_; ++c) {
+    std::int64_t united = -count(c, c);
+    for (int other = 0; other < classes_; ++other) united += count(c, other) + count(other, c);
+    result[c] = united > 0 ? static_cast<double>(count(c, c)) / static_cast<double>(united)
+                           : std::numeric_limits<double>::quiet_NaN();
+  }
+  return result;
+}
+
+double ConfusionMatrix::meanIou() const {
+  double sum = 0;
+  int occurring = 0;
+  for (double value : iou()) {
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++occurring;
+  }
+  return occurring ? sum / occurring : std::numeric_limits<double>::quiet_NaN();
+}
+
+double ConfusionMatrix::pixelAccuracy() const {
+  const auto all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
+  std::int64_t right = 0;
+  for (int c = 0; c < classes_; ++c) right += count(c, c);
+  return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace mpm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/error.hpp"
+#include "pipeline/sources.h"
+
+namespace mpm {
+namespace {
+
+class ImageSource final : public FrameSource {
+ public:
+  ImageSource(std::vector<std::string> paths, const SourceOptions& options)
+      : paths_(std::move(paths)), options_(options) {}
+
+  std::optional<Frame> next() override {
+    if (next_ == paths_.size() || stopped(options_)) return std::nullopt;
+    const std::string& path = paths_[next_];
+    cv::Mat image;
+    try {
+      image = cv::imread(path, cv::IMREAD_COLOR);
+    } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
+    }
+    if (image.empty()) throw Error("cannot read image '" + path + "': missing, damaged or not an image");
+    const int index = static_cast<int>(next_++);
+    return Frame{toBgr8(image), std::filesystem::path(path).stem().string(), path, index};
+  }
+
+  std::optional<int> size() const override { return static_cast<int>(paths_.size()); }
+
+ private:
+  std::vector<std::string> paths_;
+  SourceOptions options_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+cv::Mat toBgr8(const cv::Mat& image) {
+  cv::Mat result = image;
+  if (result.depth() == CV_16U) result.convertTo(result, CV_8U, 1.0 / 257);
+  if (result.depth() != CV_8U) throw Error("an image has 8 or 16 bits per channel; this one has other numbers");
+  if (result.channels() == 1) cv::cvtColor(result, result, cv::COLOR_GRAY2BGR);
+  if (result.channels() == 4) cv::cvtColor(result, result, cv::COLOR_BGRA2BGR);
+  if (result.channels() != 3)
+    throw Error("an image has 1, 3 or 4 channels; this one has " + std::to_string(result.channels()));
+  return result;
+}
+
+bool stopped(const SourceOptions& options) { return options.stop && options.stop->load(); }
+
+std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const SourceOptions& options) {
+  return std::make_unique<ImageSource>(std::move(paths), options);
+}
+
+}  // namespace mpm

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <opencv2/videoio.hpp>
+#include <sstream>
+#include <thread>
+
+#include "mpm/error.hpp"
+#include "pipeline/sources.h"
+
+namespace mpm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What the reader thread and the source share. The thread holds a reference of its own, so that a read that never
+// returns outlives the source without touching freed memory.
+struct Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  enum class State { kOpening, kFailed, kOpen, kEnded } state = State::kOpening;
+  cv::Mat slot;  // the frame that the caller may take; empty: none
+  bool closing = false;
+};
+
+void readUntilClosed(Shared& shared, Capture& capture, bool latest_only) {
+  const auto become = [&](Shared::State state) {
+    const std::lock_guard lock(shared.mutex);
+    shared.state = state;
+    shared.changed.notify_all();
+  };
+  try {
+    if (!capture.open()) return become(Shared::State::kFailed);
+    become(Shared::State::kOpen);
+    cv::Mat image;
+    while (capture.read(image) && !image.empty()) {
+      std::unique_lock lock(shared.mutex);
+      if (!latest_only) shared.changed.wait(lock, [&] { return shared.closing || shared.slot.empty(); });
+      if (shared.closing) break;
+      shared.slot = std::exchange(image, cv::Mat());  // never the same buffer again: the caller may hold the old one
+      shared.changed.notify_all();
+    }
+    become(Shared::State::kEnded);
+  } catch (const std::exception&) {  // what OpenCV has to say may carry the address with its password
+    const std::lock_guard lock(shared.mutex);
+    shared.state = shared.state == Shared::State::kOpening ? Shared::State::kFailed : Shared::State::kEnded;
+    shared.changed.notify_all();
+  }
+}
+
+class LiveSource final : public FrameSource {
+ public:
+  LiveSource(std::shared_ptr<Capture> capture, LiveDescription description, const SourceOptions& options)
+      : description_(std::move(description)), options_(options), shared_(std::make_shared<Shared>()) {
+    std::thread([shared = shared_, capture = std::move(capture), latest_only = description_.latest_only] {
+      readUntilClosed(*shared, *capture, latest_only);
+    }).detach();
+    std::unique_lock lock(shared_->mutex);
+    const bool answered = waitFor(lock, [&] { return shared_->state != Shared::State::kOpening; });
+    if (stopped(options_)) return;
+    if (!answered || shared_->state == Shared::State::kFailed) {
+      shared_->closing = true;
+      throw Error("cannot open " + description_.shown + (answered ? "" : ": no answer within " + secondsText() + " s"));
+    }
+  }
+
+  ~LiveSource() override {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->closing = true;
+    shared_->changed.notify_all();
+  }
+
+  std::optional<Frame> next() override {
+    std::unique_lock lock(shared_->mutex);
+    const bool answered =
+        waitFor(lock, [&] { return !shared_->slot.empty() || shared_->state == Shared::State::kEnded; });
+    if (stopped(options_)) return std::nullopt;
+    if (!answered) throw Error(description_.shown + " gave no frame for " + secondsText() + " s");
+    if (shared_->slot.empty()) {
+      if (description_.end_is_error || index_ == 0)
+        throw Error(description_.shown + " stopped after " + std::to_string(index_) + " frames");
+      return std::nullopt;
+    }
+    const cv::Mat image = std::exchange(shared_->slot, cv::Mat());
+    shared_->changed.notify_all();
+    lock.unlock();
+    const int index = index_++;
+    return Frame{toBgr8(image), frameName(description_.stem, index), description_.shown, index};
+  }
+
+ private:
+  // False when the time-out passed first. Wakes up now and then, because a signal handler can only set a flag.
+  template <typename Condition>
+  bool waitFor(std::unique_lock<std::mutex>& lock, Condition condition) const {
+    const auto deadline =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_s));
+    while (!condition()) {
+      const auto now = Clock::now();
+      if (now >= deadline || stopped(options_)) return false;
+      shared_->changed.wait_until(lock, std::min(deadline, now + std::chrono::milliseconds(50)));
+    }
+    return true;
+  }
+
+  std::string secondsText() const {
+    std::ostringstream text;
+    text << options_.timeout_s;
+    return text.str();
+  }
+
+  LiveDescription description_;
+  SourceOptions options_;
+  std::shared_ptr<Shared> shared_;
+  int index_ = 0;
+};
+
+class CameraCapture final : public Capture {
+ public:
+  explicit CameraCapture(std::string device) : device_(std::move(device)) {}
+  bool open() override {
+    const bool index = std::all_of(device_.begin(), device_.end(), [](unsigned char c) { return std::isdigit(c); });
+    return index ? capture_.open(std::stoi(device_)) : capture_.open(device_, cv::CAP_V4L2);
+  }
+  bool read(cv::Mat& image) override { return capture_.read(image); }
+
+ private:
+  std::string device_;
+  cv::VideoCapture capture_;
+};
+
+class UrlCapture final : public Capture {
+ public:
+  UrlCapture(std::string url, double timeout_s)
+      : url_(std::move(url)), timeout_ms_(static_cast<int>(timeout_s * 1e3)) {}
+  bool open() override {
+    // Time-outs act only with FFmpeg by name and as parameters of open (opencv#23207). They end most hanging reads; our
+    // thread is for the others.
+    return capture_.open(url_, cv::CAP_FFMPEG,
+                         {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, timeout_ms_, cv::CAP_PROP_READ_TIMEOUT_MSEC, timeout_ms_});
+  }
+  bool read(cv::Mat& image) override { return capture_.read(image); }
+
+ private:
+  std::string url_;
+  int timeout_ms_;
+  cv::VideoCapture capture_;
+};
+
+// "rtsp://user:password@host:554/live/front.sdp?x=1" -> "front"; without a path, the host.
+std::string stemOfUrl(const std::string& url) {
+  std::string rest = withoutCredentials(url);
+  rest.erase(0, rest.find("://") + 3);
+  if (const auto at = rest.rfind('@'); at != std::string::npos) rest.erase(0, at + 1);
+  rest.erase(std::min(rest.find_first_of("?#"), rest.size()));
+  while (rest.ends_with('/')) rest.pop_back();
+  const auto slash = rest.rfind('/');
+  if (slash != std::string::npos) {
+    rest.erase(0, slash + 1);
+    if (const auto dot = rest.rfind('.'); dot != std::string::npos && dot > 0) rest.erase(dot);
+  }
+  for (char& c : rest)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
+  return rest.empty() ? "stream" : rest;
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
+                                      const SourceOptions& options) {
+  return std::make_unique<LiveSource>(std::move(capture), std::move(description), options);
+}
+
+std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options) {
+  LiveDescription description{.shown = "camera " + text, .stem = "camera" + text};
+  if (const auto slash = text.rfind('/'); slash != std::string::npos) description.stem = text.substr(slash + 1);
+  return openLive(std::make_shared<CameraCapture>(text), std::move(description), options);
+}
+
+std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options) {
+  const bool live = text.starts_with("rtsp");
+  return openLive(
+      std::make_shared<UrlCapture>(text, options.timeout_s),
+      {.shown = withoutCredentials(text), .stem = stemOfUrl(text), .latest_only = live, .end_is_error = live}, options);
+}
+
+}  // namespace mpm

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+
+#include "mpm/error.hpp"
+#include "pipeline/sources.h"
+
+namespace mpm {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool looksLikeImage(const fs::path& path) {
+  static constexpr std::array kExtensions = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp",
+                                             ".ppm", ".pgm", ".pbm",  ".jp2", ".exr", ".hdr"};
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+std::vector<std::string> imagesOfFolder(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (looksLikeImage(entry->path()) && !entry->path().filename().string().starts_with('.') &&
+        entry->is_regular_file())
+      paths.push_back(entry->path().string());
+  if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
+  if (paths.empty()) throw Error("folder '" + folder + "' holds no image (png, jpg, bmp, tif, webp, ...)");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<std::string> expandGlob(const std::string& pattern) {
+  glob_t found{};
+  const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (status != 0 || paths.empty()) throw Error("no file matches '" + pattern + "'");
+  return paths;
+}
+
+std::unique_ptr<FrameSource> openFile(const std::string& path, const SourceOptions& options) {
+  std::error_code error;
+  if (fs::file_size(path, error) == 0 && !error) throw Error("'" + path + "' is empty");
+  bool image = false;
+  try {
+    image = cv::haveImageReader(path);
+  } catch (const cv::Exception&) {  // a file that cannot be opened
+  }
+  if (image) return openImages({path}, options);
+  if (auto video = openVideo(path, options)) return video;
+  throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
+  if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
+  if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
+  if (const auto colon = text.find("://"); colon != std::string::npos) {
+    const std::string scheme = text.substr(0, colon);
+    for (const char* known : {"rtsp", "rtsps", "http", "https"})
+      if (scheme == known) return openUrl(text, options);
+    throw Error("'" + scheme + "://' is not a kind of address that is read here: rtsp, http or https");
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(text, error);
+  if (fs::is_directory(status)) return openImages(imagesOfFolder(text), options);
+  if (fs::is_regular_file(status)) return openFile(text, options);
+  if (fs::is_character_file(status)) return openCamera(text, options);
+  if (fs::exists(status)) throw Error("'" + text + "' is neither a file nor a folder");
+  if (text.size() <= 4 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }))
+    return openCamera(text, options);
+  if (text.find_first_of("*?[") != std::string::npos) return openImages(expandGlob(text), options);
+  throw Error("there is no file or folder '" + text + "'");
+}
+
+}  // namespace mpm

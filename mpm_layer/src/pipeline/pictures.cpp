@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/pictures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+void checkImage(const cv::Mat& image) {
+  if (image.empty() || image.type() != CV_8UC3) throw Error("a picture is made from an 8-bit BGR image");
+}
+
+// Which of `cells` equal parts each of `pixels` pixels lies in.
+std::vector<int> cellOfPixel(int pixels, int cells) {
+  std::vector<int> result(pixels);
+  for (int i = 0; i < pixels; ++i) result[i] = static_cast<int>(static_cast<std::int64_t>(i) * cells / pixels);
+  return result;
+}
+
+}  // namespace
+
+cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
+                       double opacity) {
+  checkImage(image);
+  if (labels.type() != CV_8UC1 || labels.size() != image.size())
+    throw Error("an overlay needs a label map of 8 bits and of the image's size");
+  if (!(opacity >= 0 && opacity <= 1)) throw Error("the opacity of an overlay lies between 0 and 1");
+
+  const int alpha = static_cast<int>(std::lround(opacity * 256));
+  const int painted = static_cast<int>(std::min<std::size_t>(colors.size(), 256));
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto* from = image.ptr<cv::Vec3b>(y);
+    const auto* label = labels.ptr<std::uint8_t>(y);
+    auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      if (label[x] >= painted) {
+        to[x] = from[x];
+        continue;
+      }
+      const cv::Vec3b& color = colors[label[x]];
+      for (int c = 0; c < 3; ++c)
+        to[x][c] = static_cast<std::uint8_t>((from[x][c] * (256 - alpha) + color[c] * alpha + 128) >> 8);
+    }
+  }
+  return picture;
+}
+
+cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid) {
+  checkImage(image);
+  if (grid.height < 1 || grid.width < 1 ||
+      cluster_of_token.size() != static_cast<std::size_t>(grid.height) * grid.width)
+    throw Error("the merge map has " + std::to_string(cluster_of_token.size()) + " tokens, its grid " +
+                std::to_string(grid.height) + "x" + std::to_string(grid.width));
+  const auto [lowest, highest] = std::minmax_element(cluster_of_token.begin(), cluster_of_token.end());
+  if (*lowest < 0) throw Error("the merge map holds a negative cluster");
+
+  const std::vector<int> cell_row = cellOfPixel(image.rows, grid.height);
+  const std::vector<int> cell_column = cellOfPixel(image.cols, grid.width);
+  const auto clusterAt = [&](int y, int x) {
+    return cluster_of_token[static_cast<std::size_t>(cell_row[y]) * grid.width + cell_column[x]];
+  };
+
+  struct Sum {
+    std::array<std::int64_t, 3> bgr{};
+    std::int64_t pixels = 0;
+  };
+  std::vector<Sum> sums(*highest + 1);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto* pixel = image.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      Sum& sum = sums[clusterAt(y, x)];
+      for (int c = 0; c < 3; ++c) sum.bgr[c] += pixel[x][c];
+      ++sum.pixels;
+    }
+  }
+  std::vector<cv::Vec3b> fill(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].pixels == 0) continue;
+    for (int c = 0; c < 3; ++c)
+      fill[i][c] = static_cast<std::uint8_t>((sums[i].bgr[c] + sums[i].pixels / 2) / sums[i].pixels);
+  }
+
+  constexpr std::uint8_t kBorder = 255;
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      const int cluster = clusterAt(y, x);
+      const bool edge = (x + 1 < image.cols && clusterAt(y, x + 1) != cluster) ||
+                        (y + 1 < image.rows && clusterAt(y + 1, x) != cluster);
+      to[x] = edge ? cv::Vec3b::all(kBorder) : fill[cluster];
+    }
+  }
+  return picture;
+}
+
+}  // namespace mpm

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/preprocess.h"
+
+#include <algorithm>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+
+Normalizer::Normalizer(const ModelFacts& facts) {
+  if (facts.channels != "RGB" && facts.channels != "BGR")
+    throw Error("the model's channels are '" + facts.channels + "'; they can be RGB or BGR");
+  for (int c = 0; c < 3; ++c) {
+    image_channel_[c] = facts.channels == "BGR" ? c : 2 - c;
+    if (!(facts.std[c] > 0)) throw Error("the model's std must be positive, in its JSON file");
+    for (int v = 0; v < 256; ++v)
+      value_of_byte_[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.std[c];
+  }
+}
+
+void Normalizer::operator()(const cv::Mat& image, cv::Mat& planes, const Parallel& parallel) const {
+  CV_Assert(image.type() == CV_8UC3);
+  const int shape[] = {1, 3, image.rows, image.cols};
+  planes.create(4, shape, CV_32F);
+  constexpr int kRows = 16;
+  parallel.run((image.rows + kRows - 1) / kRows, [&](int task) {
+    const int end = std::min(image.rows, (task + 1) * kRows);
+    for (int y = task * kRows; y < end; ++y) {
+      const auto* pixel = image.ptr<cv::Vec3b>(y);
+      for (int c = 0; c < 3; ++c) {
+        const auto& value = value_of_byte_[c];
+        const int from = image_channel_[c];
+        float* to = planes.ptr<float>(0, c, y);
+        for (int x = 0; x < image.cols; ++x) to[x] = value[pixel[x][from]];
+      }
+    }
+  });
+}
+
+}  // namespace mpm

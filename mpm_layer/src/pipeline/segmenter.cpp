@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/segmenter.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "kernels/resample.h"
+#include "layers/opencv_parallel.h"
+#include "mpm/error.hpp"
+#include "mpm/read_net.hpp"
+#include "pipeline/preprocess.h"
+#include "pipeline/stage_times.h"
+#include "pipeline/windows.h"
+
+namespace mpm {
+namespace {
+
+class StopWatch {
+ public:
+  /// ms since the last call, or since it was made.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(since_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
+bool allFinite(const cv::Mat& values) {
+  const float* value = values.ptr<float>();
+  float poison = 0;  // x - x is 0, or NaN for NaN and the infinities; a sum vectorises where an early exit does not
+  for (std::size_t i = 0; i < values.total(); ++i) poison += value[i] - value[i];
+  return poison == 0;
+}
+
+std::vector<int> toIds(const float* values, int count) {
+  std::vector<int> ids(count);
+  std::transform(values, values + count, ids.begin(), [](float v) { return static_cast<int>(std::lround(v)); });
+  return ids;
+}
+
+cv::Size toCv(Size2 size) { return {size.width, size.height}; }
+
+}  // namespace
+
+struct Segmenter::Impl {
+  SegmenterOptions options;
+  ModelInfo info;
+  cv::dnn::Net net;
+  std::vector<cv::String> outputs;  // merge_map, token_counts, then scores or what the head gives
+  std::vector<cv::Mat> blobs;       // of `outputs`
+  Normalizer normalize;
+  OpenCvParallel parallel;
+  cv::Mat resized, planes;
+  // From the patch grid over the net's input size to the size of the last image: the same two bilinear steps as a graph
+  // that ends in its own resize followed by cv::resize, in one.
+  cv::Size labels_size;
+  AxisResampling label_rows, label_columns;
+
+  Impl(const std::string& model, const SegmenterOptions& opts)
+      : options(opts), net(readNet(model, opts, &info)), normalize(info.facts) {
+    if (options.threads < 0) throw Error("the number of threads must not be negative");
+    if (options.threads > 0) cv::setNumThreads(options.threads);
+    if (info.segments() && info.classes > 256)
+      throw Error("'" + model + "' has " + std::to_string(info.classes) +
+                  " classes, but label maps have 8 bits: at most 256");
+    if (!info.segments() && options.fit == Fit::kWindow)
+      throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
+    outputs = {"merge_map", "token_counts"};
+    if (info.segments())
+      outputs.push_back("scores");
+    else
+      outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
+  }
+
+  // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.
+  void forward(const cv::Mat& image, StageTimes& ms) {
+    StopWatch watch;
+    normalize(image, planes, parallel);
+    try {
+      net.setInput(planes);
+      ms.preprocess += watch.lap();
+      net.forward(blobs, outputs);
+    } catch (const cv::Exception& error) {  // of a layer: it names itself and the cause
+      throw Error(error.err.substr(0, error.err.find('\n')));
+    }
+    addForwardTime(net, watch.lap(), ms);
+    for (std::size_t i = 2; i < blobs.size(); ++i)
+      if (!allFinite(blobs[i]))
+        throw Error("the model's " + outputs[i] + " hold NaN or infinity: its weights or its input are damaged");
+  }
+
+  MatrixView<const float> scores() const { return {blobs[2].ptr<float>(), info.tokens(), info.classes}; }
+
+  void takeMaps(Segmentation& result) const {
+    const cv::Mat& maps = blobs[0];
+    const int insertions = static_cast<int>(blobs[1].total()) - 1;
+    for (int k = 0; k < insertions; ++k)
+      result.cluster_of_token.push_back(
+          toIds(maps.ptr<float>() + static_cast<std::ptrdiff_t>(k) * info.tokens(), info.tokens()));
+  }
+
+  void addTokens(Segmentation& result, double share) const {
+    const float* counts = blobs[1].ptr<float>();
+    result.tokens.resize(blobs[1].total());
+    for (std::size_t i = 0; i < result.tokens.size(); ++i) result.tokens[i] += share * static_cast<double>(counts[i]);
+  }
+
+  void segmentResized(const cv::Mat& image, Segmentation& result) {
+    StopWatch watch;
+    const cv::Mat* fitting = &image;
+    if (image.size() != toCv(info.input)) {
+      cv::resize(image, resized, toCv(info.input), 0, 0, cv::INTER_LINEAR);
+      fitting = &resized;
+    }
+    result.ms.preprocess += watch.lap();
+    forward(*fitting, result.ms);
+    takeMaps(result);
+    addTokens(result, 1);
+    if (!info.segments()) return;
+    watch.lap();
+    if (labels_size != image.size()) {
+      const auto axis = [](int grid, int input, int output) {
+        return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, output));
+      };
+      label_rows = axis(info.grid.height, info.input.height, image.rows);
+      label_columns = axis(info.grid.width, info.input.width, image.cols);
+      labels_size = image.size();
+    }
+    result.labels.create(image.size(), CV_8U);
+    resizeArgmax<unsigned char>(scores(), label_rows, label_columns, {result.labels.data, image.rows, image.cols},
+                                parallel);
+    result.ms.postprocess += watch.lap();
+  }
+
+  void segmentWindows(const cv::Mat& image, Segmentation& result) {
+    StopWatch watch;
+    const Size2 window = info.input;
+    const double scale = std::max(
+        {1.0, static_cast<double>(window.height) / image.rows, static_cast<double>(window.width) / image.cols});
+    const Size2 scaled = {std::max(window.height, static_cast<int>(std::lround(image.rows * scale))),
+                          std::max(window.width, static_cast<int>(std::lround(image.cols * scale)))};
+    const cv::Mat* source = &image;
+    if (image.size() != toCv(scaled)) {
+      cv::resize(image, resized, toCv(scaled), 0, 0, cv::INTER_LINEAR);
+      source = &resized;
+    }
+    WindowScores windows{scaled,
+                         window,
+                         info.grid,
+                         windowStarts(scaled.height, window.height, window.height - window.height / 16),
+                         windowStarts(scaled.width, window.width, window.width - window.width / 16),
+                         {}};
+    result.ms.preprocess += watch.lap();
+    const double share = 1.0 / static_cast<double>(windows.rows.size() * windows.columns.size());
+    for (int y : windows.rows)
+      for (int x : windows.columns) {
+        forward((*source)(cv::Rect(x, y, window.width, window.height)), result.ms);
+        if (result.cluster_of_token.empty()) takeMaps(result);
+        addTokens(result, share);
+        const MatrixView<const float> live = scores();
+        windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
+      }
+    watch.lap();
+    result.labels.create(image.size(), CV_8U);
+    labelWindows(windows, result.labels, parallel);
+    result.ms.postprocess += watch.lap();
+  }
+};
+
+Segmenter::Segmenter(const std::string& model, const SegmenterOptions& options)
+    : impl_(std::make_unique<Impl>(model, options)) {}
+Segmenter::~Segmenter() = default;
+Segmenter::Segmenter(Segmenter&&) noexcept = default;
+Segmenter& Segmenter::operator=(Segmenter&&) noexcept = default;
+
+const ModelInfo& Segmenter::model() const { return impl_->info; }
+
+Segmentation Segmenter::segment(const cv::Mat& image) {
+  if (image.empty()) throw Error("the image is empty");
+  if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image to segment is 8-bit BGR (CV_8UC3)");
+  StopWatch watch;
+  Segmentation result;
+  result.grid = impl_->info.grid;
+  if (impl_->options.fit == Fit::kWindow)
+    impl_->segmentWindows(image, result);
+  else
+    impl_->segmentResized(image, result);
+  result.ms.total = watch.lap();
+  return result;
+}
+
+}  // namespace mpm

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "mpm/source.hpp"
+
+namespace mpm {
+
+/// `image` as CV_8UC3 BGR, whatever depth and channels it has.
+cv::Mat toBgr8(const cv::Mat& image);
+
+/// STEM_000012.
+std::string frameName(const std::string& stem, int index);
+
+/// True once options.stop is set.
+bool stopped(const SourceOptions& options);
+
+/// Images, one per file, in the order given. A file that does not decode is an error when its turn comes.
+std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const SourceOptions& options);
+
+/// Null when no back end of OpenCV reads the file as a video.
+std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options);
+
+/// Something that may hang in any call: what LiveSource runs on a thread of its own.
+class Capture {
+ public:
+  virtual ~Capture() = default;
+  virtual bool open() = 0;
+  virtual bool read(cv::Mat& image) = 0;
+};
+
+struct LiveDescription {
+  std::string shown;         ///< how errors and frames name it, without credentials
+  std::string stem;          ///< of frame names
+  bool latest_only = true;   ///< drop frames that the caller is too slow for
+  bool end_is_error = true;  ///< a camera never ends, a stream may
+};
+
+/// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
+/// thread owns what it needs, so one that hangs for ever is left behind and costs its memory, nothing else.
+std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
+                                      const SourceOptions& options);
+
+std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
+std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
+
+}  // namespace mpm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <filesystem>
+#include <opencv2/videoio.hpp>
+
+#include "mpm/error.hpp"
+#include "pipeline/sources.h"
+
+namespace mpm {
+namespace {
+
+class VideoSource final : public FrameSource {
+ public:
+  VideoSource(const std::string& path, const SourceOptions& options) : path_(path), options_(options) {
+    // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
+    for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
+      if (capture_.open(path, backend)) break;
+  }
+
+  bool isOpened() const { return capture_.isOpened(); }
+
+  std::optional<Frame> next() override {
+    if (stopped(options_)) return std::nullopt;
+    cv::Mat image;
+    if (!capture_.read(image) || image.empty()) {
+      if (index_ == 0) throw Error("cannot read video '" + path_ + "': it holds no frame that decodes");
+      return std::nullopt;
+    }
+    const int index = index_++;
+    return Frame{toBgr8(image), frameName(std::filesystem::path(path_).stem().string(), index), path_, index};
+  }
+
+  std::optional<int> size() const override {
+    const double frames = capture_.get(cv::CAP_PROP_FRAME_COUNT);
+    return frames >= 1 && frames < 1e9 ? std::optional<int>(static_cast<int>(frames)) : std::nullopt;
+  }
+
+ private:
+  std::string path_;
+  SourceOptions options_;
+  cv::VideoCapture capture_;
+  int index_ = 0;
+};
+
+}  // namespace
+
+std::string frameName(const std::string& stem, int index) {
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "_%06d", index);
+  return stem + digits;
+}
+
+std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options) {
+  auto source = std::make_unique<VideoSource>(path, options);
+  return source->isOpened() ? std::move(source) : nullptr;
+}
+
+}  // namespace mpm

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "kernels/parallel.h"
+#include "mpm/options.hpp"
+
+namespace mpm {
+
+/// Starts of windows of `window` px over `length` >= window px, `stride` px apart, the last one flush with the end.
+std::vector<int> windowStarts(int length, int window, int stride);
+
+/// Sliding windows over one image, each with the scores of its patches.
+struct WindowScores {
+  Size2 image;                     ///< px that the windows cover
+  Size2 window;                    ///< px
+  Size2 grid;                      ///< patches of a window
+  std::vector<int> rows, columns;  ///< starts, px
+  std::vector<cv::Mat> scores;     ///< {rows.size() * columns.size()} of {grid.height * grid.width, classes}, CV_32F
+};
+
+/// Label of each pixel of `labels` (CV_8U, its size says which): every window's scores resized to the window, averaged
+/// where windows overlap, resized to `labels`, argmax. The {classes, H, W} tensor is never made: a few rows of it live
+/// at a time, so memory is that of the scores.
+void labelWindows(const WindowScores& windows, cv::Mat& labels, const Parallel& parallel);
+
+}  // namespace mpm
