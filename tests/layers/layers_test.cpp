@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <opencv2/core/utility.hpp>
+#include <thread>
+
+#include "layers/opencv_parallel.h"
+#include "layers/reference_net.h"
+#include "mpm/c_api.h"
+#include "mpm/read_net.hpp"
+
+namespace mpm {
+namespace {
+
+using test::TinySegmenter;
+using testing::HasSubstr;
+
+class Layers : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { registerLayers(); }
+  void TearDown() override { cv::setNumThreads(-1); }
+
+  static std::vector<cv::Mat> forward(cv::dnn::Net& net, const cv::Mat& images, const std::vector<std::string>& names) {
+    net.setInput(images);
+    std::vector<cv::Mat> outputs;
+    net.forward(outputs, std::vector<cv::String>(names.begin(), names.end()));
+    for (cv::Mat& output : outputs) output = output.clone();
+    return outputs;
+  }
+
+  const TinySegmenter model_{11};
+};
+
+double relativeError(const cv::Mat& output, int image, const test::Matrix& expected) {
+  double worst = 0, largest = 0;
+  const float* values = output.ptr<float>(image);
+  for (std::size_t i = 0; i < expected.values.size(); ++i) {
+    worst = std::max(worst, std::abs(values[i] - expected.values[i]));
+    largest = std::max(largest, std::abs(expected.values[i]));
+  }
+  return worst / largest;
+}
+
+TEST_F(Layers, WholeNetAgreesWithDoubleLoops) {
+  for (const std::vector<int>& schedule : {std::vector<int>{}, {1}, {0, 2}, {1, 2, 3}}) {
+    for (const bool proportional : {false, true}) {
+      cv::dnn::Net net = model_.net(schedule, proportional);
+      const cv::Mat images = TinySegmenter::randomImages(3, 5);
+      const auto outputs = forward(net, images, {"scores", "features", "report"});
+      for (int b = 0; b < 3; ++b) {
+        const auto expected = model_.evaluate(images.ptr<float>(b), schedule, proportional);
+        EXPECT_LT(relativeError(outputs[0], b, expected.scores), 1e-4) << schedule.size() << proportional;
+        EXPECT_LT(relativeError(outputs[1], b, expected.features), 1e-4) << schedule.size() << proportional;
+        for (std::size_t k = 0; k < expected.maps.size(); ++k) {
+          const float* row = outputs[2].ptr<float>(b, static_cast<int>(k));
+          EXPECT_EQ(std::vector<int>(row, row + TinySegmenter::kTokens), expected.maps[k]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Layers, ReportCountsTokensPerImage) {
+  cv::dnn::Net net = model_.net({1, 3});
+  const cv::Mat images = TinySegmenter::randomImages(4, 6);
+  net.setInput(images);
+  std::vector<std::vector<cv::Mat>> outputs;
+  net.forward(outputs, std::vector<cv::String>{"report"});
+  ASSERT_EQ(outputs[0].size(), 2u);
+  const cv::Mat& counts = outputs[0][1];
+  std::vector<int> last;
+  for (int b = 0; b < 4; ++b) {
+    const auto expected = model_.evaluate(images.ptr<float>(b), {1, 3});
+    EXPECT_EQ(std::vector<int>(counts.ptr<float>(b), counts.ptr<float>(b) + 3), expected.counts);
+    last.push_back(expected.counts.back());
+  }
+  EXPECT_NE(*std::min_element(last.begin(), last.end()), *std::max_element(last.begin(), last.end()))
+      << "the images were meant to keep different numbers of tokens";
+}
+
+TEST_F(Layers, WithoutMergingTheMapIsTheIdentity) {
+  cv::dnn::Net net = model_.net({});
+  const auto outputs = forward(net, TinySegmenter::randomImages(1, 7), {"report"});
+  for (int i = 0; i < TinySegmenter::kTokens; ++i) EXPECT_EQ(outputs[0].ptr<float>()[i], i);
+}
+
+TEST_F(Layers, PoolingIsThatOfTheRestoredGrid) {
+  cv::dnn::Net net = model_.net({1, 2});
+  const cv::Mat images = TinySegmenter::randomImages(2, 8);
+  const auto outputs = forward(net, images, {"pooled_mean", "pooled_token"});
+  for (int b = 0; b < 2; ++b) {
+    const auto features = model_.evaluate(images.ptr<float>(b), {1, 2}).features;
+    test::Matrix mean(1, features.cols), token(1, features.cols);
+    for (int c = 0; c < features.cols; ++c) {
+      for (int i = TinySegmenter::kSpecial; i < features.rows; ++i)
+        mean(0, c) += features(i, c) / TinySegmenter::kTokens;
+      token(0, c) = features(1, c);
+    }
+    EXPECT_LT(relativeError(outputs[0], b, mean), 1e-4);
+    EXPECT_LT(relativeError(outputs[1], b, token), 1e-4);
+  }
+}
+
+TEST_F(Layers, LabelsAreTheArgmaxOfTheLogits) {
+  cv::dnn::Net net = model_.net({1});
+  const auto outputs = forward(net, TinySegmenter::randomImages(2, 9), {"labels", "logits"});
+  const int pixels = TinySegmenter::kTokens * TinySegmenter::kPatch * TinySegmenter::kPatch;
+  int differ = 0;
+  for (int b = 0; b < 2; ++b) {
+    for (int p = 0; p < pixels; ++p) {
+      int best = 0;
+      const float* logits = outputs[1].ptr<float>(b);
+      for (int k = 1; k < TinySegmenter::kClasses; ++k) {
+        if (logits[k * pixels + p] > logits[best * pixels + p]) best = k;
+      }
+      differ += outputs[0].ptr<float>(b)[p] != static_cast<float>(best);
+    }
+  }
+  EXPECT_LE(differ, 1);  // two logits may agree to within rounding
+}
+
+TEST_F(Layers, ABatchIsItsImages) {
+  cv::dnn::Net net = model_.net({1, 2});
+  const cv::Mat images = TinySegmenter::randomImages(3, 10);
+  const auto together = forward(net, images, {"scores", "labels", "report"});
+  for (int b = 0; b < 3; ++b) {
+    cv::Mat image({1, images.size[1], images.size[2], images.size[3]}, CV_32F);
+    std::copy_n(images.ptr<float>(b), image.total(), image.ptr<float>());
+    const auto alone = forward(net, image, {"scores", "labels", "report"});
+    for (std::size_t o = 0; o < alone.size(); ++o) {
+      const float* expected = together[o].ptr<float>(b);
+      EXPECT_TRUE(std::equal(expected, expected + alone[o].total(), alone[o].ptr<float>())) << "output " << o;
+    }
+  }
+}
+
+TEST_F(Layers, SameBytesForAnyNumberOfThreads) {
+  const cv::Mat images = TinySegmenter::randomImages(2, 12);
+  std::vector<cv::Mat> expected;
+  for (int threads = 1; threads <= 4; ++threads) {
+    cv::setNumThreads(threads);
+    cv::dnn::Net net = model_.net({1, 2});
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const auto outputs = forward(net, images, {"scores", "features", "report"});
+      if (expected.empty()) expected = outputs;
+      for (std::size_t o = 0; o < outputs.size(); ++o) {
+        EXPECT_TRUE(std::equal(outputs[o].ptr<float>(), outputs[o].ptr<float>() + outputs[o].total(),
+                               expected[o].ptr<float>()));
+      }
+    }
+  }
+}
+
+TEST_F(Layers, TwoNetsInTwoThreads) {
+  const cv::Mat images = TinySegmenter::randomImages(1, 13);
+  cv::dnn::Net net = model_.net({1, 2});
+  const cv::Mat expected = forward(net, images, {"scores"})[0];
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      cv::dnn::Net own = model_.net({1, 2});
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        const cv::Mat scores = forward(own, images, {"scores"})[0];
+        wrong += cv::norm(scores, expected, cv::NORM_INF) != 0;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Layers, ANanIsAnErrorThatNamesTheLayer) {
+  cv::dnn::Net net = model_.net({2});
+  cv::Mat images = TinySegmenter::randomImages(2, 14);
+  images.ptr<float>(1)[17] = std::numeric_limits<float>::quiet_NaN();
+  try {
+    forward(net, images, {"scores"});
+    FAIL() << "merged a NaN";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("merge/before_block2"));
+    EXPECT_THAT(error.what(), HasSubstr("image 1 holds a NaN"));
+  }
+}
+
+TEST_F(Layers, AnImageOfAnotherSizeIsAnErrorThatSaysWhatToDo) {
+  cv::dnn::Net net = model_.net({2});
+  // 6 x 5 patches in place of 5 x 6: as many tokens, another grid.
+  const cv::Mat image(std::vector<int>{1, 3, 24, 20}, CV_32F, cv::Scalar(0));
+  try {
+    forward(net, image, {"scores"});
+    FAIL() << "took an image of another size";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("backbone/patch_embed"));
+    EXPECT_THAT(error.what(), HasSubstr("{1, 3, 20, 24}"));
+    EXPECT_THAT(error.what(), HasSubstr("--input-size"));
+  }
+}
+
+TEST_F(Layers, AMissingConstantIsAnError) {
+  cv::dnn::LayerParams params;
+  params.name = "backbone/norm";
+  params.type = "ai.mpm.TokenNorm";
+  params.set("special_tokens", 1);
+  params.set("eps", 1e-6);
+  params.blobs = {cv::Mat::ones(4, 1, CV_32F)};
+  try {
+    cv::dnn::LayerFactory::createLayerInstance("ai.mpm.TokenNorm", params);
+    FAIL() << "made a norm without a bias";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("backbone/norm"));
+    EXPECT_THAT(error.what(), HasSubstr("1 constants, expected 2"));
+  }
+}
+
+TEST_F(Layers, RegistrationIsIdempotentAndThreadSafe) {
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int t = 0; t < 4; ++t) threads.emplace_back([&] { failures += mpm_register_layers(); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  cv::dnn::LayerParams params;
+  params.set("special_tokens", 1);
+  EXPECT_TRUE(cv::dnn::LayerFactory::createLayerInstance("ai.mpm.MutualPairMerge", params));
+}
+
+TEST(OpenCvParallelTest, RunsEveryTaskOnceAndRethrows) {
+  for (const int threads : {1, 2, 4}) {
+    cv::setNumThreads(threads);
+    std::vector<std::atomic<int>> calls(101);
+    OpenCvParallel().run(101, [&](int task) { ++calls[task]; });
+    for (const auto& count : calls) EXPECT_EQ(count, 1);
+    OpenCvParallel().run(0, [&](int) { FAIL() << "no task was asked for"; });
+    EXPECT_THROW(OpenCvParallel().run(50,
+                                      [](int task) {
+                                        if (task == 7) throw std::runtime_error("seven");
+                                      }),
+                 std::runtime_error);
+  }
+  cv::setNumThreads(-1);
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/reference_net.h"
+
+#include <cmath>
+#include <limits>
+
+namespace mpm::test {
+namespace {
+
+const char* const kBlockWeights[] = {"norm1_w", "norm1_b", "qkv_w", "qkv_b", "proj_w", "proj_b",
+                                     "norm2_w", "norm2_b", "fc1_w", "fc1_b", "fc2_w",  "fc2_b"};
+
+double at(const cv::Mat& mat, std::size_t i) { return mat.ptr<float>()[i]; }
+
+Matrix linear(const Matrix& x, const cv::Mat& weight, const cv::Mat* bias) {
+  Matrix y(x.rows, weight.size[0]);
+  for (int i = 0; i < x.rows; ++i) {
+    for (int o = 0; o < y.cols; ++o) {
+      double sum = bias ? at(*bias, o) : 0;
+      for (int c = 0; c < x.cols; ++c) sum += x(i, c) * at(weight, static_cast<std::size_t>(o) * x.cols + c);
+      y(i, o) = sum;
+    }
+  }
+  return y;
+}
+
+Matrix norm(const Matrix& x, const cv::Mat& weight, const cv::Mat& bias, double eps) {
+  Matrix y = x;
+  for (int i = 0; i < x.rows; ++i) {
+    double mean = 0, variance = 0;
+    for (int c = 0; c < x.cols; ++c) mean += x(i, c) / x.cols;
+    for (int c = 0; c < x.cols; ++c) variance += (x(i, c) - mean) * (x(i, c) - mean) / x.cols;
+    for (int c = 0; c < x.cols; ++c) {
+      y(i, c) = (x(i, c) - mean) / std::sqrt(variance + eps) * at(weight, c) + at(bias, c);
+    }
+  }
+  return y;
+}
+
+void normaliseRows(Matrix& x) {
+  for (int i = 0; i < x.rows; ++i) {
+    double sum = 0;
+    for (int c = 0; c < x.cols; ++c) sum += x(i, c) * x(i, c);
+    for (int c = 0; c < x.cols; ++c) x(i, c) /= std::sqrt(sum);
+  }
+}
+
+/// One MPM call as method.md writes it; rows before `special` stay. Returns the map.
+std::vector<int> merge(Matrix& x, int special) {
+  const int n = x.rows - special;
+  std::vector<int> best(n), map;
+  for (int i = 0; i < n; ++i) {
+    double top = -std::numeric_limits<double>::infinity();
+    for (int j = 0; j < n; ++j) {
+      double dot = 0, ii = 0, jj = 0;
+      for (int c = 0; c < x.cols; ++c) {
+        dot += x(special + i, c) * x(special + j, c);
+        ii += x(special + i, c) * x(special + i, c);
+        jj += x(special + j, c) * x(special + j, c);
+      }
+      if (i != j && dot / std::sqrt(ii * jj) > top) {
+        top = dot / std::sqrt(ii * jj);
+        best[i] = j;
+      }
+    }
+  }
+  std::vector<std::vector<int>> members;
+  for (int i = 0; i < n; ++i) {
+    if (best[best[i]] == i && best[i] < i) {
+      map.push_back(map[best[i]]);
+      members[map.back()].push_back(i);
+    } else {
+      map.push_back(static_cast<int>(members.size()));
+      members.push_back({i});
+    }
+  }
+  Matrix merged(special + static_cast<int>(members.size()), x.cols);
+  for (int i = 0; i < special; ++i) {
+    for (int c = 0; c < x.cols; ++c) merged(i, c) = x(i, c);
+  }
+  for (int k = 0; k < static_cast<int>(members.size()); ++k) {
+    for (const int i : members[k]) {
+      for (int c = 0; c < x.cols; ++c) merged(special + k, c) += x(special + i, c) / members[k].size();
+    }
+  }
+  x = merged;
+  return map;
+}
+
+}  // namespace
+
+TinySegmenter::TinySegmenter(unsigned seed) : random_(seed) {
+  weights_["patch"] = constant({kDim, kChannels, kPatch, kPatch}, 0.3);
+  weights_["position"] = constant({kTokens, kDim}, 0.5);
+  weights_["special"] = constant({kSpecial, kDim}, 1.);
+  for (int b = 0; b < kBlocks; ++b) addBlock("block" + std::to_string(b));
+  weights_["norm_w"] = constant({kDim}, 0.2, 1);
+  weights_["norm_b"] = constant({kDim}, 0.2);
+  weights_["proj_dec_w"] = constant({kDim, kDim}, 0.25);
+  weights_["proj_dec_b"] = constant({kDim}, 0.1);
+  weights_["classes"] = constant({kClasses, kDim}, 1.);
+  for (int b = 0; b < kHeadBlocks; ++b) addBlock("head" + std::to_string(b));
+  weights_["head_norm_w"] = constant({kDim}, 0.2, 1);
+  weights_["head_norm_b"] = constant({kDim}, 0.2);
+  weights_["proj_patch"] = constant({kDim, kDim}, 0.25);
+  weights_["proj_classes"] = constant({kDim, kDim}, 0.25);
+  weights_["mask_w"] = constant({kClasses}, 0.2, 1);
+  weights_["mask_b"] = constant({kClasses}, 0.2);
+}
+
+cv::Mat TinySegmenter::constant(std::vector<int> shape, double scale, double offset) {
+  if (shape.size() == 1) shape.push_back(1);
+  cv::Mat mat(shape, CV_32F);
+  std::normal_distribution<double> normal(offset, scale);
+  for (std::size_t i = 0; i < mat.total(); ++i) mat.ptr<float>()[i] = static_cast<float>(normal(random_));
+  return mat;
+}
+
+void TinySegmenter::addBlock(const std::string& name) {
+  const int inner = kHeads * kHeadDim;
+  weights_[name + ".norm1_w"] = constant({kDim}, 0.2, 1);
+  weights_[name + ".norm1_b"] = constant({kDim}, 0.2);
+  weights_[name + ".qkv_w"] = constant({3 * inner, kDim}, 0.3);
+  weights_[name + ".qkv_b"] = constant({3 * inner}, 0.2);
+  weights_[name + ".proj_w"] = constant({kDim, inner}, 0.25);
+  weights_[name + ".proj_b"] = constant({kDim}, 0.2);
+  weights_[name + ".norm2_w"] = constant({kDim}, 0.2, 1);
+  weights_[name + ".norm2_b"] = constant({kDim}, 0.2);
+  weights_[name + ".fc1_w"] = constant({kHidden, kDim}, 0.25);
+  weights_[name + ".fc1_b"] = constant({kHidden}, 0.2);
+  weights_[name + ".fc2_w"] = constant({kDim, kHidden}, 0.2);
+  weights_[name + ".fc2_b"] = constant({kDim}, 0.2);
+}
+
+cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int special, bool key_bias) const {
+  cv::dnn::LayerParams params;
+  params.set("special_tokens", special);
+  params.set("heads", kHeads);
+  params.set("head_dim", kHeadDim);
+  params.set("scale", 1. / std::sqrt(static_cast<double>(kHeadDim)));
+  params.set("norm1_eps", 1e-6);
+  params.set("norm2_eps", 1e-5);
+  params.set("activation", "gelu_erf");
+  params.set("key_bias", key_bias ? 1 : 0);
+  for (const char* weight : kBlockWeights) params.blobs.push_back(weights_.at(name + "." + weight));
+  return params;
+}
+
+cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportional) const {
+  cv::dnn::Net net;
+  const auto add = [&](const std::string& name, const std::string& type, cv::dnn::LayerParams params,
+                       const std::vector<std::pair<int, int>>& inputs) {
+    const int id = net.addLayer(name, "ai.mpm." + type, params);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      net.connect(inputs[i].first, inputs[i].second, id, static_cast<int>(i));
+    }
+    return id;
+  };
+  const auto withSpecial = [](int special) {
+    cv::dnn::LayerParams params;
+    params.set("special_tokens", special);
+    return params;
+  };
+
+  auto params = withSpecial(kSpecial);
+  params.set("height", kGridH * kPatch);
+  params.set("width", kGridW * kPatch);
+  params.set("stride_h", kPatch);
+  params.set("stride_w", kPatch);
+  params.blobs = {weights_.at("patch"), weights_.at("position"), weights_.at("special")};
+  const int embed = add("backbone/patch_embed", "PatchEmbed", params, {{0, 0}});
+  std::pair<int, int> tokens{embed, 0}, state{embed, 1};
+  std::vector<std::pair<int, int>> states{state};
+  for (int b = 0; b < kBlocks; ++b) {
+    if (std::find(schedule.begin(), schedule.end(), b) != schedule.end()) {
+      const int merged =
+          add("merge/before_block" + std::to_string(b), "MutualPairMerge", withSpecial(kSpecial), {tokens, state});
+      tokens = {merged, 0};
+      state = {merged, 1};
+      states.push_back(state);
+    }
+    const std::string name = "block" + std::to_string(b);
+    tokens = {add("backbone/" + name, "TransformerBlock", blockParams(name, kSpecial, proportional), {tokens, state}),
+              0};
+  }
+  params = withSpecial(kSpecial);
+  params.set("eps", 1e-6);
+  params.blobs = {weights_.at("norm_w"), weights_.at("norm_b")};
+  tokens = {add("backbone/norm", "TokenNorm", params, {tokens, state}), 0};
+
+  params = withSpecial(kSpecial);
+  params.set("keep_special", 1);
+  add("features", "RestoreTokens", params, {tokens, state});
+  params = withSpecial(kSpecial);
+  params.set("mode", "mean");
+  add("pooled_mean", "PoolTokens", params, {tokens, state});
+  params = withSpecial(kSpecial);
+  params.set("mode", "token");
+  params.set("index", 1);
+  add("pooled_token", "PoolTokens", params, {tokens, state});
+  add("report", "MergeReport", {}, states);
+
+  params = withSpecial(kSpecial);
+  params.blobs = {weights_.at("proj_dec_w"), weights_.at("proj_dec_b")};
+  tokens = {add("head/proj_dec", "TokenLinear", params, {tokens, state}), 0};
+  params = withSpecial(kSpecial);
+  params.blobs = {weights_.at("classes")};
+  tokens = {add("head/classes", "ClassTokens", params, {tokens, state}), 0};
+  for (int b = 0; b < kHeadBlocks; ++b) {
+    const std::string name = "head" + std::to_string(b);
+    tokens = {
+        add("head/block" + std::to_string(b), "TransformerBlock", blockParams(name, kClasses, true), {tokens, state}),
+        0};
+  }
+  params = withSpecial(kClasses);
+  params.set("eps", 1e-5);
+  params.blobs = {weights_.at("head_norm_w"), weights_.at("head_norm_b")};
+  tokens = {add("head/norm", "TokenNorm", params, {tokens, state}), 0};
+  params = withSpecial(kClasses);
+  params.set("eps", 1e-5);
+  params.blobs = {weights_.at("proj_patch"), weights_.at("proj_classes"), weights_.at("mask_w"), weights_.at("mask_b")};
+  tokens = {add("head/masks", "MaskScores", params, {tokens, state}), 0};
+  params = withSpecial(0);
+  params.set("keep_special", 0);
+  const int scores = add("scores", "RestoreTokens", params, {tokens, state});
+  params = {};
+  params.set("grid_h", kGridH);
+  params.set("grid_w", kGridW);
+  params.set("height", kGridH * kPatch);
+  params.set("width", kGridW * kPatch);
+  add("labels", "SegmentLabels", params, {{scores, 0}});
+  add("logits", "SegmentLogits", params, {{scores, 0}});
+  return net;
+}
+
+Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const {
+  const auto weight = [&](const char* key) -> const cv::Mat& { return weights_.at(name + "." + key); };
+  const Matrix qkv = linear(norm(x, weight("norm1_w"), weight("norm1_b"), 1e-6), weight("qkv_w"), &weight("qkv_b"));
+  const int inner = kHeads * kHeadDim;
+  Matrix heads(x.rows, inner);
+  for (int h = 0; h < kHeads; ++h) {
+    for (int i = 0; i < x.rows; ++i) {
+      std::vector<double> p(x.rows);
+      double sum = 0;
+      for (int j = 0; j < x.rows; ++j) {
+        double dot = 0;
+        for (int e = 0; e < kHeadDim; ++e) dot += qkv(i, h * kHeadDim + e) * qkv(j, inner + h * kHeadDim + e);
+        p[j] = std::exp(dot / std::sqrt(static_cast<double>(kHeadDim)) + key_bias[j]);
+        sum += p[j];
+      }
+      for (int j = 0; j < x.rows; ++j) {
+        for (int e = 0; e < kHeadDim; ++e) {
+          heads(i, h * kHeadDim + e) += p[j] / sum * qkv(j, 2 * inner + h * kHeadDim + e);
+        }
+      }
+    }
+  }
+  Matrix y = linear(heads, weight("proj_w"), &weight("proj_b"));
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
+  Matrix hidden = linear(norm(y, weight("norm2_w"), weight("norm2_b"), 1e-5), weight("fc1_w"), &weight("fc1_b"));
+  for (double& value : hidden.values) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
+  const Matrix mlp = linear(hidden, weight("fc2_w"), &weight("fc2_b"));
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += mlp.values[i];
+  return y;
+}
+
+TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule,
+                                              bool proportional) const {
+  Result result;
+  Matrix x(kSpecial + kTokens, kDim);
+  for (int i = 0; i < kSpecial; ++i) {
+    for (int c = 0; c < kDim; ++c) x(i, c) = at(weights_.at("special"), static_cast<std::size_t>(i) * kDim + c);
+  }
+  const int width = kGridW * kPatch, plane = kGridH * kPatch * width;
+  for (int n = 0; n < kTokens; ++n) {
+    for (int d = 0; d < kDim; ++d) {
+      double sum = at(weights_.at("position"), static_cast<std::size_t>(n) * kDim + d);
+      for (int k = 0; k < kChannels * kPatch * kPatch; ++k) {
+        const int ch = k / (kPatch * kPatch), py = k / kPatch % kPatch, px = k % kPatch;
+        const int y = n / kGridW * kPatch + py, xx = n % kGridW * kPatch + px;
+        sum += image[ch * plane + y * width + xx] *
+               at(weights_.at("patch"), static_cast<std::size_t>(d) * kChannels * kPatch * kPatch + k);
+      }
+      x(kSpecial + n, d) = sum;
+    }
+  }
+
+  std::vector<int> cluster_of_token(kTokens), sizes(kTokens, 1);
+  for (int i = 0; i < kTokens; ++i) cluster_of_token[i] = i;
+  result.counts.push_back(kTokens);
+  for (int b = 0; b < kBlocks; ++b) {
+    if (std::find(schedule.begin(), schedule.end(), b) != schedule.end()) {
+      const std::vector<int> map = merge(x, kSpecial);
+      sizes.assign(x.rows - kSpecial, 0);
+      for (int& cluster : cluster_of_token) ++sizes[cluster = map[cluster]];
+      result.maps.push_back(cluster_of_token);
+      result.counts.push_back(x.rows - kSpecial);
+    }
+    std::vector<double> key_bias(x.rows);
+    if (proportional) {
+      for (std::size_t k = 0; k < sizes.size(); ++k) key_bias[kSpecial + k] = std::log(sizes[k]);
+    }
+    x = block("block" + std::to_string(b), x, key_bias);
+  }
+  x = norm(x, weights_.at("norm_w"), weights_.at("norm_b"), 1e-6);
+  Matrix restored(kSpecial + kTokens, kDim);
+  for (int i = 0; i < restored.rows; ++i) {
+    for (int c = 0; c < kDim; ++c) {
+      restored(i, c) = x(i < kSpecial ? i : kSpecial + cluster_of_token[i - kSpecial], c);
+    }
+  }
+  result.features = restored;
+
+  // The head as the paper runs it: on the full grid, class embeddings behind the patches.
+  const Matrix projected = linear(restored, weights_.at("proj_dec_w"), &weights_.at("proj_dec_b"));
+  Matrix head(kTokens + kClasses, kDim);
+  for (int i = 0; i < head.rows; ++i) {
+    for (int c = 0; c < kDim; ++c) {
+      head(i, c) = i < kTokens ? projected(kSpecial + i, c)
+                               : at(weights_.at("classes"), static_cast<std::size_t>(i - kTokens) * kDim + c);
+    }
+  }
+  for (int b = 0; b < kHeadBlocks; ++b) {
+    head = block("head" + std::to_string(b), head, std::vector<double>(head.rows));
+  }
+  head = norm(head, weights_.at("head_norm_w"), weights_.at("head_norm_b"), 1e-5);
+  Matrix patches = linear(head, weights_.at("proj_patch"), nullptr);
+  Matrix classes = linear(head, weights_.at("proj_classes"), nullptr);
+  normaliseRows(patches);
+  normaliseRows(classes);
+  Matrix masks(kTokens, kClasses);
+  for (int i = 0; i < kTokens; ++i) {
+    for (int k = 0; k < kClasses; ++k) {
+      for (int c = 0; c < kDim; ++c) masks(i, k) += patches(i, c) * classes(kTokens + k, c);
+    }
+  }
+  result.scores = norm(masks, weights_.at("mask_w"), weights_.at("mask_b"), 1e-5);
+  return result;
+}
+
+cv::Mat TinySegmenter::randomImages(int batch, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  cv::Mat images({batch, kChannels, kGridH * kPatch, kGridW * kPatch}, CV_32F);
+  for (std::size_t i = 0; i < images.total(); ++i) images.ptr<float>()[i] = normal(random);
+  return images;
+}
+
+}  // namespace mpm::test

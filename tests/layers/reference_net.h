@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <opencv2/dnn.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace mpm::test {
+
+/// Row-major matrix of doubles, for loops that nobody can get wrong.
+struct Matrix {
+  int rows = 0, cols = 0;
+  std::vector<double> values;
+  Matrix() = default;
+  Matrix(int row_count, int col_count)
+      : rows(row_count), cols(col_count), values(static_cast<std::size_t>(row_count) * col_count) {}
+  double& operator()(int i, int j) { return values[static_cast<std::size_t>(i) * cols + j]; }
+  double operator()(int i, int j) const { return values[static_cast<std::size_t>(i) * cols + j]; }
+};
+
+/// A tiny random ViT with a Segmenter head, kept once as OpenCV constants and evaluated twice: by a cv::dnn::Net of
+/// ai.mpm ops, and by double loops that restore the grid before the head, as the paper does.
+class TinySegmenter {
+ public:
+  static constexpr int kChannels = 3, kPatch = 4, kGridH = 5, kGridW = 6, kDim = 24, kHeads = 2, kHeadDim = 10;
+  static constexpr int kHidden = 40, kSpecial = 2, kClasses = 7, kBlocks = 4, kHeadBlocks = 2;
+  static constexpr int kTokens = kGridH * kGridW;
+
+  explicit TinySegmenter(unsigned seed);
+
+  /// MPM before the blocks in `schedule`. Outputs: "labels", "logits", "scores", "features" (restored encoder
+  /// output with special rows), "pooled_mean", "pooled_token", "merge_map", "token_counts".
+  cv::dnn::Net net(const std::vector<int>& schedule, bool proportional = false) const;
+
+  struct Result {
+    Matrix scores;                       ///< {N, classes}
+    Matrix features;                     ///< {special + N, dim}
+    std::vector<std::vector<int>> maps;  ///< composed, after each insertion
+    std::vector<int> counts;
+  };
+  /// One image {channels, H, W}.
+  Result evaluate(const float* image, const std::vector<int>& schedule, bool proportional = false) const;
+
+  static cv::Mat randomImages(int batch, unsigned seed);
+
+ private:
+  cv::Mat constant(std::vector<int> shape, double scale, double offset = 0);
+  cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias) const;
+  Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const;
+  void addBlock(const std::string& name);
+
+  std::mt19937 random_;
+  std::map<std::string, cv::Mat> weights_;
+};
+
+}  // namespace mpm::test
