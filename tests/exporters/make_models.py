@@ -1,0 +1,548 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small random-weight models of the libraries people export from, as ONNX files with reference outputs.
+
+    make_models.py --out tests/data        the selection that is kept in the tree
+    make_models.py --out DIR --all         every source through both exporters at every opset they write
+
+Beside NAME.onnx stands NAME.reference.json: a seeded input and what ONNX Runtime computes for it, checked here against
+PyTorch. models.json lists the files for the tests, README.md for people. The same versions write the same bytes.
+"""
+
+import argparse
+import base64
+import json
+import logging
+import os
+import pathlib
+import warnings
+import zlib
+from dataclasses import dataclass, field, replace
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+warnings.filterwarnings("ignore")
+logging.disable(logging.WARNING)
+
+import numpy as np
+import onnx
+import onnxruntime
+import timm
+import torch
+import torchvision
+import transformers
+from onnx import TensorProto, helper, numpy_helper
+from timm.layers import set_fused_attn
+from torch import nn
+
+import mpm_reference
+import segmenter
+
+IMAGE, PATCH, DIM, DEPTH, HEADS, CLASSES = (32, 48), 8, 16, 3, 2, 10
+SEGMENTER_IMAGE, SEGMENTER_CLASSES = (32, 64), 4
+MPM_SCHEDULE = [1, 2]
+LARGEST_FILE = 400 * 1024
+
+
+# What each source looks like. `fused`: scaled_dot_product_attention rather than softmax between two matmuls.
+
+
+def timm_vit(name, fused, **changes):
+    set_fused_attn(fused)
+    settings = dict(img_size=IMAGE, patch_size=PATCH, embed_dim=DIM, depth=DEPTH, num_heads=HEADS, mlp_ratio=2,
+                    num_classes=CLASSES)
+    return timm.create_model(name, pretrained=False, **{**settings, **changes})
+
+
+def hf_settings(fused, **changes):
+    return {**dict(hidden_size=DIM, num_hidden_layers=DEPTH, num_attention_heads=HEADS, intermediate_size=2 * DIM,
+                   mlp_ratio=2, image_size=IMAGE, patch_size=PATCH, num_labels=CLASSES,
+                   attn_implementation="sdpa" if fused else "eager"), **changes}
+
+
+class Fields(nn.Module):
+    """Returns chosen fields of a Hugging Face output, so that both exporters see plain tensors."""
+
+    def __init__(self, model, *fields):
+        super().__init__()
+        self.model, self.fields = model, fields
+
+    def forward(self, x):
+        result = self.model(x)
+        return tuple(getattr(result, field) for field in self.fields)
+
+
+class HalfInside(nn.Module):
+    """float32 in and out, float16 inside: how people export a half-precision model."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model.half()
+
+    def forward(self, x):
+        return self.model(x.half()).float()
+
+
+class PostNorm(nn.Module):
+    """The 2017 transformer on patches: LayerNorm after each residual sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.patch_embed = nn.Conv2d(3, DIM, PATCH, stride=PATCH)
+        layer = nn.TransformerEncoderLayer(DIM, HEADS, 2 * DIM, activation="gelu", batch_first=True, norm_first=False)
+        self.encoder = nn.TransformerEncoder(layer, DEPTH, enable_nested_tensor=False)
+        self.head = nn.Linear(DIM, CLASSES)
+
+    def forward(self, x):
+        return self.head(self.encoder(self.patch_embed(x).flatten(2).transpose(1, 2)).mean(dim=1))
+
+
+def torchvision_vit(fused):
+    model = torchvision.models.VisionTransformer(image_size=32, patch_size=PATCH, num_layers=DEPTH, num_heads=HEADS,
+                                                 hidden_dim=DIM, mlp_dim=2 * DIM, num_classes=CLASSES)
+    nn.init.normal_(model.heads.head.weight)  # zeros otherwise
+    return model
+
+
+def hf_dinov2(fused, **changes):
+    return transformers.Dinov2Config(**hf_settings(fused, image_size=32, **changes))
+
+
+def segmenter_encoder():
+    return segmenter.Encoder(SEGMENTER_IMAGE, PATCH, DIM, DEPTH, HEADS)
+
+
+def segmenter_mask(fused=False, labels=False):
+    return segmenter.Segmenter(segmenter_encoder(), segmenter.MaskTransformer(DIM, HEADS, SEGMENTER_CLASSES), PATCH, labels)
+
+
+def segmenter_linear(fused=False, labels=False):
+    return segmenter.Segmenter(segmenter_encoder(), segmenter.LinearHead(DIM, SEGMENTER_CLASSES), PATCH, labels)
+
+
+def dpt(fused=False):
+    return segmenter.Dpt(segmenter_encoder(), taps=[0, 1, 2], features=16)
+
+
+@dataclass
+class Source:
+    """One architecture and what the converter should find in it."""
+
+    what: str
+    build: callable
+    head: str = "classifier"
+    special: int = 1
+    blocks: int = DEPTH
+    image: tuple = IMAGE
+    outputs: tuple = ("logits",)
+    refuse: str = ""  # why it cannot be converted; "" when it can
+    maybe: str = ""  # why a converter may refuse it, or convert it right
+
+
+SOURCES = {
+    "timm_vit": Source("timm vit_small_patch16_224", lambda f: timm_vit("vit_small_patch16_224", f)),
+    "timm_vit_gap": Source("timm vit_small_patch16_224, mean-pooled, no class token", special=0, build=lambda f: timm_vit(
+        "vit_small_patch16_224", f, class_token=False, global_pool="avg")),
+    "timm_vit_nobias": Source("timm vit_small_patch16_224, qkv without bias", lambda f: timm_vit(
+        "vit_small_patch16_224", f, qkv_bias=False)),
+    "timm_vit_qknorm": Source("timm vit_small_patch16_224 with normalised q and k", lambda f: timm_vit(
+        "vit_small_patch16_224", f, qk_norm=True)),
+    "timm_deit": Source("timm deit_small_patch16_224", lambda f: timm_vit("deit_small_patch16_224", f)),
+    "timm_deit3": Source("timm deit3_small_patch16_224: LayerScale, positions added before the class token",
+                         lambda f: timm_vit("deit3_small_patch16_224", f)),
+    "timm_deit_distilled": Source("timm deit_small_distilled_patch16_224: mean of two classifiers", special=2, head="other",
+                                  build=lambda f: timm_vit("deit_small_distilled_patch16_224", f)),
+    "timm_dinov2_reg4": Source("timm vit_small_patch14_reg4_dinov2, all tokens", special=5, head="features",
+                               outputs=("features",), build=lambda f: timm_vit(
+                                   "vit_small_patch14_reg4_dinov2", f, global_pool="", num_classes=0)),
+    "timm_clip_quickgelu": Source("timm vit_base_patch16_clip_quickgelu_224: norm before the blocks, quick GELU",
+                                  lambda f: timm_vit("vit_base_patch16_clip_quickgelu_224", f)),
+    "timm_eva": Source("timm eva_giant_patch14_224 (no rotary embedding)", build=lambda f: timm_vit(
+        "eva_giant_patch14_224", f)),
+    "timm_eva_swiglu": Source("timm eva_giant_patch14_224 with SwiGLU and norm inside the MLP", build=lambda f: timm_vit(
+        "eva_giant_patch14_224", f, swiglu_mlp=True, scale_mlp=True, qkv_fused=False)),
+    "timm_vit_dynamic": Source("timm vit_small_patch16_224, dynamic_img_size: positions resized in the graph",
+                               lambda f: timm_vit("vit_small_patch16_224", f, dynamic_img_size=True),
+                               maybe="the position embedding is resized by the graph at run time"),
+    "hf_vit": Source("transformers ViTForImageClassification", build=lambda f: Fields(
+        transformers.ViTForImageClassification(transformers.ViTConfig(**hf_settings(f))), "logits")),
+    "hf_vit_features": Source("transformers ViTModel", head="features", outputs=("last_hidden_state",),
+                              build=lambda f: Fields(transformers.ViTModel(
+                                  transformers.ViTConfig(**hf_settings(f)), add_pooling_layer=False), "last_hidden_state")),
+    "hf_deit": Source("transformers DeiTModel", special=2, head="features", outputs=("last_hidden_state",),
+                      build=lambda f: Fields(transformers.DeiTModel(
+                          transformers.DeiTConfig(**hf_settings(f)), add_pooling_layer=False), "last_hidden_state")),
+    "hf_dinov2": Source("transformers Dinov2Model", head="features", image=(32, 32), outputs=("last_hidden_state",),
+                        build=lambda f: Fields(transformers.Dinov2Model(hf_dinov2(f)), "last_hidden_state")),
+    "hf_dinov2_classifier": Source("transformers Dinov2ForImageClassification: class token beside the mean patch",
+                                   head="other", image=(32, 32), build=lambda f: Fields(
+                                       transformers.Dinov2ForImageClassification(hf_dinov2(f)), "logits")),
+    "hf_clip": Source("transformers CLIPVisionModel: norm before the blocks, quick GELU", head="features",
+                      image=(32, 32), outputs=("last_hidden_state", "pooler_output"), build=lambda f: Fields(
+                          transformers.CLIPVisionModel(transformers.CLIPVisionConfig(**hf_settings(f, image_size=32))),
+                          "last_hidden_state", "pooler_output")),
+    "torchvision_vit": Source("torchvision VisionTransformer", torchvision_vit, image=(32, 32)),
+    "segmenter_mask": Source("Segmenter, mask transformer, logits", segmenter_mask, head="mask_transformer",
+                             image=SEGMENTER_IMAGE),
+    "segmenter_linear": Source("Segmenter, linear head, logits", segmenter_linear, head="linear", image=SEGMENTER_IMAGE),
+    "segmenter_linear_labels": Source("Segmenter, linear head, argmax in the graph", lambda f: segmenter_linear(labels=True),
+                                      head="linear", image=SEGMENTER_IMAGE, outputs=("labels",)),
+    "dpt": Source("DPT-like: taps after every block, convolutions on the grid", dpt, head="other", image=SEGMENTER_IMAGE,
+                  outputs=("depth",)),
+    "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
+                   build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
+                                                               depths=(1, 2), num_heads=(1, 2), window_size=4)),
+    "pvt": Source("timm PVT v2", refuse="hierarchical: a grid that shrinks", image=(64, 64), blocks=0,
+                  build=lambda f: timm.models.PyramidVisionTransformerV2(
+                      num_classes=CLASSES, depths=(1, 1, 1, 1), embed_dims=(4, 8, 8, 16), num_heads=(1, 2, 2, 2),
+                      mlp_ratios=(2, 2, 2, 2), sr_ratios=(4, 2, 2, 1))),
+    "resnet": Source("timm ResNet", refuse="no transformer: convolutions", image=(64, 64), blocks=0,
+                     build=lambda f: timm.models.ResNet(timm.models.resnet.BasicBlock, (1, 1, 1, 1), num_classes=CLASSES,
+                                                        stem_width=4, channels=(4, 8, 8, 16))),
+    "post_norm": Source("torch.nn.TransformerEncoder, norm_first=False", lambda f: PostNorm(), special=0,
+                        refuse="post-norm: LayerNorm after the residual sum"),
+    "eva02_rope": Source("timm eva02_tiny_patch14_224", refuse="rotary position embedding inside attention",
+                         build=lambda f: timm_vit("eva02_tiny_patch14_224", f)),
+    "beit": Source("timm beit_base_patch16_224", refuse="relative position bias inside attention",
+                   build=lambda f: timm_vit("beit_base_patch16_224", f)),
+}
+
+
+@dataclass
+class Spec:
+    """One file: a source through one exporter."""
+
+    source: str
+    exporter: str  # torchscript or dynamo
+    opset: int
+    dynamic: tuple = ()  # axes that are symbolic: batch, size
+    batch: int = 1
+    variant: str = ""  # what is done to the file afterwards; part of its name
+    fused: bool = True
+    oracle: bool = False  # outputs with merging as well
+
+    @property
+    def name(self):
+        short = {"torchscript": "ts", "dynamo": "dynamo"}[self.exporter]
+        return "_".join(filter(None, (self.source, self.variant, f"{short}{self.opset}")))
+
+
+KEPT = [
+    Spec("timm_vit", "torchscript", 11, fused=False),
+    Spec("timm_vit", "torchscript", 17, dynamic=("batch",), batch=2),
+    Spec("timm_vit", "dynamo", 18, variant="node_metadata"),
+    Spec("timm_vit", "dynamo", 20, dynamic=("batch",), batch=2),
+    Spec("timm_vit_gap", "torchscript", 15),
+    Spec("timm_vit_nobias", "torchscript", 16, fused=False),
+    Spec("timm_vit_qknorm", "dynamo", 18),
+    Spec("timm_deit", "torchscript", 13, fused=False, dynamic=("batch",)),
+    Spec("timm_deit3", "torchscript", 20),
+    Spec("timm_deit_distilled", "torchscript", 14, dynamic=("batch",), batch=2),
+    Spec("timm_deit_distilled", "dynamo", 19),
+    Spec("timm_dinov2_reg4", "torchscript", 16),
+    Spec("timm_dinov2_reg4", "dynamo", 18, dynamic=("batch",)),
+    Spec("timm_clip_quickgelu", "torchscript", 12, fused=False),
+    Spec("timm_clip_quickgelu", "dynamo", 18),
+    Spec("timm_eva", "torchscript", 14, fused=False),
+    Spec("timm_eva", "dynamo", 20),
+    Spec("timm_eva_swiglu", "torchscript", 17, fused=False),
+    Spec("timm_vit_dynamic", "torchscript", 17, dynamic=("batch", "size")),
+    Spec("hf_vit", "torchscript", 14, fused=False, dynamic=("batch", "size")),
+    Spec("hf_vit", "dynamo", 18, dynamic=("batch",), batch=2),
+    Spec("hf_vit_features", "torchscript", 11, fused=False),
+    Spec("hf_deit", "torchscript", 17),
+    Spec("hf_deit", "dynamo", 20),
+    Spec("hf_dinov2", "torchscript", 15),
+    Spec("hf_dinov2_classifier", "dynamo", 18),
+    Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
+    Spec("hf_clip", "dynamo", 18),
+    Spec("torchvision_vit", "torchscript", 17, dynamic=("batch",)),
+    Spec("torchvision_vit", "dynamo", 18),
+    Spec("segmenter_mask", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
+    Spec("segmenter_mask", "torchscript", 13, variant="fp16_weights"),
+    Spec("segmenter_mask", "dynamo", 18),
+    Spec("segmenter_linear", "torchscript", 12, oracle=True),
+    Spec("segmenter_linear", "torchscript", 17, variant="external_data"),
+    Spec("segmenter_linear", "torchscript", 17, variant="half"),
+    Spec("segmenter_linear_labels", "dynamo", 20),
+    Spec("dpt", "torchscript", 16, oracle=True),
+    Spec("dpt", "dynamo", 18),
+    Spec("swin", "torchscript", 17),
+    Spec("pvt", "torchscript", 17),
+    Spec("resnet", "torchscript", 13),
+    Spec("post_norm", "torchscript", 17),
+    Spec("eva02_rope", "torchscript", 17, fused=False),
+    Spec("beit", "torchscript", 17),
+]
+
+
+def all_specs():
+    """torch writes opsets 11 to 20 with the TorchScript exporter and from 18 with the other."""
+    for source in SOURCES:
+        for opset in range(11, 21):
+            yield Spec(source, "torchscript", opset, fused=opset >= 14 and "eva" not in source)
+        for opset in range(18, 24):
+            yield Spec(source, "dynamo", opset)
+
+
+def diversify(model, generator):
+    """Weights whose outputs depend on every token: fresh models start near-constant, and would hide a converter's faults."""
+
+    def normal(shape, std):
+        return torch.randn(shape, generator=generator) * std
+
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            last = name.split(".")[-1]
+            if any(word in name for word in ("pos_embed", "position_embedding", "token", "class_embedding", "cls_emb", "reg_")):
+                value = normal(parameter.shape, 0.5)
+            elif "lambda" in last or "gamma" in last:
+                value = 0.5 + 0.5 * torch.rand(parameter.shape, generator=generator)
+            elif last == "relative_position_bias_table":
+                value = normal(parameter.shape, 0.5)
+            elif parameter.ndim >= 2:
+                fan_in = parameter.shape[1:].numel() if last != "proj_patch" and last != "proj_classes" else parameter.shape[0]
+                value = normal(parameter.shape, 1.5 * fan_in**-0.5)
+            elif last == "weight":
+                value = 1 + normal(parameter.shape, 0.2)
+            else:
+                value = normal(parameter.shape, 0.2)
+            parameter.copy_(value)
+        for name, buffer in model.named_buffers():
+            if name.endswith("running_var"):
+                buffer.copy_(0.5 + torch.rand(buffer.shape, generator=generator))
+
+
+def seeded(*words):
+    return torch.Generator().manual_seed(zlib.crc32("/".join(map(str, words)).encode()))
+
+
+def make_input(spec, source, salt):
+    """Smooth patches with noise: what neighbours in an image have in common gives merging something to find."""
+    generator = seeded(spec.name, "input", salt)
+    coarse = torch.randn(spec.batch, 3, 4, 6, generator=generator)
+    smooth = nn.functional.interpolate(coarse, source.image, mode="bilinear", align_corners=False)
+    return smooth + 0.3 * torch.randn(smooth.shape, generator=generator)
+
+
+def export(spec, source, model, image, path):
+    names = dict(input_names=["image"], output_names=list(source.outputs))
+    axes = ({0: "batch"} if "batch" in spec.dynamic else {}) | (
+        {2: "height", 3: "width"} if "size" in spec.dynamic else {})
+    if spec.exporter == "torchscript":
+        dynamic = {}
+        if axes:
+            dynamic = {"image": axes} | {name: {0: "batch"} for name in source.outputs if "batch" in spec.dynamic}
+        torch.onnx.export(model, (image,), str(path), dynamo=False, opset_version=spec.opset, dynamic_axes=dynamic, **names)
+    else:
+        shapes = ({axis: torch.export.Dim(name) for axis, name in axes.items()},) if axes else None
+        example = image if image.shape[0] > 1 or not axes else torch.cat((image, image))  # one would be taken for a constant
+        torch.onnx.export(model, (example,), str(path), dynamo=True, opset_version=spec.opset, dynamic_shapes=shapes,
+                          external_data=False, verbose=False, **names)
+
+
+def without_traces(model):
+    """Stack traces name folders of the machine that exported, and are larger than the weights here."""
+    del model.metadata_props[:]
+    for graph in [model.graph, *model.functions]:
+        for node in graph.node:
+            del node.metadata_props[:]
+            node.doc_string = ""
+    for value in [*model.graph.value_info, *model.graph.input, *model.graph.output, *model.graph.initializer]:
+        del value.metadata_props[:]
+    del model.graph.metadata_props[:]
+
+
+def with_short_traces(model):
+    """Metadata on every node, as the exporter leaves it, cut to what does not name folders."""
+    for node in model.graph.node:
+        kept = [entry for entry in node.metadata_props if "stack_trace" not in entry.key]
+        if not kept:
+            raise SystemExit("the dynamo exporter no longer writes metadata on nodes")
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+
+
+def with_fp16_weights(model):
+    """Weights stored in float16, a Cast before each use: what weight compression does."""
+    casts = []
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT and np.prod(tensor.dims) >= 16:
+            values = numpy_helper.to_array(tensor).astype(np.float16)
+            name = tensor.name
+            tensor.CopyFrom(numpy_helper.from_array(values, name + "_fp16"))
+            casts.append(helper.make_node("Cast", [name + "_fp16"], [name], name=name + "_widen", to=TensorProto.FLOAT))
+    nodes = casts + list(model.graph.node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+
+
+def encode_array(name, array):
+    array = np.ascontiguousarray(array)
+    return {"name": name, "dtype": str(array.dtype), "shape": list(array.shape),
+            "data_b64": base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()}
+
+
+def run_onnxruntime(path, image):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return session.run([o.name for o in session.get_outputs()], {session.get_inputs()[0].name: image.numpy()})
+
+
+def difference(got, wanted):
+    """Largest difference, in units of the wanted values' spread; share of differing elements for whole numbers."""
+    if wanted.dtype.kind in "iu":
+        return float((got != wanted).mean())
+    return float(np.abs(got.astype(np.float64) - wanted).max() / (wanted.std() + 1e-12))
+
+
+def plain_outputs(result):
+    return [r.numpy() for r in (result if isinstance(result, tuple) else (result,))]
+
+
+def mpm_outputs(spec, source, model, image):
+    """In double, so that the maps do not hang on an order of summation; None when a decision was too close for float."""
+    results = []
+    for attention in ("plain", "proportional"):
+        output, maps, margin = mpm_reference.run(model, image.double(), MPM_SCHEDULE, attention == "proportional")
+        if margin < mpm_reference.CLEAR_MARGIN:
+            return None
+        counts = [[len(m[0])] + [max(step) + 1 for step in m] for m in maps]
+        results.append({"schedule": MPM_SCHEDULE, "attention": attention, "token_counts": counts, "merge_map": maps,
+                        "outputs": [encode_array(source.outputs[0], output.numpy().astype(np.float32))]})
+    return results
+
+
+def make(spec, folder):
+    source = SOURCES[spec.source]
+    torch.manual_seed(0)
+    model = source.build(spec.fused).eval()
+    diversify(model, seeded(spec.source, "weights"))
+    path = folder / f"{spec.name}.onnx"
+    tolerance = 1e-4
+    mpm = None
+    with torch.no_grad():
+        for salt in range(100):
+            image = make_input(spec, source, salt)
+            if not spec.oracle:
+                break
+            mpm = mpm_outputs(spec, source, model.double(), image)
+            model.float()
+            if mpm is not None:
+                break
+        if spec.variant == "half":
+            model = HalfInside(model).eval()
+        export(spec, source, model, image, path)
+        if spec.variant == "half":
+            model, tolerance = model.model.float(), 3e-2  # the reference: float32 over weights rounded to float16
+        wanted = plain_outputs(model(image))
+
+    exported = onnx.load(path)
+    if spec.variant == "node_metadata":
+        with_short_traces(exported)
+    else:
+        without_traces(exported)
+    if spec.variant == "fp16_weights":
+        with_fp16_weights(exported)
+    if spec.variant == "external_data":
+        external = path.with_suffix(".weights")
+        external.unlink(missing_ok=True)
+        onnx.save(exported, path, save_as_external_data=True, location=external.name, size_threshold=256)
+    else:
+        onnx.save(exported, path)
+    onnx.checker.check_model(str(path))
+
+    got = run_onnxruntime(path, image)
+    worst = max(difference(g, w) for g, w in zip(got, wanted, strict=True))
+    limit = {"fp16_weights": 3e-2}.get(spec.variant, tolerance)
+    if worst > limit:
+        raise SystemExit(f"{spec.name}: ONNX Runtime and PyTorch differ by {worst:.2g}")
+    if any(w.dtype.kind == "f" and w.std() < 1e-2 for w in wanted):
+        raise SystemExit(f"{spec.name}: the outputs hardly vary")
+
+    verdict = "refuse" if source.refuse else "either" if source.maybe else "convert"
+    reference = None
+    if verdict != "refuse":
+        outputs = wanted if spec.variant == "half" else got
+        document = {"inputs": [encode_array(exported.graph.input[0].name, image.numpy())],
+                    "outputs": [encode_array(o.name, a) for o, a in zip(exported.graph.output, outputs, strict=True)]}
+        if mpm:
+            document["mpm"] = mpm
+        reference = path.with_suffix(".reference.json")
+        reference.write_text(json.dumps(document) + "\n")
+    return {"file": path.name, "source": source.what, "exporter": spec.exporter,
+            "opset": next(o.version for o in exported.opset_import if o.domain == ""), "verdict": verdict,
+            "reason": source.refuse or source.maybe, "head": source.head if verdict != "refuse" else None,
+            "blocks": source.blocks if verdict != "refuse" else None,
+            "special_tokens": source.special if verdict != "refuse" else None,
+            "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
+            "reference": reference.name if reference else None}
+
+
+README = """# Models of real exporters
+
+Small models with random weights, each exported by the tool that its column names, and what ONNX Runtime {ort} computes for
+a seeded input. Everything here is written by `tests/exporters/make_models.py`, the tables below too; change it there and run it
+(its `requirements.txt` pins what it was run with). All weights are random numbers drawn there: nothing is trained or
+anyone else's.
+
+- `NAME.onnx`: the model. `NAME.weights`: its external data, where it has any.
+- `NAME.reference.json`: `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Where there is
+  `mpm`, also what `tests/exporters/mpm_reference.py`, Mutual Pair Merging in double precision, gives for a `schedule`:
+  `token_counts` {{B, K + 1}}, `merge_map` {{B, K, N}} (composed), `outputs` (every token restored before the head). No decision
+  of these merges is closer than {margin:g} in cosine similarity.
+- `models.json`: the table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance`
+  of their standard deviation), `refuse`, or `either` (refuse, or convert right). `segmenter_linear_half`'s reference is float32
+  over weights rounded to float16. `size` among the dynamic axes of `hf_vit` is only declared: positions fix the grid.
+
+| file | source | exporter | opset | dynamic | verdict | head | special tokens |
+|---|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def write_lists(folder, entries):
+    (folder / "models.json").write_text(json.dumps(entries, indent=1) + "\n")
+    rows = []
+    for e in entries:
+        verdict = e["verdict"] + (f": {e['reason']}" if e["reason"] else "")
+        head, special = ("", "") if e["verdict"] == "refuse" else (e["head"], e["special_tokens"])
+        rows.append(f"| `{e['file']}` | {e['source']} | {e['exporter']} | {e['opset']} | {', '.join(e['dynamic'])} | "
+                    f"{verdict} | {head} | {special} |")
+    (folder / "README.md").write_text("<!-- SPDX-License-Identifier: Apache-2.0 -->\n" + README.format(
+        ort=onnxruntime.__version__, margin=mpm_reference.CLEAR_MARGIN, rows="\n".join(rows)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the files")
+    parser.add_argument("--all", action="store_true", help="every source, exporter and opset; what an exporter cannot do is named")
+    parser.add_argument("--only", help="only files whose name contains this; the lists are not written")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    torch.backends.mha.set_fastpath_enabled(False)  # an operator that no exporter knows
+    torch.set_num_threads(1)  # one order of summation, the same bytes on every machine
+    entries = []
+    for spec in all_specs() if arguments.all else KEPT:
+        if arguments.only and arguments.only not in spec.name:
+            continue
+        try:
+            entries.append(make(spec, arguments.out))
+        except Exception as error:
+            if not arguments.all:
+                raise
+            for left in arguments.out.glob(f"{spec.name}.*"):
+                left.unlink()
+            print(f"{spec.name}: not exported: {str(error).strip().splitlines()[0][:120]}", flush=True)
+            continue
+        size = (arguments.out / entries[-1]["file"]).stat().st_size
+        print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
+        if not arguments.all and size > LARGEST_FILE:
+            raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
+    if not arguments.only:
+        write_lists(arguments.out, entries)
+
+
+if __name__ == "__main__":
+    main()

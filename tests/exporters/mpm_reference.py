@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutual Pair Merging in PyTorch, an oracle independent of the C++: one image, plain loops, nothing clever.
+
+The paper's reconstruction: every token is restored before the head, whatever the head.
+"""
+
+import torch
+
+# Neighbours whose similarities are closer than this could swap under another order of summation.
+CLEAR_MARGIN = 1e-5
+
+
+def merge(tokens):
+    """tokens {N, dim} -> merged {N', dim}, the cluster of each token, the smallest margin of a decision."""
+    count = tokens.shape[0]
+    lengths = tokens.norm(dim=1, keepdim=True)
+    unit = torch.where(lengths > 0, tokens / lengths.clamp_min(torch.finfo(tokens.dtype).tiny), tokens)
+    similarity = unit @ unit.T
+    similarity.fill_diagonal_(-torch.inf)
+    highest = similarity.max(dim=1, keepdim=True).values
+    best = [int(torch.nonzero(row)[0]) for row in similarity == highest]  # a tie goes to the lowest index
+    two = similarity.topk(2, dim=1).values
+    margin = float((two[:, 0] - two[:, 1]).min())
+
+    cluster = [-1] * count
+    members = []
+    for i in range(count):
+        if cluster[i] >= 0:
+            continue
+        cluster[i] = len(members)
+        members.append([i])
+        partner = best[i]
+        if best[partner] == i:
+            cluster[partner] = cluster[i]
+            members[-1].append(partner)
+    merged = torch.stack([tokens[m].mean(dim=0) for m in members])
+    return merged, cluster, margin
+
+
+def encode(encoder, image, schedule, proportional):
+    """One image {1, 3, H, W} -> the tokens after each block restored with the map valid there, the composed map after
+    each insertion, and the smallest margin."""
+    special = encoder.special
+    x = encoder.embed(image)
+    patches = x.shape[1] - special
+    composed = list(range(patches))
+    maps, depths, margin = [], [], float("inf")
+    for depth, block in enumerate(encoder.blocks):
+        if depth in schedule:
+            merged, cluster, clearest = merge(x[0, special:])
+            composed = [cluster[c] for c in composed]
+            maps.append(composed)
+            margin = min(margin, clearest)
+            x = torch.cat((x[:, :special], merged[None]), dim=1)
+        key_bias = None
+        if proportional and maps:
+            sizes = torch.bincount(torch.tensor(composed)).to(x.dtype)
+            key_bias = torch.cat((torch.zeros(special, dtype=x.dtype), sizes.log()))[None]
+        x = block(x, key_bias)
+        depths.append(torch.cat((x[:, :special], x[:, special:][:, composed]), dim=1))
+    return depths, maps, margin
+
+
+def run(model, images, schedule, proportional):
+    """model: one of segmenter.py. Every image merges on its own. Returns output, maps {B, K, N}, smallest margin."""
+    outputs, maps, margin = [], [], float("inf")
+    for image in images:
+        depths, image_maps, clearest = encode(model.encoder, image[None], schedule, proportional)
+        outputs.append(model.decode(depths))
+        maps.append(image_maps)
+        margin = min(margin, clearest)
+    return torch.cat(outputs), maps, margin
