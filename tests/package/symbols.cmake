@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Errors are exceptions: the library itself neither prints nor ends the process.
+execute_process(COMMAND ${NM} -D --undefined-only ${LIBRARY} OUTPUT_VARIABLE undefined COMMAND_ERROR_IS_FATAL ANY)
+foreach(symbol abort exit _exit printf puts putchar fprintf _ZSt4cout _ZSt4cerr _ZSt4clog)
+  if(undefined MATCHES "[ \n]U ${symbol}(@|\n)")
+    message(SEND_ERROR "${LIBRARY} uses ${symbol}")
+  endif()
+endforeach()
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE defined COMMAND_ERROR_IS_FATAL ANY)
+if(NOT defined MATCHES " T mpm_register_layers")
+  message(SEND_ERROR "${LIBRARY} does not export mpm_register_layers")
+endif()
+# Strong symbols of our own only: anything else could clash with the program's.
+string(REGEX MATCHALL "[0-9a-f]+ [TDBR] [^\n]+" strong "${defined}")
+foreach(line IN LISTS strong)
+  if(NOT line MATCHES " [TDBR] (_ZT[ISV]N3mpm|_ZNK?3mpm|mpm_)")
+    message(SEND_ERROR "${LIBRARY} exports ${line}")
+  endif()
+endforeach()
