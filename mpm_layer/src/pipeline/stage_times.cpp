@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stage_times.h"
 
+#include <exception>
 #include <numeric>
 
 namespace mpm {
@@ -14,21 +15,26 @@ double StageTimes::*stageOfLayer(std::string_view layer) {
   return &StageTimes::head;
 }
 
+void addForwardTime(const std::vector<cv::String>& layers, const std::vector<double>& layer_ms, double forward_ms,
+                    StageTimes& times) {
+  if (layer_ms.size() != layers.size() || std::accumulate(layer_ms.begin(), layer_ms.end(), 0.0) <= 0) {
+    times.backbone += forward_ms;
+    return;
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) times.*stageOfLayer(layers[i]) += layer_ms[i];
+}
+
 void addForwardTime(cv::dnn::Net& net, double forward_ms, StageTimes& times) {
   std::vector<double> ticks;
   std::vector<cv::String> layers;
   try {
     net.getPerfProfile(ticks);
     layers = net.getLayerNames();
-  } catch (const cv::Exception&) {
+  } catch (const std::exception&) {  // no profile: OpenCV cuts the first entry off an empty list
     ticks.clear();
   }
-  if (ticks.empty() || ticks.size() != layers.size() || std::accumulate(ticks.begin(), ticks.end(), 0.0) <= 0) {
-    times.backbone += forward_ms;
-    return;
-  }
-  const double ms_per_tick = 1e3 / cv::getTickFrequency();
-  for (std::size_t i = 0; i < ticks.size(); ++i) times.*stageOfLayer(layers[i]) += ticks[i] * ms_per_tick;
+  for (double& time : ticks) time *= 1e3 / cv::getTickFrequency();
+  addForwardTime(layers, ticks, forward_ms, times);
 }
 
 }  // namespace mpm

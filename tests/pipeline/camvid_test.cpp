@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/segmenter.hpp"
+
+// Real models on real images, against what PyTorch computed from the same weights (reference/README.md there).
+namespace mpm {
+namespace {
+
+const std::string kShared = MPM_SHARED_DIR;
+
+class CamVid : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kShared + "/reference/merge_maps.json"))
+      GTEST_SKIP() << "no reference results in " << kShared << " (set MPM_SHARED_DIR)";
+    std::ifstream(kShared + "/reference/merge_maps.json") >> maps_;
+  }
+
+  // Every image that has a reference for this model, resized as the reference was.
+  std::vector<std::string> images() const {
+    std::vector<std::string> names;
+    for (const auto& [key, unused] : maps_.items())
+      if (key.ends_with(std::string("|") + GetParam())) names.push_back(key.substr(0, key.find('|')));
+    return names;
+  }
+
+  static cv::Mat image(const std::string& name, Size2 size) {
+    cv::Mat image = cv::imread(kShared + "/data/camvid_val/images/" + name + ".png");
+    cv::resize(image, image, {size.width, size.height}, 0, 0, cv::INTER_LINEAR);
+    return image;
+  }
+
+  static double agreement(const cv::Mat& labels, const std::string& name, const std::string& run) {
+    const cv::Mat expected =
+        cv::imread(kShared + "/reference/labels/" + name + "_" + GetParam() + "_" + run + ".png", cv::IMREAD_UNCHANGED);
+    return static_cast<double>(cv::countNonZero(labels == expected)) / static_cast<double>(expected.total());
+  }
+
+  static Segmenter segmenter(Schedule schedule) {
+    SegmenterOptions options;
+    options.schedule = std::move(schedule);
+    return Segmenter(kShared + "/models/" + GetParam() + ".onnx", options);
+  }
+
+  nlohmann::json maps_;
+};
+
+TEST_P(CamVid, FullModelLabelsAreThoseOfPyTorch) {
+  Segmenter full = segmenter({});
+  ASSERT_FALSE(images().empty());
+  for (const std::string& name : images())
+    EXPECT_GE(agreement(full.segment(image(name, full.model().input)).labels, name, "full"), 0.999) << name;
+}
+
+TEST_P(CamVid, MergedLabelsAndMapsAreThoseOfPyTorch) {
+  Segmenter merged = segmenter({2, 5});
+  ASSERT_FALSE(images().empty());
+  for (const std::string& name : images()) {
+    const Segmentation result = merged.segment(image(name, merged.model().input));
+    EXPECT_GE(agreement(result.labels, name, "mpm25"), 0.995) << name;
+    ASSERT_EQ(result.cluster_of_token.size(), 2u);
+    const auto& reference = maps_[name + "|" + GetParam()];
+    EXPECT_EQ(result.cluster_of_token[0], reference["maps"][0].get<std::vector<int>>()) << name;
+    // Later decisions may fall otherwise where two similarities agree to within rounding.
+    const auto composed = reference["composed"].get<std::vector<int>>();
+    const int clusters = 1 + *std::max_element(composed.begin(), composed.end());
+    EXPECT_NEAR(result.tokens[2], clusters, 2) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CamVid, ::testing::Values("camvid_segmenter_vit_t16", "camvid_linear_vit_t16"),
+                         [](const auto& model) { return std::string(model.param); });
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "pipeline/sources.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+// A camera made of two functions.
+class FakeCapture final : public Capture {
+ public:
+  FakeCapture(std::function<bool()> open, std::function<bool(cv::Mat&)> read)
+      : open_(std::move(open)), read_(std::move(read)) {}
+  bool open() override { return open_(); }
+  bool read(cv::Mat& image) override { return read_(image); }
+
+ private:
+  std::function<bool()> open_;
+  std::function<bool(cv::Mat&)> read_;
+};
+
+// Holds a thread until the test lets go of it: a driver that hangs.
+class Gate {
+ public:
+  ~Gate() { open(); }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return open_; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+bool opens() { return true; }
+cv::Mat picture(int value) { return cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(value)); }
+constexpr SourceOptions kImpatient{.timeout_s = 0.05};
+const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
+const LiveDescription kCamera{.shown = "camera 3", .stem = "camera3"};
+
+TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
+  auto frames = std::make_shared<int>(0);
+  const auto source = openLive(std::make_shared<FakeCapture>(opens,
+                                                             [frames](cv::Mat& image) {
+                                                               if (*frames == 5) return false;
+                                                               image = picture((*frames)++);
+                                                               return true;
+                                                             }),
+                               kEveryFrame, {});
+  for (int i = 0; i < 5; ++i) {
+    const auto frame = source->next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->image.at<cv::Vec3b>(0, 0)[0], i);
+    EXPECT_EQ(frame->name, "x_00000" + std::to_string(i));
+    EXPECT_EQ(frame->source, "stream x");
+  }
+  EXPECT_FALSE(source->next());
+}
+
+TEST(LiveSource, GivesTheLatestFrameOfACamera) {
+  auto gate = std::make_shared<Gate>();
+  auto drained = std::make_shared<Gate>();
+  auto frames = std::make_shared<int>(0);
+  const auto source =
+      openLive(std::make_shared<FakeCapture>(
+                   opens,
+                   [=](cv::Mat& image) {
+                     if (*frames == 100) {  // the hundredth was handed over before it is asked for the next
+                       drained->open();
+                       gate->wait();
+                       return false;
+                     }
+                     image = picture(++*frames);
+                     return true;
+                   }),
+               kCamera, {});
+  drained->wait();
+  const auto frame = source->next();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->image.at<cv::Vec3b>(0, 0)[0], 100);
+  EXPECT_EQ(frame->index, 0);
+  gate->open();
+  EXPECT_MPM_ERROR(source->next(), "camera 3 stopped after 1 frames");
+}
+
+TEST(LiveSource, AFrameInHandIsNotWrittenTo) {
+  auto frames = std::make_shared<int>(0);
+  const auto source = openLive(
+      std::make_shared<FakeCapture>(opens,
+                                    [frames](cv::Mat& image) {
+                                      image.create(2, 2,
+                                                   CV_8UC3);  // in place when the buffer fits, as VideoCapture does
+                                      image.setTo(cv::Scalar::all((*frames)++ % 200));
+                                      return true;
+                                    }),
+      kCamera, {});
+  const auto first = source->next();
+  const int value = first->image.at<cv::Vec3b>(0, 0)[0];
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(source->next());
+  EXPECT_EQ(first->image.at<cv::Vec3b>(1, 1)[0], value);
+}
+
+TEST(LiveSource, AReadThatHangsIsLeftBehind) {
+  auto gate = std::make_shared<Gate>();
+  {
+    const auto source = openLive(std::make_shared<FakeCapture>(opens,
+                                                               [gate](cv::Mat&) {
+                                                                 gate->wait();
+                                                                 return false;
+                                                               }),
+                                 kCamera, kImpatient);
+    EXPECT_MPM_ERROR(source->next(), "camera 3 gave no frame for 0.05 s");
+  }  // returns although the read still hangs
+  gate->open();
+}
+
+TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
+  auto gate = std::make_shared<Gate>();
+  const auto hanging = [gate] {
+    gate->wait();
+    return false;
+  };
+  EXPECT_MPM_ERROR(
+      openLive(std::make_shared<FakeCapture>(hanging, [](cv::Mat&) { return false; }), kCamera, kImpatient),
+      "cannot open camera 3: no answer within 0.05 s");
+  gate->open();
+}
+
+TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {
+  EXPECT_MPM_ERROR(
+      openLive(std::make_shared<FakeCapture>([] { return false; }, [](cv::Mat&) { return false; }), kCamera, {}),
+      "cannot open camera 3");
+  const auto throws = []() -> bool { CV_Error(cv::Error::StsError, "password"); };
+  try {
+    openLive(std::make_shared<FakeCapture>(throws, [](cv::Mat&) { return false; }), kCamera, {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot open camera 3");
+  }
+}
+
+TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
+  const auto source = openLive(std::make_shared<FakeCapture>(opens, [](cv::Mat&) { return false; }), kEveryFrame, {});
+  EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
+}
+
+TEST(LiveSource, StopsWaitingWhenToldTo) {
+  auto gate = std::make_shared<Gate>();
+  std::atomic<bool> stop = false;
+  const auto source = openLive(std::make_shared<FakeCapture>(opens,
+                                                             [gate](cv::Mat&) {
+                                                               gate->wait();
+                                                               return false;
+                                                             }),
+                               kCamera, {.timeout_s = 300, .stop = &stop});
+  std::thread later([&] { stop = true; });
+  EXPECT_FALSE(source->next());
+  later.join();
+  gate->open();
+}
+
+}  // namespace
+}  // namespace mpm

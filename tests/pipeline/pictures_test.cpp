@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/pictures.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <opencv2/imgcodecs.hpp>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+int different(const cv::Mat& a, const cv::Mat& b) {
+  cv::Mat difference;
+  cv::absdiff(a, b, difference);
+  return cv::countNonZero(difference.reshape(1));
+}
+
+cv::Mat noise(int height, int width) {
+  cv::Mat image(height, width, CV_8UC3);
+  cv::RNG(7).fill(image, cv::RNG::UNIFORM, 0, 256);
+  return image;
+}
+
+TEST(OverlayPicture, BlendsTheColourOfEachClass) {
+  const cv::Mat image(1, 3, CV_8UC3, cv::Scalar(100, 100, 100));
+  const cv::Mat labels = (cv::Mat_<unsigned char>(1, 3) << 0, 1, 200);
+  const std::vector<cv::Vec3b> colors = {{0, 0, 200}, {200, 0, 0}};
+  const cv::Mat half = overlayPicture(image, labels, colors, 0.5);
+  EXPECT_EQ(half.at<cv::Vec3b>(0, 0), cv::Vec3b(50, 50, 150));
+  EXPECT_EQ(half.at<cv::Vec3b>(0, 1), cv::Vec3b(150, 50, 50));
+  EXPECT_EQ(half.at<cv::Vec3b>(0, 2), cv::Vec3b(100, 100, 100)) << "a label beyond the colours leaves the image";
+  EXPECT_EQ(different(overlayPicture(image, labels, colors, 0.0), image), 0);
+  EXPECT_EQ(overlayPicture(image, labels, colors, 1.0).at<cv::Vec3b>(0, 1), colors[1]);
+}
+
+TEST(OverlayPicture, RefusesWhatDoesNotFit) {
+  const cv::Mat image = noise(4, 4);
+  EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 5, CV_8U), {}), "of the image's size");
+  EXPECT_MPM_ERROR(overlayPicture(image, cv::Mat::zeros(4, 4, CV_8U), {}, 1.5), "between 0 and 1");
+  EXPECT_MPM_ERROR(overlayPicture(cv::Mat(), cv::Mat(), {}), "8-bit BGR image");
+}
+
+TEST(MergePicture, FillsClustersWithTheirMeanAndDrawsBorders) {
+  // Two clusters, left and right half; the right one is two patches that do not touch the same mean alone.
+  cv::Mat image(4, 8, CV_8UC3, cv::Scalar::all(10));
+  image.colRange(4, 6).setTo(cv::Scalar(0, 20, 40));
+  image.colRange(6, 8).setTo(cv::Scalar(100, 40, 80));
+  const cv::Mat picture = mergePicture(image, {0, 0, 1, 1}, {1, 4});
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 0), cv::Vec3b::all(10));
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 2), cv::Vec3b::all(10)) << "no border inside a cluster";
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 3), cv::Vec3b::all(255)) << "one pixel between clusters";
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 4), cv::Vec3b(50, 30, 60));
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 7), cv::Vec3b(50, 30, 60));
+  EXPECT_EQ(cv::countNonZero(picture.reshape(1) == 255), 4 * 3);
+}
+
+TEST(MergePicture, TakesAClusterThatIsNotConnected) {
+  cv::Mat image(2, 6, CV_8UC3, cv::Scalar::all(50));
+  image.colRange(0, 2).setTo(cv::Scalar::all(20));
+  image.colRange(4, 6).setTo(cv::Scalar::all(40));
+  const cv::Mat picture = mergePicture(image, {0, 1, 0}, {1, 3});
+  EXPECT_EQ(picture.at<cv::Vec3b>(0, 0), cv::Vec3b::all(30));
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 5), cv::Vec3b::all(30));
+}
+
+TEST(MergePicture, CoversImagesThatThePatchesDoNotDivide) {
+  const cv::Mat image = noise(37, 53);
+  std::vector<int> map(5 * 7);
+  for (int i = 0; i < 35; ++i) map[i] = i;
+  EXPECT_EQ(mergePicture(image, map, {5, 7}).size(), image.size());
+  EXPECT_NO_THROW(mergePicture(noise(2, 2), map, {5, 7})) << "an image smaller than its grid";
+}
+
+TEST(MergePicture, RefusesAMapOfAnotherGrid) {
+  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, 1, 2}, {2, 2}), "3 tokens, its grid 2x2");
+  EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, -1, 2, 3}, {2, 2}), "negative cluster");
+}
+
+TEST(WritePicture, ReadsBackAsItWas) {
+  const test::TemporaryFolder folder;
+  const cv::Mat image = noise(9, 11);
+  writePicture(folder / "a.png", image);
+  EXPECT_EQ(different(cv::imread(folder / "a.png"), image), 0);
+}
+
+TEST(WritePicture, LeavesNothingBehindWhenThereIsNoRoom) {
+  const test::TemporaryFolder folder;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit tiny{512, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &tiny);
+  EXPECT_MPM_ERROR(writePicture(folder / "a.png", noise(64, 64)), "cannot write '" + (folder / "a.png") + "'");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(folder.isEmpty());
+}
+
+TEST(WritePicture, NamesTheFolderThatIsNotThere) {
+  EXPECT_MPM_ERROR(writePicture("/nonexistent/a.png", noise(2, 2)), "No such file or directory");
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/segmenter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/read_net.hpp"
+#include "support/damaged_model.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+const std::string kData = MPM_TEST_DATA_DIR;
+const std::string kMask = kData + "/segmenter_mask_ts17.onnx";  // input 32x64, patch 8, 3 blocks, 4 classes
+const std::string kLinear = kData + "/segmenter_linear_ts12.onnx";
+const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
+
+SegmenterOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
+  SegmenterOptions options;
+  options.schedule = std::move(schedule);
+  options.fit = fit;
+  return options;
+}
+
+// Smooth colours, so that neighbouring patches differ in more than noise.
+cv::Mat picture(int height, int width, int seed = 1) {
+  cv::Mat small(7, 9, CV_8UC3), image;
+  cv::RNG(seed).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
+  return image;
+}
+
+// The protocol written down with OpenCV alone: resize, RGB, 0..1, mean and std 0.5, logits at the input's size, each
+// class resized to the image, argmax.
+cv::Mat plainLabels(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
+  ReadOptions options;
+  options.schedule = schedule;
+  options.output = Output::kLogits;
+  ModelInfo info;
+  cv::dnn::Net net = readNet(model, options, &info);
+  cv::Mat input;
+  cv::resize(image, input, {info.input.width, info.input.height}, 0, 0, cv::INTER_LINEAR);
+  net.setInput(cv::dnn::blobFromImage(input, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+  const cv::Mat logits = net.forward("logits");
+  cv::Mat labels(image.size(), CV_8U, cv::Scalar(0)), best;
+  for (int c = 0; c < info.classes; ++c) {
+    const cv::Mat plane(info.input.height, info.input.width, CV_32F, const_cast<float*>(logits.ptr<float>(0, c)));
+    cv::Mat resized;
+    cv::resize(plane, resized, image.size(), 0, 0, cv::INTER_LINEAR);
+    if (c == 0) {
+      best = resized.clone();
+      continue;
+    }
+    const cv::Mat better = resized > best;
+    labels.setTo(c, better);
+    resized.copyTo(best, better);
+  }
+  return labels;
+}
+
+// Pixels where two classes tie to within rounding may differ.
+void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  ASSERT_EQ(actual.type(), CV_8U);
+  EXPECT_LE(cv::countNonZero(actual != expected), static_cast<int>(expected.total()) / 500);
+  double most = 0;
+  cv::minMaxLoc(expected, nullptr, &most);
+  EXPECT_GT(most, 0) << "one label alone would prove nothing";
+}
+
+TEST(Segmenter, LabelsAreThoseOfTheProtocolAtAnySize) {
+  for (const std::string& model : {kMask, kLinear})
+    for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+      Segmenter segmenter(model, merging(schedule));
+      for (const cv::Size size : {cv::Size(64, 32), cv::Size(97, 61), cv::Size(40, 50), cv::Size(1, 1)}) {
+        const cv::Mat image = picture(size.height, size.width);
+        const cv::Mat labels = segmenter.segment(image).labels;
+        if (size.area() == 1)
+          EXPECT_EQ(labels.size(), size);
+        else
+          expectSameLabels(labels, plainLabels(model, schedule, image));
+      }
+    }
+}
+
+TEST(Segmenter, TellsTokensAndComposedMaps) {
+  Segmenter segmenter(kMask, merging({1, 2}));
+  const Segmentation result = segmenter.segment(picture(32, 64));
+  EXPECT_EQ(result.grid, (Size2{4, 8}));
+  ASSERT_EQ(result.tokens.size(), 3u);
+  EXPECT_EQ(result.tokens[0], 32);
+  ASSERT_EQ(result.cluster_of_token.size(), 2u);
+  for (int k = 0; k < 2; ++k) {
+    const auto& map = result.cluster_of_token[k];
+    ASSERT_EQ(map.size(), 32u);
+    EXPECT_EQ(*std::max_element(map.begin(), map.end()) + 1, result.tokens[k + 1]) << "compact ids";
+    EXPECT_LT(result.tokens[k + 1], result.tokens[k]);
+    EXPECT_GE(result.tokens[k + 1], result.tokens[k] / 2);
+  }
+  for (int i = 0; i < 32; ++i)  // the second map is a merging of the first
+    for (int j = 0; j < i; ++j)
+      if (result.cluster_of_token[0][i] == result.cluster_of_token[0][j])
+        EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
+}
+
+TEST(Segmenter, WithoutMergingHasNoMap) {
+  Segmenter segmenter(kMask, merging({}));
+  const Segmentation result = segmenter.segment(picture(32, 64));
+  EXPECT_THAT(result.tokens, ::testing::ElementsAre(32));
+  EXPECT_TRUE(result.cluster_of_token.empty());
+}
+
+TEST(Segmenter, GivesTheSameTwiceAndForAnyNumberOfThreads) {
+  const cv::Mat first = picture(48, 70, 1), second = picture(48, 70, 2);
+  SegmenterOptions options = merging({1, 2});
+  options.threads = 1;
+  Segmenter segmenter(kMask, options);
+  const Segmentation once = segmenter.segment(first);
+  segmenter.segment(second);
+  const Segmentation again = segmenter.segment(first);
+  options.threads = 4;
+  const Segmentation threaded = Segmenter(kMask, options).segment(first);
+  for (const Segmentation* other : {&again, &threaded}) {
+    EXPECT_EQ(cv::countNonZero(once.labels != other->labels), 0);
+    EXPECT_EQ(once.cluster_of_token, other->cluster_of_token);
+  }
+}
+
+TEST(Segmenter, ResultsDoNotShareMemoryWithTheNextFrame) {
+  Segmenter segmenter(kMask, merging({1, 2}));
+  const Segmentation first = segmenter.segment(picture(32, 64, 1));
+  const cv::Mat before = first.labels.clone();
+  segmenter.segment(picture(32, 64, 2));
+  EXPECT_EQ(cv::countNonZero(first.labels != before), 0);
+}
+
+TEST(Segmenter, StagesAddUpToNoMoreThanTheTotal) {
+  Segmenter segmenter(kMask, merging({1, 2}));
+  const StageTimes ms = segmenter.segment(picture(32, 64)).ms;
+  for (double stage : {ms.preprocess, ms.backbone, ms.postprocess}) EXPECT_GT(stage, 0);
+  for (double stage : {ms.merge, ms.restore, ms.head}) EXPECT_GE(stage, 0);
+  EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
+}
+
+TEST(Segmenter, OneWindowIsOnePass) {
+  const cv::Mat image = picture(32, 64);
+  const Segmentation resized = Segmenter(kMask, merging({1, 2})).segment(image);
+  const Segmentation windows = Segmenter(kMask, merging({1, 2}, Fit::kWindow)).segment(image);
+  expectSameLabels(windows.labels, resized.labels);
+  EXPECT_EQ(windows.tokens, resized.tokens);
+  EXPECT_EQ(windows.cluster_of_token, resized.cluster_of_token);
+}
+
+TEST(Segmenter, WindowsSeeTheImageAtItsOwnScale) {
+  // Where no windows overlap, a pixel's label is that of its own window.
+  const cv::Mat image = picture(32, 64 + 60);
+  const Segmentation both = Segmenter(kMask, merging({1, 2}, Fit::kWindow)).segment(image);
+  Segmenter one(kMask, merging({1, 2}));
+  const Segmentation left = one.segment(image.colRange(0, 64).clone());
+  const Segmentation right = one.segment(image.colRange(60, 124).clone());
+  expectSameLabels(both.labels.colRange(0, 60), left.labels.colRange(0, 60));
+  expectSameLabels(both.labels.colRange(64, 124), right.labels.colRange(4, 64));
+  for (std::size_t k = 0; k < both.tokens.size(); ++k)
+    EXPECT_DOUBLE_EQ(both.tokens[k], (left.tokens[k] + right.tokens[k]) / 2) << "the mean over the windows";
+  EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
+}
+
+TEST(Segmenter, WindowsTakeAnImageSmallerThanOne) {
+  Segmenter segmenter(kMask, merging({1, 2}, Fit::kWindow));
+  for (const cv::Size size : {cv::Size(20, 20), cv::Size(63, 40), cv::Size(200, 5)})
+    EXPECT_EQ(segmenter.segment(picture(size.height, size.width)).labels.size(), size);
+}
+
+TEST(Segmenter, RunsANetThatDoesNotSegment) {
+  Segmenter segmenter(kClassifier, merging({1, 2}));
+  const Segmentation result = segmenter.segment(picture(32, 48));
+  EXPECT_TRUE(result.labels.empty());
+  EXPECT_EQ(result.tokens.size(), 3u);
+  EXPECT_EQ(result.cluster_of_token.size(), 2u);
+  EXPECT_MPM_ERROR(Segmenter(kClassifier, merging({1, 2}, Fit::kWindow)), "does not segment");
+}
+
+TEST(Segmenter, RefusesWhatIsNoImage) {
+  Segmenter segmenter(kMask, merging({1, 2}));
+  EXPECT_MPM_ERROR(segmenter.segment(cv::Mat()), "the image is empty");
+  EXPECT_MPM_ERROR(segmenter.segment(cv::Mat::zeros(32, 64, CV_32FC3)), "8-bit BGR");
+  EXPECT_MPM_ERROR(segmenter.segment(cv::Mat::zeros(32, 64, CV_8U)), "8-bit BGR");
+}
+
+TEST(Segmenter, RefusesOptionsThatMakeNoSense) {
+  SegmenterOptions options = merging({1, 2});
+  options.threads = -1;
+  EXPECT_MPM_ERROR(Segmenter(kMask, options), "threads");
+  EXPECT_MPM_ERROR(Segmenter(kMask, merging({2, 1})), "increasing");
+  EXPECT_MPM_ERROR(Segmenter(kMask, merging({1, 7})), "7");
+  EXPECT_MPM_ERROR(Segmenter(kData + "/missing.onnx"), "missing.onnx");
+}
+
+TEST(Segmenter, NamesNanInTheNet) {
+  const test::TemporaryFolder folder;
+  test::writeModelWithNan(kMask, folder / "nan.onnx");
+  Segmenter full(folder / "nan.onnx", merging({}));
+  EXPECT_MPM_ERROR(full.segment(picture(32, 64)), "NaN");
+  Segmenter merged(folder / "nan.onnx", merging({1, 2}));
+  EXPECT_MPM_ERROR(merged.segment(picture(32, 64)), "merge/before_block1");
+}
+
+}  // namespace
+}  // namespace mpm

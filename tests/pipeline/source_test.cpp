@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/source.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+cv::Mat plain(int gray) { return cv::Mat(12, 16, CV_8UC3, cv::Scalar::all(gray)); }
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+TEST(OpenSource, GivesOneImage) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "street.v2.png", plain(9));
+  const auto source = openSource(folder / "street.v2.png");
+  EXPECT_EQ(source->size(), 1);
+  const auto frame = source->next();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->name, "street.v2");
+  EXPECT_EQ(frame->source, folder / "street.v2.png");
+  EXPECT_EQ(frame->index, 0);
+  EXPECT_EQ(frame->image.at<cv::Vec3b>(3, 3), cv::Vec3b::all(9));
+  EXPECT_FALSE(source->next());
+  EXPECT_FALSE(source->next());
+}
+
+TEST(OpenSource, GivesTheImagesOfAFolderByName) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"b.png", "a.bmp", "c.PNG", ".hidden.png"}) {
+    cv::imwrite(folder / "x.png", plain(1));
+    std::filesystem::rename(folder / "x.png", folder / name);
+  }
+  write(folder / "notes.txt", "no image");
+  const auto source = openSource(folder.path());
+  EXPECT_EQ(source->size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const auto frame = source->next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->name, std::string(1, static_cast<char>('a' + i)));
+    EXPECT_EQ(frame->index, i);
+  }
+  EXPECT_FALSE(source->next());
+}
+
+TEST(OpenSource, ExpandsAGlob) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"b1.png", "b2.png", "c1.png"}) cv::imwrite(folder / name, plain(1));
+  EXPECT_EQ(openSource(folder / "b*.png")->size(), 2);
+  EXPECT_MPM_ERROR(openSource(folder / "z*.png"), "no file matches");
+}
+
+TEST(OpenSource, TakesAFileWhoseNameHoldsGlobCharactersAsItIs) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "a[1].png", plain(1));
+  EXPECT_EQ(openSource(folder / "a[1].png")->size(), 1);
+}
+
+TEST(OpenSource, TurnsEveryImageInto8BitBgr) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "a.png", cv::Mat(4, 4, CV_8U, cv::Scalar(77)));
+  cv::imwrite(folder / "b.png", cv::Mat(4, 4, CV_8UC4, cv::Scalar(1, 2, 3, 4)));
+  cv::imwrite(folder / "c.png", cv::Mat(4, 4, CV_16U, cv::Scalar(77 * 257)));
+  const auto source = openSource(folder.path());
+  for (const cv::Vec3b& expected : {cv::Vec3b(77, 77, 77), cv::Vec3b(1, 2, 3), cv::Vec3b(77, 77, 77)}) {
+    const auto frame = source->next();
+    ASSERT_TRUE(frame);
+    ASSERT_EQ(frame->image.type(), CV_8UC3);
+    EXPECT_EQ(frame->image.at<cv::Vec3b>(1, 1), expected);
+  }
+}
+
+TEST(OpenSource, NamesTheImageOfAFolderThatDoesNotDecode) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "a.png", plain(1));
+  write(folder / "b.png", "not a picture");
+  const auto source = openSource(folder.path());
+  EXPECT_TRUE(source->next());
+  EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder / "b.png") + "'");
+}
+
+TEST(OpenSource, RefusesATruncatedPng) {
+  const test::TemporaryFolder folder;
+  cv::Mat noise(64, 64, CV_8UC3);
+  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  cv::imwrite(folder / "a.png", noise);
+  std::filesystem::resize_file(folder / "a.png", 2000);
+  const auto source = openSource(folder / "a.png");
+  EXPECT_MPM_ERROR(source->next(), "cannot read image");
+}
+
+TEST(OpenSource, GivesTheFramesOfAVideo) {
+  const test::TemporaryFolder folder;
+  cv::VideoWriter writer;
+  if (!writer.open(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+    GTEST_SKIP() << "this OpenCV writes no video";
+  for (int i = 0; i < 3; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80 * i)));
+  writer.release();
+  const auto source = openSource(folder / "clip.avi");
+  EXPECT_EQ(source->size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const auto frame = source->next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->index, i);
+    EXPECT_EQ(frame->name, "clip_00000" + std::to_string(i));
+    EXPECT_NEAR(frame->image.at<cv::Vec3b>(20, 20)[1], 80 * i, 4);
+  }
+  EXPECT_FALSE(source->next());
+}
+
+TEST(OpenSource, RefusesWhatIsNoSource) {
+  const test::TemporaryFolder folder;
+  EXPECT_MPM_ERROR(openSource(""), "the source is empty");
+  EXPECT_MPM_ERROR(openSource(folder / "missing.png"), "there is no file or folder");
+  EXPECT_MPM_ERROR(openSource(folder.path()), "holds no image");
+  EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not a kind of address");
+  write(folder / "empty.mp4", "");
+  EXPECT_MPM_ERROR(openSource(folder / "empty.mp4"), "is empty");
+  write(folder / "text_01.txt", "These are words.");
+  EXPECT_MPM_ERROR(openSource(folder / "text_01.txt"), "neither an image nor a video");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(openSource(folder / "pipe"), "neither a file nor a folder");
+}
+
+TEST(OpenSource, SaysThatACameraIsNotThere) {
+  EXPECT_MPM_ERROR(openSource("97"), "cannot open camera 97");
+  EXPECT_MPM_ERROR(openSource("/dev/null"), "cannot open camera /dev/null");
+}
+
+TEST(OpenSource, NeverShowsThePasswordOfAnAddress) {
+  // Port 9 of this machine: nobody answers there, at once.
+  EXPECT_MPM_ERROR(openSource("rtsp://me:secret@127.0.0.1:9/live"), "cannot open rtsp://***@127.0.0.1:9/live");
+}
+
+TEST(OpenSource, EndsWhenToldToStop) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "a.png", plain(1));
+  cv::imwrite(folder / "b.png", plain(1));
+  std::atomic<bool> stop = false;
+  SourceOptions options;
+  options.stop = &stop;
+  const auto source = openSource(folder.path(), options);
+  EXPECT_TRUE(source->next());
+  stop = true;
+  EXPECT_FALSE(source->next());
+}
+
+TEST(WithoutCredentials, HidesUserAndPassword) {
+  EXPECT_EQ(withoutCredentials("rtsp://u:p@host/x"), "rtsp://***@host/x");
+  EXPECT_EQ(withoutCredentials("rtsp://u:p/?@q@host/x"), "rtsp://***@host/x");
+  EXPECT_EQ(withoutCredentials("http://host/c.cgi?user=me&pwd=it&fps=5"), "http://host/c.cgi?user=***&pwd=***&fps=5");
+  EXPECT_EQ(withoutCredentials("http://host/x"), "http://host/x");
+  EXPECT_EQ(withoutCredentials("folder@home/x.png"), "folder@home/x.png");
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "class_names.h"
+
+#include <set>
+
+namespace mpm::cli {
+
+std::vector<std::string> classNames(const ModelInfo& model) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (int c = 0; c < model.classes; ++c) {
+    const std::string index = "_" + std::to_string(c);
+    std::string name = c < static_cast<int>(model.facts.classes.size()) ? model.facts.classes[c].name : "class" + index;
+    while (!taken.insert(name).second) name += index;
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/convert.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "errors.h"
+#include "model_options.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+struct ConvertArguments {
+  std::string input, output;
+  ConvertOptions options;
+};
+
+std::string sizeText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+
+int convert(const ConvertArguments& arguments) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(arguments.input, arguments.output, ignored))
+    throw UsageError("the output is the input: name another file with -o");
+  const ModelInfo info = convertFile(arguments.input, arguments.output, arguments.options);
+  printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
+            std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + info.head + ", schedule " +
+            toString(info.schedule));
+  return kOk;
+}
+
+}  // namespace
+
+Verb addConvert(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("convert", "Rewrite a plain ViT ONNX to ops that OpenCV runs, with merging");
+  const auto arguments = std::make_shared<ConvertArguments>();
+  verb->add_option("IN.onnx", arguments->input, "A plain pre-norm ViT as an exporter wrote it")->required();
+  verb->add_option("-o", arguments->output, "The file to write")->required()->type_name("OUT.onnx");
+  addConvertOptions(*verb, arguments->options);
+  verb->add_option("--output", arguments->options.output,
+                   "What a segmentation net returns: a label map, or logits per class")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Output>{{"labels", Output::kLabels}, {"logits", Output::kLogits}}))
+      ->option_text("labels|logits");
+  verb->footer(
+      "The file is read by cv::dnn::readNetFromONNX of any program that called mpm::registerLayers() (C++) or\n"
+      "mpm_register_layers() (ctypes) first. Facts that ONNX lacks (class names, colours, mean, std) are taken from\n"
+      "IN.json beside the model and travel inside the converted file.\n\n"
+      "Examples:\n"
+      "  mpm convert vit.onnx -o vit_mpm.onnx\n"
+      "  mpm convert vit.onnx -o vit_full.onnx --schedule none --input-size 512x512\n");
+  return {verb, [arguments] { return convert(*arguments); }};
+}
+
+}  // namespace mpm::cli

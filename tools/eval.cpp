@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <opencv2/imgcodecs.hpp>
+
+#include "class_names.h"
+#include "errors.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "mpm/error.hpp"
+#include "mpm/evaluation.hpp"
+#include "mpm/segmenter.hpp"
+#include "mpm/source.hpp"
+#include "output.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvalArguments {
+  std::string model, images, labels;
+  SegmenterOptions options;
+  std::optional<int> ignore;
+  bool json = false;
+};
+
+struct Means {
+  int images = 0;
+  std::vector<double> tokens;
+  StageTimes ms;
+
+  void add(const Segmentation& result) {
+    ++images;
+    tokens.resize(result.tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] += (result.tokens[i] - tokens[i]) / images;
+    for (double StageTimes::*stage :
+         {&StageTimes::total, &StageTimes::preprocess, &StageTimes::backbone, &StageTimes::merge, &StageTimes::restore,
+          &StageTimes::head, &StageTimes::postprocess})
+      ms.*stage += (result.ms.*stage - ms.*stage) / images;
+  }
+};
+
+// Label map of each stem in a folder.
+std::map<std::string, std::string> labelsByStem(const std::string& folder) {
+  std::map<std::string, std::string> labels;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (path.extension() == ".png" || path.extension() == ".bmp" || path.extension() == ".tif")
+      labels.emplace(path.stem().string(), path.string());
+  }
+  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
+  return labels;
+}
+
+cv::Mat readLabels(const std::string& path) {
+  cv::Mat labels;
+  try {
+    labels = cv::imread(path, cv::IMREAD_UNCHANGED);
+  } catch (const cv::Exception&) {
+  }
+  if (labels.empty()) throw Error("cannot read label map '" + path + "': damaged or not an image");
+  if (labels.type() != CV_8UC1)
+    throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
+  return labels;
+}
+
+double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
+Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) : Json(percent(fraction)); }
+
+Json resultJson(const ConfusionMatrix& matrix, const Means& means, const std::vector<std::string>& names) {
+  Json iou = Json::object(), tokens = Json::array();
+  const std::vector<double> values = matrix.iou();
+  for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
+  for (double count : means.tokens) tokens.push_back(std::round(count * 100) / 100);
+  return {{"images", means.images},
+          {"miou", percentJson(matrix.meanIou())},
+          {"pixel_accuracy", percentJson(matrix.pixelAccuracy())},
+          {"iou", iou},
+          {"tokens_mean", tokens},
+          {"ms_mean", toJson(means.ms)}};
+}
+
+void printTable(const ConfusionMatrix& matrix, const Means& means, const std::vector<std::string>& names) {
+  const auto row = [](std::string name, const std::string& value) {
+    name.resize(std::max<std::size_t>(name.size() + 1, 20), ' ');
+    printLine(name + std::string(std::max<int>(0, 7 - static_cast<int>(value.size())), ' ') + value);
+  };
+  const std::vector<double> iou = matrix.iou();
+  for (std::size_t c = 0; c < iou.size(); ++c) row(names[c], std::isnan(iou[c]) ? "-" : fixed(100 * iou[c], 2));
+  row("mIoU", fixed(100 * matrix.meanIou(), 2));
+  row("pixel accuracy", fixed(100 * matrix.pixelAccuracy(), 2));
+  printLine("IoU in percent over " + std::to_string(means.images) + " images; tokens " + tokensText(means.tokens) +
+            "; " + fixed(means.ms.total, 1) + " ms per image");
+}
+
+int eval(const EvalArguments& arguments) {
+  requireModel(arguments.model);
+  Segmenter segmenter(arguments.model, arguments.options);
+  const ModelInfo& model = segmenter.model();
+  if (!model.segments())
+    throw Error("'" + arguments.model + "' does not segment (its head is '" + model.head + "'): nothing to evaluate");
+  if (!fs::is_directory(arguments.images)) throw Error("there is no folder of images '" + arguments.images + "'");
+  const auto source = openSource(arguments.images, {.stop = &interrupted()});
+  const auto labels = labelsByStem(arguments.labels);
+
+  ConfusionMatrix matrix(model.classes, arguments.ignore.value_or(model.facts.ignore));
+  Means means;
+  {
+    Progress progress(stderrIsTerminal(), source->size());
+    while (const std::optional<Frame> frame = source->next()) {
+      const auto label = labels.find(frame->name);
+      if (label == labels.end())
+        throw Error("no label map for '" + frame->source + "': there is no " + frame->name + ".png in '" +
+                    arguments.labels + "'");
+      const cv::Mat truth = readLabels(label->second);
+      if (truth.size() != frame->image.size())  // before the work, not after
+        throw Error("label map '" + label->second + "' is " + std::to_string(truth.cols) + "x" +
+                    std::to_string(truth.rows) + ", its image " + std::to_string(frame->image.cols) + "x" +
+                    std::to_string(frame->image.rows));
+      try {
+        const Segmentation result = segmenter.segment(frame->image);
+        matrix.add(truth, result.labels);
+        means.add(result);
+      } catch (const Error& error) {
+        throw Error("'" + label->second + "': " + error.what());
+      }
+      progress.step();
+    }
+  }
+  if (interrupted()) {
+    printNote("interrupted after " + std::to_string(means.images) + " images: no result");
+    return kInterrupted;
+  }
+  const std::vector<std::string> names = classNames(model);
+  if (arguments.json)
+    printLine(resultJson(matrix, means, names));
+  else
+    printTable(matrix, means, names);
+  return kOk;
+}
+
+}  // namespace
+
+Verb addEval(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
+  const auto arguments = std::make_shared<EvalArguments>();
+  addModelOptions(*verb, arguments->model, arguments->options);
+  verb->add_option("--images", arguments->images, "Folder of images")->required()->type_name("DIR");
+  verb->add_option(
+          "--labels", arguments->labels,
+          "Folder of label maps with the same names: one channel of 8 bits,\nthe class index, the image's size")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--ignore", arguments->ignore, "Label of pixels that do not count. Default: the model's, else 255")
+      ->check(CLI::Range(0, 255))
+      ->option_text("LABEL");
+  verb->add_option(
+          "--fit", arguments->options.fit,
+          "resize: one pass over the image resized to the input;\nwindow: sliding windows at the image's own scale")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, Fit>{{"resize", Fit::kResize}, {"window", Fit::kWindow}}))
+      ->option_text("resize|window");
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->footer(
+      "One confusion matrix over all images. With --json: {\"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: "
+      "value},\n"
+      "\"tokens_mean\": [..], \"ms_mean\": {..}}, percent and ms; the IoU of a class that does not occur is null.\n\n"
+      "Example:\n"
+      "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n");
+  return {verb, [arguments] { return eval(*arguments); }};
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "class_names.h"
+#include "errors.h"
+#include "mpm/build_info.hpp"
+#include "mpm/convert.hpp"
+#include "output.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+struct InfoArguments {
+  std::string model;
+  bool json = false;
+};
+
+Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
+std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+std::string toText(Attention attention) { return attention == Attention::kPlain ? "plain" : "proportional"; }
+std::string toText(Precision precision) { return precision == Precision::kFp32 ? "fp32" : "bf16"; }
+
+void printJson(const ModelInfo& model, const BuildInfo& build) {
+  const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : toJson(model.patch);
+  printLine(Json{{"name", model.facts.name},
+                 {"converted", model.converted},
+                 {"blocks", model.blocks},
+                 {"dim", model.dim},
+                 {"heads", model.heads},
+                 {"patch", patch},
+                 {"special_tokens", model.special_tokens},
+                 {"tokens", model.tokens()},
+                 {"input", toJson(model.input)},
+                 {"head", model.head},
+                 {"classes", model.classes},
+                 {"class_names", classNames(model)},
+                 {"schedule", model.schedule},
+                 {"attention", toText(model.attention)},
+                 {"precision", toText(model.precision)},
+                 {"opset", model.opset},
+                 {"parameters", model.parameters},
+                 {"outputs", model.outputs},
+                 {"mpm",
+                  {{"version", build.version},
+                   {"opencv", build.opencv},
+                   {"instruction_set", build.instruction_set},
+                   {"instruction_sets", build.instruction_sets},
+                   {"bf16", build.bf16}}}});
+}
+
+void printTable(const ModelInfo& model, const BuildInfo& build) {
+  const auto row = [](std::string name, const std::string& value) {
+    name.resize(16, ' ');
+    printLine(name + value);
+  };
+  const auto join = [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+  };
+  row("name", model.facts.name);
+  row("file", model.converted ? "converted: ops of ai.mpm" : "a plain ViT");
+  row("blocks", std::to_string(model.blocks));
+  row("dim", std::to_string(model.dim));
+  row("heads", std::to_string(model.heads));
+  row("patch", toText(model.patch));
+  row("special tokens", std::to_string(model.special_tokens));
+  row("input", toText(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toText(model.grid) + ")");
+  row("head", model.head);
+  row("classes", std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(classNames(model))));
+  row("schedule", toString(model.schedule) + (model.converted ? "" : " unless told otherwise"));
+  row("attention", toText(model.attention));
+  row("precision", toText(model.precision));
+  row("opset", std::to_string(model.opset));
+  row("parameters", fixed(static_cast<double>(model.parameters) / 1e6, 2) + " million");
+  row("outputs", join(model.outputs));
+  row("mpm", build.version + ", OpenCV " + build.opencv + ", " + build.instruction_set + " (of " +
+                 join(build.instruction_sets) + ")" + (build.bf16 ? ", bf16" : ", no bf16"));
+}
+
+}  // namespace
+
+Verb addInfo(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("info", "Say what a model is");
+  const auto arguments = std::make_shared<InfoArguments>();
+  verb->add_option("MODEL.onnx", arguments->model, "A plain ViT, or a converted one")->required();
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->footer("Example:\n  mpm info vit.onnx --json\n");
+  return {verb, [arguments] {
+            const ModelInfo model = readModelInfo(arguments->model);
+            arguments->json ? printJson(model, buildInfo()) : printTable(model, buildInfo());
+            return kOk;
+          }};
+}
+
+}  // namespace mpm::cli

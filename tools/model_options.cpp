@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_options.h"
+
+#include <charconv>
+#include <map>
+
+#include "errors.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cli {
+namespace {
+
+Size2 parseSize(const std::string& text) {
+  Size2 size;
+  const char* end = text.data() + text.size();
+  const auto height = std::from_chars(text.data(), end, size.height);
+  const bool separated = height.ec == std::errc() && height.ptr != end && *height.ptr == 'x';
+  const auto width = std::from_chars(separated ? height.ptr + 1 : end, end, size.width);
+  if (!separated || width.ec != std::errc() || width.ptr != end || size.height < 1 || size.width < 1)
+    throw CLI::ValidationError("--input-size", "'" + text + "' is not HEIGHTxWIDTH in pixels, for example 512x512");
+  return size;
+}
+
+}  // namespace
+
+void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
+  verb.add_option_function<std::string>(
+          "--schedule",
+          [&options](const std::string& text) {
+            try {
+              options.schedule = parseSchedule(text);
+              options.validate();
+            } catch (const Error& error) {
+              throw CLI::ValidationError("--schedule", error.what());
+            }
+          },
+          "Merge tokens before these blocks, 0-based and increasing: 2,5 or 1,3,5;\n"
+          "none runs the full model. Default: 2,5 for a plain ViT, else what the\nmodel was converted with")
+      ->type_name("S");
+  verb.add_option_function<std::string>(
+          "--input-size", [&options](const std::string& text) { options.input_size = parseSize(text); },
+          "Input of the net in pixels, multiples of the patch; the position embedding\nis resized. Default: the "
+          "model's own")
+      ->type_name("HxW");
+  verb.add_option("--attention", options.attention,
+                  "plain (the paper), or proportional: a merged token counts as many times\nas it has members")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Attention>{{"plain", Attention::kPlain}, {"proportional", Attention::kProportional}}))
+      ->type_name("plain|proportional")
+      ->option_text("plain|proportional");
+  verb.add_option("--precision", options.precision, "Arithmetic of the matrix products; bf16 needs a CPU that has it")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Precision>{{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}}))
+      ->option_text("fp32|bf16");
+}
+
+void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {
+  verb.add_option("--model", model, "A plain ViT as ONNX, converted in memory, or a converted one")
+      ->type_name("M.onnx");
+  addConvertOptions(verb, options);
+  verb.add_option("--threads", options.threads, "CPU threads. Default: all")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N")
+      ->option_text("N");
+}
+
+void requireModel(const std::string& model) {
+  if (model.empty())
+    throw UsageError(
+        "no model: name one with --model M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', "
+        "opset_version=17), facts like class names in M.json beside it) or what 'mpm convert' made of one");
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include "class_names.h"
+#include "errors.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "mpm/error.hpp"
+#include "mpm/pictures.hpp"
+#include "mpm/segmenter.hpp"
+#include "mpm/source.hpp"
+#include "output.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+struct RunArguments {
+  std::vector<std::string> sources;
+  std::string model, folder;
+  SegmenterOptions options;
+  double timeout_s = SourceOptions{}.timeout_s;
+  int max_frames = 0;  // 0: all
+  bool json = false;
+};
+
+// Share of the pixels of each class that occurs, in the order of the classes.
+std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
+  std::vector<std::int64_t> counts(256);
+  for (int y = 0; y < labels.rows; ++y)
+    for (int x = 0; x < labels.cols; ++x) ++counts[labels.ptr<unsigned char>(y)[x]];
+  std::vector<std::pair<int, double>> areas;
+  for (int c = 0; c < 256; ++c)
+    if (counts[c] > 0) areas.emplace_back(c, static_cast<double>(counts[c]) / static_cast<double>(labels.total()));
+  return areas;
+}
+
+std::string frameText(const Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
+  std::string text = frame.name + "  tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
+  auto areas = classAreas(result.labels);
+  std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (std::size_t i = 0; i < std::min<std::size_t>(areas.size(), 3); ++i)
+    text += (i == 0 ? "  " : ", ") + names[areas[i].first] + " " + fixed(100 * areas[i].second, 0) + " %";
+  return text;
+}
+
+Json frameJson(int number, const Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
+  Json tokens = Json::array();
+  for (double count : result.tokens) tokens.push_back(static_cast<int>(count));
+  Json classes = Json::object();
+  for (const auto& [label, area] : classAreas(result.labels)) classes[names[label]] = area;
+  return {
+      {"frame", number}, {"source", frame.source}, {"tokens", tokens}, {"classes", classes}, {"ms", toJson(result.ms)}};
+}
+
+// Writes the pictures of each frame, under names that no other frame of this run has.
+class PictureFolder {
+ public:
+  PictureFolder(std::string folder, const ModelInfo& model)
+      : folder_(std::move(folder)), colors_(classColors(model.facts, model.classes)) {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error || !std::filesystem::is_directory(folder_))
+      throw Error("cannot make the folder '" + folder_ + "'" + (error ? ": " + error.message() : ""));
+  }
+
+  void write(const Frame& frame, const Segmentation& result) {
+    std::string name = frame.name;
+    for (int n = 2; !names_.insert(name).second; ++n) name = frame.name + "_" + std::to_string(n);
+    const std::string stem = (std::filesystem::path(folder_) / name).string();
+    if (!result.labels.empty()) {
+      writePicture(stem + "_labels.png", result.labels);
+      writePicture(stem + "_overlay.png", overlayPicture(frame.image, result.labels, colors_));
+      pictures_ += 2;
+    }
+    std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
+    std::iota(every_token.begin(), every_token.end(), 0);
+    const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
+    writePicture(stem + "_merge.png", mergePicture(frame.image, map, result.grid));
+    ++pictures_;
+  }
+
+  std::string summary() const { return std::to_string(pictures_) + " pictures in " + folder_; }
+
+ private:
+  std::string folder_;
+  std::vector<cv::Vec3b> colors_;
+  std::set<std::string> names_;
+  int pictures_ = 0;
+};
+
+// How many frames the sources have, if that is known before they are read.
+std::optional<int> expectedFrames(const FrameSource& source, const RunArguments& arguments) {
+  std::optional<int> frames = arguments.sources.size() == 1 ? source.size() : std::nullopt;
+  if (arguments.max_frames > 0) frames = std::min(frames.value_or(arguments.max_frames), arguments.max_frames);
+  return frames;
+}
+
+int run(const RunArguments& arguments) {
+  requireModel(arguments.model);
+  Segmenter segmenter(arguments.model, arguments.options);
+  const std::vector<std::string> names = classNames(segmenter.model());
+  std::optional<PictureFolder> pictures;
+  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model());
+
+  // Lines on the same terminal are progress enough.
+  const bool show_progress = stderrIsTerminal() && !stdoutIsTerminal();
+  const SourceOptions source_options{.timeout_s = arguments.timeout_s, .stop = &interrupted()};
+  std::optional<Progress> progress;
+  int frames = 0;
+  const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && frames == arguments.max_frames); };
+  for (const std::string& text : arguments.sources) {
+    if (enough()) break;
+    const std::unique_ptr<FrameSource> source = openSource(text, source_options);
+    if (!progress) progress.emplace(show_progress, expectedFrames(*source, arguments));
+    while (!enough()) {
+      const std::optional<Frame> frame = source->next();
+      if (!frame) break;
+      Segmentation result;
+      try {
+        result = segmenter.segment(frame->image);
+      } catch (const Error& error) {
+        throw Error(frame->name + ": " + error.what());
+      }
+      if (pictures) pictures->write(*frame, result);
+      if (arguments.json)
+        printLine(frameJson(frames, *frame, result, names));
+      else
+        printLine(frameText(*frame, result, names));
+      ++frames;
+      progress->step();
+    }
+  }
+  progress.reset();
+  if (!arguments.json)
+    printNote(
+        std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +
+        (pictures ? pictures->summary() : "nothing written: --out DIR keeps label maps, overlays and merge maps"));
+  return interrupted() ? kInterrupted : kOk;
+}
+
+}  // namespace
+
+Verb addRun(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("run", "Segment images, videos and cameras");
+  const auto arguments = std::make_shared<RunArguments>();
+  verb->add_option(
+          "SOURCE", arguments->sources,
+          "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), or address (rtsp://, "
+          "http://)")
+      ->required()
+      ->option_text("...");
+  addModelOptions(*verb, arguments->model, arguments->options);
+  verb->add_option("--out", arguments->folder,
+                   "Write NAME_labels.png (8-bit class index, the image's size),\nNAME_overlay.png and NAME_merge.png "
+                   "(each cluster in its mean colour) there")
+      ->type_name("DIR");
+  verb->add_option("--max-frames", arguments->max_frames, "Stop after so many frames")
+      ->check(CLI::Range(1, 1 << 30))
+      ->option_text("N");
+  verb->add_option("--timeout", arguments->timeout_s,
+                   "Give up on a camera or address that is silent for so long.\nDefault: 10")
+      ->check(CLI::Range(0.01, 1e6))
+      ->option_text("SECONDS");
+  verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
+  verb->footer(
+      "With --json each line is {\"frame\", \"source\", \"tokens\": [N, N after each insertion], \"classes\": {name: "
+      "area\n"
+      "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
+      "\"postprocess\"}}.\n\n"
+      "Examples:\n"
+      "  mpm run street.png --model vit.onnx --out pictures\n"
+      "  mpm run 0 --model vit.onnx --json | jq .tokens\n"
+      "  mpm run video.avi --model vit.onnx --schedule none --max-frames 100\n"
+      "  mpm run rtsp://user:password@camera/stream --model vit.onnx --json\n");
+  return {verb, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace mpm::cli

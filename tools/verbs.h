@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace mpm::cli {
+
+/// A verb of the command: its options, and what it does once they are parsed. Returns the exit code.
+struct Verb {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+Verb addConvert(CLI::App& mpm);
+Verb addInfo(CLI::App& mpm);
+Verb addRun(CLI::App& mpm);
+Verb addEval(CLI::App& mpm);
+
+}  // namespace mpm::cli

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <numeric>
+#include <opencv2/highgui.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "errors.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "mpm/error.hpp"
+#include "mpm/pictures.hpp"
+#include "mpm/source.hpp"
+#include "mpm/version.hpp"
+#include "output.h"
+#include "quiet.h"
+#include "terminal.h"
+
+// A window of its own because Debian's highgui brings Qt 5, which nothing else here may load.
+namespace {
+
+using namespace mpm;
+using namespace mpm::cli;
+
+constexpr const char* kWindow = "mpm";
+
+struct ViewArguments {
+  std::string source, model;
+  SegmenterOptions options;
+};
+
+struct ViewState {
+  enum class Picture { kOverlay, kMerge, kImage } picture = Picture::kOverlay;
+  double opacity = 0.5;
+  bool paused = false;
+  bool closed = false;
+};
+
+cv::Mat pictureOf(const Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+                  const ViewState& state) {
+  switch (state.picture) {
+    case ViewState::Picture::kMerge: {
+      std::vector<int> map(static_cast<std::size_t>(result.grid.height) * result.grid.width);
+      std::iota(map.begin(), map.end(), 0);
+      return mergePicture(frame.image, result.cluster_of_token.empty() ? map : result.cluster_of_token.back(),
+                          result.grid);
+    }
+    case ViewState::Picture::kOverlay:
+      if (!result.labels.empty()) return overlayPicture(frame.image, result.labels, colors, state.opacity);
+      break;
+    case ViewState::Picture::kImage:
+      break;
+  }
+  return frame.image.clone();
+}
+
+void draw(const Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+          const ViewState& state) {
+  cv::Mat picture = pictureOf(frame, result, colors, state);
+  const std::string text = "tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
+  const cv::Point at(10, picture.rows - 12);
+  cv::putText(picture, text, at, cv::FONT_HERSHEY_SIMPLEX, 0.5, cv::Scalar::all(0), 3, cv::LINE_AA);
+  cv::putText(picture, text, at, cv::FONT_HERSHEY_SIMPLEX, 0.5, cv::Scalar::all(255), 1, cv::LINE_AA);
+  cv::imshow(kWindow, picture);
+}
+
+void handleKey(int key, ViewState& state) {
+  switch (key) {
+    case 'o':
+      state.picture = ViewState::Picture::kOverlay;
+      break;
+    case 'm':
+      state.picture = ViewState::Picture::kMerge;
+      break;
+    case 'i':
+      state.picture = ViewState::Picture::kImage;
+      break;
+    case '[':
+      state.opacity = std::max(0.0, state.opacity - 0.1);
+      break;
+    case ']':
+      state.opacity = std::min(1.0, state.opacity + 0.1);
+      break;
+    case ' ':
+      state.paused = !state.paused;
+      break;
+    case 'q':
+    case 27:
+      state.closed = true;
+      break;
+    default:
+      break;
+  }
+}
+
+int view(const ViewArguments& arguments) {
+  requireModel(arguments.model);
+  // Without a display Qt aborts the process, which is no way to say it.
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY") && !std::getenv("QT_QPA_PLATFORM"))
+    throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
+  Segmenter segmenter(arguments.model, arguments.options);
+  const std::vector<cv::Vec3b> colors = classColors(segmenter.model().facts, segmenter.model().classes);
+  const auto source = openSource(arguments.source, {.stop = &interrupted()});
+  const bool still = source->size() == 1;
+  cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO);
+
+  ViewState state;
+  std::optional<Frame> frame = source->next();
+  while (frame && !state.closed && !interrupted()) {
+    const Segmentation result = segmenter.segment(frame->image);
+    do {
+      draw(*frame, result, colors, state);
+      handleKey(cv::waitKey(state.paused || still ? 30 : 1) & 0xff, state);
+      if (cv::getWindowProperty(kWindow, cv::WND_PROP_VISIBLE) < 1) state.closed = true;
+    } while ((state.paused || still) && !state.closed && !interrupted());
+    if (!state.closed) frame = source->next();
+  }
+  return interrupted() ? kInterrupted : kOk;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  installSignalHandlers();
+  quietOpenCv();
+  CLI::App app("Watch a ViT segment a video or a camera, with Mutual Pair Merging.", "mpm-view");
+  ViewArguments arguments;
+  app.set_version_flag("--version", "mpm-view " MPM_VERSION);
+  app.add_option("SOURCE", arguments.source, "Image, folder, glob, video, camera (0) or address")->required();
+  addModelOptions(app, arguments.model, arguments.options);
+  app.footer(
+      "Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.\n\n"
+      "Example:\n"
+      "  mpm-view 0 --model vit.onnx\n");
+  try {
+    app.parse(argc, argv);
+    return view(arguments);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    printError("mpm-view", std::string(error.what()) + " (see 'mpm-view --help')");
+    return kUsageError;
+  } catch (const UsageError& error) {
+    printError("mpm-view", error.what());
+    return kUsageError;
+  } catch (const std::exception& error) {
+    printError("mpm-view", error.what());
+    return kRuntimeError;
+  }
+}
