@@ -176,7 +176,7 @@ def head(g, arguments, patches, size, tokens):
     """Scores {B, N, classes}."""
     dim, classes = size.dim, arguments.classes
     if arguments.head == "linear":
-        return g.linear("decoder.head", patches, dim, classes)
+        return g.linear("decoder", patches, dim, classes)
     x = g.linear("decoder.proj_dec", patches, dim, dim)
     x = g.op("Concat", x, g.expand_batch("decoder.cls_emb", classes, dim, x, arguments.batch), axis=1)
     for i in range(MASK_BLOCKS):
@@ -210,7 +210,7 @@ def random_weights(seed):
 
 def encoder_weights(path, size, input_size, otherwise):
     """The encoder of a trained Segmenter ONNX, for real token statistics; its positions resized. The head stays random."""
-    known = segmenter_weights.read(path)
+    known = segmenter_weights.SegmenterFile(path).weights
     old = known["encoder.pos_embed"].shape[1] - 1
     beside = json.loads(pathlib.Path(path).with_suffix(".json").read_text())["input"]
     old_grid = (beside["height"] // size.patch, beside["width"] // size.patch)

@@ -10,41 +10,38 @@ import onnx
 from onnx import numpy_helper
 
 
-def read(path):
-    """{name: array}; Linear weights as {in, out} under NAME.weight. Needs every Linear's bias to be called NAME.bias."""
-    graph = onnx.load(str(path)).graph
-    arrays = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-    producer = {output: node for node in graph.node for output in node.output}
-    weights = dict(arrays)
-    for node in graph.node:
-        if node.op_type != "Add":
-            continue
-        for bias, product in (node.input, reversed(node.input)):
-            multiply = producer.get(product)
-            if bias in arrays and multiply is not None and multiply.op_type == "MatMul" and multiply.input[1] in arrays:
-                weights[bias.removesuffix(".bias") + ".weight"] = arrays[multiply.input[1]]
-    if "encoder.blocks.0.attn.qkv.weight" not in weights:
-        raise ValueError(f"{path} is no Segmenter of this project's naming: no encoder.blocks.0.attn.qkv")
-    return weights
+class SegmenterFile:
+    """weights: {name: array}, Linear's as {in, out} under NAME.weight. Needs every Linear's bias to be called NAME.bias."""
 
+    def __init__(self, path):
+        self._graph = onnx.load(str(path)).graph
+        self._producer = {output: node for node in self._graph.node for output in node.output}
+        self.weights = {t.name: numpy_helper.to_array(t) for t in self._graph.initializer}
+        named = {}
+        for node in self._graph.node:
+            if node.op_type != "Add":
+                continue
+            for bias, product in (node.input, reversed(node.input)):
+                multiply = self._producer.get(product)
+                if bias in self.weights and multiply is not None and multiply.op_type == "MatMul":
+                    named[bias.removesuffix(".bias") + ".weight"] = self.weights.get(multiply.input[1])
+        self.weights |= {name: array for name, array in named.items() if array is not None}
+        if "encoder.blocks.0.attn.qkv.weight" not in self.weights:
+            raise ValueError(f"{path} is no Segmenter of this project's naming: no encoder.blocks.0.attn.qkv")
 
-def norm_epsilon(path, layer):
-    """The epsilon that the graph adds to the variance of LayerNorm `layer`, as an op or decomposed."""
-    graph = onnx.load(str(path), load_external_data=False).graph
-    producer = {output: node for node in graph.node for output in node.output}
-    consumer = {i: node for node in graph.node for i in node.input}
-    node = consumer[f"{layer}.weight"]
-    if node.op_type == "LayerNormalization":
-        return next((a.f for a in node.attribute if a.name == "epsilon"), 1e-5)
-    arrays = {t.name: t for t in graph.initializer} | {
-        n.output[0]: n.attribute[0].t for n in graph.node if n.op_type == "Constant"}
-    for _ in range(6):  # scale <- divide <- root <- add
-        sources = [producer[i] for i in node.input if i in producer and producer[i].op_type in ("Div", "Sqrt", "Add")]
-        node = sources[-1]
-        if node.op_type == "Add":
-            constant = next(i for i in node.input if i in arrays)
-            return float(numpy_helper.to_array(arrays[constant]))
-    raise ValueError(f"no epsilon found for {layer}")
+    def epsilon(self, layer):
+        """What LayerNorm `layer` adds to the variance, as an op or decomposed."""
+        node = next(n for n in self._graph.node if f"{layer}.weight" in n.input)
+        if node.op_type == "LayerNormalization":
+            return next((a.f for a in node.attribute if a.name == "epsilon"), 1e-5)
+        for above in ("Div", "Sqrt", "Add"):  # the scale's Mul <- Div <- Sqrt <- Add of the variance and epsilon
+            node = next(self._producer[i] for i in node.input if i in self._producer and self._producer[i].op_type == above)
+        for name in node.input:
+            if name in self.weights:
+                return float(self.weights[name])
+            if name in self._producer and self._producer[name].op_type == "Constant":
+                return float(numpy_helper.to_array(self._producer[name].attribute[0].t))
+        raise ValueError(f"no epsilon found for {layer}")
 
 
 def resize_positions(positions, special, old_grid, new_grid):

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX Runtime on the CPU. Logits get an ArgMax in the graph, so that no run pays for a copy of them."""
+
+import onnx
+import onnxruntime
+
+import worker
+
+
+def with_argmax(path):
+    """The model's bytes, or the path where the graph yields labels or features already (external data stays beside it)."""
+    model = onnx.load(path, load_external_data=False)
+    output = model.graph.output[0]
+    kind = output.type.tensor_type
+    if kind.elem_type != onnx.TensorProto.FLOAT or len(kind.shape.dim) != 4:
+        return path
+    model = onnx.load(path)
+    logits = output.name
+    model.graph.node.append(onnx.helper.make_node("ArgMax", [logits], ["mpm_peer_labels"], axis=1, keepdims=0))
+    del model.graph.output[:]
+    model.graph.output.append(onnx.helper.make_tensor_value_info("mpm_peer_labels", onnx.TensorProto.INT64, None))
+    return model.SerializeToString()
+
+
+def main():
+    arguments = worker.parse_arguments()
+
+    def load():
+        if arguments.precision != "fp32":
+            raise worker.Refused("ONNX Runtime's CPU provider has no bf16 path for a float32 model")
+        if arguments.schedule:
+            raise worker.Refused("ONNX Runtime cannot merge tokens")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = arguments.threads
+        options.inter_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level = 3
+        # Its threads spin between operators by default, which is fastest; between runs they must not, or they would
+        # eat the next contender's cores.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
+        session = onnxruntime.InferenceSession(with_argmax(arguments.model), options, providers=["CPUExecutionProvider"])
+        image, output = session.get_inputs()[0].name, session.get_outputs()[0].name
+        return onnxruntime.__version__, lambda x: session.run([output], {image: x})[0]
+
+    worker.serve(load)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stock cv::dnn: the distribution's python3-opencv, or opencv-python-headless from PyPI."""
+
+import cv2
+import numpy as np
+
+import worker
+
+
+def main():
+    arguments = worker.parse_arguments()
+
+    def load():
+        if arguments.precision != "fp32":
+            raise worker.Refused("stock OpenCV has no bf16 on the CPU")
+        if arguments.schedule:
+            raise worker.Refused("stock OpenCV cannot merge tokens")
+        cv2.setNumThreads(arguments.threads)
+        try:
+            net = cv2.dnn.readNetFromONNX(arguments.model)
+        except cv2.error as error:
+            raise worker.Refused(f"OpenCV {cv2.__version__} cannot read the model: {error.err}") from None
+        net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
+
+        def run(image):
+            net.setInput(image)
+            result = net.forward()
+            if result.ndim == 4 and result.shape[1] > 1 and result.dtype == np.float32:
+                return result.argmax(axis=1)
+            # In OpenCV 4.x labels are floats, too.
+            return result.astype(np.int64) if labels_of(arguments.model) else result
+
+        return cv2.__version__, run
+
+    worker.serve(load)
+
+
+def labels_of(path, cache={}):
+    """Whether the graph's last operator is an ArgMax: the names stand in the file's bytes, no ONNX package needed."""
+    if path not in cache:
+        with open(path, "rb") as file:
+            cache[path] = b"ArgMax" in file.read()
+    return cache[path]
+
+
+if __name__ == "__main__":
+    main()

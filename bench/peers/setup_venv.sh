@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes the virtual environment that the peers of `mpm bench` run in. Never run by the build: some GiB from PyPI.
+set -eu
+if [ $# -ne 1 ]; then
+  echo "usage: bench/peers/setup_venv.sh DIR" >&2
+  exit 2
+fi
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+python3 -m venv "$1" || {
+  echo "setup_venv.sh: no virtual environment could be made in $1 (Debian: apt-get install python3-venv)" >&2
+  exit 1
+}
+"$1/bin/python" -m pip install --quiet --requirement "$here/requirements.txt"
+echo "peers are ready: mpm bench --peers onnxruntime,openvino,torch,opencv --peer-python $1/bin/python"

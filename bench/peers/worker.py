@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol of the peers (README.md): one JSON object per line in, one per line out."""
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+
+class Refused(Exception):
+    """The peer cannot do what was asked; the text says why, in one line."""
+
+
+def parse_schedule(text):
+    """The blocks to merge before: "2,5" -> [2, 5], "none" -> []."""
+    return [] if text == "none" else [int(block) for block in text.split(",")]
+
+
+def parse_arguments(variants=("default",)):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
+    parser.add_argument("--variant", choices=variants, default=variants[0])
+    parser.add_argument("--schedule", type=parse_schedule, default=[])
+    return parser.parse_args()
+
+
+def cpu_flags():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
+        for line in cpuinfo:
+            if line.startswith("flags"):
+                return set(line.split(":")[1].split())
+    return set()
+
+
+def one_line(error):
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (" ".join(lines) or type(error).__name__)[:400]
+
+
+def serve(load):
+    """`load()` returns (version, run); `run(image)` takes {B, 3, H, W} float32 and returns what the model gives: labels
+    {B, H, W} or {B, 1, H, W} of any integer type, or features. run's time is what is measured: it contains the argmax."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not look like an answer
+
+    def answer(**fields):
+        answers.write(json.dumps(fields) + "\n")
+
+    run = None
+    with tempfile.TemporaryDirectory(prefix="mpm_peer_") as folder:
+        for line in sys.stdin:
+            try:
+                command = json.loads(line)
+                if command["cmd"] == "quit":
+                    break
+                if command["cmd"] == "load":
+                    version, run = load()
+                    answer(ok=True, version=version)
+                elif command["cmd"] == "run":
+                    if run is None:
+                        raise Refused("run before load")
+                    answer(**timed_run(run, command, folder))
+                else:
+                    raise Refused(f"unknown command '{command['cmd']}'")
+            except Exception as error:  # a peer that fails is a row of the table that says why
+                answer(ok=False, why=one_line(error))
+
+
+def timed_run(run, command, folder):
+    shape = command["shape"]
+    image = np.fromfile(command["input"], dtype="<f4")
+    if image.size != np.prod(shape):
+        raise Refused(f"{command['input']} holds {image.size} floats, the shape {shape} needs {np.prod(shape)}")
+    image = image.reshape(shape)
+    start = time.perf_counter()
+    result = run(image)
+    milliseconds = 1e3 * (time.perf_counter() - start)
+    answer = {"ok": True, "ms": milliseconds, "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    result = np.asarray(result)
+    if result.dtype.kind in "iu":
+        if result.max() > 255:
+            raise Refused(f"label {result.max()} does not fit a byte")
+        answer["labels"], kept = os.path.join(folder, "labels.u8"), result.astype(np.uint8)
+        kept = kept.reshape(shape[0], *shape[2:])
+    else:
+        answer["features"], kept = os.path.join(folder, "features.f32"), result.astype("<f4")
+    answer["shape"] = list(kept.shape)
+    kept.tofile(next(answer[key] for key in ("labels", "features") if key in answer))
+    return answer
