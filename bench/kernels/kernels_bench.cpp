@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speed of the kernels on the sizes of Segmenter: rows 1025 (512 x 512, patch 16), 740 and 540 (after the insertions).
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/pairing.h"
+#include "kernels/random.h"
+#include "kernels/resample.h"
+#include "kernels/threads.h"
+#include "kernels/transformer_block.h"
+
+namespace mpm {
+namespace {
+
+using test::Matrix;
+using test::Threads;
+
+void setRate(benchmark::State& state, double flops) {
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
+}
+
+// One core's ceiling, to read the others against: a square product whose operands lie in L2.
+void BM_GemmPeak(benchmark::State& state) {
+  const auto precision = state.range(0) != 0 ? Precision::kBf16 : Precision::kFp32;
+  if (precision == Precision::kBf16 && !cpuHasBf16()) return state.SkipWithError("no bf16 on this CPU");
+  const int n = 384;
+  const Matrix weight = Matrix::normal(n, n, 1), x = Matrix::normal(PackedLinear::kMaxRows, n, 2);
+  Matrix y(PackedLinear::kMaxRows, n);
+  const PackedLinear linear(weight.view(), nullptr, precision);
+  for (auto _ : state) linear.run(x.view(), y.view());
+  setRate(state, 2.0 * PackedLinear::kMaxRows * n * n);
+}
+BENCHMARK(BM_GemmPeak)->Arg(0)->Arg(1)->ArgName("bf16")->Unit(benchmark::kMicrosecond);
+
+// {rows, in, out} on one thread.
+void BM_Linear(benchmark::State& state) {
+  const int rows = static_cast<int>(state.range(0)), in = static_cast<int>(state.range(1)),
+            out = static_cast<int>(state.range(2));
+  const Matrix weight = Matrix::normal(out, in, 1), x = Matrix::normal(rows, in, 2);
+  Matrix y(rows, out);
+  const PackedLinear linear(weight.view(), nullptr);
+  for (auto _ : state) linear.run(x.view(), y.view());
+  setRate(state, 2.0 * rows * in * out);
+}
+BENCHMARK(BM_Linear)
+    ->ArgNames({"rows", "in", "out"})
+    ->Args({96, 192, 576})
+    ->Args({96, 192, 192})
+    ->Args({96, 192, 768})
+    ->Args({96, 768, 192})
+    ->Args({96, 768, 3072})
+    ->Args({96, 3072, 768})
+    ->Args({128, 192, 768})
+    ->Args({80, 192, 768})
+    ->Args({17, 192, 768})
+    ->Unit(benchmark::kMicrosecond);
+
+// {threads, rows, heads}, heads of 64.
+void BM_Attention(benchmark::State& state) {
+  const Threads threads(static_cast<int>(state.range(0)));
+  const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
+  const Matrix q = Matrix::normal(rows, dim, 1), k = Matrix::normal(rows, dim, 2), v = Matrix::normal(rows, dim, 3);
+  Matrix out(rows, dim);
+  for (auto _ : state) attention(q.view(), k.view(), v.view(), heads, 0.125f, nullptr, out.view(), threads);
+  setRate(state, 4.0 * rows * rows * dim);
+}
+BENCHMARK(BM_Attention)
+    ->ArgNames({"threads", "rows", "heads"})
+    ->ArgsProduct({{1, 2}, {540, 740, 1025}, {3}})
+    ->Args({2, 1025, 12})
+    ->Args({2, 4097, 12})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// {threads, rows, heads, bf16}: a whole block, dim = 64 heads, MLP x4.
+void BM_Block(benchmark::State& state) {
+  const Threads threads(static_cast<int>(state.range(0)));
+  const int rows = static_cast<int>(state.range(1)), heads = static_cast<int>(state.range(2)), dim = heads * 64;
+  const auto precision = state.range(3) != 0 ? Precision::kBf16 : Precision::kFp32;
+  if (precision == Precision::kBf16 && !cpuHasBf16()) return state.SkipWithError("no bf16 on this CPU");
+  const float sigma = 1 / std::sqrt(static_cast<float>(dim));
+  const Matrix qkv = Matrix::normal(3 * dim, dim, 1, sigma), proj = Matrix::normal(dim, dim, 2, sigma);
+  const Matrix fc1 = Matrix::normal(4 * dim, dim, 3, sigma), fc2 = Matrix::normal(dim, 4 * dim, 4, sigma / 2);
+  const std::vector<float> ones(static_cast<std::size_t>(dim), 1.0f), zeros(static_cast<std::size_t>(dim), 0.0f);
+  TransformerBlockSpec spec;
+  spec.dim = dim;
+  spec.heads = heads;
+  spec.head_dim = 64;
+  spec.scale = 0.125f;
+  spec.norm1 = spec.norm2 = {ones.data(), zeros.data(), 1e-6f};
+  spec.qkv.weight = qkv.view();
+  spec.proj.weight = proj.view();
+  spec.fc1.weight = fc1.view();
+  spec.fc2.weight = fc2.view();
+  spec.precision = precision;
+  const TransformerBlock block(spec);
+  const Matrix x = Matrix::normal(rows, dim, 5);
+  Matrix y(rows, dim);
+  for (auto _ : state)
+    block.run({x.values.data(), 1, rows, dim, &rows}, nullptr, {y.values.data(), 1, rows, dim, &rows}, threads);
+  setRate(state, 24.0 * rows * dim * dim + 4.0 * rows * rows * dim);
+}
+BENCHMARK(BM_Block)
+    ->ArgNames({"threads", "rows", "heads", "bf16"})
+    ->ArgsProduct({{1, 2}, {540, 740, 1025}, {3}, {0}})
+    ->ArgsProduct({{2}, {540, 740, 1025}, {3}, {1}})
+    ->ArgsProduct({{2}, {540, 740, 1025}, {12}, {0, 1}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// {threads, rows, dim}
+void BM_Pairing(benchmark::State& state) {
+  const Threads threads(static_cast<int>(state.range(0)));
+  const int rows = static_cast<int>(state.range(1)), dim = static_cast<int>(state.range(2));
+  const Matrix x = Matrix::normal(rows, dim, 1);
+  std::vector<int> best(static_cast<std::size_t>(rows));
+  for (auto _ : state)
+    if (!bestNeighbours(x.view(), best, threads)) state.SkipWithError("input is not finite");
+  setRate(state, 1.0 * rows * rows * dim);
+}
+BENCHMARK(BM_Pairing)
+    ->ArgNames({"threads", "rows", "dim"})
+    ->ArgsProduct({{1, 2}, {1024}, {192, 768}})
+    ->Args({2, 740, 192})
+    ->Args({2, 9216, 768})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// {threads, grid, classes, size}
+void BM_ResizeArgmax(benchmark::State& state) {
+  const Threads threads(static_cast<int>(state.range(0)));
+  const int grid = static_cast<int>(state.range(1)), classes = static_cast<int>(state.range(2)),
+            size = static_cast<int>(state.range(3));
+  const Matrix scores = Matrix::normal(grid * grid, classes, 1);
+  const AxisResampling axis = bilinearAxis(grid, size);
+  std::vector<float> labels(static_cast<std::size_t>(size * size));
+  for (auto _ : state) resizeArgmax<float>(scores.view(), axis, axis, {labels.data(), size, size}, threads);
+}
+BENCHMARK(BM_ResizeArgmax)
+    ->ArgNames({"threads", "grid", "classes", "size"})
+    ->Args({1, 32, 150, 512})
+    ->Args({2, 32, 150, 512})
+    ->Args({2, 32, 19, 512})
+    ->Args({2, 64, 150, 512})
+    ->Args({2, 64, 19, 1000})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/parallel.h"
+#include "kernels/scratch.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+/// Queries, keys and values of one image in the layouts of attentionTile(), head-major, and the key bias. A view: the
+/// memory is the caller's.
+struct AttentionInput {
+  int rows = 0;
+  int heads = 0;
+  int head_dim = 0;
+  float* q = nullptr;     ///< {heads, rows, head_dim}
+  float* k = nullptr;     ///< {heads, panels, head_dim, kPanel}
+  float* v = nullptr;     ///< {heads, rows, paddedHeadDim}
+  float* bias = nullptr;  ///< {panels * kPanel}
+
+  /// Floats that an image of so many rows needs in all.
+  static std::size_t size(int row_count, int head_count, int dim);
+  /// Lays the parts out in `memory` (aligned to 64 bytes).
+  AttentionInput(float* memory, int row_count, int head_count, int dim);
+  AttentionInput() = default;
+
+  /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 16, so that two tasks
+  /// never write to one cache line of a panel.
+  void pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows, MatrixView<const float> v_rows,
+            float scale) const;
+  /// `key_bias` {rows} or null.
+  void packBias(const float* key_bias) const;
+
+  int tasks() const;
+  /// Task `task` of tasks(): one head, one tile of rows; head-major. out {rows, heads * head_dim}.
+  void run(int task, MatrixView<float> out) const;
+};
+
+}  // namespace mpm

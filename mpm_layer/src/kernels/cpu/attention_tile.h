@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace mpm {
+
+/// Query rows that one task handles: their scores against 1025 keys are 100 KiB and stay in L2 beside a head's K and V.
+constexpr int kAttentionRows = 24;
+
+/// Rows of V are padded to this many floats, a multiple of every vector.
+constexpr int paddedHeadDim(int head_dim) { return (head_dim + 15) / 16 * 16; }
+
+/// Columns of the score scratch, padded past whole panels so that rows do not fall on one set of L1.
+constexpr int scoreStride(int keys) { return (keys + 63) / 64 * 64 + 16; }
+
+/// One head, a few query rows, all keys.
+struct AttentionTile {
+  const float* q;  ///< {rows, head_dim}, already times scale * log2(e)
+  std::ptrdiff_t q_stride;
+  int rows;
+  const float* k;  ///< {panels, head_dim, kPanel}; columns past the last key are finite
+  const float* v;  ///< {keys, paddedHeadDim}
+  /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so it costs nothing.
+  const float* bias;
+  int keys;
+  int head_dim;
+  float* out;  ///< {rows, head_dim}
+  std::ptrdiff_t out_stride;
+};
+
+/// Floats of scratch that attentionTile() needs, aligned to 64 bytes.
+std::size_t attentionScratch(int keys, int head_dim);
+
+void attentionTile(const AttentionTile& tile, float* scratch);
+
+}  // namespace mpm

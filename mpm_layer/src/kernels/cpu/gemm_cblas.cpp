@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cblas.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/linear.h"
+#include "kernels/precision.h"
+#include "kernels/scratch.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+// OpenBLAS picks other kernels for other heights, and they round differently: every call has this one.
+constexpr int kRowUnit = 16;
+
+// Our tasks are the parallelism. OpenBLAS has no setting per call or thread before 0.3.27, so it is the process's.
+void useOneThread() { [[maybe_unused]] static const bool done = (openblas_set_num_threads(1), true); }
+
+}  // namespace
+
+struct PackedLinear::Impl {
+  int in, out;
+  std::vector<float> weight;  // {out, in}
+  std::vector<float> bias;
+
+  // y {kRowUnit, out} += x W^T
+  void multiply(const float* x, std::ptrdiff_t x_stride, float* y, std::ptrdiff_t y_stride) const {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, kRowUnit, out, in, 1.0f, x, static_cast<int>(x_stride),
+                weight.data(), in, 1.0f, y, static_cast<int>(y_stride));
+  }
+};
+
+PackedLinear::PackedLinear() = default;
+PackedLinear::~PackedLinear() = default;
+PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
+PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
+
+PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
+    : impl_(std::make_unique<Impl>()) {
+  if (precision == Precision::kBf16)
+    throw Error("this build multiplies with OpenBLAS, which has no bf16 arithmetic: use precision fp32");
+  useOneThread();
+  impl_->in = weight.cols;
+  impl_->out = weight.rows;
+  impl_->weight.reserve(static_cast<std::size_t>(weight.rows) * static_cast<std::size_t>(weight.cols));
+  for (int i = 0; i < weight.rows; ++i)
+    impl_->weight.insert(impl_->weight.end(), weight.row(i), weight.row(i) + weight.cols);
+  impl_->bias.assign(static_cast<std::size_t>(weight.rows), 0.0f);
+  if (bias != nullptr) std::copy_n(bias, weight.rows, impl_->bias.begin());
+}
+
+void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+  thread_local Scratch<float> x_scratch, y_scratch;
+  const Impl& impl = *impl_;
+  for (int i = 0; i < x.rows; ++i) {
+    if (accumulate)
+      std::transform(impl.bias.begin(), impl.bias.end(), y.row(i), y.row(i), [](float b, float s) { return s + b; });
+    else
+      std::copy(impl.bias.begin(), impl.bias.end(), y.row(i));
+  }
+  const int whole = x.rows / kRowUnit * kRowUnit;
+  for (int i = 0; i < whole; i += kRowUnit) impl.multiply(x.row(i), x.stride, y.row(i), y.stride);
+  if (whole == x.rows) return;
+  const auto unit = static_cast<std::size_t>(kRowUnit);
+  float* x_tail = x_scratch.atLeast(unit * static_cast<std::size_t>(impl.in));
+  float* y_tail = y_scratch.atLeast(unit * static_cast<std::size_t>(impl.out));
+  std::fill_n(x_tail, unit * static_cast<std::size_t>(impl.in), 0.0f);
+  std::fill_n(y_tail, unit * static_cast<std::size_t>(impl.out), 0.0f);
+  for (int i = whole; i < x.rows; ++i) {
+    std::copy_n(x.row(i), impl.in, x_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.in);
+    std::copy_n(y.row(i), impl.out, y_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.out);
+  }
+  impl.multiply(x_tail, impl.in, y_tail, impl.out);
+  for (int i = whole; i < x.rows; ++i)
+    std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * impl.out, impl.out, y.row(i));
+}
+
+int PackedLinear::in() const { return impl_->in; }
+int PackedLinear::out() const { return impl_->out; }
+
+bool cpuHasBf16() { return false; }
+
+}  // namespace mpm

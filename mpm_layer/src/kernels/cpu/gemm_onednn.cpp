@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <omp.h>
+#include <dnnl.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/cpu/rounding.h"
+#include "kernels/linear.h"
+#include "kernels/precision.h"
+#include "kernels/scratch.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+using dnnl::memory;
+
+// Heights of primitives are multiples of this.
+constexpr int kRowUnit = 16;
+
+// oneDNN's OpenMP team would fight with the pool our tasks run on. The setting is the calling thread's own; a primitive
+// remembers what it was when it was made, and asks again when it runs.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+struct Shape {
+  int rows, in, out;
+  std::ptrdiff_t x_stride, y_stride;
+  bool accumulate;
+  Precision precision;
+  auto operator<=>(const Shape&) const = default;
+};
+
+struct Product {
+  dnnl::matmul primitive;
+  memory::desc x, weights, y, scratchpad;
+};
+
+memory::data_type dataType(Precision precision) {
+  return precision == Precision::kBf16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+Product makeProduct(const Shape& shape, const memory::desc& weights) {
+  const OneThread one;
+  const memory::desc x({shape.rows, shape.in}, dataType(shape.precision), memory::dims{shape.x_stride, 1});
+  const memory::desc y({shape.rows, shape.out}, memory::data_type::f32, memory::dims{shape.y_stride, 1});
+  const memory::desc bias({1, shape.out}, memory::data_type::f32, memory::format_tag::ab);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (shape.accumulate) {
+    dnnl::post_ops post;
+    post.append_sum();
+    attributes.set_post_ops(post);
+  }
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::matmul::primitive_desc made(engine(), x, weights, bias, y, attributes);
+#else
+  const dnnl::matmul::primitive_desc made({x, weights, bias, y}, attributes, engine());
+#endif
+  return {dnnl::matmul(made), made.src_desc(), made.weights_desc(), made.dst_desc(), made.scratchpad_desc()};
+}
+
+// Layout of packed weights: what the primitive of full height likes best, used at every height.
+memory::desc packedLayout(int in, int out, Precision precision) {
+  const memory::desc any({in, out}, dataType(precision), memory::format_tag::any);
+  return makeProduct({PackedLinear::kMaxRows, in, out, in, out, false, precision}, any).weights;
+}
+
+// Process-wide: all blocks of a ViT share a handful of shapes.
+const Product& product(const Shape& shape, const memory::desc& weights) {
+  static std::mutex mutex;
+  static std::map<Shape, Product> products;  // references stay valid
+  const std::lock_guard lock(mutex);
+  auto found = products.find(shape);
+  if (found == products.end()) found = products.emplace(shape, makeProduct(shape, weights)).first;
+  return found->second;
+}
+
+// What a thread keeps for a shape: the memory objects that point at the operands of the current call.
+struct Call {
+  const Product* product = nullptr;
+  memory x, y, scratchpad;
+  std::unordered_map<int, memory> arguments;
+};
+
+struct ThreadState {
+  dnnl::stream stream{engine()};
+  std::map<Shape, Call> calls;
+  Scratch<unsigned char> scratchpad;
+  Scratch<float> x_tail, y_tail;
+  Scratch<std::uint16_t> x_bf16;
+};
+
+ThreadState& threadState() {
+  thread_local ThreadState state;
+  return state;
+}
+
+Call& callFor(ThreadState& state, const Shape& shape, const memory::desc& weights) {
+  const auto found = state.calls.find(shape);
+  if (found != state.calls.end()) return found->second;
+  Call call;
+  call.product = &product(shape, weights);
+  call.x = memory(call.product->x, engine(), nullptr);
+  call.y = memory(call.product->y, engine(), nullptr);
+  call.scratchpad = memory(call.product->scratchpad, engine(), nullptr);
+  call.arguments = {{DNNL_ARG_SRC, call.x},
+                    {DNNL_ARG_DST, call.y},
+                    {DNNL_ARG_SCRATCHPAD, call.scratchpad},
+                    {DNNL_ARG_WEIGHTS, memory()},
+                    {DNNL_ARG_BIAS, memory()}};
+  return state.calls.emplace(shape, std::move(call)).first->second;
+}
+
+}  // namespace
+
+struct PackedLinear::Impl {
+  int in, out;
+  Precision precision;
+  Scratch<float> bias_values;
+  memory weights, bias;
+
+  // `x` of the precision's type, rows a multiple of kRowUnit.
+  void multiply(ThreadState& state, const void* x, std::ptrdiff_t x_stride, int rows, float* y, std::ptrdiff_t y_stride,
+                bool accumulate) const {
+    Call& call = callFor(state, {rows, in, out, x_stride, y_stride, accumulate, precision}, weights.get_desc());
+    call.x.set_data_handle(const_cast<void*>(x));
+    call.y.set_data_handle(y);
+    call.scratchpad.set_data_handle(state.scratchpad.atLeast(call.product->scratchpad.get_size() + 1));
+    call.arguments.find(DNNL_ARG_WEIGHTS)->second = weights;
+    call.arguments.find(DNNL_ARG_BIAS)->second = bias;
+    call.product->primitive.execute(state.stream, call.arguments);
+  }
+
+  void multiply(ThreadState& state, MatrixView<const float> x, int rows, float* y, std::ptrdiff_t y_stride,
+                bool accumulate) const {
+    if (precision == Precision::kFp32) return multiply(state, x.data, x.stride, rows, y, y_stride, accumulate);
+    std::uint16_t* rounded = state.x_bf16.atLeast(static_cast<std::size_t>(kMaxRows) * static_cast<std::size_t>(in));
+    for (int i = 0; i < rows; ++i) toBf16(x.row(i), rounded + static_cast<std::ptrdiff_t>(i) * in, in);
+    multiply(state, rounded, in, rows, y, y_stride, accumulate);
+  }
+};
+
+PackedLinear::PackedLinear() = default;
+PackedLinear::~PackedLinear() = default;
+PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
+PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
+
+PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
+    : impl_(std::make_unique<Impl>()) {
+  if (precision == Precision::kBf16 && !cpuHasBf16())
+    throw Error("this CPU has no bf16 arithmetic (AVX512-BF16 or AMX): use precision fp32");
+  const OneThread one;
+  Impl& impl = *impl_;
+  impl.in = weight.cols;
+  impl.out = weight.rows;
+  impl.precision = precision;
+
+  float* values = impl.bias_values.atLeast(static_cast<std::size_t>(impl.out));
+  if (bias != nullptr)
+    std::copy_n(bias, impl.out, values);
+  else
+    std::fill_n(values, impl.out, 0.0f);
+  impl.bias = memory({{1, impl.out}, memory::data_type::f32, memory::format_tag::ab}, engine(), values);
+
+  // {in, out} to oneDNN is {out, in} to us, transposed: the same bytes with the strides exchanged.
+  memory given({{impl.in, impl.out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
+               const_cast<float*>(weight.data));
+  impl.weights = memory(packedLayout(impl.in, impl.out, precision), engine());
+  dnnl::stream stream(engine());
+  dnnl::reorder(given, impl.weights).execute(stream, given, impl.weights);
+  stream.wait();
+}
+
+void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+  const OneThread one;
+  ThreadState& state = threadState();
+  const int whole = x.rows / kRowUnit * kRowUnit;
+  if (whole > 0) impl_->multiply(state, x, whole, y.data, y.stride, accumulate);
+  if (whole == x.rows) return;
+  const int in = impl_->in, out = impl_->out;
+  float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in));
+  float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(out));
+  std::fill_n(x_tail, static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in), 0.0f);
+  for (int i = whole; i < x.rows; ++i) {
+    std::copy_n(x.row(i), in, x_tail + static_cast<std::ptrdiff_t>(i - whole) * in);
+    if (accumulate) std::copy_n(y.row(i), out, y_tail + static_cast<std::ptrdiff_t>(i - whole) * out);
+  }
+  if (accumulate)
+    std::fill_n(y_tail + static_cast<std::ptrdiff_t>(x.rows - whole) * out,
+                static_cast<std::ptrdiff_t>(kRowUnit - x.rows + whole) * out, 0.0f);
+  impl_->multiply(state, {x_tail, kRowUnit, in}, kRowUnit, y_tail, out, accumulate);
+  for (int i = whole; i < x.rows; ++i)
+    std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * out, out, y.row(i));
+}
+
+int PackedLinear::in() const { return impl_->in; }
+int PackedLinear::out() const { return impl_->out; }
+
+bool cpuHasBf16() {
+  constexpr auto kBf16 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  static const bool has = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kBf16) == kBf16;
+  return has;
+}
+
+}  // namespace mpm

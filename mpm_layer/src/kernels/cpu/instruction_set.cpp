@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/instruction_set.h"
+
+#include "kernels/cpu/highway_targets.h"
+// After the targets were chosen.
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+struct InstructionSet {
+  std::int64_t target;
+  std::string name;
+};
+
+std::string nameOf(std::int64_t target) {
+  switch (target) {
+    case HWY_AVX3:
+      return "avx512";
+    case HWY_AVX2:
+      return "avx2";
+    case HWY_SSE4:
+      return "sse4";
+    case HWY_NEON:
+      return "neon";
+    default:
+      return "scalar";
+  }
+}
+
+// Asked once, before anything is forced: Highway answers later with what was forced.
+const std::vector<InstructionSet>& all() {
+  static const std::vector<InstructionSet> sets = [] {
+    std::vector<InstructionSet> found;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) found.push_back({target, nameOf(target)});
+    return found;
+  }();
+  return sets;
+}
+
+std::string& current() {
+  static std::string name = all().front().name;
+  return name;
+}
+
+bool force(const std::string& name) {
+  const auto found = std::find_if(all().begin(), all().end(), [&](const auto& set) { return set.name == name; });
+  if (found == all().end()) return false;
+  hwy::SetSupportedTargetsForTest(found->target);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  current() = name;
+  return true;
+}
+
+[[maybe_unused]] const bool forced_by_environment = [] {
+  const char* name = std::getenv("MPM_INSTRUCTION_SET");
+  return name != nullptr && force(name);
+}();
+
+}  // namespace
+
+std::vector<std::string> availableInstructionSets() {
+  std::vector<std::string> names;
+  for (const InstructionSet& set : all()) names.push_back(set.name);
+  return names;
+}
+
+std::string instructionSet() { return current(); }
+
+void setInstructionSet(const std::string& name) {
+  if (force(name)) return;
+  std::string names;
+  for (const InstructionSet& set : all()) names += (names.empty() ? "" : ", ") + set.name;
+  throw Error("instruction set '" + name + "' is not available here; there is " + names);
+}
+
+}  // namespace mpm

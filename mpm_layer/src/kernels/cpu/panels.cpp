@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/panels.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/highway_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/panels.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/micro_gemm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mpm {
+namespace HWY_NAMESPACE {
+namespace {
+
+// A panel of this depth is 32 KiB, two thirds of L1; deeper products run in steps and keep their sums in c.
+constexpr int kDepthStep = 128;
+
+#if HWY_TARGET != HWY_SCALAR
+// Four rows at a time, 4 x 4 transposes: a scalar scatter costs four times as much.
+HWY_INLINE void packFourRows(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int depth, float* HWY_RESTRICT panel) {
+  const hn::FixedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> dw;
+  int k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const auto r0 = hn::LoadU(d, x + k), r1 = hn::LoadU(d, x + stride + k);
+    const auto r2 = hn::LoadU(d, x + 2 * stride + k), r3 = hn::LoadU(d, x + 3 * stride + k);
+    const auto lower01 = hn::BitCast(dw, hn::InterleaveLower(d, r0, r1));
+    const auto lower23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
+    const auto upper01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
+    const auto upper23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
+    float* to = panel + static_cast<std::ptrdiff_t>(k) * kPanel;
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, lower01, lower23)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, lower01, lower23)), d, to + kPanel);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, upper01, upper23)), d, to + 2 * kPanel);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, upper01, upper23)), d, to + 3 * kPanel);
+  }
+  for (; k < depth; ++k)
+    for (int i = 0; i < 4; ++i) panel[static_cast<std::ptrdiff_t>(k) * kPanel + i] = x[i * stride + k];
+}
+#endif
+
+void pack(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int depth, float* HWY_RESTRICT panel) {
+  int i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (; i + 4 <= rows; i += 4) packFourRows(x + i * stride, stride, depth, panel + i);
+#endif
+  for (; i < rows; ++i)
+    for (int k = 0; k < depth; ++k) panel[static_cast<std::ptrdiff_t>(k) * kPanel + i] = x[i * stride + k];
+}
+
+template <int R>
+HWY_INLINE void productRows(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int depth,
+                            const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, std::ptrdiff_t c_stride, bool add) {
+  constexpr int kWidth = kTileVectors * kLanes;
+  HWY_ALIGN static constexpr float kZeros[kWidth] = {};
+  for (int j = 0; j < kPanel; j += kWidth) {
+    Tile<R, kTileVectors> tile;
+    loadTile<R, kTileVectors>(add ? c + j : kZeros, add ? c_stride : 0, tile);
+    multiply<R, kTileVectors>(a, a_stride, panel + j, kPanel, depth, tile);
+    storeTile<R, kTileVectors>(tile, c + j, c_stride);
+  }
+}
+
+void product(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int rows, int depth, const float* HWY_RESTRICT panel,
+             float* HWY_RESTRICT c, std::ptrdiff_t c_stride) {
+  for (int k = 0; k < depth; k += kDepthStep) {
+    const int step = std::min(kDepthStep, depth - k);
+    const float* b = panel + static_cast<std::ptrdiff_t>(k) * kPanel;
+    for (int i = 0; i < rows; i += kTileRows) {
+      const float* from = a + i * a_stride + k;
+      float* to = c + i * c_stride;
+      switch (std::min(kTileRows, rows - i)) {
+        case 1:
+          productRows<1>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+        case 2:
+          productRows<2>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+        case 3:
+          productRows<3>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+        case 4:
+          productRows<4>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+        case 5:
+          productRows<5>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+        default:
+          productRows<6>(from, a_stride, step, b, to, c_stride, k > 0);
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mpm
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mpm {
+HWY_EXPORT(pack);
+HWY_EXPORT(product);
+
+void packPanel(const float* x, std::ptrdiff_t stride, int rows, int depth, float* panel, int column) {
+  HWY_DYNAMIC_DISPATCH(pack)(x, stride, rows, depth, panel + column);
+}
+
+void clearPanel(float* panel, int depth, int column) {
+  for (int k = 0; k < depth; ++k) std::fill(panel + k * kPanel + column, panel + (k + 1) * kPanel, 0.0f);
+}
+
+void panelProduct(const float* a, std::ptrdiff_t a_stride, int rows, int depth, const float* panel, float* c,
+                  std::ptrdiff_t c_stride) {
+  HWY_DYNAMIC_DISPATCH(product)(a, a_stride, rows, depth, panel, c, c_stride);
+}
+
+}  // namespace mpm
+#endif  // HWY_ONCE

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/patch_embed.h"
+
+#include <algorithm>
+
+#include "kernels/scratch.h"
+
+namespace mpm {
+namespace {
+
+// The pixels of patch `index` (raster order) as one row {channels, kernel_h, kernel_w}.
+void gatherPatch(const float* image, const PatchGeometry& g, int index, float* row) {
+  const std::ptrdiff_t top = static_cast<std::ptrdiff_t>(index / g.gridWidth()) * g.stride_h;
+  const int left = index % g.gridWidth() * g.stride_w;
+  for (int c = 0; c < g.channels; ++c)
+    for (int y = 0; y < g.kernel_h; ++y)
+      row =
+          std::copy_n(image + (c * static_cast<std::ptrdiff_t>(g.height) + top + y) * g.width + left, g.kernel_w, row);
+}
+
+}  // namespace
+
+void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
+                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel) {
+  constexpr int kRows = 64;
+  const int patches = geometry.gridHeight() * geometry.gridWidth();
+  parallel.run((patches + kRows - 1) / kRows, [&](int task) {
+    thread_local Scratch<float> scratch;
+    const int begin = task * kRows;
+    const int end = std::min(begin + kRows, patches);
+    const MatrixView<float> rows(scratch.atLeast(kRows * static_cast<std::size_t>(weight.in())), end - begin,
+                                 weight.in());
+    for (int i = begin; i < end; ++i) {
+      gatherPatch(image, geometry, i, rows.row(i - begin));
+      std::copy_n(position.row(i), position.cols, tokens.row(i));
+    }
+    weight.run(rows, tokens.rowRange(begin, end), true);
+  });
+}
+
+}  // namespace mpm

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/cpu/highway_targets.h"
+#include "kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/resample.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/vector_math-inl.h"
+
+#ifndef MPM_KERNELS_CPU_RESAMPLE_ONCE
+#define MPM_KERNELS_CPU_RESAMPLE_ONCE
+namespace mpm {
+namespace {
+
+// Output rows that one task makes at a time: enough independent chains to hide the latency of a maximum.
+constexpr int kRows = 4;
+// Taps that the pixel-parallel path handles: bilinear has 2, a bilinear resize of one 3.
+constexpr int kMaxTaps = 4;
+
+// Vertically resampled rows, still at the grid's columns: {kRows, columns.inputs, classes}.
+struct GridRows {
+  const float* data;
+  std::ptrdiff_t row_stride;  // between output rows
+  int classes;
+};
+
+// Output pixels that read the same grid columns.
+struct Run {
+  int begin, end, first;
+};
+
+}  // namespace
+}  // namespace mpm
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mpm {
+namespace HWY_NAMESPACE {
+namespace {
+
+// to = sum over taps of weight[t] * from[t * stride], elementwise.
+void combine(const float* HWY_RESTRICT from, std::ptrdiff_t stride, const float* HWY_RESTRICT weight, int taps,
+             float* HWY_RESTRICT to, std::ptrdiff_t count) {
+  const Floats d;
+  std::ptrdiff_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Vec sum = hn::Mul(hn::Set(d, weight[0]), hn::LoadU(d, from + i));
+    for (int t = 1; t < taps; ++t) sum = hn::MulAdd(hn::Set(d, weight[t]), hn::LoadU(d, from + t * stride + i), sum);
+    hn::StoreU(sum, d, to + i);
+  }
+  const hn::CappedTag<float, 1> one;
+  for (; i < count; ++i) {
+    auto sum = hn::Mul(hn::Set(one, weight[0]), hn::LoadU(one, from + i));
+    for (int t = 1; t < taps; ++t)
+      sum = hn::MulAdd(hn::Set(one, weight[t]), hn::LoadU(one, from + t * stride + i), sum);
+    hn::StoreU(sum, one, to + i);
+  }
+}
+
+template <int kTaps, class D>
+HWY_INLINE hn::Vec<D> interpolate([[maybe_unused]] D d, const float* HWY_RESTRICT s, int classes,
+                                  const hn::Vec<D> (&w)[kTaps]) {
+  auto sum = hn::Mul(w[0], hn::Set(d, s[0]));
+  if constexpr (kTaps > 1) sum = hn::MulAdd(w[1], hn::Set(d, s[classes]), sum);
+  if constexpr (kTaps > 2) sum = hn::MulAdd(w[2], hn::Set(d, s[2 * classes]), sum);
+  if constexpr (kTaps > 3) sum = hn::MulAdd(w[3], hn::Set(d, s[3 * classes]), sum);
+  return sum;
+}
+
+// Running maximum and its class of one output row.
+template <class D>
+struct Argmax {
+  hn::Vec<D> best;
+  hn::Vec<hn::RebindToSigned<D>> label;
+
+  HWY_INLINE void offer(hn::Vec<D> score, hn::Vec<hn::RebindToSigned<D>> index) {
+    const hn::RebindToSigned<D> di{};
+    label = hn::IfThenElse(hn::RebindMask(di, hn::Gt(score, best)), index, label);
+    best = hn::Max(score, best);
+  }
+};
+
+// Labels of up to one vector of pixels in kRows rows, pixel-parallel; `weight` {kTaps, lanes}. Ties stay with the lower
+// class because only a larger score takes over.
+template <int kTaps, class D>
+HWY_INLINE void labelPixels(D d, const float* HWY_RESTRICT s, const GridRows& rows, const float* HWY_RESTRICT weight,
+                            std::int32_t* HWY_RESTRICT labels) {
+  const hn::RebindToSigned<D> di;
+  const int lanes = static_cast<int>(hn::MaxLanes(d));
+  hn::Vec<D> w[kTaps];
+  for (int t = 0; t < kTaps; ++t) w[t] = hn::Load(d, weight + t * lanes);
+  const float *s0 = s, *s1 = s + rows.row_stride, *s2 = s + 2 * rows.row_stride, *s3 = s + 3 * rows.row_stride;
+  const int classes = rows.classes;
+  const auto zero = hn::Zero(di);
+  Argmax<D> a0{interpolate<kTaps>(d, s0, classes, w), zero}, a1{interpolate<kTaps>(d, s1, classes, w), zero};
+  Argmax<D> a2{interpolate<kTaps>(d, s2, classes, w), zero}, a3{interpolate<kTaps>(d, s3, classes, w), zero};
+  const auto next = hn::Set(di, 1);
+  auto index = zero;
+  for (int c = 1; c < classes; ++c) {
+    index = hn::Add(index, next);
+    a0.offer(interpolate<kTaps>(d, s0 + c, classes, w), index);
+    a1.offer(interpolate<kTaps>(d, s1 + c, classes, w), index);
+    a2.offer(interpolate<kTaps>(d, s2 + c, classes, w), index);
+    a3.offer(interpolate<kTaps>(d, s3 + c, classes, w), index);
+  }
+  hn::Store(a0.label, di, labels);
+  hn::Store(a1.label, di, labels + lanes);
+  hn::Store(a2.label, di, labels + 2 * lanes);
+  hn::Store(a3.label, di, labels + 3 * lanes);
+}
+
+template <int kTaps, class D>
+HWY_INLINE void labelRunOf(D d, const GridRows& rows, const AxisResampling& columns, const Run& run,
+                           std::int32_t* HWY_RESTRICT labels, int label_stride) {
+  const int lanes = static_cast<int>(hn::MaxLanes(d));
+  HWY_ALIGN float weight[kTaps * hn::MaxLanes(d)];
+  HWY_ALIGN std::int32_t found[kRows * hn::MaxLanes(d)];
+  const float* s = rows.data + static_cast<std::ptrdiff_t>(run.first) * rows.classes;
+  for (int begin = run.begin; begin < run.end; begin += lanes) {
+    const int count = std::min(lanes, run.end - begin);
+    for (int t = 0; t < kTaps; ++t)
+      for (int i = 0; i < lanes; ++i)
+        weight[t * lanes + i] = columns.weight[static_cast<std::size_t>((begin + std::min(i, count - 1)) * kTaps + t)];
+    labelPixels<kTaps>(d, s, rows, weight, found);
+    for (int r = 0; r < kRows; ++r) std::copy_n(found + r * lanes, count, labels + r * label_stride + begin);
+  }
+}
+
+// The narrowest vector that takes a run whole wastes the fewest lanes.
+template <int kTaps>
+void labelRun(const GridRows& rows, const AxisResampling& columns, const Run& run, std::int32_t* HWY_RESTRICT labels,
+              int label_stride) {
+  const int pixels = run.end - run.begin;
+  if (pixels <= 4) return labelRunOf<kTaps>(hn::CappedTag<float, 4>(), rows, columns, run, labels, label_stride);
+  if (pixels <= 8) return labelRunOf<kTaps>(hn::CappedTag<float, 8>(), rows, columns, run, labels, label_stride);
+  labelRunOf<kTaps>(hn::ScalableTag<float>(), rows, columns, run, labels, label_stride);
+}
+
+// Class-parallel: for many taps or runs of a pixel or two, where lanes over pixels would idle. `sum` {classes}.
+std::int32_t labelPixel(const float* HWY_RESTRICT s, int classes, const float* HWY_RESTRICT weight, int taps,
+                        float* HWY_RESTRICT sum) {
+  combine(s, classes, weight, taps, sum, classes);
+  return static_cast<std::int32_t>(std::max_element(sum, sum + classes) - sum);
+}
+
+void labelRows(const GridRows& rows, const AxisResampling& columns, const Run* runs, int run_count, int row_count,
+               std::int32_t* labels, float* sum) {
+  const int width = columns.outputs();
+  if (columns.taps <= kMaxTaps && run_count * 2 <= width) {
+    for (const Run* run = runs; run != runs + run_count; ++run) {
+      switch (columns.taps) {
+        case 1:
+          labelRun<1>(rows, columns, *run, labels, width);
+          break;
+        case 2:
+          labelRun<2>(rows, columns, *run, labels, width);
+          break;
+        case 3:
+          labelRun<3>(rows, columns, *run, labels, width);
+          break;
+        default:
+          labelRun<4>(rows, columns, *run, labels, width);
+          break;
+      }
+    }
+    return;
+  }
+  for (int r = 0; r < row_count; ++r)
+    for (int x = 0; x < width; ++x) {
+      const auto o = static_cast<std::size_t>(x);
+      const float* s = rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(columns.first[o]) * rows.classes;
+      labels[r * width + x] = labelPixel(
+          s, rows.classes, columns.weight.data() + o * static_cast<std::size_t>(columns.taps), columns.taps, sum);
+    }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mpm
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mpm {
+namespace {
+
+HWY_EXPORT(combine);
+HWY_EXPORT(labelRows);
+
+struct TaskScratch {
+  Scratch<float> rows, sum;
+  Scratch<std::int32_t> labels;
+};
+
+TaskScratch& taskScratch() {
+  thread_local TaskScratch scratch;
+  return scratch;
+}
+
+// Output rows [begin, begin + count) at the grid's columns. Rows up to kRows repeat the last, so that the label loop
+// needs no case for the end of the image.
+GridRows resampleRows(MatrixView<const float> scores, const AxisResampling& rows, int grid_w, int begin, int count,
+                      Scratch<float>& scratch) {
+  const std::ptrdiff_t grid_row = static_cast<std::ptrdiff_t>(grid_w) * scores.cols;
+  float* data = scratch.atLeast(static_cast<std::size_t>(kRows * grid_row));
+  const auto taps = static_cast<std::size_t>(rows.taps);
+  for (int r = 0; r < kRows; ++r) {
+    const auto y = static_cast<std::size_t>(begin + std::min(r, count - 1));
+    const float* weight = rows.weight.data() + y * taps;
+    const int first = rows.first[y] * grid_w;
+    if (scores.stride == scores.cols) {
+      HWY_DYNAMIC_DISPATCH(combine)(scores.row(first), grid_row, weight, rows.taps, data + r * grid_row, grid_row);
+      continue;
+    }
+    for (int x = 0; x < grid_w; ++x) HWY_DYNAMIC_DISPATCH(combine)
+    (scores.row(first + x), grid_w * scores.stride, weight, rows.taps,
+     data + r * grid_row + static_cast<std::ptrdiff_t>(x) * scores.cols, scores.cols);
+  }
+  return {data, grid_row, scores.cols};
+}
+
+std::vector<Run> runsOf(const AxisResampling& axis) {
+  std::vector<Run> runs;
+  for (int o = 0; o < axis.outputs(); ++o) {
+    const int first = axis.first[static_cast<std::size_t>(o)];
+    if (runs.empty() || runs.back().first != first)
+      runs.push_back({o, o + 1, first});
+    else
+      runs.back().end = o + 1;
+  }
+  return runs;
+}
+
+}  // namespace
+
+AxisResampling bilinearAxis(int inputs, int outputs) {
+  AxisResampling axis;
+  axis.inputs = inputs;
+  axis.taps = std::min(inputs, 2);
+  const double step = static_cast<double>(inputs) / outputs;
+  for (int o = 0; o < outputs; ++o) {
+    const double at = std::clamp((o + 0.5) * step - 0.5, 0.0, static_cast<double>(inputs - 1));
+    const int first = std::min(static_cast<int>(at), std::max(inputs - 2, 0));
+    const auto fraction = static_cast<float>(at - first);
+    axis.first.push_back(first);
+    axis.weight.push_back(axis.taps == 1 ? 1.0f : 1.0f - fraction);
+    if (axis.taps == 2) axis.weight.push_back(fraction);
+  }
+  return axis;
+}
+
+AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& second) {
+  AxisResampling axis;
+  axis.inputs = first.inputs;
+  std::vector<double> dense(static_cast<std::size_t>(first.inputs));
+  std::vector<std::pair<int, std::vector<double>>> rows;
+  for (int o = 0; o < second.outputs(); ++o) {
+    std::fill(dense.begin(), dense.end(), 0.0);
+    int low = first.inputs, high = 0;
+    for (int t = 0; t < second.taps; ++t) {
+      const double outer = second.weight[static_cast<std::size_t>(o * second.taps + t)];
+      if (outer == 0) continue;  // a tap of no weight must not widen the row
+      const int middle = second.first[static_cast<std::size_t>(o)] + t;
+      const int from = first.first[static_cast<std::size_t>(middle)];
+      for (int u = 0; u < first.taps; ++u) {
+        const double inner = first.weight[static_cast<std::size_t>(middle * first.taps + u)];
+        if (inner == 0) continue;
+        dense[static_cast<std::size_t>(from + u)] += outer * inner;
+        low = std::min(low, from + u);
+        high = std::max(high, from + u + 1);
+      }
+    }
+    low = std::min(low, first.inputs - 1);
+    high = std::max(high, low + 1);
+    rows.emplace_back(low, std::vector<double>(dense.begin() + low, dense.begin() + high));
+    axis.taps = std::max(axis.taps, high - low);
+  }
+  for (const auto& [low, weights] : rows) {
+    const int from = std::min(low, axis.inputs - axis.taps);
+    axis.first.push_back(from);
+    for (int t = 0; t < axis.taps; ++t) {
+      const int k = from + t - low;
+      axis.weight.push_back(k >= 0 && k < static_cast<int>(weights.size())
+                                ? static_cast<float>(weights[static_cast<std::size_t>(k)])
+                                : 0.0f);
+    }
+  }
+  return axis;
+}
+
+template <typename T>
+void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
+                  MatrixView<T> labels, const Parallel& parallel) {
+  const std::vector<Run> runs = runsOf(columns);
+  const int height = rows.outputs(), width = columns.outputs();
+  parallel.run((height + kRows - 1) / kRows, [&](int task) {
+    TaskScratch& scratch = taskScratch();
+    const int begin = task * kRows;
+    const int count = std::min(kRows, height - begin);
+    const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
+    std::int32_t* found = scratch.labels.atLeast(static_cast<std::size_t>(kRows) * static_cast<std::size_t>(width));
+    HWY_DYNAMIC_DISPATCH(labelRows)
+    (grid, columns, runs.data(), static_cast<int>(runs.size()), count, found,
+     scratch.sum.atLeast(static_cast<std::size_t>(scores.cols)));
+    for (int r = 0; r < count; ++r)
+      std::transform(found + static_cast<std::ptrdiff_t>(r) * width, found + static_cast<std::ptrdiff_t>(r + 1) * width,
+                     labels.row(begin + r), [](std::int32_t label) { return static_cast<T>(label); });
+  });
+}
+
+template void resizeArgmax<float>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
+                                  MatrixView<float>, const Parallel&);
+template void resizeArgmax<unsigned char>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
+                                          MatrixView<unsigned char>, const Parallel&);
+
+void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,
+                  float* logits, const Parallel& parallel) {
+  const int height = rows.outputs(), width = columns.outputs(), classes = scores.cols;
+  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(height) * width;
+  const auto taps = static_cast<std::size_t>(columns.taps);
+  parallel.run((height + kRows - 1) / kRows, [&](int task) {
+    TaskScratch& scratch = taskScratch();
+    const int begin = task * kRows;
+    const int count = std::min(kRows, height - begin);
+    const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
+    // One pixel's scores at a time would scatter over the planes a cache line apart; one class at a time writes rows.
+    for (int r = 0; r < count; ++r)
+      for (int c = 0; c < classes; ++c) {
+        const float* s = grid.data + r * grid.row_stride + c;
+        float* to = logits + c * plane + static_cast<std::ptrdiff_t>(begin + r) * width;
+        for (int x = 0; x < width; ++x) {
+          const auto o = static_cast<std::size_t>(x);
+          const float* from = s + static_cast<std::ptrdiff_t>(columns.first[o]) * classes;
+          float sum = 0;
+          for (std::size_t t = 0; t < taps; ++t)
+            sum += columns.weight[o * taps + t] * from[static_cast<std::ptrdiff_t>(t) * classes];
+          to[x] = sum;
+        }
+      }
+  });
+}
+
+}  // namespace mpm
+#endif  // HWY_ONCE

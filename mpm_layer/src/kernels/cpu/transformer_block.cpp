@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/transformer_block.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/attention_input.h"
+#include "kernels/linear.h"
+#include "kernels/scratch.h"
+
+namespace mpm {
+namespace {
+
+std::vector<float> copied(const float* values, int count) { return {values, values + count}; }
+
+struct Norm {
+  std::vector<float> weight, bias;
+  float eps = 0;
+
+  Norm() = default;
+  Norm(const NormWeights& weights, int dim)
+      : weight(copied(weights.weight, dim)), bias(copied(weights.bias, dim)), eps(weights.eps) {}
+  void run(MatrixView<const float> x, MatrixView<float> y) const { layerNorm(x, weight.data(), bias.data(), eps, y); }
+};
+
+struct RowTile {
+  int image, begin, end;
+};
+
+// Tiles of one image: a multiple of four of them where there are rows enough, so that two and four threads come out
+// even, their heights multiples of 16 as the GEMMs like them and alike to one multiple. Depends on the row count only.
+void appendTiles(int image, int rows, std::vector<RowTile>& tiles) {
+  constexpr int kUnit = 16;
+  constexpr int kMaxUnits = PackedLinear::kMaxRows / kUnit;
+  const int units = (rows + kUnit - 1) / kUnit;
+  const int count = std::min(units, (units + 4 * kMaxUnits - 1) / (4 * kMaxUnits) * 4);
+  for (int t = 0; t < count; ++t)
+    tiles.push_back({image, units * t / count * kUnit, std::min(units * (t + 1) / count * kUnit, rows)});
+}
+
+struct AttentionTask {
+  int image, task;
+};
+
+// What a call needs, kept by the calling thread from one call to the next.
+struct Workspace {
+  Scratch<float> inputs, attended;
+  std::vector<RowTile> tiles;
+  std::vector<AttentionInput> images;
+  std::vector<AttentionTask> tasks;
+};
+
+// What a task needs, kept by the thread that runs it.
+struct TileScratch {
+  Scratch<float> normalised, wide;
+};
+
+TileScratch& tileScratch() {
+  thread_local TileScratch scratch;
+  return scratch;
+}
+
+std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+
+}  // namespace
+
+struct TransformerBlock::Impl {
+  int dim, heads, head_dim;
+  float scale;
+  bool qk_norm, gated, mlp_norm;
+  Activation activation;
+  Norm norm1, norm2, q_norm, k_norm, hidden_norm;
+  PackedLinear qkv, proj, fc1, fc2;
+
+  explicit Impl(const TransformerBlockSpec& spec)
+      : dim(spec.dim),
+        heads(spec.heads),
+        head_dim(spec.head_dim),
+        scale(spec.scale),
+        qk_norm(spec.qk_norm),
+        gated(spec.gated),
+        mlp_norm(spec.mlp_norm),
+        activation(spec.activation),
+        norm1(spec.norm1, spec.dim),
+        norm2(spec.norm2, spec.dim),
+        qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),
+        proj(spec.proj.weight, spec.proj.bias, spec.precision),
+        fc1(spec.fc1.weight, spec.fc1.bias, spec.precision),
+        fc2(spec.fc2.weight, spec.fc2.bias, spec.precision) {
+    if (qk_norm) {
+      q_norm = Norm(spec.q_norm, head_dim);
+      k_norm = Norm(spec.k_norm, head_dim);
+    }
+    if (mlp_norm) hidden_norm = Norm(spec.mlp_norm_weights, fc2.in());
+  }
+
+  int width() const { return heads * head_dim; }
+
+  void project(MatrixView<const float> x, int begin, const AttentionInput& input) const {
+    TileScratch& scratch = tileScratch();
+    const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), x.rows, dim);
+    const MatrixView<float> all(scratch.wide.atLeast(area(PackedLinear::kMaxRows, qkv.out())), x.rows, qkv.out());
+    norm1.run(x, normalised);
+    qkv.run(normalised, all);
+    const auto part = [&](int index) {
+      return MatrixView<float>(all.data + index * width(), all.rows, width(), all.stride);
+    };
+    const MatrixView<float> q = part(0), k = part(1), v = part(2);
+    if (qk_norm) {
+      for (int h = 0; h < heads; ++h) {
+        const MatrixView<float> q_head(q.data + h * head_dim, q.rows, head_dim, q.stride);
+        const MatrixView<float> k_head(k.data + h * head_dim, k.rows, head_dim, k.stride);
+        q_norm.run(q_head, q_head);
+        k_norm.run(k_head, k_head);
+      }
+    }
+    input.pack(begin, q, k, v, scale);
+  }
+
+  void finish(MatrixView<const float> x, MatrixView<const float> attended, MatrixView<float> y) const {
+    TileScratch& scratch = tileScratch();
+    const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), x.rows, dim);
+    const MatrixView<float> wide(scratch.wide.atLeast(area(PackedLinear::kMaxRows, fc1.out())), x.rows, fc1.out());
+    for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), dim, y.row(i));
+    proj.run(attended, y, true);
+    norm2.run(y, normalised);
+    fc1.run(normalised, wide);
+    const MatrixView<float> hidden(wide.data, wide.rows, fc2.in(), wide.stride);
+    if (gated)
+      activateGated(activation, wide);
+    else
+      activate(activation, hidden);
+    if (mlp_norm) hidden_norm.run(hidden, hidden);
+    fc2.run(hidden, y, true);
+  }
+};
+
+TransformerBlock::TransformerBlock(const TransformerBlockSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
+TransformerBlock::~TransformerBlock() = default;
+TransformerBlock::TransformerBlock(TransformerBlock&&) noexcept = default;
+TransformerBlock& TransformerBlock::operator=(TransformerBlock&&) noexcept = default;
+
+void TransformerBlock::run(TokensView<const float> x, const float* key_bias, TokensView<float> y,
+                           const Parallel& parallel) const {
+  thread_local Workspace workspace;
+  Workspace& w = workspace;
+  const Impl& block = *impl_;
+  const int width = block.width();
+  w.tiles.clear();
+  w.images.clear();
+  w.tasks.clear();
+  std::size_t floats = 0;
+  for (int b = 0; b < x.batch; ++b) floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
+  float* memory = w.inputs.atLeast(floats);
+  float* const attended = w.attended.atLeast(area(x.batch * x.capacity, width));
+  for (int b = 0; b < x.batch; ++b) {
+    const int rows = x.rows[b];
+    w.images.emplace_back(memory, rows, block.heads, block.head_dim);
+    memory += AttentionInput::size(rows, block.heads, block.head_dim);
+    w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
+    appendTiles(b, rows, w.tiles);
+    for (int t = 0; t < w.images.back().tasks(); ++t) w.tasks.push_back({b, t});
+  }
+  const TokensView<float> mixed{attended, x.batch, x.capacity, width, x.rows};
+  parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
+    const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
+    block.project(x.image(tile.image).rowRange(tile.begin, tile.end), tile.begin,
+                  w.images[static_cast<std::size_t>(tile.image)]);
+  });
+  parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
+    const AttentionTask& part = w.tasks[static_cast<std::size_t>(task)];
+    w.images[static_cast<std::size_t>(part.image)].run(part.task, mixed.image(part.image));
+  });
+  parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
+    const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
+    block.finish(x.image(tile.image).rowRange(tile.begin, tile.end),
+                 mixed.image(tile.image).rowRange(tile.begin, tile.end),
+                 y.image(tile.image).rowRange(tile.begin, tile.end));
+  });
+}
+
+}  // namespace mpm

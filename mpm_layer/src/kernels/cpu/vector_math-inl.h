@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector types and functions, compiled once per instruction set: the guard flips for each (see hwy/foreach_target.h).
+#if defined(MPM_KERNELS_CPU_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MPM_KERNELS_CPU_VECTOR_MATH_INL_H_
+#undef MPM_KERNELS_CPU_VECTOR_MATH_INL_H_
+#else
+#define MPM_KERNELS_CPU_VECTOR_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace mpm {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vec = hn::Vec<Floats>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
+// AVX-512 and NEON have 32 vector registers, the others 16: what a micro-kernel can keep there follows from it.
+constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+
+template <class D>
+HWY_INLINE hn::Vec<D> constant(D d, float value) {
+  return hn::Set(d, value);
+}
+
+/// 2^x, relative error 1.5e-7; exactly 1 at 0 and exactly 0 from -127 down. x <= 126.
+template <class D>
+HWY_INLINE hn::Vec<D> exp2(D d, hn::Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  // Adding 1.5 * 2^23 leaves round(x) in the low bits of the mantissa; shifted by 23 those are the exponent.
+  const auto magic = constant(d, 12582912.0f);
+  x = hn::Max(x, constant(d, -127.0f));
+  const auto shifted = hn::Add(x, magic);
+  const auto f = hn::Sub(x, hn::Sub(shifted, magic));
+  // 2^f = 1 + f q(f) on [-1/2, 1/2], least maximum error.
+  auto p = hn::MulAdd(constant(d, 1.3264708686619997e-3f), f, constant(d, 9.671513922512531e-3f));
+  p = hn::MulAdd(p, f, constant(d, 5.550733953714371e-2f));
+  p = hn::MulAdd(p, f, constant(d, 2.4022242426872253e-1f));
+  p = hn::MulAdd(p, f, constant(d, 6.931470036506653e-1f));
+  p = hn::MulAdd(p, f, constant(d, 1.0f));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
+}
+
+/// x / (1 + exp(-factor x)).
+template <class D>
+HWY_INLINE hn::Vec<D> timesSigmoid(D d, hn::Vec<D> x, hn::Vec<D> argument) {
+  const auto e = exp2(d, hn::Min(hn::Mul(argument, constant(d, -1.4426950408889634f)), constant(d, 126.0f)));
+  return hn::Div(x, hn::Add(constant(d, 1.0f), e));
+}
+
+/// x Phi(x) = max(x, 0) - a Phi(-a) with a = |x|; log2 Phi(-a) = -1 + a p(a), p fitted on [0, 5.5] so that Phi is right
+/// to 6e-8. Its leading coefficient is negative: further out 2^... goes to exactly 0. No division, no clamp.
+template <class D>
+HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
+  const auto a = hn::Abs(x);
+  auto p = hn::MulAdd(constant(d, -9.680240964371478e-7f), a, constant(d, 1.6589416190981865e-5f));
+  p = hn::MulAdd(p, a, constant(d, -7.801345782354474e-5f));
+  p = hn::MulAdd(p, a, constant(d, -3.9109212229959667e-4f));
+  p = hn::MulAdd(p, a, constant(d, 7.375792134553194e-3f));
+  p = hn::MulAdd(p, a, constant(d, -5.269104987382889e-2f));
+  p = hn::MulAdd(p, a, constant(d, -4.591536521911621e-1f));
+  p = hn::MulAdd(p, a, constant(d, -1.151110053062439f));
+  p = hn::MulAdd(p, a, constant(d, -1.0f));
+  return hn::NegMulAdd(a, exp2(d, p), hn::Max(x, hn::Zero(d)));
+}
+
+/// x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), the tanh form rewritten.
+template <class D>
+HWY_INLINE hn::Vec<D> geluTanh(D d, hn::Vec<D> x) {
+  const auto poly = hn::MulAdd(hn::Mul(x, x), constant(d, 7.135481282e-2f), constant(d, 1.5957691216057308f));
+  return timesSigmoid(d, x, hn::Mul(x, poly));
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mpm
+HWY_AFTER_NAMESPACE();
+
+#endif  // MPM_KERNELS_CPU_VECTOR_MATH_INL_H_
