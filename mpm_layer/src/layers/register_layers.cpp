@@ -6,7 +6,6 @@
 #include "layers/ops.h"
 #include "mpm/c_api.h"
 #include "mpm/read_net.hpp"
-#include "mpm/version.hpp"
 
 namespace mpm {
 
@@ -39,5 +38,3 @@ extern "C" int mpm_register_layers(void) {
     return 1;
   }
 }
-
-extern "C" const char* mpm_version(void) { return MPM_VERSION; }
