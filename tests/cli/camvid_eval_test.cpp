@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+
+// `mpm eval` on CamVid's validation images, against what PyTorch got: every row of reference/expected.json.
+namespace mpm::test {
+namespace {
+
+const std::string kShared = MPM_SHARED_DIR;
+const std::string kExpected = kShared + "/reference/expected.json";
+
+std::vector<nlohmann::json> expectedRows() {
+  if (!std::filesystem::exists(kExpected)) return {};
+  return nlohmann::json::parse(std::ifstream(kExpected))["eval"];
+}
+
+class CamVidEval : public ::testing::TestWithParam<nlohmann::json> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEval);
+
+TEST_P(CamVidEval, MeetsTheReference) {
+  const nlohmann::json& row = GetParam();
+  const CommandResult result =
+      mpmCommand({"eval", "--model", kShared + "/models/" + row["model"].get<std::string>(), "--images",
+                  kShared + "/data/camvid_val/images", "--labels", kShared + "/data/camvid_val/labels", "--schedule",
+                  row["schedule"], "--attention", row["attention"], "--json"},
+                 {.timeout_s = 280});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  EXPECT_EQ(json["images"], row["images"]);
+  EXPECT_NEAR(json["miou"], row["miou"], 0.1);
+  EXPECT_NEAR(json["pixel_accuracy"], row["pixel_accuracy"], 0.1);
+  ASSERT_EQ(json["tokens_mean"].size(), row["tokens_mean"].size());
+  for (std::size_t k = 0; k < row["tokens_mean"].size(); ++k)
+    EXPECT_NEAR(json["tokens_mean"][k], row["tokens_mean"][k], 0.5) << k;
+  for (const auto& [name, iou] : row["iou"].items()) EXPECT_NEAR(json["iou"][name], iou, 0.5) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), [](const auto& row) {
+  std::string name = row.param["model"].template get<std::string>() + "_" +
+                     row.param["schedule"].template get<std::string>() + "_" +
+                     row.param["attention"].template get<std::string>();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+});
+
+// So that the absence of the data is seen.
+TEST(CamVidEvalData, IsThere) {
+  if (expectedRows().empty()) GTEST_SKIP() << "no reference results in " << kShared << " (set MPM_SHARED_DIR)";
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mpm::test {
+
+struct CommandOptions {
+  std::map<std::string, std::string> environment;  ///< on top of ours
+  std::optional<std::size_t> file_size_limit;      ///< bytes that a file may grow to: a disk that is full
+  std::optional<int> signal_after_first_line;      ///< sent once a line came on stdout
+  bool close_stdout_after_first_line = false;      ///< as `| head -1` does
+  bool stdout_is_full = false;                     ///< stdout is /dev/full
+  bool stderr_is_terminal = false;
+  int timeout_s = 120;
+};
+
+struct CommandResult {
+  int exit_code = -1;  ///< -1: killed by a signal, or by us after the time-out
+  std::string out, err;
+
+  std::vector<std::string> lines() const;
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+  std::vector<nlohmann::json> jsonLines() const;
+};
+
+/// Runs `mpm ARGUMENTS...` of this build and waits for it.
+CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options = {});
+
+/// The command failed with this exit code and one line on stderr, without escapes, that contains every part.
+void expectFailure(const CommandResult& result, int exit_code, const std::vector<std::string>& parts);
+
+}  // namespace mpm::test

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "") << "data would go there";
+  EXPECT_THAT(result.err, HasSubstr("3 blocks"));
+  EXPECT_THAT(result.err, HasSubstr("schedule 1,2"));
+
+  writeImage(folder / "a.png", 40, 50);
+  const auto plain = mpmCommand({"run", folder / "a.png", "--model", kSegmenter, "--schedule", "1,2", "--json"}).json();
+  const auto converted = mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--json"}).json();
+  EXPECT_EQ(plain["tokens"], converted["tokens"]);
+  EXPECT_EQ(plain["classes"], converted["classes"]);
+}
+
+TEST(Convert, TakesFactsFromTheFileBesideTheModel) {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
+  std::ofstream(folder / "m.json") << R"({"name": "tiny", "classes": [
+      {"name": "Sky", "color": "#8080ff"}, {"name": "Road", "color": "#804080"},
+      {"name": "Tree", "color": "#408020"}, {"name": "Car", "color": "#2040c0"}], "ignore": 7})";
+  ASSERT_EQ(mpmCommand({"convert", folder / "m.onnx", "-o", folder / "alone.onnx", "--schedule", "none"}).exit_code, 0);
+  const auto json = mpmCommand({"info", folder / "alone.onnx", "--json"}).json();
+  EXPECT_EQ(json["name"], "tiny");
+  EXPECT_EQ(json["class_names"], (nlohmann::json{"Sky", "Road", "Tree", "Car"}));
+  EXPECT_EQ(json["schedule"], nlohmann::json::array());
+}
+
+TEST(Convert, ResizesTheInput) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1",
+                                           "--input-size", "48x80", "--output", "logits"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
+  EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
+  EXPECT_EQ(json["tokens"], 60);
+}
+
+TEST(Convert, NeverWritesOverItsInput) {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(kSegmenter, folder / "m.onnx");
+  expectFailure(mpmCommand({"convert", folder / "m.onnx", "-o", folder / "m.onnx"}), 2, {"the output is the input"});
+  EXPECT_EQ(std::filesystem::file_size(folder / "m.onnx"), std::filesystem::file_size(kSegmenter));
+}
+
+TEST(Convert, AConvertedModelKeepsItsSchedule) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
+  writeImage(folder / "a.png", 32, 64);
+  expectFailure(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "2"}), 1,
+                {"schedule", "1,2"});
+  EXPECT_EQ(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A folder of images, and what the model itself says about them as labels: a perfect score, until something is changed.
+class Eval : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
+    for (int i = 0; i < 2; ++i) writeImage(image(i), 40, 70, i);
+    ASSERT_EQ(
+        mpmCommand({"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out", folder_ / "out"})
+            .exit_code,
+        0);
+    for (int i = 0; i < 2; ++i)
+      std::filesystem::copy_file(folder_ / ("out/i" + std::to_string(i) + "_labels.png"), labels(i));
+  }
+
+  std::string image(int i) const { return folder_ / ("images/i" + std::to_string(i) + ".png"); }
+  std::string labels(int i) const { return folder_ / ("labels/i" + std::to_string(i) + ".png"); }
+  cv::Mat readLabels(int i) const { return cv::imread(labels(i), cv::IMREAD_UNCHANGED); }
+
+  CommandResult eval(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+                               "--labels", folder_ / "labels"});
+    return mpmCommand(more);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Eval, ItsOwnLabelsAreAPerfectScore) {
+  const CommandResult result = eval({"--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  EXPECT_EQ(json["images"], 2);
+  EXPECT_DOUBLE_EQ(json["miou"], 100);
+  EXPECT_DOUBLE_EQ(json["pixel_accuracy"], 100);
+  EXPECT_EQ(json["iou"].size(), 4u);
+  EXPECT_EQ(json["tokens_mean"].size(), 3u);
+  EXPECT_DOUBLE_EQ(json["tokens_mean"][0], 32);
+  EXPECT_EQ(json["ms_mean"].size(), 7u);
+  EXPECT_GT(json["ms_mean"]["total"], 0);
+}
+
+TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
+  cv::Mat changed = readLabels(0);
+  changed.row(0).setTo(255);  // void: 70 pixels do not count
+  cv::Mat wrong = changed.row(1);
+  for (int x = 0; x < wrong.cols; ++x) wrong.at<unsigned char>(0, x) = (wrong.at<unsigned char>(0, x) + 1) % 4;
+  cv::imwrite(labels(0), changed);
+  const auto json = eval({"--json"}).json();
+  EXPECT_NEAR(json["pixel_accuracy"], 100.0 * (1 - 70.0 / (2 * 40 * 70 - 70)), 1e-3);
+  EXPECT_LT(json["miou"], 100);
+
+  changed.setTo(9, changed == 255);
+  cv::imwrite(labels(0), changed);
+  expectFailure(eval({"--json"}), 1, {labels(0), "holds 9"});
+  EXPECT_NEAR(eval({"--json", "--ignore", "9"}).json()["pixel_accuracy"], 100.0 * (1 - 70.0 / (2 * 40 * 70 - 70)),
+              1e-3);
+}
+
+TEST_F(Eval, PrintsATable) {
+  const CommandResult result = eval();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("mIoU"));
+  EXPECT_THAT(result.out, HasSubstr("100.00"));
+  EXPECT_THAT(result.out, HasSubstr("over 2 images"));
+}
+
+TEST_F(Eval, SlidesWindows) {
+  const CommandResult result = eval({"--json", "--fit", "window"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.json()["images"], 2);
+}
+
+TEST_F(Eval, NamesAnImageWithoutLabels) {
+  std::filesystem::remove(labels(1));
+  expectFailure(eval({"--json"}), 1, {"no label map for '" + image(1)});
+}
+
+TEST_F(Eval, NamesALabelMapOfAnotherSize) {
+  cv::Mat smaller;
+  cv::resize(readLabels(1), smaller, {35, 20}, 0, 0, cv::INTER_NEAREST);
+  cv::imwrite(labels(1), smaller);
+  const CommandResult result = eval({"--json"});
+  expectFailure(result, 1, {labels(1), "35x20", "70x40"});
+  EXPECT_EQ(result.out, "");
+}
+
+TEST_F(Eval, NamesALabelMapThatIsAPicture) {
+  cv::imwrite(labels(1), cv::Mat(40, 70, CV_8UC3, cv::Scalar::all(1)));
+  expectFailure(eval(), 1, {labels(1), "one channel of 8 bits"});
+}
+
+TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
+  expectFailure(mpmCommand({"eval", "--model", kClassifier, "--schedule", "1", "--images", folder_ / "images",
+                            "--labels", folder_ / "labels"}),
+                1, {"does not segment"});
+  expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1", "--images", folder_ / "nothing",
+                            "--labels", folder_ / "labels"}),
+                1, {"no folder of images"});
+  expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1", "--images", folder_ / "images",
+                            "--labels", folder_ / "nothing"}),
+                1, {"folder of labels"});
+}
+
+TEST_F(Eval, ShowsABarOnATerminal) {
+  const CommandResult result = mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1,2", "--images",
+                                           folder_ / "images", "--labels", folder_ / "labels", "--json"},
+                                          {.stderr_is_terminal = true});
+  EXPECT_THAT(result.err, HasSubstr("/2"));
+  EXPECT_EQ(result.json()["images"], 2);
+}
+
+}  // namespace
+}  // namespace mpm::test

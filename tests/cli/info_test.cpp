@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "mpm/version.hpp"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Info, SaysWhatAModelIsAsJson) {
+  const CommandResult result = mpmCommand({"info", kSegmenter, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.lines().size(), 1u);
+  const auto json = result.json();
+  EXPECT_EQ(json["blocks"], 3);
+  EXPECT_EQ(json["patch"], 8);
+  EXPECT_EQ(json["special_tokens"], 1);
+  EXPECT_EQ(json["input"], (nlohmann::json{{"height", 32}, {"width", 64}}));
+  EXPECT_EQ(json["head"], "mask_transformer");
+  EXPECT_EQ(json["classes"], 4);
+  EXPECT_EQ(json["opset"], 17);
+  EXPECT_FALSE(json["converted"]);
+  EXPECT_TRUE(json["schedule"].is_array());
+  EXPECT_GT(json["parameters"], 1000);
+  EXPECT_GT(json["dim"], 0);
+  EXPECT_GT(json["heads"], 0);
+  EXPECT_EQ(json["mpm"]["version"], MPM_VERSION);
+  EXPECT_THAT(json["mpm"]["instruction_sets"], ::testing::Contains(json["mpm"]["instruction_set"]));
+}
+
+TEST(Info, KnowsAConvertedModel) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(
+      mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2", "--attention", "proportional"})
+          .exit_code,
+      0);
+  const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
+  const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
+  EXPECT_TRUE(json["converted"]);
+  EXPECT_EQ(json["schedule"], (nlohmann::json{1, 2}));
+  EXPECT_EQ(json["attention"], "proportional");
+  for (const char* same : {"blocks", "dim", "heads", "patch", "input", "head", "classes"})
+    EXPECT_EQ(json[same], plain[same]) << same;
+}
+
+TEST(Info, PrintsATable) {
+  const CommandResult result = mpmCommand({"info", kClassifier});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("blocks          3\n"));
+  EXPECT_THAT(result.out, HasSubstr("head            classifier\n"));
+}
+
+TEST(Info, NamesTheInstructionSetThatTheEnvironmentPicked) {
+  const auto json =
+      mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", "no such set"}}}).json();
+  EXPECT_EQ(json["mpm"]["instruction_set"], json["mpm"]["instruction_sets"][0]) << "the best one in its place";
+  const std::string last = json["mpm"]["instruction_sets"].back();
+  EXPECT_EQ(mpmCommand({"info", kSegmenter, "--json"}, {.environment = {{"MPM_INSTRUCTION_SET", last}}})
+                .json()["mpm"]["instruction_set"],
+            last);
+}
+
+}  // namespace
+}  // namespace mpm::test

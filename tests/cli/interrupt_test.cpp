@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+// Thousands of frames, so that a signal after the first always comes in the middle.
+std::vector<std::string> longRun(const TemporaryFolder& folder, std::vector<std::string> more = {}) {
+  writeImage(folder / "a.png", 200, 300);
+  std::vector<std::string> arguments = {"run"};
+  arguments.insert(arguments.end(), 5000, folder / "a.png");
+  arguments.insert(arguments.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(Interrupt, FinishesTheFrameInHand) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    const TemporaryFolder folder;
+    const CommandResult result =
+        mpmCommand(longRun(folder, {"--out", folder / "out"}), {.signal_after_first_line = signal});
+    EXPECT_EQ(result.exit_code, 130);
+    EXPECT_EQ(result.err, "");
+    const std::size_t frames = result.jsonLines().size();  // throws on half a line
+    EXPECT_LT(frames, 5000u);
+    std::size_t pictures = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "out")) {
+      EXPECT_EQ(entry.path().extension(), ".png") << entry.path();
+      EXPECT_FALSE(cv::imread(entry.path().string()).empty()) << entry.path();
+      ++pictures;
+    }
+    EXPECT_EQ(pictures, 3 * frames);
+  }
+}
+
+TEST(Interrupt, ReadersThatLeaveEndItQuietly) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand(longRun(folder), {.close_stdout_after_first_line = true});
+  EXPECT_EQ(result.exit_code, 141);
+  EXPECT_EQ(result.err, "");
+}
+
+}  // namespace
+}  // namespace mpm::test

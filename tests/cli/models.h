@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <string>
+
+namespace mpm::test {
+
+inline const std::string kData = MPM_TEST_DATA_DIR;
+/// Input 32x64, patch 8, 3 blocks, 4 classes.
+inline const std::string kSegmenter = kData + "/segmenter_mask_ts17.onnx";
+inline const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
+
+/// Writes a picture of smooth colours.
+inline void writeImage(const std::string& path, int height, int width, int seed = 1) {
+  cv::Mat small(7, 9, CV_8UC3), image;
+  cv::RNG(static_cast<unsigned>(seed)).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
+  cv::imwrite(path, image);
+}
+
+}  // namespace mpm::test

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <opencv2/videoio.hpp>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::set<std::string> filesIn(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+std::vector<std::string> runArguments(std::vector<std::string> more) {
+  more.insert(more.begin(), "run");
+  more.insert(more.end(), {"--model", kSegmenter, "--schedule", "1,2"});
+  return more;
+}
+
+TEST(Run, PrintsOneJsonObjectPerFrame) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 3; ++i) writeImage(folder / ("street" + std::to_string(i) + ".png"), 40, 60, i);
+  const CommandResult result = mpmCommand(runArguments({folder.path(), "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const auto frames = result.jsonLines();
+  ASSERT_EQ(frames.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const auto& frame = frames[i];
+    EXPECT_EQ(frame["frame"], i);
+    EXPECT_EQ(frame["source"], folder / ("street" + std::to_string(i) + ".png"));
+    ASSERT_EQ(frame["tokens"].size(), 3u);
+    EXPECT_EQ(frame["tokens"][0], 32);
+    EXPECT_LT(frame["tokens"][1], 32);
+    double area = 0;
+    for (const auto& [name, share] : frame["classes"].items()) {
+      EXPECT_THAT(name, ::testing::StartsWith("class_"));
+      area += share.get<double>();
+    }
+    EXPECT_NEAR(area, 1, 1e-9);
+    for (const char* stage : {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"})
+      EXPECT_GE(frame["ms"][stage].get<double>(), 0) << stage;
+    EXPECT_EQ(frame["ms"].size(), 7u);
+  }
+}
+
+TEST(Run, WritesLabelsOverlayAndMergeMap) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 45, 61);
+  const CommandResult result = mpmCommand(runArguments({folder / "a.png", "--out", folder / "made/here"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
+  EXPECT_THAT(result.out, HasSubstr(" ms"));
+  EXPECT_THAT(result.err, HasSubstr("3 pictures in " + (folder / "made/here")));
+  EXPECT_EQ(filesIn(folder / "made/here"), (std::set<std::string>{"a_labels.png", "a_overlay.png", "a_merge.png"}));
+  const cv::Mat labels = cv::imread(folder / "made/here/a_labels.png", cv::IMREAD_UNCHANGED);
+  EXPECT_EQ(labels.type(), CV_8U);
+  EXPECT_EQ(labels.size(), cv::Size(61, 45));
+  double highest = 0;
+  cv::minMaxLoc(labels, nullptr, &highest);
+  EXPECT_LT(highest, 4);
+  for (const char* name : {"made/here/a_overlay.png", "made/here/a_merge.png"}) {
+    const cv::Mat picture = cv::imread(folder / name, cv::IMREAD_UNCHANGED);
+    EXPECT_EQ(picture.type(), CV_8UC3);
+    EXPECT_EQ(picture.size(), cv::Size(61, 45));
+  }
+}
+
+TEST(Run, SaysThatNothingIsWrittenWithoutAFolder) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 32, 64);
+  const CommandResult result = mpmCommand(runArguments({folder / "a.png"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("nothing written: --out DIR"));
+  EXPECT_EQ(filesIn(folder.path()).size(), 1u);
+}
+
+TEST(Run, NumbersFramesThatWouldHaveTheSameName) {
+  const TemporaryFolder folder;
+  for (const char* sub : {"x", "y", "z"}) std::filesystem::create_directory(folder / sub);
+  writeImage(folder / "x/a.png", 32, 64);
+  writeImage(folder / "y/a.png", 32, 64);
+  writeImage(folder / "z/a_2.png", 32, 64);
+  ASSERT_EQ(
+      mpmCommand(runArguments({folder / "x/a.png", folder / "y/a.png", folder / "z/a_2.png", "--out", folder / "out"}))
+          .exit_code,
+      0);
+  const auto files = filesIn(folder / "out");
+  EXPECT_EQ(files.size(), 9u);
+  for (const char* name : {"a_labels.png", "a_2_labels.png", "a_2_2_labels.png"})
+    EXPECT_TRUE(files.count(name)) << name;
+}
+
+TEST(Run, TakesImagesVideosAndGlobsTogetherAndStopsInTime) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 2; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
+  cv::VideoWriter writer(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
+  if (!writer.isOpened()) GTEST_SKIP() << "this OpenCV writes no video";
+  for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
+  writer.release();
+  const CommandResult all = mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json"}));
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  ASSERT_EQ(all.jsonLines().size(), 6u);
+  EXPECT_EQ(all.jsonLines()[5]["frame"], 5);
+  EXPECT_EQ(all.jsonLines()[5]["source"], folder / "clip.avi");
+  const CommandResult some =
+      mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json", "--max-frames", "3"}));
+  EXPECT_EQ(some.exit_code, 0);
+  EXPECT_EQ(some.jsonLines().size(), 3u);
+}
+
+TEST(Run, RunsTheFullModelToo) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 32, 64);
+  const CommandResult result = mpmCommand({"run", folder / "a.png", "--model", kSegmenter, "--schedule", "none",
+                                           "--threads", "1", "--out", folder / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.json()["tokens"], nlohmann::json{32});
+  EXPECT_TRUE(filesIn(folder / "out").count("a_merge.png")) << "every token its own cluster";
+}
+
+TEST(Run, ANetThatDoesNotSegmentGivesItsMergeMap) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 32, 48);
+  const CommandResult result = mpmCommand(
+      {"run", folder / "a.png", "--model", kClassifier, "--schedule", "1,2", "--out", folder / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.json()["classes"], nlohmann::json::object());
+  EXPECT_EQ(filesIn(folder / "out"), (std::set<std::string>{"a_merge.png"}));
+}
+
+TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
+  EXPECT_EQ(mpmCommand(runArguments({folder.path(), "--json"})).err, "");
+  const CommandResult shown = mpmCommand(runArguments({folder.path(), "--json"}), {.stderr_is_terminal = true});
+  EXPECT_THAT(shown.err, HasSubstr("/3"));
+  EXPECT_EQ(shown.jsonLines().size(), 3u);
+}
+
+}  // namespace
+}  // namespace mpm::test

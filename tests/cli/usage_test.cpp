@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "mpm/version.hpp"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Usage, SaysItsVersion) {
+  const CommandResult result = mpmCommand({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "mpm " MPM_VERSION "\n");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Usage, HelpsWithExamplesPerVerb) {
+  const CommandResult help = mpmCommand({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* verb : {"convert", "info", "run", "eval"}) {
+    EXPECT_THAT(help.out, HasSubstr(verb));
+    const CommandResult verb_help = mpmCommand({verb, "--help"});
+    EXPECT_EQ(verb_help.exit_code, 0);
+    EXPECT_THAT(verb_help.out, HasSubstr("Example"));
+    EXPECT_THAT(verb_help.out, HasSubstr(std::string("mpm ") + verb + " "));
+    EXPECT_EQ(verb_help.err, "");
+  }
+}
+
+TEST(Usage, HelpFitsATerminal) {
+  for (const char* verb : {"convert", "info", "run", "eval"})
+    for (const std::string& line : mpmCommand({verb, "--help"}).lines()) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"convert, info, run or eval"}); }
+
+TEST(Usage, RefusesWhatItDoesNotKnow) {
+  expectFailure(mpmCommand({"fly"}), 2, {"fly", "mpm --help"});
+  expectFailure(mpmCommand({"run", "--wings", "a.png"}), 2, {"--wings", "mpm run --help"});
+}
+
+TEST(Usage, AsksForWhatIsMissing) {
+  expectFailure(mpmCommand({"run", "--model", "m.onnx"}), 2, {"SOURCE"});
+  expectFailure(mpmCommand({"convert", "m.onnx"}), 2, {"-o"});
+  expectFailure(mpmCommand({"eval", "--model", "m.onnx", "--images", "x"}), 2, {"--labels"});
+}
+
+TEST(Usage, SaysHowToGetAModel) {
+  expectFailure(mpmCommand({"run", "a.png"}), 2, {"no model", "--model", "torch.onnx.export", "mpm convert"});
+  expectFailure(mpmCommand({"eval", "--images", "a", "--labels", "b"}), 2, {"no model"});
+}
+
+TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
+  const auto run = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "missing.png", "--model", "missing.onnx"});
+    return mpmCommand(more);
+  };
+  expectFailure(run({"--schedule", "5,2"}), 2, {"--schedule", "increasing"});
+  expectFailure(run({"--schedule", "2,2"}), 2, {"--schedule", "increasing"});
+  expectFailure(run({"--schedule", "two"}), 2, {"--schedule", "two"});
+  expectFailure(run({"--schedule", "-1"}), 2, {"--schedule"});
+  for (const char* size : {"512", "512x", "x512", "0x64", "64x64x3", "-4x4", "512X512"})
+    expectFailure(run({"--input-size", size}), 2, {"HEIGHTxWIDTH"});
+  expectFailure(run({"--attention", "some"}), 2, {"--attention"});
+  expectFailure(run({"--precision", "fp8"}), 2, {"--precision"});
+  for (const char* threads : {"0", "-2", "many"}) expectFailure(run({"--threads", threads}), 2, {"--threads"});
+  for (const char* frames : {"0", "-1", "x"}) expectFailure(run({"--max-frames", frames}), 2, {"--max-frames"});
+  expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--ignore", "300"}), 2,
+                {"--ignore"});
+  expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--fit", "crop"}), 2, {"--fit"});
+  expectFailure(mpmCommand({"convert", "m", "-o", "n", "--output", "pictures"}), 2, {"--output"});
+}
+
+TEST(Usage, ColoursOnlyATerminalAndOnlyWhenAllowed) {
+  EXPECT_THAT(mpmCommand({"run", "a.png"}, {.stderr_is_terminal = true}).err, HasSubstr("\033[1;31m"));
+  for (const auto& [name, value] : {std::pair{"NO_COLOR", "1"}, std::pair{"TERM", "dumb"}})
+    EXPECT_THAT(mpmCommand({"run", "a.png"}, {.environment = {{name, value}}, .stderr_is_terminal = true}).err,
+                ::testing::Not(HasSubstr("\033")));
+}
+
+}  // namespace
+}  // namespace mpm::test
