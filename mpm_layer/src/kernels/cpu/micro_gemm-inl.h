@@ -25,6 +25,8 @@ constexpr int kTileVectors = kManyRegisters ? 4 : 2;
 /// registers in gcc and clang alike, which unrolled loops do not guarantee.
 template <int R, int V>
 struct Tile {
+  // Left uninitialised, and spelled out because gcc gives an implicit constructor the wrong target on Arm.
+  HWY_INLINE Tile() {}  // NOLINT(modernize-use-equals-default)
   Vec at[R][V];
 };
 
