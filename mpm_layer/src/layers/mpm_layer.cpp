@@ -6,7 +6,7 @@
 namespace mpm {
 namespace {
 
-Shape shapeOf(const cv::dnn::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
+Shape shapeOf(const opencv::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
 
 }  // namespace
 
@@ -38,9 +38,9 @@ float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::st
   return params.get<float>(key);
 }
 
-bool MpmLayer::getMemoryShapes(const std::vector<cv::dnn::MatShape>& inputs, int /*required_outputs*/,
-                               std::vector<cv::dnn::MatShape>& outputs,
-                               std::vector<cv::dnn::MatShape>& /*internals*/) const {
+bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int /*required_outputs*/,
+                               std::vector<opencv::MatShape>& outputs,
+                               std::vector<opencv::MatShape>& /*internals*/) const {
   const std::size_t activations = activationsAmong(inputs.size());
   std::vector<Shape> shapes, constants = blob_shapes_;
   for (std::size_t i = 0; i < inputs.size(); ++i) (i < activations ? shapes : constants).push_back(shapeOf(inputs[i]));

@@ -22,8 +22,8 @@ class MpmLayer : public cv::dnn::Layer {
  public:
   bool supportBackend(int backend) override { return backend == cv::dnn::DNN_BACKEND_OPENCV; }
 
-  bool getMemoryShapes(const std::vector<cv::dnn::MatShape>& inputs, int required_outputs,
-                       std::vector<cv::dnn::MatShape>& outputs, std::vector<cv::dnn::MatShape>& internals) const final;
+  bool getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int required_outputs,
+                       std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
  protected:

@@ -13,7 +13,13 @@ namespace mpm::opencv {
 /// over as inputs.
 inline constexpr bool kHasNewEngine = CV_VERSION_MAJOR >= 5;
 
-/// MatShape is a vector in 4.x and a class with explicit constructors in 5.0.
-inline cv::dnn::MatShape makeShape(const std::vector<int>& sizes) { return cv::dnn::MatShape(sizes); }
+/// A vector in 4.x, a class with explicit constructors in 5.0.
+#if CV_VERSION_MAJOR >= 5
+using MatShape = cv::MatShape;
+#else
+using MatShape = cv::dnn::MatShape;
+#endif
+
+inline MatShape makeShape(const std::vector<int>& sizes) { return MatShape(sizes); }
 
 }  // namespace mpm::opencv
