@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/algebra.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mpm::onnx_graph {
+namespace {
+
+std::int64_t leadElements(const Shape& shape, std::size_t tail) {
+  return elements(Shape(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(tail)));
+}
+
+bool isCounting(const std::vector<std::int64_t>& values, std::int64_t count) {
+  if (static_cast<std::int64_t>(values.size()) != count) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (values[static_cast<std::size_t>(i)] != i) return false;
+  }
+  return true;
+}
+
+/// Rows and columns of a matrix of cells, when every row takes the same columns of one row of the term, or none.
+bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::int64_t term_cols,
+                 std::vector<std::int64_t>& row_of, std::vector<std::int64_t>& col_of) {
+  row_of.assign(static_cast<std::size_t>(rows), -1);
+  col_of.clear();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto first = static_cast<std::size_t>(r * cols);
+    const std::int64_t id = cells.id(first);
+    if (id < 0) {
+      for (std::int64_t j = 1; j < cols; ++j) {
+        if (cells.id(first + static_cast<std::size_t>(j)) >= 0) return false;
+      }
+      continue;
+    }
+    const std::int64_t row = id / term_cols;
+    row_of[static_cast<std::size_t>(r)] = row;
+    if (col_of.empty()) {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        const std::int64_t other = cells.id(first + static_cast<std::size_t>(j));
+        if (other < 0 || other / term_cols != row) return false;
+        col_of.push_back(other % term_cols);
+      }
+      continue;
+    }
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const std::int64_t expected = row * term_cols + col_of[static_cast<std::size_t>(j)];
+      if (cells.id(first + static_cast<std::size_t>(j)) != expected) return false;
+    }
+  }
+  return !col_of.empty();
+}
+
+}  // namespace
+
+int Algebra::add(Term term) {
+  if (term.kind == TermKind::kArrange) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const Term& other = terms[i];
+      if (other.kind == TermKind::kArrange && other.inputs == term.inputs && other.row_of == term.row_of &&
+          other.col_of == term.col_of && other.scale == term.scale && other.offset == term.offset) {
+        return static_cast<int>(i);
+      }
+    }
+  }
+  terms.push_back(std::move(term));
+  return static_cast<int>(terms.size()) - 1;
+}
+
+std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
+  if (cells.shape.empty()) return std::nullopt;
+  const std::int64_t cols = cells.shape.back();
+  const std::int64_t count = leadElements(cells.shape, 1);
+  if (cols < 1 || count < 1) return std::nullopt;
+  const std::int64_t term_rows = at(cells.term).rows, term_cols = at(cells.term).cols;
+  RowView view{cells.term, Shape(cells.shape.begin(), cells.shape.end() - 1), {}};
+  const bool plain = !cells.offset && cells.scale == 1;
+  if (plain && !cells.ids) return cols == term_cols ? std::optional(view) : std::nullopt;
+  std::vector<std::int64_t> col_of;
+  if (!readPattern(cells, count, cols, term_cols, view.row_of, col_of)) return std::nullopt;
+  const bool constant_rows = std::find(view.row_of.begin(), view.row_of.end(), -1) != view.row_of.end();
+  if (plain && !constant_rows && isCounting(col_of, term_cols)) {
+    if (isCounting(view.row_of, term_rows)) view.row_of.clear();
+    return view;
+  }
+  Term term;
+  term.kind = TermKind::kArrange;
+  term.inputs = {cells.term};
+  term.rows = count;
+  term.cols = cols;
+  term.node = &node;
+  term.row_of = std::move(view.row_of);
+  term.col_of = std::move(col_of);
+  term.scale = cells.scale;
+  if (cells.offset) term.offset = *cells.offset;
+  cells = {add(std::move(term)), cells.shape, nullptr, nullptr, 1};
+  return RowView{cells.term, view.lead, {}};
+}
+
+RowView Algebra::arranged(const RowView& view, const Node& node) {
+  if (view.whole()) return view;
+  Term term;
+  term.kind = TermKind::kArrange;
+  term.inputs = {view.term};
+  term.rows = static_cast<std::int64_t>(view.row_of.size());
+  term.cols = at(view.term).cols;
+  term.node = &node;
+  term.row_of = view.row_of;
+  term.col_of.resize(static_cast<std::size_t>(term.cols));
+  std::iota(term.col_of.begin(), term.col_of.end(), std::int64_t{0});
+  return {add(std::move(term)), view.lead, {}};
+}
+
+std::optional<HeadView> Algebra::heads(const Cells& cells) const {
+  if (cells.shape.size() < 2) return std::nullopt;
+  const Term& term = at(cells.term);
+  const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
+  const std::int64_t count = leadElements(cells.shape, 2);
+  if (width < 1 || count < 1 || tokens != term.rows || cells.scale == 0) return std::nullopt;
+  HeadView view;
+  view.term = cells.term;
+  view.scale = cells.scale;
+  for (std::int64_t h = 0; h < count; ++h) {
+    const auto first = static_cast<std::size_t>(h * tokens * width);
+    for (std::int64_t j = 0; j < width; ++j) {
+      const std::int64_t id = cells.id(first + static_cast<std::size_t>(j));
+      if (id < 0 || id >= term.cols) return std::nullopt;  // token 0 first
+      view.column.push_back(id);
+      const double offset = cells.offset ? static_cast<double>((*cells.offset)[first + static_cast<std::size_t>(j)]) : 0;
+      view.offset.push_back(static_cast<float>(offset / cells.scale));
+    }
+    for (std::int64_t t = 1; t < tokens; ++t) {
+      for (std::int64_t j = 0; j < width; ++j) {
+        const auto i = first + static_cast<std::size_t>(t * width + j);
+        if (cells.id(i) != t * term.cols + view.column[static_cast<std::size_t>(h * width + j)]) return std::nullopt;
+        if (cells.offset && (*cells.offset)[i] != (*cells.offset)[first + static_cast<std::size_t>(j)]) return std::nullopt;
+      }
+    }
+  }
+  return view;
+}
+
+Cells Algebra::cells(const RowView& view, int term) const {
+  const std::int64_t cols = at(term).cols;
+  Cells result{term, view.lead, nullptr, nullptr, 1};
+  result.shape.push_back(cols);
+  if (view.whole()) return result;
+  std::vector<std::int32_t> ids;
+  ids.reserve(static_cast<std::size_t>(elements(result.shape, kMostCells)));
+  for (const std::int64_t row : view.row_of) {
+    for (std::int64_t j = 0; j < cols; ++j) ids.push_back(static_cast<std::int32_t>(row * cols + j));
+  }
+  result.ids = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
+  return result;
+}
+
+Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& order) {
+  const std::size_t rank = cells.shape.size();
+  Shape stride(rank, 1), step(rank), shape(rank);
+  for (std::size_t axis = rank; axis-- > 1;) stride[axis - 1] = stride[axis] * cells.shape[axis];
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    shape[axis] = cells.shape[order[axis]];
+    step[axis] = stride[order[axis]];
+  }
+  const auto count = static_cast<std::size_t>(elements(shape, kMostCells));
+  std::vector<std::int32_t> ids(count);
+  std::vector<float> offset(cells.offset ? count : 0);
+  Shape position(rank, 0);
+  std::int64_t source = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    ids[i] = cells.id(static_cast<std::size_t>(source));
+    if (cells.offset) offset[i] = (*cells.offset)[static_cast<std::size_t>(source)];
+    for (std::size_t axis = rank; axis-- > 0;) {
+      source += step[axis];
+      if (++position[axis] < shape[axis]) break;
+      source -= step[axis] * shape[axis];
+      position[axis] = 0;
+    }
+  }
+  Cells result{cells.term, shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr, cells.scale};
+  if (cells.offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  return result;
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "onnx/interpret.h"
+
+namespace mpm::onnx_graph {
+
+/// Cells whose last axis is a whole row of a term, in order: which row stands where.
+struct RowView {
+  int term = -1;
+  Shape lead;                         ///< the shape without its last axis
+  std::vector<std::int64_t> row_of;   ///< empty: every row of the term, in order
+
+  bool whole() const { return row_of.empty(); }
+};
+
+/// The terms made so far, and how cells are taken for rows, for heads and back. Arranged terms are made as needed; equal
+/// ones are made once.
+class Algebra {
+ public:
+  static constexpr std::int64_t kMostCells = std::int64_t{1} << 27;
+
+  std::vector<Term> terms;
+
+  int add(Term term);
+  const Term& at(int term) const { return terms[static_cast<std::size_t>(term)]; }
+
+  /// Cells as rows of a term, if need be of a new arranged one, in which case `cells` is rewritten to it. nullopt when
+  /// the last axis is not a row of tokens.
+  std::optional<RowView> rows(Cells& cells, const Node& node);
+  /// Rows of `view` as a term of its own.
+  RowView arranged(const RowView& view, const Node& node);
+  /// Cells {.., tokens, head_dim} as heads: the same columns for every token and tokens in order; else nullopt.
+  std::optional<HeadView> heads(const Cells& cells) const;
+  /// Cells of `term` (whose rows are those of view.term) that stand where the view's rows stand.
+  Cells cells(const RowView& view, int term) const;
+  /// Cells transposed.
+  static Cells permuted(const Cells& cells, const std::vector<std::size_t>& order);
+};
+
+}  // namespace mpm::onnx_graph

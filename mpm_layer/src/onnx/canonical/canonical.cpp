@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/canonical/canonical.h"
+
+#include <algorithm>
+
+#include "onnx/fold.h"
+
+namespace mpm::onnx_graph {
+
+void canonicalise(Graph& graph) {
+  for (const auto pass : {canonicaliseLinears, canonicaliseLayerNorms, canonicaliseL2Norms, canonicaliseActivations}) {
+    pass(graph);
+    graph.dropUnused();
+  }
+}
+
+Node* Matcher::made(int value, const char* op) const {
+  Node* node = graph_.producer(value);
+  return node && node->domain.empty() && node->op == op && !node->inputs.empty() ? node : nullptr;
+}
+
+std::optional<double> Matcher::scalar(int value) const {
+  const Tensor* tensor = graph_.constant(value);
+  if (!tensor || tensor->size() == 0) return std::nullopt;
+  const double first = tensor->at(0);
+  for (std::int64_t i = 1; i < tensor->size(); ++i) {
+    if (tensor->at(i) != first) return std::nullopt;
+  }
+  return first;
+}
+
+std::vector<Node*> Matcher::readers(int value) const {
+  std::vector<Node*> result;
+  if (value < 0 || static_cast<std::size_t>(value) >= readers_.size()) return result;
+  for (const int reader : readers_[static_cast<std::size_t>(value)]) {
+    if (reader < 0) continue;
+    Node& node = graph_.nodes[static_cast<std::size_t>(reader)];
+    if (!node.dead && std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end()) {
+      result.push_back(&node);
+    }
+  }
+  return result;
+}
+
+Node* Matcher::onlyReader(int value) const {
+  const std::vector<Node*> live = readers(value);
+  if (live.size() != 1) return nullptr;
+  const auto& all = readers_[static_cast<std::size_t>(value)];
+  if (std::find(all.begin(), all.end(), -1) != all.end()) return nullptr;
+  return live[0];
+}
+
+int Matcher::other(const Node& node, int value) {
+  if (node.inputs.size() != 2 || node.inputs[0] == node.inputs[1]) return -1;
+  if (node.inputs[0] == value) return node.inputs[1];
+  if (node.inputs[1] == value) return node.inputs[0];
+  return -1;
+}
+
+std::optional<std::vector<float>> Matcher::perColumn(int value, std::int64_t columns) const {
+  const Tensor* tensor = graph_.constant(value);
+  if (!tensor || columns < 1) return std::nullopt;
+  const std::int64_t size = tensor->size();
+  if (size != 1 && (size != columns || tensor->shape.empty() || tensor->shape.back() != columns)) return std::nullopt;
+  std::vector<float> result(static_cast<std::size_t>(columns));
+  for (std::int64_t i = 0; i < columns; ++i) {
+    result[static_cast<std::size_t>(i)] = static_cast<float>(tensor->at(size == 1 ? 0 : i));
+  }
+  return result;
+}
+
+std::int64_t Matcher::columns(int value) const {
+  const Shape* shape = graph_.shape(value);
+  return shape && !shape->empty() ? shape->back() : 0;
+}
+
+bool Matcher::reducesLastAxis(const Node& node) const {
+  const Shape* shape = graph_.shape(node.input(0));
+  if (!shape || shape->empty() || node.integer("keepdims", 1) == 0) return false;
+  const auto axes = reducedAxes(graph_, node, shape->size());
+  return axes && axes->size() == 1 && (*axes)[0] == shape->size() - 1;
+}
+
+void Matcher::rewrite(Node& node, const char* op, std::vector<int> inputs) {
+  node.op = op;
+  node.domain = kCanonical;
+  node.inputs = std::move(inputs);
+  node.outputs.resize(1);
+  node.proto = nullptr;
+}
+
+int Matcher::addConstant(const std::string& name, Shape shape, std::vector<float> values) const {
+  return graph_.addConstant(name, Tensor::of(std::move(shape), std::move(values)));
+}
+
+}  // namespace mpm::onnx_graph

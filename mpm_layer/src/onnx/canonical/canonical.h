@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "onnx/graph.h"
+
+namespace mpm::onnx_graph {
+
+/// Domain of the nodes that the passes below make:
+///   Linear {x, weight {out, in}, bias {out}}, LayerNorm {x, weight {d}, bias {d}} with Node::eps, both over the last
+///   axis; L2Normalize {x} over the last axis with Node::eps; Activation {x} with Node::activation.
+inline constexpr const char* kCanonical = "canonical";
+
+/// Turns the spellings of exporters into canonical nodes. Shapes and constants must be folded.
+void canonicalise(Graph& graph);
+
+/// MatMul by a constant and Gemm, each with the Add of a bias behind it -> Linear.
+void canonicaliseLinears(Graph& graph);
+/// The op, or ReduceMean .. Sqrt .. Div, with or without affine -> LayerNorm.
+void canonicaliseLayerNorms(Graph& graph);
+/// LpNormalization, or a division by ReduceL2 or by the root of a sum of squares, clamped or not -> L2Normalize.
+void canonicaliseL2Norms(Graph& graph);
+/// GELU (erf, tanh, quick), SiLU and ReLU, as op or taken apart -> Activation.
+void canonicaliseActivations(Graph& graph);
+
+/// What the passes ask of a graph.
+class Matcher {
+ public:
+  explicit Matcher(Graph& graph) : graph_(graph), readers_(graph.readers()) {}
+
+  Graph& graph() const { return graph_; }
+  /// The node that makes `value` when it is an `op` of the default domain, else null.
+  Node* made(int value, const char* op) const;
+  /// The one number that a constant holds, however often.
+  std::optional<double> scalar(int value) const;
+  /// The only node that reads `value`; null when there are several or the value is an output of the graph.
+  Node* onlyReader(int value) const;
+  /// Live nodes that read `value`.
+  std::vector<Node*> readers(int value) const;
+  /// Of a node with two inputs, the one that is not `value`; -1 when it does not read `value`, or twice.
+  static int other(const Node& node, int value);
+  /// A constant that differs along the last axis only, as one number per column.
+  std::optional<std::vector<float>> perColumn(int value, std::int64_t columns) const;
+  /// Sides of the last axis; 0 when the shape is not known.
+  std::int64_t columns(int value) const;
+  /// True when `node` reduces exactly the last axis and keeps it.
+  bool reducesLastAxis(const Node& node) const;
+  /// Replaces what `node` computes in its place.
+  static void rewrite(Node& node, const char* op, std::vector<int> inputs);
+  int addConstant(const std::string& name, Shape shape, std::vector<float> values) const;
+
+ private:
+  Graph& graph_;
+  std::vector<std::vector<int>> readers_;
+};
+
+}  // namespace mpm::onnx_graph

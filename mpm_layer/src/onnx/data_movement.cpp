@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/data_movement.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+namespace mpm::onnx_graph {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+using Movements = std::vector<Movement>;
+
+Integers strides(const Shape& shape) {
+  Integers result(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;) result[axis - 1] = result[axis] * shape[axis];
+  return result;
+}
+
+/// out[p] = in[offset + sum p_a * stride_a].
+std::vector<std::int64_t> strided(const Shape& shape, const Integers& stride, std::int64_t offset) {
+  std::vector<std::int64_t> from(static_cast<std::size_t>(elements(shape)));
+  Shape position(shape.size(), 0);
+  std::int64_t index = offset;
+  for (std::int64_t& out : from) {
+    out = index;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      index += stride[axis];
+      if (++position[axis] < shape[axis]) break;
+      index -= stride[axis] * shape[axis];
+      position[axis] = 0;
+    }
+  }
+  return from;
+}
+
+class Mover {
+ public:
+  Mover(const Graph& graph, const Node& node, bool with_elements)
+      : graph_(graph), node_(node), with_elements_(with_elements), shape_(*graph.shape(node.inputs[0])) {}
+
+  std::optional<Movements> run() {
+    const std::string& op = node_.op;
+    if (op == "Identity" || op == "Dropout" || op == "Cast") return inOrder(shape_);
+    if (op == "Reshape") return reshape();
+    if (op == "Flatten") return flatten();
+    if (op == "Squeeze") return squeeze();
+    if (op == "Unsqueeze") return unsqueeze();
+    if (op == "Transpose") return transpose();
+    if (op == "Slice") return slice();
+    if (op == "Gather") return gather();
+    if (op == "Split") return split();
+    if (op == "Concat") return concat();
+    if (op == "Expand") return expand();
+    return tile();
+  }
+
+ private:
+  Movements inOrder(Shape shape) const {
+    if (elements(shape) != elements(shape_)) {
+      refuse(node_, "shape " + toString(shape_) + " turned into " + toString(shape), "as many elements in both");
+    }
+    Movements result(1);
+    result[0].shape = std::move(shape);
+    result[0].in_order = true;
+    return result;
+  }
+
+  Movement view(Shape shape, const Integers& stride, std::int64_t offset) const {
+    Movement result;
+    elements(shape);
+    if (with_elements_) result.from = strided(shape, stride, offset);
+    result.shape = std::move(shape);
+    return result;
+  }
+
+  std::optional<Movements> reshape() const {
+    const auto target = integersOf(graph_, node_.input(1));
+    if (!target) return std::nullopt;
+    Shape shape = *target;
+    const bool zero_is_zero = node_.integer("allowzero", 0) != 0;
+    std::int64_t known = 1;
+    int open = -1;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == 0 && !zero_is_zero) {
+        if (axis >= shape_.size()) refuse(node_, "a copied side beyond the rank", "shape " + toString(shape_));
+        shape[axis] = shape_[axis];
+      }
+      if (shape[axis] < -1 || (shape[axis] == -1 && open >= 0)) refuse(node_, "the shape " + toString(shape), "one -1");
+      if (shape[axis] == -1) {
+        open = static_cast<int>(axis);
+      } else {
+        known = elements({known, shape[axis]});
+      }
+    }
+    const std::int64_t total = elements(shape_);
+    if (open >= 0) {
+      if (known == 0 || total % known != 0) {
+        refuse(node_, "shape " + toString(shape_), "a multiple of " + std::to_string(known) + " elements");
+      }
+      shape[static_cast<std::size_t>(open)] = total / known;
+    }
+    return inOrder(std::move(shape));
+  }
+
+  std::optional<Movements> flatten() const {
+    std::int64_t axis = node_.integer("axis", 1);
+    if (axis < 0) axis += static_cast<std::int64_t>(shape_.size());
+    if (axis < 0 || axis > static_cast<std::int64_t>(shape_.size())) refuse(node_, "an axis beyond the rank", "one within");
+    const auto middle = shape_.begin() + axis;
+    return inOrder({elements(Shape(shape_.begin(), middle)), elements(Shape(middle, shape_.end()))});
+  }
+
+  std::optional<Movements> squeeze() const {
+    const auto axes = attributeOrInput(graph_, node_, "axes", 1);
+    if (!axes && node_.input(1) >= 0) return std::nullopt;
+    std::vector<bool> drop(shape_.size(), false);
+    for (std::size_t axis = 0; axis < shape_.size() && !axes; ++axis) drop[axis] = shape_[axis] == 1;
+    if (axes) {
+      for (const std::int64_t axis : *axes) drop[frontAxis(node_, axis, shape_.size())] = true;
+    }
+    Shape shape;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+      if (!drop[axis]) shape.push_back(shape_[axis]);
+    }
+    return inOrder(std::move(shape));
+  }
+
+  std::optional<Movements> unsqueeze() const {
+    const auto axes = attributeOrInput(graph_, node_, "axes", 1);
+    if (!axes) return std::nullopt;
+    std::vector<bool> added(shape_.size() + axes->size(), false);
+    for (const std::int64_t axis : *axes) added[frontAxis(node_, axis, added.size())] = true;
+    Shape shape;
+    auto side = shape_.begin();
+    for (const bool is_new : added) {
+      if (!is_new && side == shape_.end()) refuse(node_, "one axis twice", "axes that differ");
+      shape.push_back(is_new ? 1 : *side++);
+    }
+    return inOrder(std::move(shape));
+  }
+
+  std::optional<Movements> transpose() const {
+    const std::size_t rank = shape_.size();
+    Integers order(rank);
+    for (std::size_t axis = 0; axis < rank; ++axis) order[axis] = static_cast<std::int64_t>(rank - 1 - axis);
+    if (const auto given = node_.integers("perm")) order = *given;
+    std::vector<bool> seen(rank, false);
+    const Integers stride = strides(shape_);
+    Shape shape;
+    Integers step;
+    for (const std::int64_t axis : order) {
+      const std::size_t source = frontAxis(node_, axis, rank);
+      if (seen[source]) refuse(node_, "one axis twice", "a permutation");
+      seen[source] = true;
+      shape.push_back(shape_[source]);
+      step.push_back(stride[source]);
+    }
+    if (shape.size() != rank) refuse(node_, "a permutation of " + std::to_string(shape.size()) + " axes",
+                                     std::to_string(rank));
+    return Movements{view(std::move(shape), step, 0)};
+  }
+
+  std::optional<Movements> slice() const {
+    const auto starts = attributeOrInput(graph_, node_, "starts", 1);
+    const auto ends = attributeOrInput(graph_, node_, "ends", 2);
+    auto axes = attributeOrInput(graph_, node_, "axes", 3);
+    auto steps = integersOf(graph_, node_.input(4));
+    if (!starts || !ends || (!axes && node_.input(3) >= 0) || (!steps && node_.input(4) >= 0)) return std::nullopt;
+    if (!axes) {
+      axes.emplace(starts->size());
+      std::iota(axes->begin(), axes->end(), 0);
+    }
+    if (!steps) steps.emplace(starts->size(), 1);
+    if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size()) {
+      refuse(node_, "starts, ends, axes and steps of different lengths", "equal lengths");
+    }
+    Shape shape = shape_;
+    Integers stride = strides(shape_);
+    std::int64_t offset = 0;
+    std::vector<bool> seen(shape_.size(), false);
+    for (std::size_t i = 0; i < starts->size(); ++i) {
+      const std::size_t axis = frontAxis(node_, (*axes)[i], shape_.size());
+      const std::int64_t side = shape_[axis];
+      const std::int64_t step = (*steps)[i];
+      if (step == 0 || step == std::numeric_limits<std::int64_t>::min() || seen[axis]) {
+        refuse(node_, "a step of 0 or an axis twice", "a slice");
+      }
+      seen[axis] = true;
+      const auto wrap = [side](std::int64_t index) { return index < 0 && index >= -side ? index + side : index; };
+      const bool forward = step > 0;
+      const std::int64_t begin = std::clamp<std::int64_t>(wrap((*starts)[i]), 0, forward ? side : side - 1);
+      const std::int64_t end = std::clamp<std::int64_t>(wrap((*ends)[i]), forward ? 0 : -1, side);
+      const std::int64_t distance = forward ? end - begin : begin - end;
+      const std::int64_t stride_size = forward ? step : -step;
+      shape[axis] = distance <= 0 || side == 0 ? 0 : (distance - 1) / stride_size + 1;
+      offset += begin * stride[axis];
+      if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never taken
+    }
+    return Movements{view(std::move(shape), stride, offset)};
+  }
+
+  std::optional<Movements> gather() const {
+    const Tensor* indices = graph_.constant(node_.input(1));
+    if (!indices || indices->isFloat()) return std::nullopt;
+    const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
+    const Shape before(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(axis));
+    const Shape after(shape_.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape_.end());
+    Movement result;
+    result.shape = before;
+    result.shape.insert(result.shape.end(), indices->shape.begin(), indices->shape.end());
+    result.shape.insert(result.shape.end(), after.begin(), after.end());
+    const std::int64_t side = shape_[axis];
+    const std::int64_t inner = elements(after);
+    const std::int64_t outer = elements(before);
+    const std::int64_t total = elements(result.shape);
+    for (const std::int64_t index : *indices->ints) {
+      if (index < -side || index >= side) refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
+    }
+    if (with_elements_) {
+      result.from.reserve(static_cast<std::size_t>(total));
+      for (std::int64_t o = 0; o < outer; ++o) {
+        for (const std::int64_t index : *indices->ints) {
+          const std::int64_t first = (o * side + (index < 0 ? index + side : index)) * inner;
+          for (std::int64_t i = 0; i < inner; ++i) result.from.push_back(first + i);
+        }
+      }
+    }
+    return Movements{std::move(result)};
+  }
+
+  std::optional<Movements> split() const {
+    auto sizes = attributeOrInput(graph_, node_, "split", 1);
+    if (!sizes && node_.input(1) >= 0) return std::nullopt;
+    const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
+    const auto parts = static_cast<std::int64_t>(node_.outputs.size());
+    if (!sizes) {
+      // Equal parts, the last one smaller where the side does not divide (opset 18).
+      const std::int64_t part = (shape_[axis] + parts - 1) / parts;
+      sizes.emplace(static_cast<std::size_t>(parts), part);
+      sizes->back() = shape_[axis] - part * (parts - 1);
+    }
+    if (static_cast<std::int64_t>(sizes->size()) != parts) {
+      refuse(node_, std::to_string(sizes->size()) + " sizes", std::to_string(parts) + ", one per output");
+    }
+    const Integers stride = strides(shape_);
+    Movements result;
+    std::int64_t begin = 0;
+    for (const std::int64_t size : *sizes) {
+      if (size < 0 || size > shape_[axis] - begin) refuse(node_, "parts beyond the side", "parts that add up to it");
+      Shape shape = shape_;
+      shape[axis] = size;
+      result.push_back(view(std::move(shape), stride, begin * stride[axis]));
+      begin += size;
+    }
+    if (begin != shape_[axis]) refuse(node_, "parts that leave a rest", "parts that add up to the side");
+    return result;
+  }
+
+  std::optional<Movements> concat() const {
+    const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
+    Movement result;
+    result.shape = shape_;
+    result.shape[axis] = 0;
+    std::vector<std::int64_t> rows;  // elements of each input from one index of the outer axes to the next
+    int only = -1;
+    int filled = 0;
+    for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+      const Shape* shape = graph_.shape(node_.inputs[i]);
+      if (!shape) return std::nullopt;
+      Shape rest = *shape;
+      if (rest.size() == shape_.size()) rest[axis] = shape_[axis];
+      if (rest != shape_) refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
+      result.shape[axis] += (*shape)[axis];
+      rows.push_back(elements(Shape(shape->begin() + static_cast<std::ptrdiff_t>(axis), shape->end())));
+      if (elements(*shape) > 0) {
+        only = static_cast<int>(i);
+        ++filled;
+      }
+    }
+    elements(result.shape);
+    if (filled == 1) {
+      result.in_order = true;
+      result.operand = only;
+      return Movements{std::move(result)};
+    }
+    if (with_elements_) {
+      const std::int64_t outer = elements(Shape(shape_.begin(), shape_.begin() + static_cast<std::ptrdiff_t>(axis)));
+      for (std::int64_t o = 0; o < outer; ++o) {
+        std::int64_t base = 0;
+        for (const std::int64_t row : rows) {
+          for (std::int64_t i = 0; i < row; ++i) result.from.push_back(base + o * row + i);
+          base += outer * row;
+        }
+      }
+    }
+    return Movements{std::move(result)};
+  }
+
+  std::optional<Movements> expand() const {
+    const auto target = integersOf(graph_, node_.input(1));
+    if (!target) return std::nullopt;
+    Movement result;
+    result.shape = broadcast(shape_, *target);
+    if (elements(result.shape) == elements(shape_)) return inOrder(result.shape);
+    if (with_elements_) result.from = broadcastIndices(shape_, result.shape);
+    return Movements{std::move(result)};
+  }
+
+  std::optional<Movements> tile() const {
+    const auto repeats = integersOf(graph_, node_.input(1));
+    if (!repeats) return std::nullopt;
+    if (repeats->size() != shape_.size()) refuse(node_, "repeats of another rank", "one per axis");
+    Movement result;
+    result.shape = shape_;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+      if ((*repeats)[axis] < 0) refuse(node_, "a negative repeat", "a positive one");
+      result.shape[axis] = elements({shape_[axis], (*repeats)[axis]});
+    }
+    if (elements(result.shape) == elements(shape_)) return inOrder(result.shape);
+    if (with_elements_) {
+      const Integers stride = strides(shape_);
+      const Integers out_stride = strides(result.shape);
+      result.from.resize(static_cast<std::size_t>(elements(result.shape)));
+      for (std::size_t i = 0; i < result.from.size(); ++i) {
+        auto rest = static_cast<std::int64_t>(i);
+        for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+          result.from[i] += rest / out_stride[axis] % shape_[axis] * stride[axis];
+          rest %= out_stride[axis];
+        }
+      }
+    }
+    return Movements{std::move(result)};
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  bool with_elements_;
+  const Shape& shape_;
+};
+
+}  // namespace
+
+bool castsToFloat(const Node& node) {
+  const std::int64_t type = node.integer("to", 0);
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::DOUBLE ||
+         type == onnx::TensorProto::BFLOAT16;
+}
+
+bool movesData(const Node& node) {
+  static constexpr std::string_view kOps[] = {"Identity", "Dropout",   "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze",
+                                              "Transpose", "Slice",    "Gather", "Split",  "Concat",  "Expand",  "Tile"};
+  if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
+  return node.op != "Cast" || castsToFloat(node);
+}
+
+std::vector<int> movedInputs(const Node& node) {
+  if (node.op == "Concat") return node.inputs;
+  return {node.input(0)};
+}
+
+std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& node, bool with_elements) {
+  if (node.outputs.empty() || node.inputs.empty()) return std::nullopt;
+  for (const int value : movedInputs(node)) {
+    if (!graph.shape(value)) return std::nullopt;
+  }
+  try {
+    return Mover(graph, node, with_elements).run();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.starts_with("node '")) throw;
+    throw Error("node '" + node.name + "' (" + node.op + "): " + text);
+  }
+}
+
+std::optional<std::vector<std::int64_t>> integersOf(const Graph& graph, int value) {
+  const Tensor* tensor = graph.constant(value);
+  if (!tensor || tensor->isFloat()) return std::nullopt;
+  return *tensor->ints;
+}
+
+std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank) {
+  const auto sides = static_cast<std::int64_t>(rank);
+  if (axis < -sides || axis >= sides) {
+    refuse(node, "axis " + std::to_string(axis), "one within rank " + std::to_string(rank));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + sides : axis);
+}
+
+std::optional<std::vector<std::int64_t>> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
+                                                          std::size_t input) {
+  if (auto given = node.integers(attribute)) return given;
+  return integersOf(graph, node.input(input));
+}
+
+}  // namespace mpm::onnx_graph

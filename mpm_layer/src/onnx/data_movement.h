@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "onnx/graph.h"
+
+namespace mpm::onnx_graph {
+
+/// One output of a node that only moves data: where each of its elements comes from.
+struct Movement {
+  Shape shape;
+  /// The elements of input `operand` in the same order; `from` is empty then.
+  bool in_order = false;
+  int operand = 0;
+  /// For every element of the output: an index into the moved inputs, laid end to end.
+  std::vector<std::int64_t> from;
+};
+
+/// True for the ops that move data and compute nothing (Reshape, Transpose, Split, Concat, Gather, ...).
+bool movesData(const Node& node);
+
+/// True for a Cast to a float type of any width: all of them are fp32 here.
+bool castsToFloat(const Node& node);
+
+/// Values of `node` that are moved, in order: all of a Concat's, else the first.
+std::vector<int> movedInputs(const Node& node);
+
+/// The outputs of a node that movesData, one entry each. Shapes of the moved inputs must be known and everything else
+/// (axes, target shapes, indices) constant, else nullopt. `with_elements` false leaves `from` empty: shapes only.
+/// Throws mpm::Error, naming the node, when shapes and attributes contradict each other.
+std::optional<std::vector<Movement>> moveData(const Graph& graph, const Node& node, bool with_elements);
+
+/// `inputs` laid end to end and moved.
+template <typename T>
+std::vector<T> moved(const Movement& movement, const std::vector<const std::vector<T>*>& inputs) {
+  if (movement.in_order) return *inputs[static_cast<std::size_t>(movement.operand)];
+  std::vector<T> result(movement.from.size());
+  if (inputs.size() == 1) {
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i] = (*inputs[0])[static_cast<std::size_t>(movement.from[i])];
+    }
+    return result;
+  }
+  std::vector<T> all;
+  for (const std::vector<T>* input : inputs) all.insert(all.end(), input->begin(), input->end());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = all[static_cast<std::size_t>(movement.from[i])];
+  return result;
+}
+
+/// The integers of a constant input, or nullopt where it is absent or not constant.
+std::optional<std::vector<std::int64_t>> integersOf(const Graph& graph, int value);
+
+/// `axis` counted from the front. Throws mpm::Error when it is outside the rank.
+std::size_t frontAxis(const Node& node, std::int64_t axis, std::size_t rank);
+
+/// An attribute that became an input in a later opset.
+std::optional<std::vector<std::int64_t>> attributeOrInput(const Graph& graph, const Node& node, const char* attribute,
+                                                          std::size_t input);
+
+}  // namespace mpm::onnx_graph

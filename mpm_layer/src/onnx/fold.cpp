@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "onnx/data_movement.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+bool allConstant(const Graph& graph, const Node& node) {
+  return std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](int value) { return value < 0 || graph.constant(value) != nullptr; });
+}
+
+Tensor shapeTensor(const Node& node, const Shape& shape) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto clamp = [rank](std::int64_t index) { return std::clamp<std::int64_t>(index < 0 ? index + rank : index, 0, rank); };
+  const std::int64_t begin = clamp(node.integer("start", 0));
+  const std::int64_t end = std::max(begin, clamp(node.integer("end", rank)));
+  Integers sides(shape.begin() + begin, shape.begin() + end);
+  return Tensor::of({end - begin}, std::move(sides));
+}
+
+std::optional<std::vector<Tensor>> evaluateMovement(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const auto shapes = moveData(graph, node, false);
+  if (!shapes) return std::nullopt;
+  for (const Movement& movement : *shapes) {
+    if (!movement.in_order) budget.take(movement.shape);
+  }
+  const auto movements = moveData(graph, node, true);
+  std::vector<const Tensor*> sources;
+  bool is_float = false;
+  for (const int value : movedInputs(node)) {
+    sources.push_back(graph.constant(value));
+    is_float = sources.back()->isFloat();
+  }
+  std::vector<const std::vector<float>*> floats;
+  std::vector<const Integers*> ints;
+  for (const Tensor* source : sources) {
+    if (source->isFloat() != is_float) refuse(node, "integers and floats together", "one type");
+    floats.push_back(source->floats.get());
+    ints.push_back(source->ints.get());
+  }
+  std::vector<Tensor> results;
+  for (const Movement& movement : *movements) {
+    if (movement.in_order) {
+      results.push_back(sources[static_cast<std::size_t>(movement.operand)]->reshaped(movement.shape));
+    } else if (is_float) {
+      results.push_back(Tensor::of(movement.shape, moved(movement, floats)));
+    } else {
+      results.push_back(Tensor::of(movement.shape, moved(movement, ints)));
+    }
+  }
+  return results;
+}
+
+std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const std::string& op = node.op;
+  const bool known = op == "ReduceProd" || op == "ReduceSum" || op == "ReduceMean" || op == "ReduceMax" ||
+                     op == "ReduceMin" || op == "ReduceL2";
+  const Tensor* source = known ? graph.constant(node.input(0)) : nullptr;
+  if (!source || source->size() == 0) return std::nullopt;
+  const auto axes = reducedAxes(graph, node, source->shape.size());
+  if (!axes) return std::nullopt;
+  Shape kept = source->shape;
+  for (const std::size_t axis : *axes) kept[axis] = 1;
+  const auto count = static_cast<std::size_t>(budget.take(kept));
+  budget.take(source->shape);
+  std::vector<double> sums(count, op == "ReduceProd" ? 1.0 : op == "ReduceMax" ? -INFINITY : op == "ReduceMin" ? INFINITY : 0.0);
+  const std::vector<std::int64_t> target = broadcastIndices(kept, source->shape);
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    double& sum = sums[static_cast<std::size_t>(target[i])];
+    const double x = source->at(static_cast<std::int64_t>(i));
+    sum = op == "ReduceProd"  ? sum * x
+          : op == "ReduceMax" ? std::max(sum, x)
+          : op == "ReduceMin" ? std::min(sum, x)
+          : op == "ReduceL2"  ? sum + x * x
+                              : sum + x;
+  }
+  const double share = static_cast<double>(source->size()) / static_cast<double>(count);
+  Shape shape;
+  for (std::size_t axis = 0; axis < kept.size(); ++axis) {
+    const bool gone = node.integer("keepdims", 1) == 0 && std::find(axes->begin(), axes->end(), axis) != axes->end();
+    if (!gone) shape.push_back(kept[axis]);
+  }
+  std::vector<float> floats(count);
+  Integers ints(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = op == "ReduceMean" ? sums[i] / share : op == "ReduceL2" ? std::sqrt(sums[i]) : sums[i];
+    if (source->isFloat()) {
+      floats[i] = static_cast<float>(value);
+    } else if (std::abs(value) < 9e18) {
+      ints[i] = static_cast<std::int64_t>(value);
+    }
+  }
+  return source->isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
+
+std::optional<Tensor> evaluateRange(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* start = graph.constant(node.input(0));
+  const Tensor* limit = graph.constant(node.input(1));
+  const Tensor* step = graph.constant(node.input(2));
+  if (!start || !limit || !step || start->size() != 1 || limit->size() != 1 || step->size() != 1) return std::nullopt;
+  const double delta = step->at(0);
+  const double steps = std::ceil((limit->at(0) - start->at(0)) / delta);
+  if (delta == 0 || !(steps < 1e9)) refuse(node, "a range without end", "a finite one");
+  const auto count = static_cast<std::int64_t>(std::max(steps, 0.0));
+  budget.take({count});
+  std::vector<float> floats;
+  Integers ints;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (start->isFloat()) {
+      floats.push_back(static_cast<float>(start->at(0) + static_cast<double>(i) * delta));
+    } else {
+      ints.push_back((*start->ints)[0] + i * static_cast<std::int64_t>(delta));
+    }
+  }
+  return start->isFloat() ? Tensor::of({count}, std::move(floats)) : Tensor::of({count}, std::move(ints));
+}
+
+std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const auto sides = integersOf(graph, node.input(0));
+  if (!sides) return std::nullopt;
+  const auto count = static_cast<std::size_t>(budget.take(*sides));
+  const onnx::AttributeProto* value = node.attribute("value");
+  if (!value) return Tensor::of(*sides, std::vector<float>(count, 0.0f));
+  const onnx::TensorProto& proto = value->t();
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+  // A one-element tensor; its reader lives with the file, so the few types that occur are read here.
+  if (proto.data_type() == onnx::TensorProto::FLOAT) {
+    float fill = proto.float_data_size() > 0 ? proto.float_data(0) : 0.0f;
+    if (proto.raw_data().size() >= sizeof fill) std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
+    return Tensor::of(*sides, std::vector<float>(count, fill));
+  }
+  if (proto.data_type() == onnx::TensorProto::INT64) {
+    std::int64_t fill = proto.int64_data_size() > 0 ? proto.int64_data(0) : 0;
+    if (proto.raw_data().size() >= sizeof fill) std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
+    return Tensor::of(*sides, Integers(count, fill));
+  }
+  return std::nullopt;
+}
+
+/// ScatterND with one index row per replaced slice, which is how exporters write `x[i] = y`.
+std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* data = graph.constant(node.input(0));
+  const Tensor* indices = graph.constant(node.input(1));
+  const Tensor* updates = graph.constant(node.input(2));
+  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0) return std::nullopt;
+  if (data->isFloat() != updates->isFloat()) return std::nullopt;
+  const auto depth = static_cast<std::size_t>(indices->shape.back());
+  if (depth == 0 || depth > data->shape.size()) return std::nullopt;
+  budget.take(data->shape);
+  const std::int64_t slice = elements(Shape(data->shape.begin() + static_cast<std::ptrdiff_t>(depth), data->shape.end()));
+  const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
+  if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
+  std::vector<float> floats = data->isFloat() ? *data->floats : std::vector<float>{};
+  Integers ints = data->isFloat() ? Integers{} : *data->ints;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t target = 0;
+    for (std::size_t axis = 0; axis < depth; ++axis) {
+      std::int64_t index = (*indices->ints)[static_cast<std::size_t>(row) * depth + axis];
+      if (index < 0) index += data->shape[axis];
+      if (index < 0 || index >= data->shape[axis]) refuse(node, "an index outside the tensor", "one within");
+      target = target * data->shape[axis] + index;
+    }
+    for (std::int64_t i = 0; i < slice; ++i) {
+      const auto to = static_cast<std::size_t>(target * slice + i);
+      const auto from = static_cast<std::size_t>(row * slice + i);
+      if (data->isFloat()) {
+        floats[to] = (*updates->floats)[from];
+      } else {
+        ints[to] = (*updates->ints)[from];
+      }
+    }
+  }
+  return data->isFloat() ? Tensor::of(data->shape, std::move(floats)) : Tensor::of(data->shape, std::move(ints));
+}
+
+/// Marks `node` as gone: whoever read its output reads its input.
+bool doesNothing(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] < 0) return false;
+  if (node.op == "Identity" || node.op == "Dropout") return true;
+  if (node.op == "Cast") return castsToFloat(node);
+  if (node.op == "Expand" || node.op == "Tile" || node.op == "Reshape") {
+    const auto movement = moveData(graph, node, false);
+    return movement && (*movement)[0].in_order && (*movement)[0].shape == *graph.shape(node.inputs[0]);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::int64_t FoldBudget::take(const Shape& shape) {
+  const std::int64_t count = elements(shape, std::int64_t{1} << 28);
+  if (count > left_) throw Error("folding its constants takes more memory than its weights allow");
+  left_ -= count;
+  return count;
+}
+
+std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank) {
+  const auto given = attributeOrInput(graph, node, "axes", 1);
+  if (!given && node.input(1) >= 0) return std::nullopt;
+  std::vector<std::size_t> axes;
+  if (given && !given->empty()) {
+    for (const std::int64_t axis : *given) axes.push_back(frontAxis(node, axis, rank));
+  } else if (node.integer("noop_with_empty_axes", 0) == 0) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+  }
+  return axes;
+}
+
+std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget) {
+  if (!node.domain.empty()) return std::nullopt;
+  if (movesData(node)) return evaluateMovement(graph, node, budget);
+  const auto one = [](std::optional<Tensor> tensor) {
+    return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
+  };
+  if (node.op == "Range") return one(evaluateRange(graph, node, budget));
+  if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
+  if (node.op == "ScatterND") return one(evaluateScatter(graph, node, budget));
+  if (node.op == "Resize") return one(evaluateResize(graph, node, budget));
+  if (node.op.starts_with("Reduce")) return one(evaluateReduction(graph, node, budget));
+  return one(evaluateElementwise(graph, node, budget));
+}
+
+void foldConstants(Graph& graph, const Shape& image) {
+  graph.values[static_cast<std::size_t>(graph.image)].shape = image;
+  FoldBudget budget((std::int64_t{1} << 24) + 4 * graph.weights);
+  std::vector<int> alias(graph.values.size());
+  std::iota(alias.begin(), alias.end(), 0);
+  for (Node& node : graph.nodes) {
+    for (int& value : node.inputs) {
+      if (value >= 0) value = alias[static_cast<std::size_t>(value)];
+    }
+    if (node.outputs.empty() || node.outputs[0] < 0) continue;
+    Value& first = graph.values[static_cast<std::size_t>(node.outputs[0])];
+    try {
+      const Shape* source = graph.shape(node.input(0));
+      if ((node.op == "Shape" || node.op == "Size") && node.domain.empty() && source) {
+        first.constant = node.op == "Shape" ? shapeTensor(node, *source) : Tensor::of({}, Integers{elements(*source)});
+        first.shape = first.constant->shape;
+        node.dead = true;
+      } else if (allConstant(graph, node)) {
+        auto tensors = evaluate(graph, node, budget);
+        if (!tensors) continue;
+        for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
+          if (node.outputs[i] < 0) continue;
+          Value& value = graph.values[static_cast<std::size_t>(node.outputs[i])];
+          value.shape = (*tensors)[i].shape;
+          value.constant = std::move((*tensors)[i]);
+        }
+        node.dead = tensors->size() >= node.outputs.size();
+      } else if (doesNothing(graph, node)) {
+        alias[static_cast<std::size_t>(node.outputs[0])] = node.inputs[0];
+        node.dead = true;
+      } else if (const auto shapes = inferShapes(graph, node)) {
+        for (std::size_t i = 0; i < shapes->size() && i < node.outputs.size(); ++i) {
+          elements((*shapes)[i]);
+          if (node.outputs[i] >= 0) graph.values[static_cast<std::size_t>(node.outputs[i])].shape = (*shapes)[i];
+        }
+      }
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      if (text.starts_with("node '")) throw;
+      throw Error("node '" + node.name + "' (" + node.op + "): " + text);
+    }
+  }
+  for (int& value : graph.outputs) value = alias[static_cast<std::size_t>(value)];
+  graph.dropUnused();
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <algorithm>
+#include <limits>
+
+#include "onnx/data_movement.h"
+#include "onnx/fold.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+using Unary = double (*)(double);
+using Binary = double (*)(double, double);
+
+Unary unaryOp(const std::string& op) {
+  if (op == "Sqrt") return [](double x) { return std::sqrt(x); };
+  if (op == "Neg") return [](double x) { return -x; };
+  if (op == "Abs") return [](double x) { return std::abs(x); };
+  if (op == "Floor") return [](double x) { return std::floor(x); };
+  if (op == "Ceil") return [](double x) { return std::ceil(x); };
+  if (op == "Round") return [](double x) { return std::nearbyint(x); };
+  if (op == "Exp") return [](double x) { return std::exp(x); };
+  if (op == "Log") return [](double x) { return std::log(x); };
+  if (op == "Erf") return [](double x) { return std::erf(x); };
+  if (op == "Tanh") return [](double x) { return std::tanh(x); };
+  if (op == "Sin") return [](double x) { return std::sin(x); };
+  if (op == "Cos") return [](double x) { return std::cos(x); };
+  if (op == "Sigmoid") return [](double x) { return 1 / (1 + std::exp(-x)); };
+  if (op == "Reciprocal") return [](double x) { return 1 / x; };
+  if (op == "Relu") return [](double x) { return x > 0 ? x : 0; };
+  if (op == "Not") return [](double x) { return x == 0 ? 1.0 : 0.0; };
+  if (op == "IsNaN") return [](double x) { return std::isnan(x) ? 1.0 : 0.0; };
+  return nullptr;
+}
+
+Binary binaryOp(const std::string& op) {
+  if (op == "Add") return [](double a, double b) { return a + b; };
+  if (op == "Sub") return [](double a, double b) { return a - b; };
+  if (op == "Mul") return [](double a, double b) { return a * b; };
+  if (op == "Div") return [](double a, double b) { return a / b; };
+  if (op == "Pow") return [](double a, double b) { return std::pow(a, b); };
+  if (op == "Min") return [](double a, double b) { return b < a ? b : a; };
+  if (op == "Max") return [](double a, double b) { return b > a ? b : a; };
+  if (op == "Mod") return [](double a, double b) { return a - b * std::floor(a / b); };
+  if (op == "Equal") return [](double a, double b) { return a == b ? 1.0 : 0.0; };
+  if (op == "Less") return [](double a, double b) { return a < b ? 1.0 : 0.0; };
+  if (op == "Greater") return [](double a, double b) { return a > b ? 1.0 : 0.0; };
+  if (op == "LessOrEqual") return [](double a, double b) { return a <= b ? 1.0 : 0.0; };
+  if (op == "GreaterOrEqual") return [](double a, double b) { return a >= b ? 1.0 : 0.0; };
+  if (op == "And") return [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; };
+  if (op == "Or") return [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; };
+  return nullptr;
+}
+
+bool yieldsBool(const std::string& op) {
+  return op == "Not" || op == "IsNaN" || op == "Equal" || op == "Less" || op == "Greater" || op == "LessOrEqual" ||
+         op == "GreaterOrEqual" || op == "And" || op == "Or";
+}
+
+constexpr double kTwo63 = 9223372036854775808.0;
+
+/// Integers beyond 2^53 occur as the "to the end" of a slice and must survive exactly.
+std::int64_t wholeNumber(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= kTwo63) return std::numeric_limits<std::int64_t>::max();
+  if (value < -kTwo63) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t integerBinary(const std::string& op, Binary compute, std::int64_t a, std::int64_t b, const Node& node) {
+  std::int64_t result = 0;
+  if (op == "Add" && !__builtin_add_overflow(a, b, &result)) return result;
+  if (op == "Sub" && !__builtin_sub_overflow(a, b, &result)) return result;
+  if (op == "Mul" && !__builtin_mul_overflow(a, b, &result)) return result;
+  if (op == "Equal") return a == b;
+  if (op == "Less") return a < b;
+  if (op == "Greater") return a > b;
+  if (op == "Min") return std::min(a, b);
+  if (op == "Max") return std::max(a, b);
+  if (op == "Div" || op == "Mod") {
+    if (b == 0) refuse(node, "a division by zero", "another divisor");
+    if (b == -1) return op == "Mod" ? 0 : wholeNumber(-static_cast<double>(a));
+    if (op == "Div") return a / b;
+    const std::int64_t rest = a % b;
+    return node.integer("fmod", 0) == 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  return wholeNumber(compute(static_cast<double>(a), static_cast<double>(b)));
+}
+
+Tensor applyUnary(const Node& node, const Tensor& x, Unary compute) {
+  const auto count = static_cast<std::size_t>(x.size());
+  if (!x.isFloat() || yieldsBool(node.op)) {
+    std::vector<std::int64_t> result(count);
+    for (std::size_t i = 0; i < count; ++i) result[i] = wholeNumber(compute(x.at(static_cast<std::int64_t>(i))));
+    return Tensor::of(x.shape, std::move(result));
+  }
+  std::vector<float> result(count);
+  for (std::size_t i = 0; i < count; ++i) result[i] = static_cast<float>(compute(static_cast<double>((*x.floats)[i])));
+  return Tensor::of(x.shape, std::move(result));
+}
+
+Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, Binary compute, FoldBudget& budget) {
+  const Shape shape = broadcast(a.shape, b.shape);
+  budget.take(shape);
+  const std::vector<std::int64_t> left = broadcastIndices(a.shape, shape);
+  const std::vector<std::int64_t> right = broadcastIndices(b.shape, shape);
+  if (a.isFloat() && !yieldsBool(node.op)) {
+    std::vector<float> result(left.size());
+    for (std::size_t i = 0; i < left.size(); ++i) result[i] = static_cast<float>(compute(a.at(left[i]), b.at(right[i])));
+    return Tensor::of(shape, std::move(result));
+  }
+  std::vector<std::int64_t> result(left.size());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    result[i] = a.isFloat() || b.isFloat() ? wholeNumber(compute(a.at(left[i]), b.at(right[i])))
+                                           : integerBinary(node.op, compute, (*a.ints)[static_cast<std::size_t>(left[i])],
+                                                           (*b.ints)[static_cast<std::size_t>(right[i])], node);
+  }
+  return Tensor::of(shape, std::move(result));
+}
+
+Tensor applyWhere(const Tensor& condition, const Tensor& yes, const Tensor& no, FoldBudget& budget) {
+  const Shape shape = broadcast(condition.shape, broadcast(yes.shape, no.shape));
+  budget.take(shape);
+  const std::vector<std::int64_t> which = broadcastIndices(condition.shape, shape);
+  const std::vector<std::int64_t> left = broadcastIndices(yes.shape, shape);
+  const std::vector<std::int64_t> right = broadcastIndices(no.shape, shape);
+  std::vector<float> floats(yes.isFloat() ? which.size() : 0);
+  std::vector<std::int64_t> ints(yes.isFloat() ? 0 : which.size());
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const bool pick = condition.at(which[i]) != 0;
+    if (yes.isFloat()) {
+      floats[i] = static_cast<float>(pick ? yes.at(left[i]) : no.at(right[i]));
+    } else {
+      ints[i] = pick ? (*yes.ints)[static_cast<std::size_t>(left[i])] : wholeNumber(no.at(right[i]));
+    }
+  }
+  return yes.isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
+
+Tensor applyCast(const Node& node, const Tensor& x) {
+  const auto count = static_cast<std::size_t>(x.size());
+  const bool to_float = castsToFloat(node);
+  if (to_float == x.isFloat()) {
+    if (to_float || node.integer("to", 0) != onnx::TensorProto::BOOL) return x;
+  }
+  if (to_float) return Tensor::of(x.shape, std::vector<float>(x.ints->begin(), x.ints->end()));
+  std::vector<std::int64_t> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = x.at(static_cast<std::int64_t>(i));
+    result[i] = node.integer("to", 0) == onnx::TensorProto::BOOL ? (value != 0) : wholeNumber(value);
+  }
+  return Tensor::of(x.shape, std::move(result));
+}
+
+}  // namespace
+
+std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* a = graph.constant(node.input(0));
+  const Tensor* b = graph.constant(node.input(1));
+  const Tensor* c = graph.constant(node.input(2));
+  if (!a) return std::nullopt;
+  if (node.op == "Cast") {
+    budget.take(a->shape);
+    return applyCast(node, *a);
+  }
+  if (node.op == "Where" && b && c) return applyWhere(*a, *b, *c, budget);
+  if (const Unary compute = unaryOp(node.op)) {
+    budget.take(a->shape);
+    return applyUnary(node, *a, compute);
+  }
+  if (const Binary compute = binaryOp(node.op)) {
+    // Min and Max take any number of operands.
+    Tensor result = *a;
+    if (!b && node.inputs.size() != 1) return std::nullopt;
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      const Tensor* next = graph.constant(node.inputs[i]);
+      if (!next) return std::nullopt;
+      result = applyBinary(node, result, *next, compute, budget);
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpm::onnx_graph

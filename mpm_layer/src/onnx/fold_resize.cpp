@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/data_movement.h"
+#include "onnx/fold.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+/// Where the centre of output pixel `index` lies in the input.
+double sourceOf(const std::string& mode, std::int64_t index, std::int64_t inputs, std::int64_t outputs, double scale) {
+  const auto x = static_cast<double>(index);
+  if (mode == "align_corners") {
+    return outputs == 1 ? 0 : x * static_cast<double>(inputs - 1) / static_cast<double>(outputs - 1);
+  }
+  if (mode == "asymmetric") return x / scale;
+  if (mode == "pytorch_half_pixel" && outputs == 1) return 0;
+  return (x + 0.5) / scale - 0.5;
+}
+
+struct Tap {
+  std::int64_t index;
+  double weight;
+};
+
+double cubicWeight(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  return 0;
+}
+
+std::vector<Tap> tapsAt(double source, std::int64_t inputs, bool cubic, double a) {
+  const double floor = std::floor(source);
+  std::vector<Tap> taps;
+  for (int k = cubic ? -1 : 0; k <= (cubic ? 2 : 1); ++k) {
+    const double weight = cubic ? cubicWeight(source - (floor + k), a) : 1 - std::abs(source - (floor + k));
+    const auto index = static_cast<std::int64_t>(std::clamp(floor + k, 0.0, static_cast<double>(inputs - 1)));
+    taps.push_back({index, weight});
+  }
+  return taps;
+}
+
+}  // namespace
+
+std::optional<Shape> resizedShape(const Graph& graph, const Node& node) {
+  const Shape* source = graph.shape(node.input(0));
+  if (!source || source->empty()) return std::nullopt;
+  Shape shape = *source;
+  std::vector<std::size_t> axes;
+  if (const auto given = node.integers("axes")) {
+    for (const std::int64_t axis : *given) axes.push_back(frontAxis(node, axis, shape.size()));
+  } else {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) axes.push_back(axis);
+  }
+  const Tensor* scales = graph.constant(node.input(2));
+  const auto sizes = integersOf(graph, node.input(3));
+  if (sizes && sizes->size() == axes.size()) {
+    for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] = (*sizes)[i];
+    return shape;
+  }
+  if (scales && scales->size() == static_cast<std::int64_t>(axes.size())) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const double side = std::floor(static_cast<double>(shape[axes[i]]) * scales->at(static_cast<std::int64_t>(i)));
+      if (!(side >= 1 && side < 1e9)) refuse(node, "a scale that leaves nothing", "a positive one");
+      shape[axes[i]] = static_cast<std::int64_t>(side);
+    }
+    return shape;
+  }
+  return std::nullopt;
+}
+
+std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* source = graph.constant(node.input(0));
+  const auto shape = resizedShape(graph, node);
+  const std::string mode = node.text("mode", "nearest");
+  const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
+  const bool known_coordinates = coordinates == "half_pixel" || coordinates == "pytorch_half_pixel" ||
+                                 coordinates == "align_corners" || coordinates == "asymmetric";
+  if (!source || !source->isFloat() || !shape || shape->size() != 4 || (mode != "linear" && mode != "cubic") ||
+      !known_coordinates || node.integer("antialias", 0) != 0 || node.integer("exclude_outside", 0) != 0) {
+    return std::nullopt;
+  }
+  if ((*shape)[0] != source->shape[0] || (*shape)[1] != source->shape[1] || source->size() == 0) return std::nullopt;
+  const auto count = static_cast<std::size_t>(budget.take(*shape));
+  const std::int64_t in_h = source->shape[2], in_w = source->shape[3], out_h = (*shape)[2], out_w = (*shape)[3];
+  const double a = static_cast<double>(node.number("cubic_coeff_a", -0.75f));
+  const Tensor* scales = graph.constant(node.input(2));
+  const auto axisTaps = [&](std::int64_t inputs, std::int64_t outputs, std::int64_t axis) {
+    double scale = static_cast<double>(outputs) / static_cast<double>(inputs);
+    if (scales && scales->size() == 4) scale = scales->at(axis);
+    std::vector<std::vector<Tap>> taps;
+    for (std::int64_t i = 0; i < outputs; ++i) {
+      taps.push_back(tapsAt(sourceOf(coordinates, i, inputs, outputs, scale), inputs, mode == "cubic", a));
+    }
+    return taps;
+  };
+  const auto rows = axisTaps(in_h, out_h, 2);
+  const auto columns = axisTaps(in_w, out_w, 3);
+  std::vector<float> result;
+  result.reserve(count);
+  for (std::int64_t plane = 0; plane < source->shape[0] * source->shape[1]; ++plane) {
+    const float* pixels = source->floats->data() + plane * in_h * in_w;
+    for (const auto& row : rows) {
+      for (const auto& column : columns) {
+        double sum = 0;
+        for (const Tap& y : row) {
+          for (const Tap& x : column) sum += y.weight * x.weight * static_cast<double>(pixels[y.index * in_w + x.index]);
+        }
+        result.push_back(static_cast<float>(sum));
+      }
+    }
+  }
+  return Tensor::of(*shape, std::move(result));
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/graph.h"
+
+#include <algorithm>
+
+namespace mpm::onnx_graph {
+
+const onnx::AttributeProto* Node::attribute(const char* wanted) const {
+  if (!proto) return nullptr;
+  for (const onnx::AttributeProto& candidate : proto->attribute()) {
+    if (candidate.name() == wanted) return &candidate;
+  }
+  return nullptr;
+}
+
+std::int64_t Node::integer(const char* wanted, std::int64_t otherwise) const {
+  const onnx::AttributeProto* found = attribute(wanted);
+  return found ? found->i() : otherwise;
+}
+
+float Node::number(const char* wanted, float otherwise) const {
+  const onnx::AttributeProto* found = attribute(wanted);
+  return found ? found->f() : otherwise;
+}
+
+std::string Node::text(const char* wanted, const std::string& otherwise) const {
+  const onnx::AttributeProto* found = attribute(wanted);
+  return found ? found->s() : otherwise;
+}
+
+std::optional<std::vector<std::int64_t>> Node::integers(const char* wanted) const {
+  const onnx::AttributeProto* found = attribute(wanted);
+  if (!found) return std::nullopt;
+  return std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
+}
+
+int Graph::addValue(std::string name) {
+  values.push_back({std::move(name), std::nullopt, std::nullopt, -1});
+  return static_cast<int>(values.size()) - 1;
+}
+
+int Graph::addConstant(std::string name, Tensor tensor) {
+  const int value = addValue(std::move(name));
+  values.back().shape = tensor.shape;
+  values.back().constant = std::move(tensor);
+  return value;
+}
+
+const Node* Graph::producer(int value) const {
+  if (value < 0) return nullptr;
+  const int node = values[static_cast<std::size_t>(value)].producer;
+  if (node < 0 || nodes[static_cast<std::size_t>(node)].dead) return nullptr;
+  return &nodes[static_cast<std::size_t>(node)];
+}
+
+Node* Graph::producer(int value) { return const_cast<Node*>(std::as_const(*this).producer(value)); }
+
+void Graph::replaceUses(int from, int to) {
+  for (Node& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+  std::replace(outputs.begin(), outputs.end(), from, to);
+}
+
+std::vector<std::vector<int>> Graph::readers() const {
+  std::vector<std::vector<int>> result(values.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].dead) continue;
+    for (const int value : nodes[i].inputs) {
+      if (value >= 0) result[static_cast<std::size_t>(value)].push_back(static_cast<int>(i));
+    }
+  }
+  for (const int value : outputs) result[static_cast<std::size_t>(value)].push_back(-1);
+  return result;
+}
+
+void Graph::dropUnused() {
+  std::vector<bool> needed(values.size(), false);
+  for (const int value : outputs) needed[static_cast<std::size_t>(value)] = true;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    if (node->dead) continue;
+    node->dead = std::none_of(node->outputs.begin(), node->outputs.end(),
+                              [&](int value) { return value >= 0 && needed[static_cast<std::size_t>(value)]; });
+    if (node->dead) continue;
+    for (const int value : node->inputs) {
+      if (value >= 0) needed[static_cast<std::size_t>(value)] = true;
+    }
+  }
+  std::erase_if(nodes, [](const Node& node) { return node.dead; });
+  for (Value& value : values) value.producer = -1;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const int value : nodes[i].outputs) {
+      if (value >= 0) values[static_cast<std::size_t>(value)].producer = static_cast<int>(i);
+    }
+  }
+}
+
+void refuse(const Node& node, const std::string& found, const std::string& expected) {
+  throw Error("node '" + node.name + "' (" + node.op + "): found " + found + ", expected " + expected);
+}
+
+}  // namespace mpm::onnx_graph

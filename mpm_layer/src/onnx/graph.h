@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpm/error.hpp"
+#include "onnx/tensor.h"
+
+namespace mpm::onnx_graph {
+
+/// A tensor of the graph.
+struct Value {
+  std::string name;
+  std::optional<Shape> shape;      ///< once it is known
+  std::optional<Tensor> constant;  ///< an initialiser, or what folding found
+  int producer = -1;               ///< node, or -1
+};
+
+/// A node of the graph, as it was written or as a canonical pass rewrote it.
+struct Node {
+  std::string op;
+  std::string domain;
+  std::string name;
+  std::vector<int> inputs;  ///< values; -1 where an optional input is left out
+  std::vector<int> outputs;
+  const onnx::NodeProto* proto = nullptr;  ///< attributes; null for nodes that a canonical pass made
+  float eps = 0;                           ///< canonical LayerNorm and L2Normalize
+  std::string activation;                  ///< canonical Activation: a name of docs/ops.md
+  bool dead = false;
+
+  int input(std::size_t index) const { return index < inputs.size() ? inputs[index] : -1; }
+  std::int64_t integer(const char* attribute, std::int64_t otherwise) const;
+  float number(const char* attribute, float otherwise) const;
+  std::string text(const char* attribute, const std::string& otherwise) const;
+  std::optional<std::vector<std::int64_t>> integers(const char* attribute) const;
+  const onnx::AttributeProto* attribute(const char* name) const;
+};
+
+/// A graph without functions, its constants read. Borrows the ModelProto it was made from.
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Node> nodes;  ///< in an order in which every value is made before it is used
+  int image = -1;           ///< the one input that is not a constant
+  std::vector<int> outputs;
+  std::vector<std::string> output_names;
+  int opset = 0;
+  std::int64_t weights = 0;  ///< elements of all initialisers
+  std::shared_ptr<std::deque<onnx::NodeProto>> inlined;  ///< nodes of local functions, attributes put in
+
+  int addValue(std::string name);
+  int addConstant(std::string name, Tensor tensor);
+  const Tensor* constant(int value) const {
+    return value >= 0 && values[static_cast<std::size_t>(value)].constant
+               ? &*values[static_cast<std::size_t>(value)].constant
+               : nullptr;
+  }
+  const Shape* shape(int value) const {
+    return value >= 0 && values[static_cast<std::size_t>(value)].shape ? &*values[static_cast<std::size_t>(value)].shape
+                                                                       : nullptr;
+  }
+  /// The live node that makes `value`, or null.
+  Node* producer(int value);
+  const Node* producer(int value) const;
+  /// Lets everything that read `from` read `to`, graph outputs included.
+  void replaceUses(int from, int to);
+  /// Live nodes that read each value; a graph output counts as a reader with the index -1.
+  std::vector<std::vector<int>> readers() const;
+  /// Marks nodes that no output needs as dead and drops the dead ones.
+  void dropUnused();
+};
+
+/// Reads the graph of `model`: constants, nodes with local functions put in place. The graph's nodes keep pointing into
+/// `model`. Throws mpm::Error.
+Graph readGraph(onnx::ModelProto& model, const std::filesystem::path& folder);
+
+/// Throws mpm::Error "node 'NAME' (OP): found FOUND, expected EXPECTED".
+[[noreturn]] void refuse(const Node& node, const std::string& found, const std::string& expected);
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/interpret.h"
+
+#include <algorithm>
+
+#include "onnx/canonical/canonical.h"
+#include "onnx/data_movement.h"
+#include "onnx/fold.h"
+#include "onnx/interpreter.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 17;
+
+bool is(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
+
+bool all(const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
+  return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
+}
+
+}  // namespace
+
+Interpretation interpret(const Graph& graph) { return Interpreter(graph).run(); }
+
+Interpreter::Interpreter(const Graph& graph) : graph_(graph), meaning_(graph.values.size()) {}
+
+Interpretation Interpreter::run() {
+  const Shape* image = graph_.shape(graph_.image);
+  if (image && image->size() == 4) {
+    const auto channels = static_cast<std::size_t>((*image)[1]);
+    meaning_[static_cast<std::size_t>(graph_.image)] = ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
+  }
+  for (const Node& node : graph_.nodes) {
+    if (movesData(node)) {
+      move(node);
+      continue;
+    }
+    const Foreign* cause = foreignInput(node);
+    const int out = node.outputs[0];
+    meaning_[static_cast<std::size_t>(out)] = cause ? Meaning(*cause) : interpretNode(node);
+    for (std::size_t i = 1; i < node.outputs.size(); ++i) {
+      meaning_[static_cast<std::size_t>(node.outputs[i])] = foreign(node, "a second output");
+    }
+  }
+  return {std::move(algebra_.terms), std::move(meaning_)};
+}
+
+Meaning Interpreter::interpretNode(const Node& node) {
+  const std::string& op = node.op;
+  if (is(node, "Conv")) return convolution(node);
+  if (node.domain == kCanonical) return rowWise(node);
+  if (is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div")) return arithmetic(node);
+  if (is(node, "MatMul")) return matMul(node);
+  if (is(node, "Einsum")) return einsum(node);
+  if (is(node, "Softmax")) return softmax(node);
+  if (is(node, "Where")) return where(node);
+  if (is(node, "ReduceMean") || is(node, "GlobalAveragePool")) return mean(node);
+  if (is(node, "Resize")) return resize(node);
+  if (is(node, "ArgMax")) return argMax(node);
+  return foreign(node, "the op " + (node.domain.empty() ? op : node.domain + "." + op));
+}
+
+Meaning Interpreter::foreign(const Node& node, std::string found, std::string expected) const {
+  return Foreign{&node, std::move(found), std::move(expected)};
+}
+
+const Foreign* Interpreter::foreignInput(const Node& node) {
+  for (const int value : node.inputs) {
+    if (const Foreign* found = as<Foreign>(value)) return found;
+  }
+  return nullptr;
+}
+
+Cells* Interpreter::cellsOf(int value, const Node& node) {
+  if (const Scores* scores = as<Scores>(value); scores && !scores->softmax) {
+    meaning_[static_cast<std::size_t>(value)] = product(node, *scores);
+  }
+  return as<Cells>(value);
+}
+
+void Interpreter::move(const Node& node) {
+  const auto assign = [&](std::size_t output, Meaning meaning) {
+    meaning_[static_cast<std::size_t>(node.outputs[output])] = std::move(meaning);
+  };
+  const auto give = [&](const Meaning& meaning) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) assign(i, meaning);
+  };
+  if (const Foreign* cause = foreignInput(node)) return give(*cause);
+  std::vector<const Cells*> sources;
+  const Cells* first = nullptr;
+  std::int64_t total = 0;
+  for (const int value : movedInputs(node)) {
+    const Cells* cells = cellsOf(value, node);
+    if (!cells && !graph_.constant(value)) return give(foreign(node, "something else than tokens moved"));
+    if (cells && first && (cells->term != first->term || cells->scale != first->scale)) {
+      return give(foreign(node, "different features joined", "features of one layer"));
+    }
+    sources.push_back(cells);
+    if (cells && !first) first = cells;
+    if (const Shape* shape = graph_.shape(value)) total += elements(*shape);
+  }
+  const auto movements = first && total <= Algebra::kMostCells ? moveData(graph_, node, true) : std::nullopt;
+  if (!movements) return give(foreign(node, "a shape that depends on the image", "static shapes"));
+
+  bool with_offset = false;
+  for (const Cells* cells : sources) with_offset = with_offset || !cells || cells->offset;
+  if (with_offset && sources.size() > 1 && first->scale != 1) {
+    return give(foreign(node, "a scaled feature joined with constants", "constants and tokens as they are"));
+  }
+  std::vector<std::vector<std::int32_t>> ids(sources.size());
+  std::vector<std::vector<float>> offsets(sources.size());
+  std::vector<const std::vector<std::int32_t>*> id_parts;
+  std::vector<const std::vector<float>*> offset_parts;
+  const bool in_order = sources.size() == 1 && std::all_of(movements->begin(), movements->end(), [](const Movement& m) { return m.in_order; });
+  for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
+    const int value = movedInputs(node)[i];
+    const auto count = static_cast<std::size_t>(elements(*graph_.shape(value)));
+    ids[i].resize(count, -1);
+    for (std::size_t k = 0; k < count && sources[i]; ++k) ids[i][k] = sources[i]->id(k);
+    id_parts.push_back(&ids[i]);
+    if (!with_offset) continue;
+    if (sources[i] && sources[i]->offset) {
+      offsets[i] = *sources[i]->offset;
+    } else {
+      offsets[i].resize(count, 0.0f);
+      for (std::size_t k = 0; k < count && !sources[i]; ++k) {
+        offsets[i][k] = static_cast<float>(graph_.constant(value)->at(static_cast<std::int64_t>(k)));
+      }
+    }
+    offset_parts.push_back(&offsets[i]);
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (i >= movements->size()) {
+      assign(i, foreign(node, "a second output"));
+      continue;
+    }
+    const Movement& movement = (*movements)[i];
+    Cells result{first->term, movement.shape, nullptr, nullptr, first->scale};
+    if (in_order) {
+      result.ids = first->ids;
+      result.offset = first->offset;
+    } else {
+      elements(movement.shape, Algebra::kMostCells);
+      result.ids = std::make_shared<const std::vector<std::int32_t>>(moved(movement, id_parts));
+      if (with_offset) result.offset = std::make_shared<const std::vector<float>>(moved(movement, offset_parts));
+    }
+    assign(i, std::move(result));
+  }
+}
+
+Meaning Interpreter::convolution(const Node& node) {
+  const Tensor* weight = graph_.constant(node.input(1));
+  if (!weight || !weight->isFloat() || weight->shape.size() != 4) return foreign(node, "a convolution with weights that are not constant");
+  if (const ImageCells* image = as<ImageCells>(node.inputs[0])) return patches(node, *image);
+  const bool pointwise = weight->shape[2] == 1 && weight->shape[3] == 1 && node.integer("group", 1) == 1 &&
+                         all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
+  Cells* map = cellsOf(node.inputs[0], node);
+  if (!pointwise || !map || map->shape.size() != 4 || map->shape[1] != weight->shape[1]) {
+    return foreign(node, "a convolution over tokens", "a plain ViT (this looks like a convolutional or hierarchical backbone)");
+  }
+  Cells tokens = Algebra::permuted(*map, {0, 2, 3, 1});
+  const auto view = algebra_.rows(tokens, node);
+  if (!view) return foreign(node, "a 1x1 convolution over something else than tokens");
+  const std::int64_t out = weight->shape[0];
+  const Tensor* bias = graph_.constant(node.input(2));
+  if (node.input(2) >= 0 && (!bias || bias->size() != out)) return foreign(node, "a bias that is not constant");
+  Term term;
+  term.kind = TermKind::kLinear;
+  term.inputs = {view->term};
+  term.rows = algebra_.at(view->term).rows;
+  term.cols = out;
+  term.node = &node;
+  term.weight = weight->reshaped({out, weight->shape[1]});
+  term.bias = bias ? *bias : Tensor::of({out}, std::vector<float>(static_cast<std::size_t>(out), 0.0f));
+  return Algebra::permuted(algebra_.cells(*view, algebra_.add(std::move(term))), {0, 3, 1, 2});
+}
+
+Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
+  const Tensor& weight = *graph_.constant(node.inputs[1]);
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if (!out || out->size() != 4 || (*out)[0] != 1) return foreign(node, "a convolution of unknown shape", "a patch embedding");
+  if (node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1) || !all(node.integers("pads"), 0) ||
+      node.text("auto_pad", "NOTSET") != "NOTSET") {
+    const std::string auto_pad = node.text("auto_pad", "NOTSET");
+    if (auto_pad != "VALID") {
+      return foreign(node, "a convolution with padding, groups or dilation over the image",
+                     "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
+    }
+  }
+  if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size()) return foreign(node, "weights for another number of channels");
+  Term term;
+  term.kind = TermKind::kPatches;
+  term.node = &node;
+  term.grid_h = (*out)[2];
+  term.grid_w = (*out)[3];
+  term.rows = elements({term.grid_h, term.grid_w}, kMostTokens);
+  term.cols = weight.shape[0];
+  elements({term.rows, term.cols}, Algebra::kMostCells);
+  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  term.stride_h = strides[0];
+  term.stride_w = strides[1];
+  std::vector<float> values = *weight.floats;
+  std::vector<float> bias(static_cast<std::size_t>(term.cols), 0.0f);
+  if (const Tensor* given = graph_.constant(node.input(2)); given && given->size() == term.cols && given->isFloat()) {
+    bias = *given->floats;
+  } else if (node.input(2) >= 0) {
+    return foreign(node, "a bias that is not constant");
+  }
+  // A normalisation in the graph goes into the weights: exact, since nothing is padded.
+  const std::int64_t area = weight.shape[2] * weight.shape[3];
+  for (std::int64_t o = 0; o < term.cols; ++o) {
+    double shift = 0;
+    for (std::size_t c = 0; c < image.scale.size(); ++c) {
+      float* kernel = values.data() + (o * weight.shape[1] + static_cast<std::int64_t>(c)) * area;
+      for (std::int64_t i = 0; i < area; ++i) {
+        shift += static_cast<double>(kernel[i]) * static_cast<double>(image.offset[c]);
+        kernel[i] *= image.scale[c];
+      }
+    }
+    bias[static_cast<std::size_t>(o)] += static_cast<float>(shift);
+  }
+  term.weight = Tensor::of(weight.shape, std::move(values));
+  term.bias = Tensor::of({term.cols}, std::move(bias));
+  const Shape rows{1, term.grid_h, term.grid_w, term.cols};
+  return Algebra::permuted(Cells{algebra_.add(std::move(term)), rows, nullptr, nullptr, 1}, {0, 3, 1, 2});
+}
+
+Meaning Interpreter::rowWise(const Node& node) {
+  Cells* cells = cellsOf(node.inputs[0], node);
+  if (!cells) return foreign(node, "something else than tokens");
+  Term term;
+  term.node = &node;
+  if (node.op == "Linear" || node.op == "LayerNorm") {
+    term.weight = *graph_.constant(node.inputs[1]);
+    term.bias = *graph_.constant(node.inputs[2]);
+  }
+  term.eps = node.eps;
+  term.activation = node.activation;
+  term.kind = node.op == "Linear"        ? TermKind::kLinear
+              : node.op == "LayerNorm"   ? TermKind::kNorm
+              : node.op == "L2Normalize" ? TermKind::kL2Norm
+                                         : TermKind::kActivation;
+  const auto view = algebra_.rows(*cells, node);
+  if (!view) {
+    if (term.kind == TermKind::kNorm) return headNorm(node, *cells);
+    return foreign(node, "features of several tokens in one row", "one token per row");
+  }
+  term.inputs = {view->term};
+  term.rows = algebra_.at(view->term).rows;
+  term.cols = term.kind == TermKind::kLinear ? term.weight.shape[0] : algebra_.at(view->term).cols;
+  return algebra_.cells(*view, algebra_.add(std::move(term)));
+}
+
+Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
+  const std::int64_t term_rows = algebra_.at(cells.term).rows, term_cols = algebra_.at(cells.term).cols;
+  const std::int64_t width = cells.shape.back();
+  const std::int64_t count = elements(cells.shape) / width;
+  const Meaning refusal = foreign(node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
+  if (cells.offset || cells.scale != 1) return refusal;
+  Term term;
+  term.kind = TermKind::kHeadNorm;
+  term.inputs = {cells.term};
+  term.rows = term_rows;
+  term.cols = term_cols;
+  term.node = &node;
+  term.weight = *graph_.constant(node.inputs[1]);
+  term.bias = *graph_.constant(node.inputs[2]);
+  term.eps = node.eps;
+  term.group_of.assign(static_cast<std::size_t>(term_cols), -1);
+  term.position_of.assign(static_cast<std::size_t>(term_cols), -1);
+  std::vector<std::int64_t> group_of_first(static_cast<std::size_t>(term_cols), -1);
+  std::int64_t groups = 0;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const std::int64_t first = cells.id(static_cast<std::size_t>(r * width));
+    if (first < 0) return refusal;
+    std::int64_t& group = group_of_first[static_cast<std::size_t>(first % term_cols)];
+    const bool is_new = group < 0;
+    if (is_new) group = groups++;
+    for (std::int64_t j = 0; j < width; ++j) {
+      const std::int64_t id = cells.id(static_cast<std::size_t>(r * width + j));
+      if (id < 0 || id / term_cols != first / term_cols) return refusal;
+      std::int64_t& owner = term.group_of[static_cast<std::size_t>(id % term_cols)];
+      std::int64_t& position = term.position_of[static_cast<std::size_t>(id % term_cols)];
+      if (is_new && owner < 0) {
+        owner = group;
+        position = j;
+      } else if (owner != group || position != j) {
+        return refusal;
+      }
+    }
+  }
+  Cells result = cells;
+  result.term = algebra_.add(std::move(term));
+  return result;
+}
+
+Meaning Interpreter::mean(const Node& node) {
+  Cells* cells = cellsOf(node.inputs[0], node);
+  const Shape* shape = graph_.shape(node.outputs[0]);
+  if (!cells || !shape) return foreign(node, "a mean of something else than tokens");
+  Cells tokens = *cells;
+  const std::size_t rank = tokens.shape.size();
+  std::vector<std::size_t> axes;
+  if (node.op == "GlobalAveragePool") {
+    for (std::size_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+  } else if (const auto given = reducedAxes(graph_, node, rank)) {
+    axes = *given;
+  }
+  std::sort(axes.begin(), axes.end());
+  if (rank == 4 && axes == std::vector<std::size_t>{2, 3}) {
+    tokens = Algebra::permuted(tokens, {0, 2, 3, 1});
+  } else if (rank < 2 || axes != std::vector<std::size_t>{rank - 2}) {
+    return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
+  }
+  const auto view = algebra_.rows(tokens, node);
+  if (!view) return foreign(node, "a mean of something else than tokens");
+  Term term;
+  term.kind = TermKind::kMean;
+  term.inputs = {view->term};
+  term.rows = 1;
+  term.cols = tokens.shape.back();
+  term.node = &node;
+  term.row_of = view->row_of;
+  if (view->whole()) {
+    for (std::int64_t row = 0; row < algebra_.at(view->term).rows; ++row) term.row_of.push_back(row);
+  }
+  if (elements(*shape) != term.cols) return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
+  return Cells{algebra_.add(std::move(term)), *shape, nullptr, nullptr, 1};
+}
+
+Meaning Interpreter::resize(const Node& node) {
+  const Cells* cells = cellsOf(node.inputs[0], node);
+  const Shape* shape = graph_.shape(node.outputs[0]);
+  if (!cells || !shape || shape->size() != 4) return foreign(node, "a Resize of something else than a map of tokens");
+  const std::string mode = node.text("mode", "nearest");
+  const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
+  if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") || node.integer("antialias", 0) != 0) {
+    return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates, "linear and half_pixel (align_corners=False)");
+  }
+  if ((*shape)[0] != cells->shape[0] || (*shape)[1] != cells->shape[1]) return foreign(node, "a Resize over channels", "one over height and width");
+  return ClassMap{*cells, *shape, false};
+}
+
+Meaning Interpreter::argMax(const Node& node) {
+  if (node.integer("axis", 0) != 1 || node.integer("select_last_index", 0) != 0) return foreign(node, "an ArgMax over another axis than the classes");
+  if (const ClassMap* map = as<ClassMap>(node.inputs[0]); map && !map->argmax) return ClassMap{map->cells, map->shape, true};
+  if (const Cells* cells = cellsOf(node.inputs[0], node); cells && cells->shape.size() == 4) return ClassMap{*cells, cells->shape, true};
+  return foreign(node, "an ArgMax of something else than class scores");
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "onnx/graph.h"
+#include "onnx/terms.h"
+
+namespace mpm::onnx_graph {
+
+/// The image, each channel times `scale` plus `offset` (a normalisation that the graph does itself).
+struct ImageCells {
+  std::vector<float> scale, offset;
+};
+
+/// A tensor of which every element is an element of one term, or a constant: scale * term[id] + offset.
+struct Cells {
+  int term = -1;
+  Shape shape;
+  std::shared_ptr<const std::vector<std::int32_t>> ids;  ///< row * cols + column, -1 for none; null: 0, 1, 2, ...
+  std::shared_ptr<const std::vector<float>> offset;      ///< null: zeros
+  double scale = 1;
+
+  std::int32_t id(std::size_t i) const { return ids ? (*ids)[i] : static_cast<std::int32_t>(i); }
+};
+
+/// scale * q k^T, and whether its rows went through a softmax.
+struct Scores {
+  Cells q, k;  ///< {.., rows, columns} both
+  Shape shape;
+  double scale = 1;
+  bool softmax = false;
+};
+
+/// A map {1, C, h, w} of cells after a bilinear resize (half-pixel centres) and, perhaps, the argmax over its channels.
+struct ClassMap {
+  Cells cells;
+  Shape shape;
+  bool argmax = false;
+};
+
+/// Something that has no place in this algebra: which node began it, and why.
+struct Foreign {
+  const Node* node = nullptr;
+  std::string found, expected;
+};
+
+using Meaning = std::variant<std::monostate, ImageCells, Cells, Scores, ClassMap, Foreign>;
+
+/// What the values of a graph mean, in terms of token matrices.
+struct Interpretation {
+  std::vector<Term> terms;
+  std::vector<Meaning> meaning;  ///< per value of the graph; monostate for constants
+
+  template <typename T>
+  const T* as(int value) const {
+    return value < 0 ? nullptr : std::get_if<T>(&meaning[static_cast<std::size_t>(value)]);
+  }
+};
+
+/// Runs a canonical graph on symbols instead of numbers. Never refuses: what it does not know is Foreign.
+Interpretation interpret(const Graph& graph);
+
+}  // namespace mpm::onnx_graph

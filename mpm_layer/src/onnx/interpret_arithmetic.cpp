@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/interpreter.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+std::optional<double> uniform(const Tensor& tensor) {
+  if (tensor.size() == 0) return std::nullopt;
+  for (std::int64_t i = 1; i < tensor.size(); ++i) {
+    if (tensor.at(i) != tensor.at(0)) return std::nullopt;
+  }
+  return tensor.at(0);
+}
+
+bool differsAlongLastAxisOnly(const Tensor& tensor) {
+  return !tensor.shape.empty() && tensor.size() == tensor.shape.back();
+}
+
+}  // namespace
+
+Meaning Interpreter::arithmetic(const Node& node) {
+  if (node.inputs.size() != 2) return foreign(node, "other than two operands");
+  const Tensor* left = graph_.constant(node.inputs[0]);
+  const Tensor* right = graph_.constant(node.inputs[1]);
+  if (!left && !right) return ofTwo(node);
+  const int value = left ? node.inputs[1] : node.inputs[0];
+  if (left && (node.op == "Sub" || node.op == "Div")) return foreign(node, "a constant minus or divided by tokens");
+  const Tensor& constant = left ? *left : *right;
+  if (const ImageCells* image = as<ImageCells>(value)) return imageArithmetic(node, *image, constant);
+  if (const Scores* scores = as<Scores>(value)) return scoresArithmetic(node, *scores, constant);
+  if (as<Cells>(value)) return withConstant(node, value, constant);
+  return foreign(node, "something else than tokens");
+}
+
+Meaning Interpreter::imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant) {
+  const auto channels = static_cast<std::int64_t>(image.scale.size());
+  std::vector<float> values;
+  try {
+    values = constant.broadcastTo({1, channels, 1, 1});
+  } catch (const Error&) {
+    return foreign(node, "a constant that differs from pixel to pixel", "one number per channel of the image");
+  }
+  ImageCells result = image;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    if (node.op == "Add") result.offset[c] += values[c];
+    if (node.op == "Sub") result.offset[c] -= values[c];
+    if (node.op == "Mul" || node.op == "Div") {
+      const float factor = node.op == "Mul" ? values[c] : 1 / values[c];
+      result.scale[c] *= factor;
+      result.offset[c] *= factor;
+    }
+  }
+  return result;
+}
+
+Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& constant) {
+  const Cells cells = *as<Cells>(value);
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if (!out || elements(*out) != elements(cells.shape)) return foreign(node, "tokens repeated by broadcasting");
+  const auto number = uniform(constant);
+  Cells result = cells;
+  result.shape = *out;
+  if (node.op == "Mul" || node.op == "Div") {
+    if (!number || *number == 0) return columnScale(node, value, constant);
+    const double factor = node.op == "Mul" ? *number : 1 / *number;
+    if (!std::isfinite(factor)) return foreign(node, "a factor that is not finite");
+    result.scale *= factor;
+    if (cells.offset) {
+      std::vector<float> scaled = *cells.offset;
+      for (float& offset : scaled) offset = static_cast<float>(static_cast<double>(offset) * factor);
+      result.offset = std::make_shared<const std::vector<float>>(std::move(scaled));
+    }
+    return result;
+  }
+  if (number == 0.0) return result;
+  std::vector<float> offset = constant.broadcastTo(*out);
+  for (std::size_t i = 0; i < offset.size(); ++i) {
+    if (node.op == "Sub") offset[i] = -offset[i];
+    if (cells.offset) offset[i] += (*cells.offset)[i];
+  }
+  result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  return result;
+}
+
+Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& constant) {
+  Cells& cells = *as<Cells>(value);
+  if (!differsAlongLastAxisOnly(constant) || cells.shape.empty() || constant.shape.back() != cells.shape.back() ||
+      constant.shape.size() > cells.shape.size()) {
+    return foreign(node, "tokens times a constant that differs from token to token (rotary position embedding, mask)",
+                   "a factor per feature at most");
+  }
+  const auto view = algebra_.rows(cells, node);
+  if (!view) {
+    return foreign(node, "a factor per feature of something else than whole tokens", "a factor per feature of a token");
+  }
+  Term term;
+  term.kind = TermKind::kScale;
+  term.inputs = {view->term};
+  term.rows = algebra_.at(view->term).rows;
+  term.cols = cells.shape.back();
+  term.node = &node;
+  std::vector<float> weight(static_cast<std::size_t>(term.cols));
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    const double factor = constant.at(static_cast<std::int64_t>(i));
+    weight[i] = static_cast<float>(node.op == "Mul" ? factor : 1 / factor);
+    if (!std::isfinite(weight[i])) return foreign(node, "a factor that is not finite");
+  }
+  term.weight = Tensor::of({term.cols}, std::move(weight));
+  return algebra_.cells(*view, algebra_.add(std::move(term)));
+}
+
+Meaning Interpreter::ofTwo(const Node& node) {
+  Cells* left = cellsOf(node.inputs[0], node);
+  Cells* right = left ? cellsOf(node.inputs[1], node) : nullptr;
+  left = right ? as<Cells>(node.inputs[0]) : nullptr;
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if ((node.op != "Add" && node.op != "Mul") || !left || !right || !out) {
+    return foreign(node, node.op == "Add" ? "a sum with something else than tokens (mask, relative position bias)"
+                                          : "a " + node.op + " of two tensors");
+  }
+  if (elements(left->shape) != elements(right->shape) || elements(*out) != elements(left->shape) ||
+      left->shape.back() != right->shape.back()) {
+    return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape), "equal shapes");
+  }
+  auto a = algebra_.rows(*left, node);
+  auto b = algebra_.rows(*right, node);
+  if (!a || !b) return foreign(node, "features of several tokens in one row", "one token per row");
+  if (a->row_of != b->row_of || algebra_.at(a->term).rows != algebra_.at(b->term).rows) {
+    a = algebra_.arranged(*a, node);
+    b = algebra_.arranged(*b, node);
+  }
+  Term term;
+  term.kind = node.op == "Add" ? TermKind::kAdd : TermKind::kMultiply;
+  term.inputs = {a->term, b->term};
+  term.rows = algebra_.at(a->term).rows;
+  term.cols = algebra_.at(a->term).cols;
+  term.node = &node;
+  Cells result = algebra_.cells(*a, algebra_.add(std::move(term)));
+  result.shape = *out;
+  return result;
+}
+
+}  // namespace mpm::onnx_graph

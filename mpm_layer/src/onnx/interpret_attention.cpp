@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "onnx/data_movement.h"
+#include "onnx/interpreter.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr const char* kWindowed =
+    "attention of every token to every token (a hierarchical or windowed backbone, such as Swin, PVT or SAM, cannot be "
+    "merged)";
+
+std::optional<double> uniform(const Tensor& tensor) {
+  if (tensor.size() == 0) return std::nullopt;
+  for (std::int64_t i = 1; i < tensor.size(); ++i) {
+    if (tensor.at(i) != tensor.at(0)) return std::nullopt;
+  }
+  return tensor.at(0);
+}
+
+std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
+  std::vector<std::size_t> order(rank);
+  for (std::size_t axis = 0; axis < rank; ++axis) order[axis] = axis;
+  std::swap(order[rank - 1], order[rank - 2]);
+  return order;
+}
+
+}  // namespace
+
+Meaning Interpreter::matMul(const Node& node) {
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if (graph_.constant(node.inputs[0]) || graph_.constant(node.inputs[1]) || !out) {
+    return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
+  }
+  Cells* right = cellsOf(node.inputs[1], node);
+  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && right) return context(node, *scores, *right);
+  const Cells* left = cellsOf(node.inputs[0], node);
+  right = as<Cells>(node.inputs[1]);
+  if (!left || !right || left->shape.size() != right->shape.size() || left->shape.size() < 2) {
+    return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
+  }
+  return Scores{*left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), *out, 1, false};
+}
+
+Meaning Interpreter::einsum(const Node& node) {
+  std::string equation = node.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  const auto refusal = foreign(node, "Einsum '" + equation + "'", "q k^T or softmax(q k^T) v");
+  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow || node.inputs.size() != 2) return refusal;
+  const std::string a = equation.substr(0, comma), b = equation.substr(comma + 1, arrow - comma - 1);
+  const std::string c = equation.substr(arrow + 2);
+  Cells* right = cellsOf(node.inputs[1], node);
+  if (!right || b.size() != right->shape.size() || a.size() != c.size() || a.size() != b.size() || a.size() < 2) return refusal;
+  // The axis that is summed, and those of the rows and columns of the result.
+  const auto missing = [&](const std::string& from, const std::string& in) {
+    std::string letters;
+    for (const char letter : from) {
+      if (in.find(letter) == std::string::npos) letters += letter;
+    }
+    return letters;
+  };
+  const std::string summed = missing(a, c), row = missing(a, b), column = missing(b, a);
+  if (summed.size() != 1 || row.size() != 1 || column.size() != 1) return refusal;
+  const auto order = [](const std::string& from, const std::string& to) {
+    std::vector<std::size_t> result;
+    for (const char letter : to) {
+      const std::size_t axis = from.find(letter);
+      if (axis == std::string::npos) return std::vector<std::size_t>{};
+      result.push_back(axis);
+    }
+    return result;
+  };
+  std::string batch;
+  for (const char letter : c) {
+    if (letter != row[0] && letter != column[0]) batch += letter;
+  }
+  const auto right_order = order(b, batch + column + summed);
+  if (right_order.size() != b.size()) return refusal;
+  const Cells turned = Algebra::permuted(*right, right_order);
+  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax) {
+    if (a != batch + row + summed) return refusal;
+    Meaning result = context(node, *scores, Algebra::permuted(turned, lastTwoSwapped(turned.shape.size())));
+    const auto back = order(batch + row + column, c);
+    if (Cells* cells = std::get_if<Cells>(&result); cells && back.size() == c.size()) return Algebra::permuted(*cells, back);
+    return result;
+  }
+  const Cells* left = cellsOf(node.inputs[0], node);
+  const auto left_order = order(a, batch + row + summed);
+  if (!left || left->shape.size() != a.size() || left_order.size() != a.size() || c != batch + row + column) return refusal;
+  const Cells q = Algebra::permuted(*left, left_order);
+  Shape shape = q.shape;
+  shape.back() = turned.shape[turned.shape.size() - 2];
+  return Scores{q, turned, shape, 1, false};
+}
+
+Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {
+  const auto number = uniform(constant);
+  if (!number || scores.softmax) {
+    return foreign(node, "attention logits plus or times a constant matrix (mask, relative position bias)", "softmax(scale q k^T) v");
+  }
+  Scores result = scores;
+  if (node.op == "Mul") result.scale *= *number;
+  if (node.op == "Div") result.scale /= *number;
+  if ((node.op == "Add" || node.op == "Sub") && *number != 0) return foreign(node, "a number added to the attention logits", "softmax(scale q k^T) v");
+  return result;
+}
+
+Meaning Interpreter::softmax(const Node& node) {
+  const Scores* scores = as<Scores>(node.inputs[0]);
+  if (!scores || scores->softmax) return foreign(node, "a Softmax of something else than q k^T");
+  // Before opset 13 the default is 1, and every axis from there on is taken together.
+  const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
+  if (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1) return foreign(node, "a Softmax over another axis than the last");
+  Scores result = *scores;
+  result.softmax = true;
+  return result;
+}
+
+/// Exporters guard the softmax of a masked row: Where(IsNaN(p), 0, p). Without a mask it never strikes.
+Meaning Interpreter::where(const Node& node) {
+  const Scores* scores = as<Scores>(node.input(2));
+  const Tensor* zero = graph_.constant(node.input(1));
+  const Node* condition = graph_.producer(node.input(0));
+  if (scores && scores->softmax && zero && uniform(*zero) == 0.0 && condition && condition->op == "IsNaN" &&
+      condition->inputs[0] == node.inputs[2]) {
+    return *scores;
+  }
+  return foreign(node, "a choice between tensors (mask)");
+}
+
+Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
+  const std::int64_t tokens = v.shape.size() < 2 ? 0 : v.shape[v.shape.size() - 2];
+  const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
+  if (!q_view || !k_view || !v_view) {
+    const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
+    if (keys != rows) return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens", kWindowed);
+    return foreign(node, "heads or tokens of attention out of order", kWindowed);
+  }
+  const std::int64_t width = scores.q.shape.back();
+  const auto heads = static_cast<std::int64_t>(q_view->column.size()) / width;
+  if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
+      scores.k.shape.back() != width || v.shape.back() != width || scores.k.shape[scores.k.shape.size() - 2] != tokens) {
+    return foreign(node, "q, k and v of different sizes", "heads of one size");
+  }
+  Term term;
+  term.kind = TermKind::kAttention;
+  term.inputs = {q_view->term, k_view->term, v_view->term};
+  term.rows = tokens;
+  term.cols = heads * width;
+  term.node = &node;
+  term.heads = heads;
+  term.q = *q_view;
+  term.k = *k_view;
+  term.v = *v_view;
+  term.scale = scores.scale * q_view->scale * k_view->scale;
+  const Shape* out = graph_.shape(node.outputs[0]);
+  Shape shape = v.shape;
+  if (out && elements(*out) == elements(shape) && node.op == "MatMul") shape = *out;
+  // Rows of the term are {heads, head_dim}; the graph has the heads in front of the tokens.
+  const Cells by_token{algebra_.add(std::move(term)), {tokens, heads, width}, nullptr, nullptr, 1};
+  Cells result = Algebra::permuted(by_token, {1, 0, 2});
+  result.shape = shape;
+  return result;
+}
+
+Meaning Interpreter::product(const Node& node, const Scores& scores) {
+  Cells left = scores.q, right = scores.k;
+  const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);
+  const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;
+  if (!a || !b || !one) return foreign(node, "q k^T used for something else than attention", "a softmax over the keys");
+  const RowView rows = algebra_.arranged(*a, node), others = algebra_.arranged(*b, node);
+  Term term;
+  term.kind = TermKind::kProduct;
+  term.inputs = {rows.term, others.term};
+  term.rows = algebra_.at(rows.term).rows;
+  term.cols = algebra_.at(others.term).rows;
+  term.node = &node;
+  term.scale = scores.scale;
+  return Cells{algebra_.add(std::move(term)), scores.shape, nullptr, nullptr, 1};
+}
+
+}  // namespace mpm::onnx_graph

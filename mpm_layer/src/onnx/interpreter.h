@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "onnx/algebra.h"
+#include "onnx/interpret.h"
+
+namespace mpm::onnx_graph {
+
+/// One pass over a graph, node by node; each method gives the meaning of one kind of node.
+class Interpreter {
+ public:
+  explicit Interpreter(const Graph& graph);
+  Interpretation run();
+
+ private:
+  Meaning interpretNode(const Node& node);
+  Meaning foreign(const Node& node, std::string found, std::string expected = "a plain pre-norm ViT") const;
+
+  // interpret.cpp: rows of tokens
+  void move(const Node& node);
+  Meaning convolution(const Node& node);
+  Meaning patches(const Node& node, const ImageCells& image);
+  Meaning rowWise(const Node& node);
+  Meaning headNorm(const Node& node, const Cells& cells);
+  Meaning mean(const Node& node);
+  Meaning resize(const Node& node);
+  Meaning argMax(const Node& node);
+
+  // interpret_arithmetic.cpp: Add, Sub, Mul, Div
+  Meaning arithmetic(const Node& node);
+  Meaning imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant);
+  Meaning withConstant(const Node& node, int value, const Tensor& constant);
+  Meaning columnScale(const Node& node, int value, const Tensor& constant);
+  Meaning ofTwo(const Node& node);
+
+  // interpret_attention.cpp: from two projections to the context
+  Meaning matMul(const Node& node);
+  Meaning einsum(const Node& node);
+  Meaning scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant);
+  Meaning softmax(const Node& node);
+  Meaning where(const Node& node);
+  Meaning context(const Node& node, const Scores& scores, const Cells& v);
+  Meaning product(const Node& node, const Scores& scores);
+
+  template <typename T>
+  T* as(int value) {
+    return value < 0 ? nullptr : std::get_if<T>(&meaning_[static_cast<std::size_t>(value)]);
+  }
+  /// The value's cells, scores without softmax turned into a product of terms first; else null.
+  Cells* cellsOf(int value, const Node& node);
+  /// The first foreign input of `node`, or null.
+  const Foreign* foreignInput(const Node& node);
+
+  const Graph& graph_;
+  Algebra algebra_;
+  std::vector<Meaning> meaning_;
+};
+
+}  // namespace mpm::onnx_graph

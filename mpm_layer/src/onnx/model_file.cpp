@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/model_file.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "mpm/error.hpp"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr int kOldestOpset = 11;
+
+std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, std::uintmax_t count) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  if (!file || !file.seekg(static_cast<std::streamoff>(offset)) ||
+      !file.read(bytes.data(), static_cast<std::streamsize>(count))) {
+    throw Error("cannot read '" + path.string() + "'");
+  }
+  return bytes;
+}
+
+}  // namespace
+
+onnx::ModelProto parseModel(const std::string& bytes) {
+  if (bytes.empty()) throw Error("the file is empty, expected an ONNX model");
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error("the file is larger than 2 GiB, which ONNX cannot hold: store the weights as external data");
+  }
+  onnx::ModelProto model;
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
+    throw Error("not an ONNX model, or cut off");
+  }
+  if (!model.has_graph() || model.graph().node_size() == 0) {
+    throw Error("not an ONNX model, or cut off: it holds no graph with nodes");
+  }
+  defaultOpset(model);
+  return model;
+}
+
+onnx::ModelProto readModelFile(const std::filesystem::path& path) {
+  std::error_code status;
+  if (!std::filesystem::exists(path, status)) throw Error("no such file");
+  if (!std::filesystem::is_regular_file(path, status)) throw Error("not a file");
+  const std::uintmax_t size = std::filesystem::file_size(path, status);
+  if (status) throw Error("cannot read the file: " + status.message());
+  return parseModel(readBytes(path, 0, size));
+}
+
+int defaultOpset(const onnx::ModelProto& model) {
+  for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
+    if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;
+    if (opset.version() < kOldestOpset || opset.version() > 1000) {
+      throw Error("opset " + std::to_string(opset.version()) + " found, " + std::to_string(kOldestOpset) +
+                  " or later expected: export the model again");
+    }
+    return static_cast<int>(opset.version());
+  }
+  throw Error("not an ONNX model, or cut off: it names no opset");
+}
+
+namespace {
+
+float widenHalf(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  std::uint32_t exponent = (half >> 10) & 0x1fu;
+  std::uint32_t mantissa = half & 0x3ffu;
+  std::uint32_t bits = sign;
+  if (exponent == 31) {
+    bits |= 0x7f800000u | (mantissa << 13);
+  } else if (exponent != 0) {
+    bits |= ((exponent + 112) << 23) | (mantissa << 13);
+  } else if (mantissa != 0) {
+    exponent = 113;
+    while ((mantissa & 0x400u) == 0) {
+      mantissa <<= 1;
+      --exponent;
+    }
+    bits |= (exponent << 23) | ((mantissa & 0x3ffu) << 13);
+  }
+  return std::bit_cast<float>(bits);
+}
+
+float widenBfloat(std::uint16_t value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
+
+std::string externalBytes(const onnx::TensorProto& proto, const std::filesystem::path& folder, std::uintmax_t count,
+                          const std::string& what) {
+  std::string location;
+  std::uintmax_t offset = 0;
+  for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset" || entry.key() == "length") {
+      std::uintmax_t number = 0;
+      const auto [end, status] =
+          std::from_chars(entry.value().data(), entry.value().data() + entry.value().size(), number);
+      if (status != std::errc() || end != entry.value().data() + entry.value().size()) {
+        throw Error(what + ": external data with " + entry.key() + " '" + entry.value() + "', expected a number");
+      }
+      if (entry.key() == "offset") offset = number;
+      if (entry.key() == "length" && number != count) {
+        throw Error(what + ": external data of " + entry.value() + " bytes, expected " + std::to_string(count));
+      }
+    }
+  }
+  const std::filesystem::path relative = std::filesystem::path(location).lexically_normal();
+  if (location.empty() || relative.is_absolute() || *relative.begin() == "..") {
+    throw Error(what + ": external data in '" + location + "', expected a file in the model's folder");
+  }
+  if (folder.empty()) throw Error(what + ": external data cannot be read for a model in memory");
+  const std::filesystem::path path = folder / relative;
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) {
+    throw Error(what + ": its external data file '" + path.string() + "' is missing");
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, status);
+  if (status || offset > size || count > size - offset) {
+    throw Error(what + ": its external data file '" + path.string() + "' is too short");
+  }
+  return readBytes(path, offset, count);
+}
+
+template <typename Stored, typename Result, typename Convert>
+std::vector<Result> fromRaw(const std::string& raw, Convert convert) {
+  std::vector<Result> values(raw.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, raw.data() + i * sizeof(Stored), sizeof(Stored));
+    values[i] = static_cast<Result>(convert(stored));
+  }
+  return values;
+}
+
+template <typename Result, typename Field, typename Convert>
+std::vector<Result> fromField(const Field& field, Convert convert) {
+  std::vector<Result> values(static_cast<std::size_t>(field.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Result>(convert(field[static_cast<int>(i)]));
+  return values;
+}
+
+std::size_t bytesPerElement(int type) {
+  switch (type) {
+    case onnx::TensorProto::BOOL:
+    case onnx::TensorProto::INT8:
+    case onnx::TensorProto::UINT8:
+      return 1;
+    case onnx::TensorProto::INT16:
+    case onnx::TensorProto::UINT16:
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16:
+      return 2;
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::INT32:
+    case onnx::TensorProto::UINT32:
+      return 4;
+    case onnx::TensorProto::DOUBLE:
+    case onnx::TensorProto::INT64:
+    case onnx::TensorProto::UINT64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what) {
+  const int type = proto.data_type();
+  const std::size_t width = bytesPerElement(type);
+  if (width == 0) throw Error(what + ": tensors of ONNX type " + std::to_string(type) + " are not understood");
+  const Shape shape(proto.dims().begin(), proto.dims().end());
+  std::int64_t count = 0;
+  try {
+    count = elements(shape);
+  } catch (const Error& error) {
+    throw Error(what + ": " + error.what());
+  }
+  const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
+  const bool raw_given = external || proto.has_raw_data();
+  std::string loaded;
+  if (external) loaded = externalBytes(proto, folder, static_cast<std::uintmax_t>(count) * width, what);
+  const std::string& raw = external ? loaded : proto.raw_data();
+  if (raw_given && raw.size() != static_cast<std::size_t>(count) * width) {
+    throw Error(what + ": " + std::to_string(raw.size()) + " bytes found, " +
+                std::to_string(static_cast<std::size_t>(count) * width) + " expected for shape " + toString(shape));
+  }
+  const auto same = [](auto value) { return value; };
+  std::vector<float> floats;
+  std::vector<std::int64_t> ints;
+  bool is_float = false;
+  const auto bits16 = [](auto convert) { return [convert](auto v) { return convert(static_cast<std::uint16_t>(v)); }; };
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+      is_float = true;
+      floats = raw_given ? fromRaw<float, float>(raw, same) : fromField<float>(proto.float_data(), same);
+      break;
+    case onnx::TensorProto::DOUBLE:
+      is_float = true;
+      floats = raw_given ? fromRaw<double, float>(raw, same) : fromField<float>(proto.double_data(), same);
+      break;
+    case onnx::TensorProto::FLOAT16:
+      is_float = true;
+      floats = raw_given ? fromRaw<std::uint16_t, float>(raw, widenHalf)
+                         : fromField<float>(proto.int32_data(), bits16(widenHalf));
+      break;
+    case onnx::TensorProto::BFLOAT16:
+      is_float = true;
+      floats = raw_given ? fromRaw<std::uint16_t, float>(raw, widenBfloat)
+                         : fromField<float>(proto.int32_data(), bits16(widenBfloat));
+      break;
+    case onnx::TensorProto::INT64:
+      ints = raw_given ? fromRaw<std::int64_t, std::int64_t>(raw, same) : fromField<std::int64_t>(proto.int64_data(), same);
+      break;
+    case onnx::TensorProto::UINT64:
+    case onnx::TensorProto::UINT32:
+      if (raw_given) {
+        ints = type == onnx::TensorProto::UINT64 ? fromRaw<std::uint64_t, std::int64_t>(raw, same)
+                                                 : fromRaw<std::uint32_t, std::int64_t>(raw, same);
+      } else {
+        ints = fromField<std::int64_t>(proto.uint64_data(), same);
+      }
+      break;
+    default:
+      if (!raw_given) {
+        ints = fromField<std::int64_t>(proto.int32_data(), same);
+      } else if (type == onnx::TensorProto::INT32) {
+        ints = fromRaw<std::int32_t, std::int64_t>(raw, same);
+      } else if (type == onnx::TensorProto::INT16) {
+        ints = fromRaw<std::int16_t, std::int64_t>(raw, same);
+      } else if (type == onnx::TensorProto::UINT16) {
+        ints = fromRaw<std::uint16_t, std::int64_t>(raw, same);
+      } else if (type == onnx::TensorProto::INT8) {
+        ints = fromRaw<std::int8_t, std::int64_t>(raw, same);
+      } else {
+        ints = fromRaw<std::uint8_t, std::int64_t>(raw, same);
+      }
+  }
+  const std::size_t found = is_float ? floats.size() : ints.size();
+  if (found != static_cast<std::size_t>(count)) {
+    throw Error(what + ": " + std::to_string(found) + " values found, " + std::to_string(count) +
+                " expected for shape " + toString(shape));
+  }
+  return is_float ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
+}
+
+}  // namespace mpm::onnx_graph

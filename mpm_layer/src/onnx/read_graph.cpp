@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <unordered_map>
+
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr std::size_t kMostNodes = 1'000'000;  // a function that calls itself, or a file made to exhaust memory
+constexpr int kDeepestCall = 32;
+
+using Scope = std::unordered_map<std::string, int>;
+using Attributes = std::unordered_map<std::string, onnx::AttributeProto>;
+
+void requireFinite(const Tensor& tensor, const std::string& what) {
+  // Scalars are limits (Clip to infinity, a mask's -inf), not weights.
+  if (!tensor.isFloat() || tensor.size() <= 1) return;
+  for (const float value : *tensor.floats) {
+    if (!std::isfinite(value)) throw Error(what + " holds a NaN or an infinity, expected finite weights");
+  }
+}
+
+class Reader {
+ public:
+  Reader(onnx::ModelProto& model, const std::filesystem::path& folder) : model_(model), folder_(folder) {
+    graph_.inlined = std::make_shared<std::deque<onnx::NodeProto>>();
+    graph_.opset = defaultOpset(model);
+    for (const onnx::FunctionProto& function : model.functions()) {
+      functions_[function.domain() + "::" + function.name()] = &function;
+    }
+  }
+
+  Graph read() {
+    onnx::GraphProto& source = *model_.mutable_graph();
+    Scope scope;
+    if (source.sparse_initializer_size() > 0) throw Error("sparse initialisers are not understood");
+    for (onnx::TensorProto& proto : *source.mutable_initializer()) {
+      const std::string what = "initialiser '" + proto.name() + "'";
+      Tensor tensor = readTensor(proto, folder_, what);
+      requireFinite(tensor, what);
+      graph_.weights += tensor.size();
+      proto.clear_raw_data();  // the weights would be in memory twice
+      scope[proto.name()] = graph_.addConstant(proto.name(), std::move(tensor));
+    }
+    for (const onnx::ValueInfoProto& input : source.input()) {
+      if (scope.contains(input.name())) continue;  // a default value, as old exporters write weights
+      if (graph_.image >= 0) {
+        throw Error("graph input '" + input.name() + "': found a second input, expected the image alone");
+      }
+      graph_.image = graph_.addValue(input.name());
+      scope[input.name()] = graph_.image;
+    }
+    if (graph_.image < 0) throw Error("the graph has no input, expected an image");
+    for (const onnx::NodeProto& node : source.node()) addNode(node, scope, "", 0);
+    if (source.output_size() == 0) throw Error("the graph has no output");
+    for (const onnx::ValueInfoProto& output : source.output()) {
+      const auto found = scope.find(output.name());
+      if (found == scope.end()) throw Error("graph output '" + output.name() + "' is made by no node");
+      graph_.outputs.push_back(found->second);
+      graph_.output_names.push_back(output.name());
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  int lookUp(const std::string& name, const Scope& scope, const onnx::NodeProto& node) const {
+    if (name.empty()) return -1;
+    const auto found = scope.find(name);
+    if (found == scope.end()) {
+      throw Error("node '" + node.name() + "' (" + node.op_type() + "): reads '" + name +
+                  "', which no earlier node makes");
+    }
+    return found->second;
+  }
+
+  void addNode(const onnx::NodeProto& proto, Scope& scope, const std::string& prefix, int depth) {
+    if (graph_.nodes.size() >= kMostNodes) throw Error("the graph has more than a million nodes");
+    const auto function = functions_.find(proto.domain() + "::" + proto.op_type());
+    if (function != functions_.end()) {
+      inlineFunction(*function->second, proto, scope, prefix, depth);
+      return;
+    }
+    Node node;
+    node.op = proto.op_type();
+    node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+    node.proto = &proto;
+    node.name = prefix + (!proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0));
+    for (const std::string& name : proto.input()) node.inputs.push_back(lookUp(name, scope, proto));
+    if (proto.output_size() == 0) return;
+    const int index = static_cast<int>(graph_.nodes.size());
+    for (const std::string& name : proto.output()) {
+      if (name.empty()) {
+        node.outputs.push_back(graph_.addValue(""));
+        graph_.values.back().producer = index;
+        continue;
+      }
+      if (scope.contains(name)) throw Error("node '" + node.name + "' (" + node.op + "): makes '" + name + "' again");
+      const int value = graph_.addValue(prefix + name);
+      graph_.values.back().producer = index;
+      scope[name] = value;
+      node.outputs.push_back(value);
+    }
+    if (node.op == "Constant" && node.domain.empty()) {
+      Value& value = graph_.values[static_cast<std::size_t>(node.outputs[0])];
+      value.constant = constantOf(node);
+      value.shape = value.constant->shape;
+      value.producer = -1;
+      return;
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  Tensor constantOf(const Node& node) {
+    for (const onnx::AttributeProto& attribute : node.proto->attribute()) {
+      const std::string& kind = attribute.name();
+      if (kind == "value") {
+        Tensor tensor = readTensor(attribute.t(), folder_, "constant '" + node.name + "'");
+        requireFinite(tensor, "constant '" + node.name + "'");
+        graph_.weights += tensor.isFloat() && tensor.size() > 1 ? tensor.size() : 0;
+        return tensor;
+      }
+      if (kind == "value_float") return Tensor::of({}, std::vector<float>{attribute.f()});
+      if (kind == "value_int") return Tensor::of({}, std::vector<std::int64_t>{attribute.i()});
+      if (kind == "value_floats") {
+        return Tensor::of({attribute.floats_size()}, std::vector<float>(attribute.floats().begin(), attribute.floats().end()));
+      }
+      if (kind == "value_ints") {
+        return Tensor::of({attribute.ints_size()},
+                          std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
+      }
+    }
+    refuse(node, "no numeric value", "a constant tensor");
+  }
+
+  void inlineFunction(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope,
+                      const std::string& prefix, int depth) {
+    if (depth >= kDeepestCall) throw Error("function '" + function.name() + "' calls itself");
+    Attributes given;
+    for (const onnx::AttributeProto& attribute : call.attribute()) given[attribute.name()] = attribute;
+    Scope inner;
+    for (int i = 0; i < function.input_size(); ++i) {
+      const int actual = i < call.input_size() ? lookUp(call.input(i), scope, call) : -1;
+      if (actual >= 0) inner[function.input(i)] = actual;
+    }
+    const std::string path = prefix + (call.name().empty() ? function.name() : call.name()) + "/";
+    for (const onnx::NodeProto& body : function.node()) {
+      onnx::NodeProto& node = graph_.inlined->emplace_back(body);
+      auto& attributes = *node.mutable_attribute();
+      for (int i = attributes.size() - 1; i >= 0; --i) {
+        const std::string reference = attributes[i].ref_attr_name();
+        if (reference.empty()) continue;
+        const auto actual = given.find(reference);
+        if (actual == given.end()) {
+          attributes.DeleteSubrange(i, 1);
+          continue;
+        }
+        const std::string name = attributes[i].name();
+        attributes[i] = actual->second;
+        attributes[i].set_name(name);
+      }
+      addNode(node, inner, path, depth + 1);
+    }
+    for (int i = 0; i < function.output_size() && i < call.output_size(); ++i) {
+      if (!call.output(i).empty()) scope[call.output(i)] = lookUp(function.output(i), inner, call);
+    }
+  }
+
+  onnx::ModelProto& model_;
+  const std::filesystem::path& folder_;
+  Graph graph_;
+  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
+};
+
+}  // namespace
+
+Graph readGraph(onnx::ModelProto& model, const std::filesystem::path& folder) { return Reader(model, folder).read(); }
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/tensor.h"
+
+#include <algorithm>
+
+#include "mpm/error.hpp"
+
+namespace mpm::onnx_graph {
+
+std::int64_t elements(const Shape& shape, std::int64_t limit) {
+  std::int64_t count = 1;
+  bool empty = false;
+  for (const std::int64_t side : shape) {
+    if (side < 0) throw Error("a tensor has the negative side " + std::to_string(side));
+    if (side == 0) {
+      empty = true;
+      continue;
+    }
+    if (count > limit / side) throw Error("a tensor of shape " + toString(shape) + " is larger than this program takes");
+    count *= side;
+  }
+  return empty ? 0 : count;
+}
+
+std::string toString(const Shape& shape) {
+  if (shape.empty()) return "scalar";
+  std::string text;
+  for (const std::int64_t side : shape) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(side);
+  }
+  return text;
+}
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  Shape result(std::max(a.size(), b.size()), 1);
+  for (std::size_t axis = 0; axis < result.size(); ++axis) {
+    const std::size_t back = result.size() - axis;
+    const std::int64_t left = back <= a.size() ? a[a.size() - back] : 1;
+    const std::int64_t right = back <= b.size() ? b[b.size() - back] : 1;
+    if (left != right && left != 1 && right != 1) {
+      throw Error("shapes " + toString(a) + " and " + toString(b) + " do not fit each other");
+    }
+    result[axis] = left == 1 ? right : left;
+  }
+  return result;
+}
+
+std::vector<std::int64_t> broadcastIndices(const Shape& from, const Shape& to) {
+  const std::int64_t count = elements(to);
+  std::vector<std::int64_t> stride(to.size(), 0);
+  std::int64_t step = 1;
+  for (std::size_t back = 1; back <= from.size(); ++back) {
+    const std::int64_t side = from[from.size() - back];
+    if (back > to.size() || (side != 1 && side != to[to.size() - back])) {
+      throw Error("a tensor of shape " + toString(from) + " does not broadcast to " + toString(to));
+    }
+    if (side != 1) stride[to.size() - back] = step;
+    step *= side;
+  }
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
+  Shape position(to.size(), 0);
+  std::int64_t index = 0;
+  for (std::int64_t& out : indices) {
+    out = index;
+    for (std::size_t axis = to.size(); axis-- > 0;) {
+      index += stride[axis];
+      if (++position[axis] < to[axis]) break;
+      index -= stride[axis] * to[axis];
+      position[axis] = 0;
+    }
+  }
+  return indices;
+}
+
+Tensor Tensor::of(Shape shape, std::vector<float> values) {
+  return {std::move(shape), std::make_shared<const std::vector<float>>(std::move(values)), nullptr};
+}
+
+Tensor Tensor::of(Shape shape, std::vector<std::int64_t> values) {
+  return {std::move(shape), nullptr, std::make_shared<const std::vector<std::int64_t>>(std::move(values))};
+}
+
+std::int64_t Tensor::size() const { return static_cast<std::int64_t>(isFloat() ? floats->size() : ints->size()); }
+
+double Tensor::at(std::int64_t index) const {
+  const auto i = static_cast<std::size_t>(index);
+  return isFloat() ? static_cast<double>((*floats)[i]) : static_cast<double>((*ints)[i]);
+}
+
+Tensor Tensor::reshaped(Shape other) const {
+  if (elements(other) != size()) {
+    throw Error("a tensor of shape " + toString(shape) + " cannot be reshaped to " + toString(other));
+  }
+  return {std::move(other), floats, ints};
+}
+
+std::vector<float> Tensor::broadcastTo(const Shape& target) const {
+  const std::vector<std::int64_t> indices = broadcastIndices(shape, target);
+  std::vector<float> values(indices.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(at(indices[i]));
+  return values;
+}
+
+}  // namespace mpm::onnx_graph

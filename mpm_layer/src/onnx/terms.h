@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "onnx/graph.h"
+#include "onnx/tensor.h"
+
+namespace mpm::onnx_graph {
+
+enum class TermKind {
+  kPatches,     ///< the strided convolution over the image: {N, d}
+  kArrange,     ///< rows and columns of another term picked, scaled, a constant added, constant rows put between
+  kNorm,        ///< LayerNorm over the columns
+  kLinear,      ///< x W^T + b
+  kActivation,  ///< elementwise, by name
+  kL2Norm,      ///< rows divided by their length
+  kScale,       ///< columns times constants (LayerScale)
+  kAdd,
+  kMultiply,
+  kHeadNorm,    ///< LayerNorm over groups of columns (qk-norm)
+  kAttention,   ///< softmax(scale q k^T) v, columns head-major
+  kProduct,     ///< scale a b^T: {rows of a, rows of b}
+  kMean,        ///< mean over the rows `row_of`: {1, d}
+};
+
+/// How an operand of attention lies in the columns of a term: head-major, {heads * head_dim} entries each.
+struct HeadView {
+  int term = -1;
+  std::vector<std::int64_t> column;
+  std::vector<float> offset;  ///< added to the column, before `scale`
+  double scale = 1;
+};
+
+/// A matrix {rows, cols}, one row per token, by the operation that makes it. All reshaping, transposing and slicing of
+/// the graph has gone into which row and which column of a term stands where.
+struct Term {
+  TermKind kind = TermKind::kPatches;
+  std::vector<int> inputs;  ///< terms
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  const Node* node = nullptr;  ///< for messages
+
+  Tensor weight, bias;  ///< kPatches {d, C, kh, kw}, kLinear {out, in}, kNorm, kHeadNorm, kScale {d}
+  float eps = 0;
+  std::string activation;
+  double scale = 1;                   ///< kArrange, kAttention, kProduct
+  std::vector<std::int64_t> row_of;   ///< kArrange: row of the input, -1 for a constant row; kMean: the rows
+  std::vector<std::int64_t> col_of;   ///< kArrange: column of the input
+  std::vector<float> offset;          ///< kArrange: {rows, cols}, or empty
+  std::vector<std::int64_t> group_of;     ///< kHeadNorm: group of each column, -1 when in none
+  std::vector<std::int64_t> position_of;  ///< kHeadNorm: place of each column in its group
+  std::int64_t heads = 0;                 ///< kAttention
+  HeadView q, k, v;                       ///< kAttention
+  std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
+};
+
+}  // namespace mpm::onnx_graph
