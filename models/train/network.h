@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "network_config.h"
+
+namespace mpm::train {
+
+/// The forward pass of Segmenter on LibTorch. Weights are given per call, so that the same code serves the live weights,
+/// their average and any precision.
+class Network {
+ public:
+  using Weights = std::map<std::string, at::Tensor>;
+
+  explicit Network(const NetworkConfig& config) : config_(config) {}
+
+  struct Mode {
+    at::ScalarType matmul = at::kFloat;  ///< of the GEMMs; norms, softmax and the residual stream stay float32
+    double drop_path = 0;                ///< > 0 only in training: residual branches of the last block dropped so often
+  };
+
+  /// `images` {B, 3, H, W}, normalised, H and W those of the config -> scores {B, classes, H / patch, W / patch}.
+  at::Tensor operator()(const at::Tensor& images, const Weights& weights, Mode mode) const;
+
+ private:
+  NetworkConfig config_;
+};
+
+}  // namespace mpm::train

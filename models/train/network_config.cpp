@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network_config.h"
+
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/error.hpp"
+#include "random.h"
+
+namespace mpm::train {
+namespace {
+
+using Init = Parameter::Init;
+
+class Table {
+ public:
+  void matrix(const std::string& name, std::vector<std::int64_t> shape) {
+    list.push_back({name, std::move(shape), Init::kTruncatedNormal, 0.02, true});
+  }
+  void embedding(const std::string& name, std::vector<std::int64_t> shape) {
+    list.push_back({name, std::move(shape), Init::kTruncatedNormal, 0.02, false});
+  }
+  void vector(const std::string& name, int size, Init init = Init::kZeros) { list.push_back({name, {size}, init, 0, false}); }
+  void linear(const std::string& name, int out, int in) {
+    matrix(name + ".weight", {out, in});
+    vector(name + ".bias", out);
+  }
+  void norm(const std::string& name, int size) {
+    vector(name + ".weight", size, Init::kOnes);
+    vector(name + ".bias", size);
+  }
+  void block(const std::string& name, int dim, int hidden) {
+    norm(name + ".norm1", dim);
+    linear(name + ".attn.qkv", 3 * dim, dim);
+    linear(name + ".attn.proj", dim, dim);
+    norm(name + ".norm2", dim);
+    linear(name + ".mlp.fc1", hidden, dim);
+    linear(name + ".mlp.fc2", dim, hidden);
+  }
+
+  std::vector<Parameter> list;
+};
+
+const HostTensor* find(const TensorMap& weights, const std::string& name) {
+  const auto found = weights.find(name);
+  return found == weights.end() ? nullptr : &found->second;
+}
+
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+  std::string text = "{";
+  for (const std::int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "}";
+}
+
+// Normal, cut at two deviations by drawing again.
+double truncatedNormal(Random& random) {
+  for (;;)
+    if (const double value = random.normal(); std::abs(value) <= 2) return value;
+}
+
+}  // namespace
+
+void NetworkConfig::validate() const {
+  if (dim < 1 || head_dim < 1 || dim % head_dim != 0)
+    throw Error("the width is " + std::to_string(dim) + "; it must be a multiple of " + std::to_string(head_dim));
+  if (blocks < 1 || decoder_blocks < 1 || mlp_ratio < 1) throw Error("a network needs at least one block");
+  if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
+    throw Error("the input is " + std::to_string(input.width) + "x" + std::to_string(input.height) +
+                "; both sides must be multiples of " + std::to_string(patch));
+  if (classes < 2 || classes > 255) throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
+}
+
+NetworkConfig networkConfig(const std::string& name) {
+  NetworkConfig config;
+  if (name == "vit-t16")
+    config.dim = 192;
+  else if (name == "vit-s16")
+    config.dim = 384;
+  else if (name == "vit-b16")
+    config.dim = 768;
+  else
+    throw Error("no network is called '" + name + "'; there are vit-t16, vit-s16 and vit-b16");
+  return config;
+}
+
+std::vector<Parameter> parameters(const NetworkConfig& config) {
+  const int dim = config.dim, hidden = config.dim * config.mlp_ratio;
+  Table table;
+  table.embedding("encoder.cls_token", {1, 1, dim});
+  table.embedding("encoder.pos_embed", {1, 1 + config.tokens(), dim});
+  table.matrix("encoder.patch_embed.proj.weight", {dim, 3, config.patch, config.patch});
+  table.vector("encoder.patch_embed.proj.bias", dim);
+  for (int i = 0; i < config.blocks; ++i) table.block("encoder.blocks." + std::to_string(i), dim, hidden);
+  table.norm("encoder.norm", dim);
+
+  table.embedding("decoder.cls_emb", {1, config.classes, dim});
+  table.linear("decoder.proj_dec", dim, dim);
+  for (int i = 0; i < config.decoder_blocks; ++i) table.block("decoder.blocks." + std::to_string(i), dim, hidden);
+  table.norm("decoder.decoder_norm", dim);
+  const double deviation = 1 / std::sqrt(static_cast<double>(dim));
+  table.list.push_back({"decoder.proj_patch", {dim, dim}, Init::kNormal, deviation, true});
+  table.list.push_back({"decoder.proj_classes", {dim, dim}, Init::kNormal, deviation, true});
+  table.norm("decoder.mask_norm", config.classes);
+  return table.list;
+}
+
+TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed) {
+  TensorMap weights;
+  std::uint64_t stream = 0;
+  for (const Parameter& parameter : parameters(config)) {
+    HostTensor tensor{parameter.shape, {}};
+    tensor.values.resize(static_cast<std::size_t>(elements(parameter.shape)), parameter.init == Init::kOnes ? 1.f : 0.f);
+    Random random(seed, stream++);
+    if (parameter.init == Init::kTruncatedNormal)
+      for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * truncatedNormal(random));
+    if (parameter.init == Init::kNormal)
+      for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * random.normal());
+    weights.emplace(parameter.name, std::move(tensor));
+  }
+  return weights;
+}
+
+TensorMap fittedWeights(const TensorMap& weights, const NetworkConfig& from, const NetworkConfig& config,
+                        const TensorMap& fallback) {
+  TensorMap fitted;
+  for (const Parameter& parameter : parameters(config)) {
+    const std::string& name = parameter.name;
+    const HostTensor* tensor = find(weights, name);
+    const bool of_classes = name == "decoder.cls_emb" || name.starts_with("decoder.mask_norm.");
+    if (tensor && name == "encoder.pos_embed" && from.grid() != config.grid())
+      fitted[name] = resizedPositions(*tensor, from.grid(), config.grid());
+    else if (tensor)
+      fitted[name] = *tensor;
+    if (fitted[name].shape == parameter.shape) continue;
+    const HostTensor* substitute = of_classes ? find(fallback, name) : nullptr;
+    if (!substitute)
+      throw Error("the checkpoint does not fit this network: '" + name + "' is " +
+                  (tensor ? shapeText(tensor->shape) : std::string("missing")) + " instead of " +
+                  shapeText(parameter.shape));
+    fitted[name] = *substitute;
+  }
+  return fitted;
+}
+
+HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {
+  const int dim = static_cast<int>(positions.shape.back());
+  if (static_cast<int>(positions.values.size()) != (1 + from.height * from.width) * dim)
+    throw Error("the position embedding is " + shapeText(positions.shape) + ", which does not fit a grid of " +
+                std::to_string(from.width) + "x" + std::to_string(from.height));
+  HostTensor resized{{1, 1 + to.height * to.width, dim}, {}};
+  resized.values.resize(static_cast<std::size_t>(elements(resized.shape)));
+  std::copy_n(positions.values.begin(), dim, resized.values.begin());
+  // Channel by channel: OpenCV resizes at most 4 channels of a row-major image well.
+  cv::Mat plane(from.height, from.width, CV_32F), target;
+  for (int c = 0; c < dim; ++c) {
+    for (int i = 0; i < from.height * from.width; ++i) plane.at<float>(i / from.width, i % from.width) = positions.values[static_cast<std::size_t>((1 + i) * dim + c)];
+    cv::resize(plane, target, cv::Size(to.width, to.height), 0, 0, cv::INTER_LINEAR);
+    for (int i = 0; i < to.height * to.width; ++i) resized.values[static_cast<std::size_t>((1 + i) * dim + c)] = target.at<float>(i / to.width, i % to.width);
+  }
+  return resized;
+}
+
+}  // namespace mpm::train
