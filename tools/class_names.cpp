@@ -9,8 +9,9 @@ std::vector<std::string> classNames(const ModelInfo& model) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (int c = 0; c < model.classes; ++c) {
-    const std::string index = "_" + std::to_string(c);
-    std::string name = c < static_cast<int>(model.facts.classes.size()) ? model.facts.classes[c].name : "class" + index;
+    const std::string index = std::string("_").append(std::to_string(c));
+    const bool named = c < static_cast<int>(model.facts.classes.size());
+    std::string name = named ? model.facts.classes[c].name : "class" + index;
     while (!taken.insert(name).second) name += index;
     names.push_back(name);
   }

@@ -10,11 +10,11 @@
 namespace mpm::test {
 
 struct CommandOptions {
-  std::map<std::string, std::string> environment;  ///< on top of ours
-  std::optional<std::size_t> file_size_limit;      ///< bytes that a file may grow to: a disk that is full
-  std::optional<int> signal_after_first_line;      ///< sent once a line came on stdout
-  bool close_stdout_after_first_line = false;      ///< as `| head -1` does
-  bool stdout_is_full = false;                     ///< stdout is /dev/full
+  std::map<std::string, std::string> environment{};  ///< on top of ours
+  std::optional<std::size_t> file_size_limit{};      ///< bytes that a file may grow to: a disk that is full
+  std::optional<int> signal_after_first_line{};      ///< sent once a line came on stdout
+  bool close_stdout_after_first_line = false;        ///< as `| head -1` does
+  bool stdout_is_full = false;                       ///< stdout is /dev/full
   bool stderr_is_terminal = false;
   int timeout_s = 120;
 };
