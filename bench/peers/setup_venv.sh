@@ -12,4 +12,4 @@ python3 -m venv "$1" || {
   exit 1
 }
 "$1/bin/python" -m pip install --quiet --requirement "$here/requirements.txt"
-echo "peers are ready: mpm bench --peers onnxruntime,openvino,torch,opencv --peer-python $1/bin/python"
+echo "ready: $1/bin/python runs the workers"
