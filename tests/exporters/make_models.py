@@ -231,6 +231,7 @@ KEPT = [
     Spec("timm_vit", "torchscript", 17, dynamic=("batch",), batch=2),
     Spec("timm_vit", "dynamo", 18, variant="node_metadata"),
     Spec("timm_vit", "dynamo", 20, dynamic=("batch",), batch=2),
+    Spec("timm_vit", "dynamo", 23),
     Spec("timm_vit_gap", "torchscript", 15),
     Spec("timm_vit_nobias", "torchscript", 16, fused=False),
     Spec("timm_vit_qknorm", "dynamo", 18),
@@ -461,7 +462,8 @@ def make(spec, folder):
     if any(w.dtype.kind == "f" and w.std() < 1e-2 for w in wanted):
         raise SystemExit(f"{spec.name}: the outputs hardly vary")
 
-    verdict = "refuse" if source.refuse else "either" if source.maybe else "convert"
+    maybe = source.maybe or (f"opset {spec.opset} is later than 20" if spec.opset > 20 else "")
+    verdict = "refuse" if source.refuse else "either" if maybe else "convert"
     reference = None
     if verdict != "refuse":
         outputs = wanted if spec.variant == "half" else got
@@ -473,7 +475,7 @@ def make(spec, folder):
         reference.write_text(json.dumps(document) + "\n")
     return {"file": path.name, "source": source.what, "exporter": spec.exporter,
             "opset": next(o.version for o in exported.opset_import if o.domain == ""), "verdict": verdict,
-            "reason": source.refuse or source.maybe, "head": source.head if verdict != "refuse" else None,
+            "reason": source.refuse or maybe, "head": source.head if verdict != "refuse" else None,
             "blocks": source.blocks if verdict != "refuse" else None,
             "special_tokens": source.special if verdict != "refuse" else None,
             "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
