@@ -16,8 +16,7 @@ Activation parseActivation(std::string_view name);
 /// {rows, dim}; y may be x. On the calling thread.
 void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
 
-/// x = activation(x), in place, on the calling thread. Relative error <= 4e-7 against double precision (absolute below
-/// 1e-6).
+/// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.
 void activate(Activation activation, MatrixView<float> x);
 
 /// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (SwiGLU and its kin).

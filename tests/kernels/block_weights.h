@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/random.h"
+#include "kernels/transformer_block.h"
+
+namespace mpm::test {
+
+/// What a block may be, and random weights of that kind.
+struct BlockOptions {
+  int dim = 48, heads = 3, head_dim = 16, hidden = 100;
+  bool qk_norm = false, gated = false, mlp_norm = false, biases = true;
+  Activation activation = Activation::kGeluErf;
+  Precision precision = Precision::kFp32;
+};
+
+struct BlockWeights {
+  BlockOptions options;
+  Matrix qkv, proj, fc1, fc2;
+  std::vector<float> qkv_bias, proj_bias, fc1_bias, fc2_bias, norms;
+
+  explicit BlockWeights(const BlockOptions& o, unsigned seed = 1)
+      : options(o),
+        qkv(weights(3 * o.heads * o.head_dim, o.dim, seed)),
+        proj(weights(o.dim, o.heads * o.head_dim, seed + 1)),
+        fc1(weights(o.gated ? 2 * o.hidden : o.hidden, o.dim, seed + 2)),
+        fc2(weights(o.dim, o.hidden, seed + 3)),
+        qkv_bias(normal(static_cast<std::size_t>(qkv.rows), seed + 4, 0.2f)),
+        proj_bias(normal(static_cast<std::size_t>(proj.rows), seed + 5, 0.2f)),
+        fc1_bias(normal(static_cast<std::size_t>(fc1.rows), seed + 6, 0.2f)),
+        fc2_bias(normal(static_cast<std::size_t>(fc2.rows), seed + 7, 0.2f)),
+        norms(normal(static_cast<std::size_t>(4 * o.dim + 4 * o.head_dim + 2 * o.hidden), seed + 8, 0.3f, 1.0f)) {}
+
+  TransformerBlockSpec spec() const {
+    const float* next = norms.data();
+    const auto norm = [&next](int dim, float eps) {
+      const NormWeights weights{next, next + dim, eps};
+      next += 2 * dim;
+      return weights;
+    };
+    const auto linear = [this](const Matrix& weight, const std::vector<float>& bias) {
+      return LinearWeights{weight.view(), options.biases ? bias.data() : nullptr};
+    };
+    TransformerBlockSpec s;
+    s.dim = options.dim;
+    s.heads = options.heads;
+    s.head_dim = options.head_dim;
+    s.scale = 1 / std::sqrt(static_cast<float>(options.head_dim));
+    s.norm1 = norm(options.dim, 1e-6f);
+    s.norm2 = norm(options.dim, 1e-5f);
+    s.qk_norm = options.qk_norm;
+    s.q_norm = norm(options.head_dim, 1e-6f);
+    s.k_norm = norm(options.head_dim, 1e-4f);
+    s.mlp_norm = options.mlp_norm;
+    s.mlp_norm_weights = norm(options.hidden, 1e-6f);
+    s.qkv = linear(qkv, qkv_bias);
+    s.proj = linear(proj, proj_bias);
+    s.fc1 = linear(fc1, fc1_bias);
+    s.fc2 = linear(fc2, fc2_bias);
+    s.gated = options.gated;
+    s.activation = options.activation;
+    s.precision = options.precision;
+    return s;
+  }
+
+ private:
+  static Matrix weights(int out, int in, unsigned seed) {
+    return Matrix::normal(out, in, seed, 1 / std::sqrt(static_cast<float>(in)));
+  }
+};
+
+/// Every variation that docs/ops.md knows, one at a time and all together.
+inline std::vector<BlockOptions> blockVariations() {
+  std::vector<BlockOptions> all(1);
+  const auto with = [&all](auto change) {
+    all.emplace_back();
+    change(all.back());
+  };
+  with([](BlockOptions& o) { o.qk_norm = true; });
+  with([](BlockOptions& o) { o.gated = true; });
+  with([](BlockOptions& o) { o.mlp_norm = true; });
+  with([](BlockOptions& o) { o.biases = false; });
+  with([](BlockOptions& o) { o.head_dim = 20; });
+  with([](BlockOptions& o) { o.dim = 192, o.head_dim = 64, o.hidden = 768; });
+  for (const Activation activation :
+       {Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
+    with([activation](BlockOptions& o) { o.activation = activation; });
+  with([](BlockOptions& o) {
+    o.qk_norm = o.gated = o.mlp_norm = true;
+    o.activation = Activation::kSilu;
+    o.dim = 37, o.heads = 5, o.head_dim = 7, o.hidden = 61;
+  });
+  return all;
+}
+
+}  // namespace mpm::test

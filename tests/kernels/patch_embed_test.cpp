@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/patch_embed.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/random.h"
+#include "kernels/reference.h"
+#include "kernels/threads.h"
+
+namespace mpm {
+namespace {
+
+using test::Matrix;
+
+test::Reference expected(const std::vector<float>& image, const PatchGeometry& g, const Matrix& weight,
+                         const Matrix& position) {
+  test::Reference tokens(position.view());
+  for (int i = 0; i < tokens.rows; ++i)
+    for (int o = 0; o < tokens.cols; ++o)
+      for (int c = 0; c < g.channels; ++c)
+        for (int y = 0; y < g.kernel_h; ++y)
+          for (int x = 0; x < g.kernel_w; ++x) {
+            const int top = i / g.gridWidth() * g.stride_h + y, left = i % g.gridWidth() * g.stride_w + x;
+            tokens.at(i, o) +=
+                static_cast<double>(image[static_cast<std::size_t>((c * g.height + top) * g.width + left)]) *
+                static_cast<double>(weight.at(o, (c * g.kernel_h + y) * g.kernel_w + x));
+          }
+  return tokens;
+}
+
+TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
+  for (const PatchGeometry& g : {PatchGeometry{3, 64, 96, 16, 16, 16, 16}, PatchGeometry{3, 33, 47, 8, 8, 8, 8},
+                                 PatchGeometry{1, 20, 30, 5, 3, 4, 2}, PatchGeometry{4, 7, 7, 7, 7, 1, 1},
+                                 PatchGeometry{3, 200, 200, 8, 8, 8, 8}, PatchGeometry{2, 40, 40, 16, 16, 10, 10}}) {
+    SCOPED_TRACE(::testing::Message() << g.height << " x " << g.width << " kernel " << g.kernel_h << " x "
+                                      << g.kernel_w);
+    const int patches = g.gridHeight() * g.gridWidth(), dim = 24;
+    const std::vector<float> image = test::normal(static_cast<std::size_t>(g.channels * g.height * g.width), 1);
+    const Matrix weight = Matrix::normal(dim, g.channels * g.kernel_h * g.kernel_w, 2, 0.1f);
+    const Matrix position = Matrix::normal(patches, dim, 3);
+    const PackedLinear packed(weight.view(), nullptr);
+    Matrix tokens(patches, dim, 3), threaded(patches, dim, 3);
+    patchEmbed(image.data(), g, packed, position.view(), tokens.view(), Serial());
+    ASSERT_LE(test::maxError(tokens.view(), expected(image, g, weight, position)), 2e-5);
+    patchEmbed(image.data(), g, packed, position.view(), threaded.view(), test::Threads(3));
+    for (int i = 0; i < patches; ++i)
+      ASSERT_TRUE(std::equal(tokens.view().row(i), tokens.view().row(i) + dim, threaded.view().row(i)));
+  }
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "kernels/elementwise.h"
+#include "kernels/transformer_block.h"
+#include "kernels/view.h"
+
+/// The kernels as plain loops in double precision: what every test compares with.
+namespace mpm::test {
+
+struct Reference {
+  int rows, cols;
+  std::vector<double> values;
+
+  Reference(int row_count, int col_count)
+      : rows(row_count),
+        cols(col_count),
+        values(static_cast<std::size_t>(row_count) * static_cast<std::size_t>(col_count)) {}
+  explicit Reference(MatrixView<const float> view) : Reference(view.rows, view.cols) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) at(i, j) = static_cast<double>(view.row(i)[j]);
+  }
+  double& at(int i, int j) { return values[static_cast<std::size_t>(i * cols + j)]; }
+  double at(int i, int j) const { return values[static_cast<std::size_t>(i * cols + j)]; }
+  Reference columns(int begin, int end) const {
+    Reference part(rows, end - begin);
+    for (int i = 0; i < rows; ++i)
+      for (int j = begin; j < end; ++j) part.at(i, j - begin) = at(i, j);
+    return part;
+  }
+};
+
+inline Reference linear(const Reference& x, const LinearWeights& weights) {
+  Reference y(x.rows, weights.weight.rows);
+  for (int i = 0; i < y.rows; ++i)
+    for (int j = 0; j < y.cols; ++j) {
+      double sum = weights.bias != nullptr ? static_cast<double>(weights.bias[j]) : 0.0;
+      for (int k = 0; k < x.cols; ++k) sum += x.at(i, k) * static_cast<double>(weights.weight.row(j)[k]);
+      y.at(i, j) = sum;
+    }
+  return y;
+}
+
+inline Reference norm(const Reference& x, const NormWeights& weights) {
+  Reference y(x.rows, x.cols);
+  for (int i = 0; i < x.rows; ++i) {
+    double mean = 0, variance = 0;
+    for (int j = 0; j < x.cols; ++j) mean += x.at(i, j) / x.cols;
+    for (int j = 0; j < x.cols; ++j) variance += (x.at(i, j) - mean) * (x.at(i, j) - mean) / x.cols;
+    for (int j = 0; j < x.cols; ++j)
+      y.at(i, j) = (x.at(i, j) - mean) / std::sqrt(variance + static_cast<double>(weights.eps)) *
+                       static_cast<double>(weights.weight[j]) +
+                   static_cast<double>(weights.bias[j]);
+  }
+  return y;
+}
+
+inline double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::kGeluErf:
+      return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+    case Activation::kGeluTanh:
+      return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluQuick:
+      return x / (1 + std::exp(-1.702 * x));
+    case Activation::kRelu:
+      return x > 0 ? x : 0;
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+  }
+  return 0;
+}
+
+inline Reference attention(const Reference& q, const Reference& k, const Reference& v, int heads, double scale,
+                           const float* key_bias) {
+  Reference out(q.rows, q.cols);
+  const int e = q.cols / heads;
+  std::vector<double> p(static_cast<std::size_t>(k.rows));
+  for (int h = 0; h < heads; ++h)
+    for (int i = 0; i < q.rows; ++i) {
+      double max = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (int j = 0; j < k.rows; ++j) {
+        double dot = 0;
+        for (int c = h * e; c < (h + 1) * e; ++c) dot += q.at(i, c) * k.at(j, c);
+        p[static_cast<std::size_t>(j)] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
+        max = std::max(max, p[static_cast<std::size_t>(j)]);
+      }
+      for (double& value : p) sum += value = std::exp(value - max);
+      for (int c = h * e; c < (h + 1) * e; ++c)
+        for (int j = 0; j < k.rows; ++j) out.at(i, c) += p[static_cast<std::size_t>(j)] / sum * v.at(j, c);
+    }
+  return out;
+}
+
+inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias) {
+  const int width = s.heads * s.head_dim;
+  const Reference qkv = linear(norm(x, s.norm1), s.qkv);
+  Reference q = qkv.columns(0, width), k = qkv.columns(width, 2 * width);
+  if (s.qk_norm) {
+    const auto perHead = [&](const Reference& all, const NormWeights& weights) {
+      Reference heads(all.rows * s.heads, s.head_dim);
+      heads.values = all.values;  // row-major: a head of a row is a row
+      Reference result(all.rows, width);
+      result.values = norm(heads, weights).values;
+      return result;
+    };
+    q = perHead(q, s.q_norm);
+    k = perHead(k, s.k_norm);
+  }
+  Reference y = linear(
+      attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias), s.proj);
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
+  Reference hidden = linear(norm(y, s.norm2), s.fc1);
+  const int m = s.fc2.weight.cols;
+  for (int i = 0; i < hidden.rows; ++i)
+    for (int j = 0; j < m; ++j)
+      hidden.at(i, j) = activated(s.activation, hidden.at(i, j)) * (s.gated ? hidden.at(i, j + m) : 1.0);
+  hidden = hidden.columns(0, m);
+  if (s.mlp_norm) hidden = norm(hidden, s.mlp_norm_weights);
+  const Reference mlp = linear(hidden, s.fc2);
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += mlp.values[i];
+  return y;
+}
+
+/// Largest |a - b| over all elements; infinity where `a` is NaN.
+inline double maxError(MatrixView<const float> a, const Reference& b) {
+  double worst = 0;
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.cols; ++j) {
+      const double error = std::abs(static_cast<double>(a.row(i)[j]) - b.at(i, j));
+      worst = error <= worst ? worst : (std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+    }
+  return worst;
+}
+
+}  // namespace mpm::test

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/transformer_block.h"
+
+#include <cstring>
+#include <optional>
+
+#include "kernels/block_weights.h"
+#include "kernels/each_instruction_set.h"
+#include "kernels/reference.h"
+#include "kernels/threads.h"
+
+namespace mpm {
+namespace {
+
+using test::BlockOptions;
+using test::BlockWeights;
+using test::Matrix;
+
+class Block : public test::EachInstructionSet {};
+MPM_EACH_INSTRUCTION_SET(Block);
+
+Matrix run(const TransformerBlock& block, const Matrix& x, const float* key_bias, const Parallel& parallel = Serial()) {
+  Matrix y(x.rows, x.cols);
+  block.run({x.values.data(), 1, x.rows, x.cols, &x.rows}, key_bias, {y.values.data(), 1, y.rows, y.cols, &y.rows},
+            parallel);
+  return y;
+}
+
+TEST_P(Block, EveryVariationMatchesDoublePrecision) {
+  for (const BlockOptions& options : test::blockVariations()) {
+    SCOPED_TRACE(&options - test::blockVariations().data());
+    const BlockWeights weights(options);
+    const Matrix x = Matrix::normal(67, options.dim, 20);
+    const std::vector<float> bias = test::normal(67, 21);
+    const TransformerBlock block(weights.spec());
+    ASSERT_LE(
+        test::maxError(run(block, x, nullptr).view(), test::block(weights.spec(), test::Reference(x.view()), nullptr)),
+        3e-5);
+    ASSERT_LE(test::maxError(run(block, x, bias.data()).view(),
+                             test::block(weights.spec(), test::Reference(x.view()), bias.data())),
+              3e-5);
+  }
+}
+
+TEST_P(Block, AnyNumberOfRows) {
+  const BlockWeights weights{BlockOptions()};
+  const TransformerBlock block(weights.spec());
+  for (const int rows : {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 129, 191, 300}) {
+    const Matrix x = Matrix::normal(rows, 48, 20);
+    ASSERT_LE(
+        test::maxError(run(block, x, nullptr).view(), test::block(weights.spec(), test::Reference(x.view()), nullptr)),
+        3e-5)
+        << rows;
+  }
+}
+
+TEST_P(Block, SameBytesForAnyNumberOfThreads) {
+  const BlockWeights weights{BlockOptions()};
+  const TransformerBlock block(weights.spec());
+  const Matrix x = Matrix::normal(333, 48, 20);
+  const Matrix serial = run(block, x, nullptr);
+  for (const int threads : {1, 2, 3, 4})
+    EXPECT_EQ(run(block, x, nullptr, test::Threads(threads)).values, serial.values);
+}
+
+// Images of a batch have different row counts; behind them stands what must be neither read nor written.
+TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
+  const BlockWeights weights{BlockOptions()};
+  const TransformerBlock block(weights.spec());
+  const std::vector<int> rows = {130, 1, 200, 77};
+  const int capacity = 210, dim = 48;
+  const auto size = static_cast<std::size_t>(capacity * dim);
+  const float untouched = 1234.5f;
+  std::vector<float> x(rows.size() * size, std::numeric_limits<float>::quiet_NaN()), y(x.size(), untouched);
+  std::vector<float> bias(rows.size() * static_cast<std::size_t>(capacity), std::numeric_limits<float>::quiet_NaN());
+  std::vector<Matrix> alone;
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    const Matrix image = Matrix::normal(rows[b], dim, static_cast<unsigned>(b) + 30);
+    const std::vector<float> image_bias =
+        test::normal(static_cast<std::size_t>(rows[b]), static_cast<unsigned>(b) + 40);
+    std::copy(image.values.begin(), image.values.end(), x.begin() + static_cast<std::ptrdiff_t>(b * size));
+    std::copy(image_bias.begin(), image_bias.end(), bias.begin() + static_cast<std::ptrdiff_t>(b) * capacity);
+    alone.push_back(run(block, image, image_bias.data()));
+  }
+  block.run({x.data(), 4, capacity, dim, rows.data()}, bias.data(), {y.data(), 4, capacity, dim, rows.data()},
+            test::Threads(2));
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    const float* image = y.data() + b * size;
+    EXPECT_EQ(std::memcmp(image, alone[b].values.data(), alone[b].values.size() * sizeof(float)), 0) << b;
+    for (std::size_t i = alone[b].values.size(); i < size; ++i) ASSERT_EQ(image[i], untouched);
+  }
+}
+
+TEST_P(Block, Bf16StaysCloseToFp32) {
+  BlockOptions options;
+  options.dim = 192, options.head_dim = 64, options.hidden = 768;
+  const BlockWeights fp32(options);
+  const Matrix x = Matrix::normal(100, 192, 20);
+  options.precision = Precision::kBf16;
+  const BlockWeights bf16(options);
+  if (!cpuHasBf16()) {
+    EXPECT_ANY_THROW(TransformerBlock(bf16.spec()));
+    GTEST_SKIP() << "no bf16 on this CPU";
+  }
+  const double error = test::maxError(run(TransformerBlock(bf16.spec()), x, nullptr).view(),
+                                      test::block(fp32.spec(), test::Reference(x.view()), nullptr));
+  EXPECT_LE(error, 0.15);
+  EXPECT_GE(error, 1e-4) << "that was fp32";
+}
+
+TEST(TransformerBlock, KeepsNothingOfTheSpec) {
+  std::optional<BlockWeights> weights(BlockOptions{});
+  const Matrix x = Matrix::normal(20, 48, 20);
+  const test::Reference expected = test::block(weights->spec(), test::Reference(x.view()), nullptr);
+  const TransformerBlock block(weights->spec());
+  for (Matrix BlockWeights::*part : {&BlockWeights::qkv, &BlockWeights::proj, &BlockWeights::fc1, &BlockWeights::fc2})
+    std::fill(((*weights).*part).values.begin(), ((*weights).*part).values.end(), NAN);
+  std::fill(weights->norms.begin(), weights->norms.end(), NAN);
+  weights.reset();
+  EXPECT_LE(test::maxError(run(block, x, nullptr).view(), expected), 3e-5);
+}
+
+}  // namespace
+}  // namespace mpm
