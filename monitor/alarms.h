@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/event.h"
+#include "monitor/sample.h"
+
+namespace mpm::monitor {
+
+struct AreaAlarm {
+  int label = 0;
+  std::string name;                    ///< of the class, for the message
+  std::optional<double> above, below;  ///< share of the pixels, 0..1
+};
+
+struct AlarmOptions {
+  double no_frame_s = 0;                             ///< no frame for so long; 0: no such alarm
+  std::optional<double> tokens_above, tokens_below;  ///< of the count after the last insertion
+  std::vector<AreaAlarm> areas;
+  double minutes = 1;  ///< tokens and areas: outside for so long, without a break, before the alarm goes off
+  /// A token or area alarm ends only once the value is back inside by this share of the limit, so that a value on the
+  /// limit does not ring all day.
+  double hysteresis = 0.05;
+
+  /// Throws mpm::Error for an empty band, an area outside 0..1, a negative time.
+  void validate() const;
+};
+
+/// Watches samples; returns an event when an alarm begins and one when it ends. Not thread-safe.
+class Alarms {
+ public:
+  explicit Alarms(AlarmOptions options);
+  ~Alarms();
+  Alarms(Alarms&&) noexcept;
+  Alarms& operator=(Alarms&&) noexcept;
+
+  /// Durations are measured by `steady` (ms), so a jump of the wall clock rings nothing.
+  std::vector<Event> add(const Sample& sample, std::int64_t steady);
+  /// To be called every second or so. `frame_age_s` < 0: no frame yet.
+  std::vector<Event> tick(UnixMs time, std::int64_t steady, double frame_age_s);
+
+  bool ringing() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor

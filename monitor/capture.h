@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/mailbox.h"
+#include "monitor/time.h"
+#include "mpm/source.hpp"
+
+namespace mpm::monitor {
+
+struct CapturedFrame {
+  cv::Mat image;            ///< CV_8UC3 BGR; shared, not to be written to
+  std::int64_t id = 0;      ///< 1, 2, ... within a Capture, over reconnections
+  int stream = 0;           ///< CaptureOptions::stream
+  UnixMs time = 0;          ///< when it arrived
+  std::int64_t steady = 0;  ///< the same moment by steadyNow()
+  std::string name;         ///< Frame::name
+};
+
+using FrameMailbox = Mailbox<CapturedFrame>;
+
+/// Makes the source anew for each attempt, on a thread of the Capture's; may throw mpm::Error, may hang. `options.stop`
+/// is set and must be passed on.
+using SourceFactory = std::function<std::unique_ptr<FrameSource>(const SourceOptions& options)>;
+
+/// openSource(text, options) as a factory.
+SourceFactory sourceFactory(std::string text);
+
+/// True for cameras and addresses: what gives frames when it likes and may go away. False for images, folders, videos.
+bool isLive(const std::string& source);
+
+enum class CaptureState {
+  kIdle,      ///< not started, or stopped
+  kOpening,   ///< no frame yet in this attempt
+  kLive,      ///< frames come
+  kStalled,   ///< the last frame is older than CaptureOptions::stall_s
+  kRetrying,  ///< waits for the next attempt
+  kEnded,     ///< a file or folder came to its end
+};
+/// "Idle", "Opening", "Live", "Stalled", "Retrying", "Ended".
+const char* toString(CaptureState state);
+
+struct CaptureOptions {
+  SourceOptions source;  ///< `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up.
+  double stall_s = 2;    ///< without a frame for so long: Stalled
+  std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
+  bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
+  double max_fps = 0;                                 ///< lossless sources: not faster than this; 0: no limit
+  bool loop = false;                                  ///< start again at the end instead of Ended
+  int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
+  /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
+  int max_hanging = 8;
+
+  /// Throws mpm::Error for a time that is not positive.
+  void validate() const;
+};
+
+struct CaptureStatus {
+  CaptureState state = CaptureState::kIdle;
+  int attempt = 0;           ///< Retrying: how many attempts failed in a row
+  double retry_in_s = 0;     ///< Retrying: until the next attempt
+  std::string message;       ///< why the last attempt failed; without credentials
+  std::int64_t in = 0;       ///< frames that arrived
+  std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
+  double fps = 0;            ///< of arrival, over the last seconds
+  double frame_age_s = -1;   ///< of the last frame; -1: there was none
+  int hanging = 0;           ///< reads that were given up and have not returned
+};
+
+/// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
+std::string toString(const CaptureStatus& status);
+
+/// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. The reading is done on
+/// threads of its own; no method waits for the source, not even the destructor: a read that hangs for ever is left
+/// behind.
+class Capture {
+ public:
+  /// Called on the Capture's thread at each change of state. May call status(), not stop().
+  using StateCallback = std::function<void(const CaptureStatus&)>;
+
+  Capture(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
+          StateCallback on_state = {});
+  ~Capture();  ///< stop()
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  void start();  ///< does nothing when running
+  void stop();   ///< Idle; no frame is put after it returns. start() begins anew
+
+  CaptureStatus status() const;
+  /// The last frame that arrived, whatever happened since.
+  std::optional<CapturedFrame> last() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor

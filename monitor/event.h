@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "monitor/time.h"
+
+namespace mpm::monitor {
+
+enum class Severity { kInfo, kWarning, kError };
+/// "info", "warning", "error".
+const char* toString(Severity severity);
+
+enum class EventKind {
+  kSession = 0,     ///< monitoring began or ended, a new model or schedule took over
+  kSource = 1,      ///< the source came, went, hangs
+  kModel = 2,       ///< a model could not be loaded or its result is damaged
+  kStorage = 3,     ///< the disk is full, is writable again, retention
+  kClock = 4,       ///< the wall clock jumped
+  kAlarm = 5,       ///< an alarm went off
+  kAlarmEnded = 6,  ///< and is over
+};
+/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended".
+const char* toString(EventKind kind);
+
+struct Event {
+  UnixMs time = 0;
+  EventKind kind = EventKind::kSession;
+  Severity severity = Severity::kInfo;
+  std::string message;  ///< one line, without credentials
+};
+
+}  // namespace mpm::monitor

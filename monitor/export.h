@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "monitor/store.h"
+
+namespace mpm::monitor {
+
+enum class ExportFormat {
+  kCsv,       ///< one header line with units
+  kPhenoCam,  ///< '#' header as PhenoCam's summary files, local standard date and time, day of year, solar elevation
+  kJsonLines,
+};
+
+struct ExportOptions {
+  ExportFormat format = ExportFormat::kCsv;
+  std::int64_t source = 0;
+  UnixMs from = 0, to = INT64_MAX;
+};
+
+/// Every sample in [from, to) as text, with units in the header. The file is written beside `path` under a temporary
+/// name and renamed: whole or as it was. Returns the number of samples. Throws mpm::Error.
+std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path);
+
+/// The same text in memory.
+std::string exportText(const StoreReader& store, const ExportOptions& options);
+
+}  // namespace mpm::monitor

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "monitor/capture.h"
+#include "monitor/event.h"
+#include "mpm/segmenter.hpp"
+
+namespace mpm::monitor {
+
+struct InferenceResult {
+  CapturedFrame frame;
+  Segmentation segmentation;
+  std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its schedule; never null
+  int session = 0;                         ///< grows when another model or schedule takes over
+  std::optional<Segmentation> full;        ///< the same frame without merging, while setCompare(true)
+};
+
+struct InferenceStatus {
+  std::int64_t processed = 0;     ///< results delivered
+  std::int64_t stale = 0;         ///< results dropped, because the schedule, model or stream changed meanwhile
+  std::int64_t failed = 0;        ///< frames that gave an error
+  double p50_ms = 0, p95_ms = 0;  ///< Segmentation::ms.total over the last few hundred frames
+  double fps = 0;                 ///< results per second, over the last seconds
+  bool loading = false;           ///< a model is being read
+};
+
+/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame. An error
+/// never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before goes
+/// on.
+class InferenceWorker {
+ public:
+  struct Callbacks {  ///< called on the worker's thread
+    std::function<void(InferenceResult)> on_result;
+    std::function<void(const Event&)> on_event;
+  };
+
+  /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
+  InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
+                  Callbacks callbacks);
+  ~InferenceWorker();  ///< waits for the frame in hand
+  InferenceWorker(const InferenceWorker&) = delete;
+  InferenceWorker& operator=(const InferenceWorker&) = delete;
+
+  void setSchedule(Schedule schedule);
+  /// Keeps the options but for the schedule, which becomes `schedule` (nullopt: the model's own).
+  void setModel(std::string path, std::optional<Schedule> schedule = std::nullopt);
+  /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.
+  void setStream(int stream);
+  void setCompare(bool compare);
+  /// Reads the model again when its file changes on disk. Off by default.
+  void setFollowFile(bool follow);
+  /// At most one frame in so many seconds; 0: every frame.
+  void setInterval(double seconds);
+  /// While paused no frame is taken.
+  void setPaused(bool paused);
+
+  InferenceStatus status() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "monitor/alarms.h"
+#include "monitor/day_night.h"
+#include "monitor/inference.h"
+#include "monitor/store.h"
+
+namespace mpm::monitor {
+
+struct RecorderOptions {
+  std::string source;  ///< as the user wrote it
+  double every_s = 1;  ///< one sample in so many seconds at most; 0: one per frame
+  NightRule night;
+  AlarmOptions alarms;
+};
+
+/// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
+/// Thread-safe.
+class Recorder {
+ public:
+  Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event = {});
+
+  /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
+  std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
+  /// To be called every second or so: alarms about missing frames, jumps of the clock.
+  void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
+  /// To the store and the callback.
+  void add(const Event& event);
+
+ private:
+  void post(const Event& event);
+
+  RecorderOptions options_;
+  StoreWriter* store_;
+  std::function<void(const Event&)> on_event_;
+  std::mutex mutex_;
+  DayNight day_night_;
+  Alarms alarms_;
+  ClockWatch clock_;
+  int session_ = -1;
+  std::optional<std::int64_t> next_due_;  // steady ms
+  std::int64_t dropped_ = 0;
+};
+
+}  // namespace mpm::monitor

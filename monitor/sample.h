@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "monitor/time.h"
+
+namespace mpm::monitor {
+
+/// What is kept of one frame.
+struct Sample {
+  std::int64_t id = 0;         ///< given by the store; grows with every sample, also when the clock goes back
+  UnixMs time = 0;             ///< of the frame
+  std::vector<double> tokens;  ///< N, then N' after each insertion
+  double inference_ms = 0;
+  std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels in 0..1; classes that occur, ascending
+  std::optional<bool> night;
+  double brightness = 0;     ///< mean of the grey image, 0..255
+  std::int64_t dropped = 0;  ///< frames dropped since the sample before
+};
+
+/// Share of the pixels of each class that occurs in a CV_8U label map, ascending. Empty for an empty map.
+std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels);
+
+/// Mean of the grey image, 0..255, of a CV_8UC3 image.
+double meanBrightness(const cv::Mat& image);
+
+}  // namespace mpm::monitor

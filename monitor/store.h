@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "monitor/event.h"
+#include "monitor/sample.h"
+#include "monitor/statistics.h"
+#include "monitor/time.h"
+#include "mpm/options.hpp"
+
+namespace mpm::monitor {
+
+/// What samples that are comparable have in common. A new model or schedule is a new session.
+struct SessionInfo {
+  std::string source;  ///< as the user wrote it; the store keeps it without credentials
+  std::string model;   ///< path
+  std::string model_name;
+  Schedule schedule;
+  int tokens = 0;                             ///< N
+  std::vector<std::string> classes;           ///< names, by index
+  double every_s = 1;                         ///< how often a sample was meant to come
+  std::optional<double> latitude, longitude;  ///< degrees north and east
+};
+
+struct SessionRecord : SessionInfo {
+  std::int64_t id = 0;
+  UnixMs started = 0;
+  std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed
+};
+
+struct StoreOptions {
+  double commit_s = 1;             ///< what a kill may lose; not more often than this
+  double keep_days = 0;            ///< forget samples, minutes and events older than this; 0: keep all
+  double max_megabytes = 0;        ///< forget the oldest when the file grows beyond this; 0: no limit
+  double retry_s = 10;             ///< after a full disk: how long until the next try
+  double maintenance_s = 60;       ///< how often retention is looked at
+  std::size_t max_pending = 3600;  ///< samples kept in memory while the disk is full; older ones are lost
+  std::function<UnixMs()> now = unixNow;
+
+  /// Throws mpm::Error for what makes no sense.
+  void validate() const;
+};
+
+struct WriterStatus {
+  bool writing = true;  ///< false: the disk is full or fails; `problem` says it
+  std::string problem;
+  std::int64_t samples = 0;  ///< committed by this writer
+  std::int64_t pending = 0;  ///< not yet committed
+  std::int64_t lost = 0;     ///< given up while the disk was full
+  std::int64_t bytes = 0;    ///< of the database file
+};
+
+/// Writes a database (SQLite in WAL mode) from a thread of its own: append() and its like never wait for the disk.
+///
+/// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
+/// a power cut at most about a minute. A full disk stops the writing; what comes then is kept in memory (max_pending)
+/// and written when there is space again. One file may have several writers (one per source) and any number of readers.
+/// Thread-safe.
+class StoreWriter {
+ public:
+  /// Called on the writer's thread for events of the storage itself, also while nothing can be written.
+  using EventCallback = std::function<void(const Event&)>;
+
+  /// Opens or makes the file; brings an older schema up to date. Throws mpm::Error naming the file: not a database, not
+  /// of ours, made by a newer version, not writable.
+  explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
+  ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
+  StoreWriter(const StoreWriter&) = delete;
+  StoreWriter& operator=(const StoreWriter&) = delete;
+
+  /// Ends the session before it, if any; samples and events that follow belong to the new one.
+  void beginSession(const SessionInfo& info);
+  void endSession();
+
+  /// Sample::id is ignored. Without a session: does nothing.
+  void append(const Sample& sample);
+  void append(const Event& event);
+
+  /// Waits until all that was appended is committed; false when it could not be.
+  bool flush();
+
+  WriterStatus status() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What a chart shows.
+struct Quantity {
+  enum class Kind {
+    kTokens,       ///< after insertion `index` (0: before the first); index -1: after the last
+    kMerged,       ///< share of the tokens merged away, 0..1
+    kInferenceMs,  ///< ms
+    kBrightness,   ///< mean grey value, 0..255
+    kDropped,      ///< frames dropped per sample
+    kClassArea,    ///< share of the pixels of class `index`, 0..1
+  } kind = Kind::kTokens;
+  int index = -1;
+
+  friend bool operator==(const Quantity&, const Quantity&) = default;
+};
+
+struct Spread {
+  std::int64_t samples = 0;  ///< 0: the quantity did not exist then
+  double mean = 0, min = 0, max = 0;
+};
+
+struct ChartBucket {
+  UnixMs start = 0;
+  std::int64_t samples = 0;
+  double night = 0;            ///< share of the samples taken by night, of those that know; 0 when none does
+  bool gap_before = false;     ///< nothing was recorded between this bucket and the one before: do not join them
+  std::vector<Spread> values;  ///< one per quantity asked for. Areas count 0 in samples without the class
+};
+
+struct Chart {
+  UnixMs bucket_ms = 0;              ///< width of each bucket
+  std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
+};
+
+struct ChartQuery {
+  std::int64_t source = 0;  ///< SourceRecord::id
+  UnixMs from = 0, to = 0;  ///< [from, to)
+  std::vector<Quantity> quantities;
+  int max_buckets = 2000;
+};
+
+struct SourceRecord {
+  std::int64_t id = 0;
+  std::string name;            ///< without credentials
+  UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
+  std::int64_t samples = 0;    ///< kept one by one
+};
+
+/// Reads a database, also while another process writes it; never changes it. Not thread-safe: one per thread.
+class StoreReader {
+ public:
+  /// Throws mpm::Error naming the file: none there, not a database of ours, of another schema version.
+  explicit StoreReader(const std::string& path);
+  ~StoreReader();
+  StoreReader(StoreReader&&) noexcept;
+  StoreReader& operator=(StoreReader&&) noexcept;
+
+  std::vector<SourceRecord> sources() const;
+  std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
+
+  /// At most max_buckets buckets with mean, min and max, from the finest stored resolution (sample, minute, hour, day)
+  /// that needs no more than some ten thousand rows: a year opens in well under a second.
+  Chart chart(const ChartQuery& query) const;
+
+  /// Every sample in [from, to), by time; `visit` returns false to stop.
+  void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
+  /// The sample nearest to `time`: what a crosshair stands on.
+  std::optional<Sample> nearest(std::int64_t source, UnixMs time) const;
+  /// Samples with an id above `after`, by id: what came since the last look. At most `limit`.
+  std::vector<Sample> samplesAfter(std::int64_t source, std::int64_t after, int limit = 10000) const;
+
+  /// The latest `limit` in [from, to), ascending by time.
+  std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
+
+  /// Token counts by hour in [from, to), whole hours, of the sessions that share model and schedule with the latest
+  /// one.
+  std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
+  /// compareDayNight() of them.
+  DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;
+
+  /// Grows when another connection committed something: poll it instead of the data.
+  std::int64_t version() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Version of the schema that this build writes.
+int storeSchemaVersion();
+
+}  // namespace mpm::monitor

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mpm::monitor {
+
+/// Wall time: milliseconds since 1970-01-01 00:00 UTC. Everything that is stored carries it.
+using UnixMs = std::int64_t;
+inline constexpr UnixMs kSecondMs = 1000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs, kDayMs = 24 * kHourMs;
+
+UnixMs unixNow();
+
+/// ms of a clock that never jumps; only differences mean something.
+std::int64_t steadyNow();
+
+/// "2026-11-03T17:04:05Z", to the second; `milliseconds`: "2026-11-03T17:04:05.250Z".
+std::string isoTime(UnixMs time, bool milliseconds = false);
+
+/// Finds jumps of the wall clock (set by hand, by NTP, a machine that slept) against the clock that never jumps.
+/// Not thread-safe.
+class ClockWatch {
+ public:
+  explicit ClockWatch(std::int64_t tolerance_ms = 2000) : tolerance_ms_(tolerance_ms) {}
+
+  /// Both clocks, read together. By how many ms the wall clock jumped since the last call (negative: back), if it did.
+  std::optional<std::int64_t> jump(UnixMs wall, std::int64_t steady);
+
+ private:
+  std::int64_t tolerance_ms_;
+  std::optional<std::int64_t> offset_;
+};
+
+}  // namespace mpm::monitor
