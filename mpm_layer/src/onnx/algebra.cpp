@@ -126,14 +126,16 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) const {
       const std::int64_t id = cells.id(first + static_cast<std::size_t>(j));
       if (id < 0 || id >= term.cols) return std::nullopt;  // token 0 first
       view.column.push_back(id);
-      const double offset = cells.offset ? static_cast<double>((*cells.offset)[first + static_cast<std::size_t>(j)]) : 0;
+      const double offset =
+          cells.offset ? static_cast<double>((*cells.offset)[first + static_cast<std::size_t>(j)]) : 0;
       view.offset.push_back(static_cast<float>(offset / cells.scale));
     }
     for (std::int64_t t = 1; t < tokens; ++t) {
       for (std::int64_t j = 0; j < width; ++j) {
         const auto i = first + static_cast<std::size_t>(t * width + j);
         if (cells.id(i) != t * term.cols + view.column[static_cast<std::size_t>(h * width + j)]) return std::nullopt;
-        if (cells.offset && (*cells.offset)[i] != (*cells.offset)[first + static_cast<std::size_t>(j)]) return std::nullopt;
+        if (cells.offset && (*cells.offset)[i] != (*cells.offset)[first + static_cast<std::size_t>(j)])
+          return std::nullopt;
       }
     }
   }
@@ -177,7 +179,8 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
       position[axis] = 0;
     }
   }
-  Cells result{cells.term, shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr, cells.scale};
+  Cells result{cells.term, shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr,
+               cells.scale};
   if (cells.offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
   return result;
 }

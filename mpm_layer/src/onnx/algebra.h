@@ -11,14 +11,14 @@ namespace mpm::onnx_graph {
 /// Cells whose last axis is a whole row of a term, in order: which row stands where.
 struct RowView {
   int term = -1;
-  Shape lead;                         ///< the shape without its last axis
-  std::vector<std::int64_t> row_of;   ///< empty: every row of the term, in order
+  Shape lead;                        ///< the shape without its last axis
+  std::vector<std::int64_t> row_of;  ///< empty: every row of the term, in order
 
   bool whole() const { return row_of.empty(); }
 };
 
-/// The terms made so far, and how cells are taken for rows, for heads and back. Arranged terms are made as needed; equal
-/// ones are made once.
+/// The terms made so far, and how cells are taken for rows, for heads and back. Arranged terms are made as needed;
+/// equal ones are made once.
 class Algebra {
  public:
   static constexpr std::int64_t kMostCells = std::int64_t{1} << 27;

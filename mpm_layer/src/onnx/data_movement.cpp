@@ -107,7 +107,8 @@ class Mover {
   std::optional<Movements> flatten() const {
     std::int64_t axis = node_.integer("axis", 1);
     if (axis < 0) axis += static_cast<std::int64_t>(shape_.size());
-    if (axis < 0 || axis > static_cast<std::int64_t>(shape_.size())) refuse(node_, "an axis beyond the rank", "one within");
+    if (axis < 0 || axis > static_cast<std::int64_t>(shape_.size()))
+      refuse(node_, "an axis beyond the rank", "one within");
     const auto middle = shape_.begin() + axis;
     return inOrder({elements(Shape(shape_.begin(), middle)), elements(Shape(middle, shape_.end()))});
   }
@@ -157,8 +158,8 @@ class Mover {
       shape.push_back(shape_[source]);
       step.push_back(stride[source]);
     }
-    if (shape.size() != rank) refuse(node_, "a permutation of " + std::to_string(shape.size()) + " axes",
-                                     std::to_string(rank));
+    if (shape.size() != rank)
+      refuse(node_, "a permutation of " + std::to_string(shape.size()) + " axes", std::to_string(rank));
     return Movements{view(std::move(shape), step, 0)};
   }
 
@@ -216,7 +217,8 @@ class Mover {
     const std::int64_t outer = elements(before);
     const std::int64_t total = elements(result.shape);
     for (const std::int64_t index : *indices->ints) {
-      if (index < -side || index >= side) refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
+      if (index < -side || index >= side)
+        refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
     }
     if (with_elements_) {
       result.from.reserve(static_cast<std::size_t>(total));
@@ -271,7 +273,8 @@ class Mover {
       if (!shape) return std::nullopt;
       Shape rest = *shape;
       if (rest.size() == shape_.size()) rest[axis] = shape_[axis];
-      if (rest != shape_) refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
+      if (rest != shape_)
+        refuse(node_, "shapes " + toString(shape_) + " and " + toString(*shape), "equal sides beside the axis");
       result.shape[axis] += (*shape)[axis];
       rows.push_back(elements(Shape(shape->begin() + static_cast<std::ptrdiff_t>(axis), shape->end())));
       if (elements(*shape) > 0) {
@@ -349,8 +352,9 @@ bool castsToFloat(const Node& node) {
 }
 
 bool movesData(const Node& node) {
-  static constexpr std::string_view kOps[] = {"Identity", "Dropout",   "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze",
-                                              "Transpose", "Slice",    "Gather", "Split",  "Concat",  "Expand",  "Tile"};
+  static constexpr std::string_view kOps[] = {"Identity", "Dropout",   "Cast",      "Reshape", "Flatten",
+                                              "Squeeze",  "Unsqueeze", "Transpose", "Slice",   "Gather",
+                                              "Split",    "Concat",    "Expand",    "Tile"};
   if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
   return node.op != "Cast" || castsToFloat(node);
 }

@@ -19,7 +19,9 @@ bool allConstant(const Graph& graph, const Node& node) {
 
 Tensor shapeTensor(const Node& node, const Shape& shape) {
   const auto rank = static_cast<std::int64_t>(shape.size());
-  const auto clamp = [rank](std::int64_t index) { return std::clamp<std::int64_t>(index < 0 ? index + rank : index, 0, rank); };
+  const auto clamp = [rank](std::int64_t index) {
+    return std::clamp<std::int64_t>(index < 0 ? index + rank : index, 0, rank);
+  };
   const std::int64_t begin = clamp(node.integer("start", 0));
   const std::int64_t end = std::max(begin, clamp(node.integer("end", rank)));
   Integers sides(shape.begin() + begin, shape.begin() + end);
@@ -71,7 +73,10 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
   for (const std::size_t axis : *axes) kept[axis] = 1;
   const auto count = static_cast<std::size_t>(budget.take(kept));
   budget.take(source->shape);
-  std::vector<double> sums(count, op == "ReduceProd" ? 1.0 : op == "ReduceMax" ? -INFINITY : op == "ReduceMin" ? INFINITY : 0.0);
+  std::vector<double> sums(count, op == "ReduceProd"  ? 1.0
+                                  : op == "ReduceMax" ? -INFINITY
+                                  : op == "ReduceMin" ? INFINITY
+                                                      : 0.0);
   const std::vector<std::int64_t> target = broadcastIndices(kept, source->shape);
   for (std::size_t i = 0; i < target.size(); ++i) {
     double& sum = sums[static_cast<std::size_t>(target[i])];
@@ -134,12 +139,14 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   // A one-element tensor; its reader lives with the file, so the few types that occur are read here.
   if (proto.data_type() == onnx::TensorProto::FLOAT) {
     float fill = proto.float_data_size() > 0 ? proto.float_data(0) : 0.0f;
-    if (proto.raw_data().size() >= sizeof fill) std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
+    if (proto.raw_data().size() >= sizeof fill)
+      std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
     return Tensor::of(*sides, std::vector<float>(count, fill));
   }
   if (proto.data_type() == onnx::TensorProto::INT64) {
     std::int64_t fill = proto.int64_data_size() > 0 ? proto.int64_data(0) : 0;
-    if (proto.raw_data().size() >= sizeof fill) std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
+    if (proto.raw_data().size() >= sizeof fill)
+      std::copy_n(proto.raw_data().data(), sizeof fill, reinterpret_cast<char*>(&fill));
     return Tensor::of(*sides, Integers(count, fill));
   }
   return std::nullopt;
@@ -150,12 +157,14 @@ std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, Fold
   const Tensor* data = graph.constant(node.input(0));
   const Tensor* indices = graph.constant(node.input(1));
   const Tensor* updates = graph.constant(node.input(2));
-  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0) return std::nullopt;
+  if (!data || !indices || !updates || !indices->ints || indices->shape.empty() || indices->size() == 0)
+    return std::nullopt;
   if (data->isFloat() != updates->isFloat()) return std::nullopt;
   const auto depth = static_cast<std::size_t>(indices->shape.back());
   if (depth == 0 || depth > data->shape.size()) return std::nullopt;
   budget.take(data->shape);
-  const std::int64_t slice = elements(Shape(data->shape.begin() + static_cast<std::ptrdiff_t>(depth), data->shape.end()));
+  const std::int64_t slice =
+      elements(Shape(data->shape.begin() + static_cast<std::ptrdiff_t>(depth), data->shape.end()));
   const std::int64_t rows = indices->size() / static_cast<std::int64_t>(depth);
   if (updates->size() != rows * slice) refuse(node, "updates of another size", "one slice per index");
   std::vector<float> floats = data->isFloat() ? *data->floats : std::vector<float>{};

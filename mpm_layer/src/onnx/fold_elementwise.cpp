@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "onnx/data_movement.h"
@@ -106,14 +106,16 @@ Tensor applyBinary(const Node& node, const Tensor& a, const Tensor& b, Binary co
   const std::vector<std::int64_t> right = broadcastIndices(b.shape, shape);
   if (a.isFloat() && !yieldsBool(node.op)) {
     std::vector<float> result(left.size());
-    for (std::size_t i = 0; i < left.size(); ++i) result[i] = static_cast<float>(compute(a.at(left[i]), b.at(right[i])));
+    for (std::size_t i = 0; i < left.size(); ++i)
+      result[i] = static_cast<float>(compute(a.at(left[i]), b.at(right[i])));
     return Tensor::of(shape, std::move(result));
   }
   std::vector<std::int64_t> result(left.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
-    result[i] = a.isFloat() || b.isFloat() ? wholeNumber(compute(a.at(left[i]), b.at(right[i])))
-                                           : integerBinary(node.op, compute, (*a.ints)[static_cast<std::size_t>(left[i])],
-                                                           (*b.ints)[static_cast<std::size_t>(right[i])], node);
+    result[i] = a.isFloat() || b.isFloat()
+                    ? wholeNumber(compute(a.at(left[i]), b.at(right[i])))
+                    : integerBinary(node.op, compute, (*a.ints)[static_cast<std::size_t>(left[i])],
+                                    (*b.ints)[static_cast<std::size_t>(right[i])], node);
   }
   return Tensor::of(shape, std::move(result));
 }

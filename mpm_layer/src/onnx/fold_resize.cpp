@@ -106,7 +106,8 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
       for (const auto& column : columns) {
         double sum = 0;
         for (const Tap& y : row) {
-          for (const Tap& x : column) sum += y.weight * x.weight * static_cast<double>(pixels[y.index * in_w + x.index]);
+          for (const Tap& x : column)
+            sum += y.weight * x.weight * static_cast<double>(pixels[y.index * in_w + x.index]);
         }
         result.push_back(static_cast<float>(sum));
       }

@@ -51,7 +51,7 @@ struct Graph {
   std::vector<int> outputs;
   std::vector<std::string> output_names;
   int opset = 0;
-  std::int64_t weights = 0;  ///< elements of all initialisers
+  std::int64_t weights = 0;                              ///< elements of all initialisers
   std::shared_ptr<std::deque<onnx::NodeProto>> inlined;  ///< nodes of local functions, attributes put in
 
   int addValue(std::string name);

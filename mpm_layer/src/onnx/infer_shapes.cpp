@@ -45,7 +45,8 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   for (std::size_t axis = 0; axis < 2; ++axis) {
     constexpr std::int64_t kMost = 1 << 20;
     if (strides[axis] < 1 || strides[axis] > kMost || kernel[axis] < 1 || kernel[axis] > kMost || dilations[axis] < 1 ||
-        dilations[axis] > kMost || pads[axis] < 0 || pads[axis] > kMost || pads[axis + 2] < 0 || pads[axis + 2] > kMost) {
+        dilations[axis] > kMost || pads[axis] < 0 || pads[axis] > kMost || pads[axis + 2] < 0 ||
+        pads[axis + 2] > kMost) {
       refuse(node, "a stride, kernel or padding out of range", "sensible ones");
     }
     const std::int64_t reach = dilations[axis] * (kernel[axis] - 1) + 1;
@@ -75,11 +76,12 @@ std::optional<Shape> transposedConvShape(const Node& node, const Shape& input, c
   for (std::size_t axis = 0; axis < 2; ++axis) {
     constexpr std::int64_t kMost = 1 << 20;
     if (std::abs(strides[axis]) > kMost || std::abs(extra[axis]) > kMost || std::abs(dilations[axis]) > kMost ||
-        std::abs(pads[axis]) > kMost || std::abs(pads[axis + 2]) > kMost || weight[axis + 2] > kMost || input[axis + 2] > kMost) {
+        std::abs(pads[axis]) > kMost || std::abs(pads[axis + 2]) > kMost || weight[axis + 2] > kMost ||
+        input[axis + 2] > kMost) {
       refuse(node, "a stride, kernel or padding out of range", "sensible ones");
     }
-    shape[axis + 2] = strides[axis] * (input[axis + 2] - 1) + extra[axis] + (weight[axis + 2] - 1) * dilations[axis] + 1 -
-                      pads[axis] - pads[axis + 2];
+    shape[axis + 2] = strides[axis] * (input[axis + 2] - 1) + extra[axis] + (weight[axis + 2] - 1) * dilations[axis] +
+                      1 - pads[axis] - pads[axis + 2];
   }
   return shape;
 }
@@ -115,11 +117,43 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     const Shape* c = graph.shape(node.input(2));
     return b && c ? std::optional<Shape>(broadcast(*a, broadcast(*b, *c))) : std::nullopt;
   }
-  if (isOneOf(op, {"Sqrt", "Erf", "Tanh", "Sigmoid", "Relu", "Neg", "Exp", "Log", "Abs", "Reciprocal", "Softmax",
-                   "LogSoftmax", "LayerNormalization", "Gelu", "LpNormalization", "Clip", "Cast", "HardSigmoid",
-                   "HardSwish", "LeakyRelu", "Elu", "Softplus", "BatchNormalization", "InstanceNormalization", "IsNaN",
-                   "Not", "Floor", "Ceil", "Round", "Sin", "Cos", "Mish", "Swish", "GroupNormalization",
-                   "RMSNormalization", "Trilu", "CumSum"})) {
+  if (isOneOf(op, {"Sqrt",
+                   "Erf",
+                   "Tanh",
+                   "Sigmoid",
+                   "Relu",
+                   "Neg",
+                   "Exp",
+                   "Log",
+                   "Abs",
+                   "Reciprocal",
+                   "Softmax",
+                   "LogSoftmax",
+                   "LayerNormalization",
+                   "Gelu",
+                   "LpNormalization",
+                   "Clip",
+                   "Cast",
+                   "HardSigmoid",
+                   "HardSwish",
+                   "LeakyRelu",
+                   "Elu",
+                   "Softplus",
+                   "BatchNormalization",
+                   "InstanceNormalization",
+                   "IsNaN",
+                   "Not",
+                   "Floor",
+                   "Ceil",
+                   "Round",
+                   "Sin",
+                   "Cos",
+                   "Mish",
+                   "Swish",
+                   "GroupNormalization",
+                   "RMSNormalization",
+                   "Trilu",
+                   "CumSum"})) {
     return *a;
   }
   if (op == "MatMul") return b ? matMulShape(node, *a, *b) : std::nullopt;

@@ -29,7 +29,8 @@ Interpretation Interpreter::run() {
   const Shape* image = graph_.shape(graph_.image);
   if (image && image->size() == 4) {
     const auto channels = static_cast<std::size_t>((*image)[1]);
-    meaning_[static_cast<std::size_t>(graph_.image)] = ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
+    meaning_[static_cast<std::size_t>(graph_.image)] =
+        ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
   }
   for (const Node& node : graph_.nodes) {
     if (movesData(node)) {
@@ -112,7 +113,8 @@ void Interpreter::move(const Node& node) {
   std::vector<std::vector<float>> offsets(sources.size());
   std::vector<const std::vector<std::int32_t>*> id_parts;
   std::vector<const std::vector<float>*> offset_parts;
-  const bool in_order = sources.size() == 1 && std::all_of(movements->begin(), movements->end(), [](const Movement& m) { return m.in_order; });
+  const bool in_order = sources.size() == 1 &&
+                        std::all_of(movements->begin(), movements->end(), [](const Movement& m) { return m.in_order; });
   for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
     const int value = movedInputs(node)[i];
     const auto count = static_cast<std::size_t>(elements(*graph_.shape(value)));
@@ -151,13 +153,15 @@ void Interpreter::move(const Node& node) {
 
 Meaning Interpreter::convolution(const Node& node) {
   const Tensor* weight = graph_.constant(node.input(1));
-  if (!weight || !weight->isFloat() || weight->shape.size() != 4) return foreign(node, "a convolution with weights that are not constant");
+  if (!weight || !weight->isFloat() || weight->shape.size() != 4)
+    return foreign(node, "a convolution with weights that are not constant");
   if (const ImageCells* image = as<ImageCells>(node.inputs[0])) return patches(node, *image);
   const bool pointwise = weight->shape[2] == 1 && weight->shape[3] == 1 && node.integer("group", 1) == 1 &&
                          all(node.integers("strides"), 1) && all(node.integers("pads"), 0);
   Cells* map = cellsOf(node.inputs[0], node);
   if (!pointwise || !map || map->shape.size() != 4 || map->shape[1] != weight->shape[1]) {
-    return foreign(node, "a convolution over tokens", "a plain ViT (this looks like a convolutional or hierarchical backbone)");
+    return foreign(node, "a convolution over tokens",
+                   "a plain ViT (this looks like a convolutional or hierarchical backbone)");
   }
   Cells tokens = Algebra::permuted(*map, {0, 2, 3, 1});
   const auto view = algebra_.rows(tokens, node);
@@ -179,7 +183,8 @@ Meaning Interpreter::convolution(const Node& node) {
 Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const Tensor& weight = *graph_.constant(node.inputs[1]);
   const Shape* out = graph_.shape(node.outputs[0]);
-  if (!out || out->size() != 4 || (*out)[0] != 1) return foreign(node, "a convolution of unknown shape", "a patch embedding");
+  if (!out || out->size() != 4 || (*out)[0] != 1)
+    return foreign(node, "a convolution of unknown shape", "a patch embedding");
   if (node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1) || !all(node.integers("pads"), 0) ||
       node.text("auto_pad", "NOTSET") != "NOTSET") {
     const std::string auto_pad = node.text("auto_pad", "NOTSET");
@@ -188,7 +193,8 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
                      "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
     }
   }
-  if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size()) return foreign(node, "weights for another number of channels");
+  if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size())
+    return foreign(node, "weights for another number of channels");
   Term term;
   term.kind = TermKind::kPatches;
   term.node = &node;
@@ -256,7 +262,8 @@ Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
   const std::int64_t term_rows = algebra_.at(cells.term).rows, term_cols = algebra_.at(cells.term).cols;
   const std::int64_t width = cells.shape.back();
   const std::int64_t count = elements(cells.shape) / width;
-  const Meaning refusal = foreign(node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
+  const Meaning refusal =
+      foreign(node, "a LayerNorm over a part of the features", "one over the features of a token or of a head");
   if (cells.offset || cells.scale != 1) return refusal;
   Term term;
   term.kind = TermKind::kHeadNorm;
@@ -325,7 +332,8 @@ Meaning Interpreter::mean(const Node& node) {
   if (view->whole()) {
     for (std::int64_t row = 0; row < algebra_.at(view->term).rows; ++row) term.row_of.push_back(row);
   }
-  if (elements(*shape) != term.cols) return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
+  if (elements(*shape) != term.cols)
+    return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
   return Cells{algebra_.add(std::move(term)), *shape, nullptr, nullptr, 1};
 }
 
@@ -335,17 +343,23 @@ Meaning Interpreter::resize(const Node& node) {
   if (!cells || !shape || shape->size() != 4) return foreign(node, "a Resize of something else than a map of tokens");
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
-  if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") || node.integer("antialias", 0) != 0) {
-    return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates, "linear and half_pixel (align_corners=False)");
+  if (mode != "linear" || (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel") ||
+      node.integer("antialias", 0) != 0) {
+    return foreign(node, "a Resize with mode " + mode + " and coordinates " + coordinates,
+                   "linear and half_pixel (align_corners=False)");
   }
-  if ((*shape)[0] != cells->shape[0] || (*shape)[1] != cells->shape[1]) return foreign(node, "a Resize over channels", "one over height and width");
+  if ((*shape)[0] != cells->shape[0] || (*shape)[1] != cells->shape[1])
+    return foreign(node, "a Resize over channels", "one over height and width");
   return ClassMap{*cells, *shape, false};
 }
 
 Meaning Interpreter::argMax(const Node& node) {
-  if (node.integer("axis", 0) != 1 || node.integer("select_last_index", 0) != 0) return foreign(node, "an ArgMax over another axis than the classes");
-  if (const ClassMap* map = as<ClassMap>(node.inputs[0]); map && !map->argmax) return ClassMap{map->cells, map->shape, true};
-  if (const Cells* cells = cellsOf(node.inputs[0], node); cells && cells->shape.size() == 4) return ClassMap{*cells, cells->shape, true};
+  if (node.integer("axis", 0) != 1 || node.integer("select_last_index", 0) != 0)
+    return foreign(node, "an ArgMax over another axis than the classes");
+  if (const ClassMap* map = as<ClassMap>(node.inputs[0]); map && !map->argmax)
+    return ClassMap{map->cells, map->shape, true};
+  if (const Cells* cells = cellsOf(node.inputs[0], node); cells && cells->shape.size() == 4)
+    return ClassMap{*cells, cells->shape, true};
   return foreign(node, "an ArgMax of something else than class scores");
 }
 

@@ -123,7 +123,8 @@ Meaning Interpreter::ofTwo(const Node& node) {
   }
   if (elements(left->shape) != elements(right->shape) || elements(*out) != elements(left->shape) ||
       left->shape.back() != right->shape.back()) {
-    return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape), "equal shapes");
+    return foreign(node, "tokens of shapes " + toString(left->shape) + " and " + toString(right->shape),
+                   "equal shapes");
   }
   auto a = algebra_.rows(*left, node);
   auto b = algebra_.rows(*right, node);

@@ -34,7 +34,8 @@ Meaning Interpreter::matMul(const Node& node) {
     return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
   }
   Cells* right = cellsOf(node.inputs[1], node);
-  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && right) return context(node, *scores, *right);
+  if (const Scores* scores = as<Scores>(node.inputs[0]); scores && scores->softmax && right)
+    return context(node, *scores, *right);
   const Cells* left = cellsOf(node.inputs[0], node);
   right = as<Cells>(node.inputs[1]);
   if (!left || !right || left->shape.size() != right->shape.size() || left->shape.size() < 2) {
@@ -48,11 +49,13 @@ Meaning Interpreter::einsum(const Node& node) {
   std::erase(equation, ' ');
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
   const auto refusal = foreign(node, "Einsum '" + equation + "'", "q k^T or softmax(q k^T) v");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow || node.inputs.size() != 2) return refusal;
+  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow || node.inputs.size() != 2)
+    return refusal;
   const std::string a = equation.substr(0, comma), b = equation.substr(comma + 1, arrow - comma - 1);
   const std::string c = equation.substr(arrow + 2);
   Cells* right = cellsOf(node.inputs[1], node);
-  if (!right || b.size() != right->shape.size() || a.size() != c.size() || a.size() != b.size() || a.size() < 2) return refusal;
+  if (!right || b.size() != right->shape.size() || a.size() != c.size() || a.size() != b.size() || a.size() < 2)
+    return refusal;
   // The axis that is summed, and those of the rows and columns of the result.
   const auto missing = [&](const std::string& from, const std::string& in) {
     std::string letters;
@@ -83,12 +86,14 @@ Meaning Interpreter::einsum(const Node& node) {
     if (a != batch + row + summed) return refusal;
     Meaning result = context(node, *scores, Algebra::permuted(turned, lastTwoSwapped(turned.shape.size())));
     const auto back = order(batch + row + column, c);
-    if (Cells* cells = std::get_if<Cells>(&result); cells && back.size() == c.size()) return Algebra::permuted(*cells, back);
+    if (Cells* cells = std::get_if<Cells>(&result); cells && back.size() == c.size())
+      return Algebra::permuted(*cells, back);
     return result;
   }
   const Cells* left = cellsOf(node.inputs[0], node);
   const auto left_order = order(a, batch + row + summed);
-  if (!left || left->shape.size() != a.size() || left_order.size() != a.size() || c != batch + row + column) return refusal;
+  if (!left || left->shape.size() != a.size() || left_order.size() != a.size() || c != batch + row + column)
+    return refusal;
   const Cells q = Algebra::permuted(*left, left_order);
   Shape shape = q.shape;
   shape.back() = turned.shape[turned.shape.size() - 2];
@@ -98,12 +103,14 @@ Meaning Interpreter::einsum(const Node& node) {
 Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {
   const auto number = uniform(constant);
   if (!number || scores.softmax) {
-    return foreign(node, "attention logits plus or times a constant matrix (mask, relative position bias)", "softmax(scale q k^T) v");
+    return foreign(node, "attention logits plus or times a constant matrix (mask, relative position bias)",
+                   "softmax(scale q k^T) v");
   }
   Scores result = scores;
   if (node.op == "Mul") result.scale *= *number;
   if (node.op == "Div") result.scale /= *number;
-  if ((node.op == "Add" || node.op == "Sub") && *number != 0) return foreign(node, "a number added to the attention logits", "softmax(scale q k^T) v");
+  if ((node.op == "Add" || node.op == "Sub") && *number != 0)
+    return foreign(node, "a number added to the attention logits", "softmax(scale q k^T) v");
   return result;
 }
 
@@ -112,7 +119,8 @@ Meaning Interpreter::softmax(const Node& node) {
   if (!scores || scores->softmax) return foreign(node, "a Softmax of something else than q k^T");
   // Before opset 13 the default is 1, and every axis from there on is taken together.
   const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
-  if (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1) return foreign(node, "a Softmax over another axis than the last");
+  if (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1)
+    return foreign(node, "a Softmax over another axis than the last");
   Scores result = *scores;
   result.softmax = true;
   return result;
@@ -135,13 +143,16 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   if (!q_view || !k_view || !v_view) {
     const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
-    if (keys != rows) return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens", kWindowed);
+    if (keys != rows)
+      return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens",
+                     kWindowed);
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
   const std::int64_t width = scores.q.shape.back();
   const auto heads = static_cast<std::int64_t>(q_view->column.size()) / width;
   if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
-      scores.k.shape.back() != width || v.shape.back() != width || scores.k.shape[scores.k.shape.size() - 2] != tokens) {
+      scores.k.shape.back() != width || v.shape.back() != width ||
+      scores.k.shape[scores.k.shape.size() - 2] != tokens) {
     return foreign(node, "q, k and v of different sizes", "heads of one size");
   }
   Term term;

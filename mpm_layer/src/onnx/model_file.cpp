@@ -218,7 +218,8 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
                          : fromField<float>(proto.int32_data(), bits16(widenBfloat));
       break;
     case onnx::TensorProto::INT64:
-      ints = raw_given ? fromRaw<std::int64_t, std::int64_t>(raw, same) : fromField<std::int64_t>(proto.int64_data(), same);
+      ints = raw_given ? fromRaw<std::int64_t, std::int64_t>(raw, same)
+                       : fromField<std::int64_t>(proto.int64_data(), same);
       break;
     case onnx::TensorProto::UINT64:
     case onnx::TensorProto::UINT32:

@@ -124,7 +124,8 @@ class Reader {
       if (kind == "value_float") return Tensor::of({}, std::vector<float>{attribute.f()});
       if (kind == "value_int") return Tensor::of({}, std::vector<std::int64_t>{attribute.i()});
       if (kind == "value_floats") {
-        return Tensor::of({attribute.floats_size()}, std::vector<float>(attribute.floats().begin(), attribute.floats().end()));
+        return Tensor::of({attribute.floats_size()},
+                          std::vector<float>(attribute.floats().begin(), attribute.floats().end()));
       }
       if (kind == "value_ints") {
         return Tensor::of({attribute.ints_size()},

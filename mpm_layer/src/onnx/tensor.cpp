@@ -16,7 +16,8 @@ std::int64_t elements(const Shape& shape, std::int64_t limit) {
       empty = true;
       continue;
     }
-    if (count > limit / side) throw Error("a tensor of shape " + toString(shape) + " is larger than this program takes");
+    if (count > limit / side)
+      throw Error("a tensor of shape " + toString(shape) + " is larger than this program takes");
     count *= side;
   }
   return empty ? 0 : count;

@@ -20,10 +20,10 @@ enum class TermKind {
   kScale,       ///< columns times constants (LayerScale)
   kAdd,
   kMultiply,
-  kHeadNorm,    ///< LayerNorm over groups of columns (qk-norm)
-  kAttention,   ///< softmax(scale q k^T) v, columns head-major
-  kProduct,     ///< scale a b^T: {rows of a, rows of b}
-  kMean,        ///< mean over the rows `row_of`: {1, d}
+  kHeadNorm,   ///< LayerNorm over groups of columns (qk-norm)
+  kAttention,  ///< softmax(scale q k^T) v, columns head-major
+  kProduct,    ///< scale a b^T: {rows of a, rows of b}
+  kMean,       ///< mean over the rows `row_of`: {1, d}
 };
 
 /// How an operand of attention lies in the columns of a term: head-major, {heads * head_dim} entries each.
@@ -46,10 +46,10 @@ struct Term {
   Tensor weight, bias;  ///< kPatches {d, C, kh, kw}, kLinear {out, in}, kNorm, kHeadNorm, kScale {d}
   float eps = 0;
   std::string activation;
-  double scale = 1;                   ///< kArrange, kAttention, kProduct
-  std::vector<std::int64_t> row_of;   ///< kArrange: row of the input, -1 for a constant row; kMean: the rows
-  std::vector<std::int64_t> col_of;   ///< kArrange: column of the input
-  std::vector<float> offset;          ///< kArrange: {rows, cols}, or empty
+  double scale = 1;                       ///< kArrange, kAttention, kProduct
+  std::vector<std::int64_t> row_of;       ///< kArrange: row of the input, -1 for a constant row; kMean: the rows
+  std::vector<std::int64_t> col_of;       ///< kArrange: column of the input
+  std::vector<float> offset;              ///< kArrange: {rows, cols}, or empty
   std::vector<std::int64_t> group_of;     ///< kHeadNorm: group of each column, -1 when in none
   std::vector<std::int64_t> position_of;  ///< kHeadNorm: place of each column in its group
   std::int64_t heads = 0;                 ///< kAttention

@@ -23,7 +23,7 @@ int squareRoot(const Matcher& match, int value) {
 }
 
 struct Deviation {
-  int value = -1;       ///< sqrt(var + eps), or its reciprocal
+  int value = -1;  ///< sqrt(var + eps), or its reciprocal
   bool inverse = false;
 };
 

@@ -29,7 +29,8 @@ bool fromMatMul(const Matcher& match, Node& node) {
   if (in < 1 || out < 1) return false;
   const std::string name = match.graph().values[static_cast<std::size_t>(node.inputs[1])].name;
   const int matrix = match.addConstant(name, {out, in}, transposed(*weight->floats, in, out, 1));
-  const int bias = match.addConstant(name + ".zero_bias", {out}, std::vector<float>(static_cast<std::size_t>(out), 0.0f));
+  const int bias =
+      match.addConstant(name + ".zero_bias", {out}, std::vector<float>(static_cast<std::size_t>(out), 0.0f));
   Matcher::rewrite(node, "Linear", {node.inputs[0], matrix, bias});
   return true;
 }
@@ -74,7 +75,8 @@ void absorbBias(const Matcher& match, const Node& linear) {
   for (std::size_t i = 0; i < offsets->size(); ++i) (*offsets)[i] += (*bias.floats)[i];
   const std::string name = graph.values[static_cast<std::size_t>(offset)].name;
   const auto out = static_cast<std::int64_t>(offsets->size());
-  const std::vector<int> inputs{linear.inputs[0], linear.inputs[1], match.addConstant(name, {out}, std::move(*offsets))};
+  const std::vector<int> inputs{linear.inputs[0], linear.inputs[1],
+                                match.addConstant(name, {out}, std::move(*offsets))};
   Matcher::rewrite(*add, "Linear", inputs);
 }
 

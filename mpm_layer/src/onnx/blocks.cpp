@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "onnx/trunk.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+/// Recognises the two halves of one block; `why` names the first node that does not fit.
+class BlockMatcher {
+ public:
+  explicit BlockMatcher(const std::vector<Term>& terms) : terms_(terms) {}
+
+  std::string why;
+
+  /// branch == Attention(LayerNorm(stream)), LayerScale folded in.
+  bool attention(int branch, int stream, Block& block) {
+    const auto scale = peelScale(branch);
+    const Term& proj = at(branch);
+    if (proj.kind != TermKind::kLinear) return no(branch, "the projection of attention (a linear layer)");
+    const int middle = proj.inputs[0];
+    const Term& attention = at(middle);
+    if (attention.kind != TermKind::kAttention) return no(middle, "attention");
+    block.heads = attention.heads;
+    block.head_dim = attention.cols / attention.heads;
+    block.scale = attention.scale;
+    block.proj = scaled(affine(proj), scale);
+    int norm = -1;
+    for (int part = 0; part < 3; ++part) {
+      const HeadView& view = part == 0 ? attention.q : part == 1 ? attention.k : attention.v;
+      if (!operand(view, part, stream, norm, block)) return false;
+    }
+    if (block.q_norm.has_value() != block.k_norm.has_value()) return no(middle, "q and k normalised both, or neither");
+    if (block.q_norm && block.q_norm->eps != block.k_norm->eps) return no(middle, "one epsilon for q and k");
+    block.norm1 = normPart(at(norm));
+    return true;
+  }
+
+  /// branch == MLP(LayerNorm(stream)), LayerScale folded in.
+  bool mlp(int branch, int stream, Block& block) {
+    const auto scale = peelScale(branch);
+    const Term& fc2 = at(branch);
+    if (fc2.kind != TermKind::kLinear) return no(branch, "the second linear layer of an MLP");
+    block.fc2 = scaled(affine(fc2), scale);
+    int hidden = fc2.inputs[0];
+    if (at(hidden).kind == TermKind::kNorm) {
+      block.mlp_norm = normPart(at(hidden));
+      hidden = at(hidden).inputs[0];
+    }
+    int activated = hidden, gate = -1;
+    if (at(hidden).kind == TermKind::kMultiply) {
+      const int a = at(hidden).inputs[0], b = at(hidden).inputs[1];
+      const bool first = at(a).kind == TermKind::kActivation;
+      activated = first ? a : b;
+      gate = first ? b : a;
+    }
+    if (at(activated).kind != TermKind::kActivation)
+      return no(activated, "GELU, SiLU or ReLU between two linear layers");
+    block.activation = at(activated).activation;
+    block.gated = gate >= 0;
+    int norm = -1;
+    auto fc1 = hiddenPart(at(activated).inputs[0], stream, norm);
+    if (!fc1) return false;
+    block.fc1 = std::move(*fc1);
+    if (gate >= 0) {
+      const auto gates = hiddenPart(gate, stream, norm);
+      if (!gates) return false;
+      if (gates->out != block.fc1.out) return no(gate, "as many gates as activations");
+      block.fc1.weight.insert(block.fc1.weight.end(), gates->weight.begin(), gates->weight.end());
+      block.fc1.bias.insert(block.fc1.bias.end(), gates->bias.begin(), gates->bias.end());
+      block.fc1.out += gates->out;
+    }
+    block.norm2 = normPart(at(norm));
+    return true;
+  }
+
+ private:
+  const Term& at(int term) const { return terms_[static_cast<std::size_t>(term)]; }
+
+  bool no(int term, const std::string& expected) {
+    if (why.empty()) {
+      const Node* node = at(term).node;
+      why = node ? "node '" + node->name + "' (" + node->op + "): found " + describe(term) + ", expected " + expected
+                 : "found " + describe(term) + ", expected " + expected;
+    }
+    return false;
+  }
+
+  std::string describe(int term) const {
+    switch (at(term).kind) {
+      case TermKind::kPatches:
+        return "the patches";
+      case TermKind::kArrange:
+        return "tokens rearranged or shifted by a constant";
+      case TermKind::kNorm:
+        return "a LayerNorm";
+      case TermKind::kLinear:
+        return "a linear layer";
+      case TermKind::kActivation:
+        return "the activation " + at(term).activation;
+      case TermKind::kL2Norm:
+        return "an L2 normalisation";
+      case TermKind::kScale:
+        return "a factor per feature";
+      case TermKind::kAdd:
+        return "a sum";
+      case TermKind::kMultiply:
+        return "a product";
+      case TermKind::kHeadNorm:
+        return "a LayerNorm per head";
+      case TermKind::kAttention:
+        return "attention";
+      case TermKind::kProduct:
+        return "a product of tokens with tokens";
+      case TermKind::kMean:
+        return "a mean over tokens";
+    }
+    return "something else";
+  }
+
+  /// LayerScale and uniform factors at the end of a branch, multiplied together; `branch` moves to what they scale.
+  std::vector<double> peelScale(int& branch) const {
+    std::vector<double> factors(static_cast<std::size_t>(at(branch).cols), 1.0);
+    while (true) {
+      const Term& term = at(branch);
+      if (term.kind == TermKind::kScale) {
+        for (std::size_t i = 0; i < factors.size(); ++i) factors[i] *= static_cast<double>((*term.weight.floats)[i]);
+      } else if (term.kind == TermKind::kArrange && keepsTokens(term) && term.offset.empty() && keepsColumns(term)) {
+        for (double& factor : factors) factor *= term.scale;
+      } else {
+        return factors;
+      }
+      branch = term.inputs[0];
+    }
+  }
+
+  bool keepsTokens(const Term& arrange) const {
+    if (arrange.rows != at(arrange.inputs[0]).rows) return false;
+    for (std::size_t i = 0; i < arrange.row_of.size(); ++i) {
+      if (arrange.row_of[i] != static_cast<std::int64_t>(i)) return false;
+    }
+    return true;
+  }
+
+  bool keepsColumns(const Term& arrange) const {
+    if (arrange.cols != at(arrange.inputs[0]).cols) return false;
+    for (std::size_t i = 0; i < arrange.col_of.size(); ++i) {
+      if (arrange.col_of[i] != static_cast<std::int64_t>(i)) return false;
+    }
+    return true;
+  }
+
+  static LinearPart affine(const Term& linear) {
+    return {linear.cols, linear.weight.shape[1], *linear.weight.floats, *linear.bias.floats};
+  }
+
+  static LinearPart scaled(LinearPart part, const std::vector<double>& factors) {
+    for (std::int64_t o = 0; o < part.out; ++o) {
+      const double factor = factors[static_cast<std::size_t>(o)];
+      if (factor == 1) continue;
+      for (std::int64_t i = 0; i < part.in; ++i) {
+        float& weight = part.weight[static_cast<std::size_t>(o * part.in + i)];
+        weight = static_cast<float>(static_cast<double>(weight) * factor);
+      }
+      float& bias = part.bias[static_cast<std::size_t>(o)];
+      bias = static_cast<float>(static_cast<double>(bias) * factor);
+    }
+    return part;
+  }
+
+  /// All the projections of a block read one LayerNorm of the stream (exporters may write it twice, with equal
+  /// weights).
+  bool readsNorm(int linear, int stream, int& norm) {
+    const int input = at(linear).inputs[0];
+    if (at(input).kind != TermKind::kNorm) return no(input, "the LayerNorm in front of attention or MLP (pre-norm)");
+    if (at(input).inputs[0] != stream) return no(input, "a LayerNorm of the residual stream");
+    if (norm >= 0 && norm != input &&
+        (*at(norm).weight.floats != *at(input).weight.floats || *at(norm).bias.floats != *at(input).bias.floats ||
+         at(norm).eps != at(input).eps)) {
+      return no(input, "one LayerNorm for q, k and v");
+    }
+    norm = input;
+    return true;
+  }
+
+  bool operand(const HeadView& view, int part, int stream, int& norm, Block& block) {
+    int source = view.term;
+    if (at(source).kind == TermKind::kHeadNorm) {
+      if (part == 2) return no(source, "v as the linear layer gives it");
+      auto normalised = headNorm(at(source), view, block);
+      if (!normalised) return no(source, "a LayerNorm over the features of each head");
+      (part == 0 ? block.q_norm : block.k_norm) = std::move(*normalised);
+      source = at(source).inputs[0];
+      if (std::any_of(view.offset.begin(), view.offset.end(), [](float offset) { return offset != 0; })) {
+        return no(view.term, "nothing added to a normalised head");
+      }
+    }
+    const Term& linear = at(source);
+    if (linear.kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
+    if (!readsNorm(source, stream, norm)) return false;
+    const std::int64_t in = linear.weight.shape[1];
+    const double factor = part == 2 ? view.scale : 1;  // of q and k it is in the attention's scale already
+    block.qkv.in = in;
+    block.qkv.out += static_cast<std::int64_t>(view.column.size());
+    for (std::size_t i = 0; i < view.column.size(); ++i) {
+      const float* row = linear.weight.floats->data() + view.column[i] * in;
+      for (std::int64_t j = 0; j < in; ++j)
+        block.qkv.weight.push_back(static_cast<float>(static_cast<double>(row[j]) * factor));
+      const double bias = static_cast<double>((*linear.bias.floats)[static_cast<std::size_t>(view.column[i])]) +
+                          static_cast<double>(view.offset[i]);
+      block.qkv.bias.push_back(static_cast<float>(bias * factor));
+    }
+    return true;
+  }
+
+  /// The norm's weights in the order of the head's features, when its groups are the heads.
+  static std::optional<NormPart> headNorm(const Term& norm, const HeadView& view, const Block& block) {
+    NormPart part;
+    part.eps = norm.eps;
+    const auto width = static_cast<std::size_t>(block.head_dim);
+    if (static_cast<std::int64_t>(norm.weight.floats->size()) != block.head_dim) return std::nullopt;
+    std::set<std::int64_t> groups;
+    for (std::size_t i = 0; i < view.column.size(); ++i) {
+      const auto column = static_cast<std::size_t>(view.column[i]);
+      const std::int64_t position = norm.position_of[column];
+      const auto first = static_cast<std::size_t>(view.column[i - i % width]);
+      const auto same = static_cast<std::size_t>(view.column[i % width]);
+      if (position < 0 || norm.group_of[column] != norm.group_of[first] || position != norm.position_of[same])
+        return std::nullopt;
+      groups.insert(norm.group_of[column]);
+      if (i < width) {
+        part.weight.push_back((*norm.weight.floats)[static_cast<std::size_t>(position)]);
+        part.bias.push_back((*norm.bias.floats)[static_cast<std::size_t>(position)]);
+      }
+    }
+    if (static_cast<std::int64_t>(groups.size()) != block.heads) return std::nullopt;
+    return part;
+  }
+
+  /// A linear layer of the normalised stream, or columns of one.
+  std::optional<LinearPart> hiddenPart(int term, int stream, int& norm) {
+    int linear = term;
+    if (at(term).kind == TermKind::kArrange) linear = at(term).inputs[0];
+    if (at(linear).kind != TermKind::kLinear) {
+      no(linear, "the first linear layer of an MLP");
+      return std::nullopt;
+    }
+    if (!readsNorm(linear, stream, norm)) return std::nullopt;
+    auto part = linearPart(terms_, term, at(linear).inputs[0]);
+    if (!part) no(term, "columns of a linear layer");
+    return part;
+  }
+
+  const std::vector<Term>& terms_;
+};
+
+}  // namespace
+
+std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, int base) {
+  const Term& term = terms[static_cast<std::size_t>(index)];
+  if (term.kind == TermKind::kLinear && term.inputs[0] == base) {
+    return LinearPart{term.cols, term.weight.shape[1], *term.weight.floats, *term.bias.floats};
+  }
+  if (term.kind != TermKind::kArrange) return std::nullopt;
+  const Term& linear = terms[static_cast<std::size_t>(term.inputs[0])];
+  if (linear.kind != TermKind::kLinear || linear.inputs[0] != base || term.rows != linear.rows) return std::nullopt;
+  for (std::size_t i = 0; i < term.row_of.size(); ++i) {
+    if (term.row_of[i] != static_cast<std::int64_t>(i)) return std::nullopt;
+  }
+  const auto cols = static_cast<std::size_t>(term.cols);
+  for (std::size_t i = cols; i < term.offset.size(); ++i) {
+    if (term.offset[i] != term.offset[i % cols]) return std::nullopt;
+  }
+  LinearPart part{term.cols, linear.weight.shape[1], {}, {}};
+  for (std::size_t j = 0; j < cols; ++j) {
+    const float* row = linear.weight.floats->data() + term.col_of[j] * part.in;
+    for (std::int64_t i = 0; i < part.in; ++i)
+      part.weight.push_back(static_cast<float>(static_cast<double>(row[i]) * term.scale));
+    const double bias =
+        static_cast<double>((*linear.bias.floats)[static_cast<std::size_t>(term.col_of[j])]) * term.scale;
+    part.bias.push_back(static_cast<float>(bias + (term.offset.empty() ? 0.0 : static_cast<double>(term.offset[j]))));
+  }
+  return part;
+}
+
+BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
+  const auto users = usersOf(terms);
+  // A sum of the stream and a branch that comes from it: what a block starts and goes on with.
+  const auto next = [&](int x, auto&& matches) {
+    std::string why;
+    for (const int user : users[static_cast<std::size_t>(x)]) {
+      const Term& sum = terms[static_cast<std::size_t>(user)];
+      if (sum.kind != TermKind::kAdd || sum.inputs[0] == sum.inputs[1]) continue;
+      const int branch = sum.inputs[0] == x ? sum.inputs[1] : sum.inputs[0];
+      BlockMatcher matcher(terms);
+      if (matches(matcher, branch)) return std::pair(user, std::string());
+      if (why.empty()) why = matcher.why;
+    }
+    return std::pair(-1, why);
+  };
+  BlockChain chain;
+  chain.streams.push_back(stream);
+  while (true) {
+    Block block;
+    const int x = chain.streams.back();
+    const auto [middle, attention_why] = next(x, [&](BlockMatcher& matcher, int branch) {
+      block = Block();
+      return matcher.attention(branch, x, block);
+    });
+    if (middle < 0) {
+      chain.obstacle = attention_why;
+      return chain;
+    }
+    const auto [end, mlp_why] = next(middle, [&](BlockMatcher& matcher, int branch) {
+      Block attempt = block;
+      if (!matcher.mlp(branch, middle, attempt)) return false;
+      block = std::move(attempt);
+      return true;
+    });
+    if (end < 0) {
+      const Node* node = terms[static_cast<std::size_t>(middle)].node;
+      chain.obstacle = !mlp_why.empty() ? mlp_why
+                                        : "node '" + node->name + "' (" + node->op +
+                                              "): found no MLP behind the attention, expected a pre-norm block";
+      return chain;
+    }
+    chain.blocks.push_back(std::move(block));
+    chain.streams.push_back(end);
+  }
+}
+
+}  // namespace mpm::onnx_graph

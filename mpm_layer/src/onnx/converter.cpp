@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/converter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "onnx/canonical/canonical.h"
+#include "onnx/emit.h"
+#include "onnx/fold.h"
+#include "onnx/graph.h"
+#include "onnx/trunk.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr int kLongestSide = 1 << 14;
+
+std::string text(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+
+/// The image's sides as the graph declares them; 0 where one is symbolic.
+struct DeclaredInput {
+  std::int64_t channels = 0;
+  Size2 size;
+};
+
+DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& name) {
+  for (const onnx::ValueInfoProto& input : model.graph().input()) {
+    if (input.name() != name) continue;
+    const onnx::TypeProto::Tensor& type = input.type().tensor_type();
+    if (!input.type().has_tensor_type() || !type.has_shape() || type.shape().dim_size() == 0) return {};
+    if (type.shape().dim_size() != 4) {
+      throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
+                  ", expected an image of shape batch x channels x height x width");
+    }
+    const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
+    if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
+      throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
+                  std::to_string(side(2)) + "x" + std::to_string(side(3)) + " px, expected at most " +
+                  std::to_string(kLongestSide) + " px");
+    }
+    return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}};
+  }
+  return {};
+}
+
+const Tensor* firstKernel(const Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    if (!node.domain.empty() || node.op != "Conv") continue;
+    const Tensor* weight = graph.constant(node.input(1));
+    if (weight && weight->shape.size() == 4) return weight;
+  }
+  return nullptr;
+}
+
+/// Square inputs for which a position embedding in the graph would have the right length, for graphs that do not say.
+std::vector<Size2> guessedSizes(const Graph& graph) {
+  const Tensor* kernel = firstKernel(graph);
+  std::vector<Size2> sizes;
+  if (!kernel || kernel->shape[2] < 1) return sizes;
+  std::set<std::int64_t> sides;
+  for (const Value& value : graph.values) {
+    if (!value.constant || value.constant->shape.size() != 3 || value.constant->shape[2] != kernel->shape[0]) continue;
+    for (std::int64_t special = 0; special <= 8; ++special) {
+      const std::int64_t count = value.constant->shape[1] - special;
+      const auto side =
+          static_cast<std::int64_t>(std::lround(std::sqrt(static_cast<double>(std::max<std::int64_t>(count, 0)))));
+      if (side > 1 && side * side == count && side * kernel->shape[2] <= kLongestSide)
+        sides.insert(side * kernel->shape[2]);
+    }
+  }
+  for (const std::int64_t side : sides) sizes.push_back({static_cast<int>(side), static_cast<int>(side)});
+  return sizes;
+}
+
+/// A graph understood at one size of input.
+struct Understood {
+  Graph graph;
+  Interpretation found;
+  Trunk trunk;
+  Size2 size;
+};
+
+Understood understand(Graph graph, std::int64_t channels, Size2 size) {
+  Understood result;
+  result.size = size;
+  result.graph = std::move(graph);
+  foldConstants(result.graph, {1, channels, size.height, size.width});
+  canonicalise(result.graph);
+  result.found = interpret(result.graph);
+  result.trunk = recogniseTrunk(result.graph, result.found);
+  return result;
+}
+
+/// Tries the sizes in order; when none fits, what was wrong with the first.
+Understood understandAt(const Graph& graph, std::int64_t channels, const std::vector<Size2>& sizes) {
+  std::string first;
+  for (const Size2 size : sizes) {
+    try {
+      return understand(graph, channels, size);
+    } catch (const Error& error) {
+      if (first.empty()) first = error.what();
+    }
+  }
+  throw Error(first);
+}
+
+void requireFits(const Embedding& embedding, Size2 size) {
+  const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
+  const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
+  if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0) {
+    throw Error("input size " + text(size) + " is not a multiple of the patch, " + std::to_string(embedding.stride_h) +
+                "x" + std::to_string(embedding.stride_w) + " px");
+  }
+  if (size.height > kLongestSide || size.width > kLongestSide) {
+    throw Error("input size " + text(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+  }
+}
+
+Schedule scheduleFor(const ConvertOptions& options, int blocks, bool only_look) {
+  Schedule schedule = options.schedule.value_or(kDefaultSchedule);
+  const bool fits = schedule.empty() || schedule.back() < blocks;
+  if (fits) return schedule;
+  if (only_look && !options.schedule) return {};
+  throw Error("schedule " + mpm::toString(schedule) + (options.schedule ? "" : " (the default)") + ": block " +
+              std::to_string(schedule.back()) + " does not exist, the model has " + std::to_string(blocks) +
+              " blocks (0 to " + std::to_string(blocks - 1) + "); give another --schedule, or none");
+}
+
+const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
+  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
+    if (entry.key() == key) return &entry.value();
+  }
+  return nullptr;
+}
+
+bool holdsOurOps(const onnx::ModelProto& model) {
+  return std::any_of(model.graph().node().begin(), model.graph().node().end(),
+                     [](const onnx::NodeProto& node) { return node.domain() == "ai.mpm"; });
+}
+
+/// An already converted model: what it is, and that nothing else is asked of it.
+ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& options) {
+  const std::string* format = metadata(model, "mpm.format");
+  const std::string* json = metadata(model, "mpm.info");
+  if (!format || *format != "1" || !json) {
+    throw Error("holds ai.mpm ops, but not the metadata mpm.format = 1 and mpm.info: convert the original model again");
+  }
+  ModelInfo info = fromJson(*json);
+  const auto no = [](const std::string& made, const std::string& asked) {
+    throw Error("was converted with " + made + " and cannot be given " + asked + ": convert the original model again");
+  };
+  if (options.schedule && *options.schedule != info.schedule)
+    no("schedule " + mpm::toString(info.schedule), "schedule " + mpm::toString(*options.schedule));
+  if (options.input_size && *options.input_size != info.input)
+    no("input size " + text(info.input), "input size " + text(*options.input_size));
+  if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
+    no("attention plain", "attention proportional");
+  if (options.precision == Precision::kBf16 && info.precision != Precision::kBf16)
+    no("precision fp32", "precision bf16");
+  const bool logits = info.outputs == std::vector<std::string>{"logits"};
+  if (info.segments() && options.output == Output::kLogits && !logits) no("output labels", "output logits");
+  return info;
+}
+
+}  // namespace
+
+Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
+                  const std::filesystem::path& folder, bool only_look) {
+  options.validate();
+  if (holdsOurOps(model)) return {"", infoOfConverted(model, options)};
+  const Graph graph = readGraph(model, folder);
+  const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
+  std::vector<Size2> sizes;
+  const bool fixed = declared.size.height > 0 && declared.size.width > 0;
+  if (fixed) {
+    sizes.push_back(declared.size);
+  } else {
+    if (options.input_size) sizes.push_back(*options.input_size);
+    if (facts.input.height > 0 && facts.input.width > 0) sizes.push_back(facts.input);
+    const auto guesses = guessedSizes(graph);
+    sizes.insert(sizes.end(), guesses.begin(), guesses.end());
+    if (sizes.empty())
+      throw Error(
+          "the graph does not say how large its image is: give --input-size HxW, or \"input\" in the JSON beside it");
+    for (const Size2 size : sizes) {
+      if (size.height > kLongestSide || size.width > kLongestSide)
+        throw Error("input size " + text(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+    }
+  }
+  const Tensor* kernel = firstKernel(graph);
+  const std::int64_t channels = declared.channels > 0 ? declared.channels
+                                : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
+                                                      : 3;
+  const Understood understood = understandAt(graph, channels, sizes);
+  const Trunk& trunk = understood.trunk;
+
+  Plan plan;
+  plan.input = options.input_size.value_or(understood.size);
+  requireFits(trunk.embedding, plan.input);
+  plan.retargeted = plan.input != understood.size;
+  plan.schedule = scheduleFor(options, static_cast<int>(trunk.chain.blocks.size()), only_look);
+  plan.attention = options.attention;
+  plan.output = options.output;
+  plan.precision = options.precision;
+
+  Converted result;
+  ModelInfo& info = result.info;
+  info.facts = facts.facts;
+  info.converted = true;
+  info.blocks = static_cast<int>(trunk.chain.blocks.size());
+  info.dim = static_cast<int>(trunk.dim);
+  info.heads = static_cast<int>(trunk.chain.blocks.front().heads);
+  info.patch = {static_cast<int>(trunk.embedding.weight.shape[2]), static_cast<int>(trunk.embedding.weight.shape[3])};
+  info.special_tokens = static_cast<int>(trunk.embedding.special);
+  info.input = plan.input;
+  info.grid = {static_cast<int>((plan.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
+               static_cast<int>((plan.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
+  info.schedule = plan.schedule;
+  info.attention = plan.attention;
+  info.precision = plan.precision;
+  info.opset = understood.graph.opset;
+  info.parameters = graph.weights;
+  result.bytes = Emitter(understood.graph, understood.found, trunk, plan).emit(info);
+  if (info.segments() || info.head == "classifier") requireClasses(info.facts, info.classes);
+  return result;
+}
+
+}  // namespace mpm::onnx_graph

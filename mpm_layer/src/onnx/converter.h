@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "mpm/convert.hpp"
+#include "onnx/model_file.h"
+#include "onnx/model_info_json.h"
+
+namespace mpm::onnx_graph {
+
+/// What becomes of a model: the file, serialised, and what it is.
+struct Converted {
+  std::string bytes;
+  ModelInfo info;
+};
+
+/// The converter without files (but for external data in `folder`; empty: none). Throws mpm::Error without a file name.
+/// `facts` is what the JSON beside the model says. With `only_look` a schedule that does not fit is no error.
+Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
+                  const std::filesystem::path& folder, bool only_look = false);
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/emit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/model_info_json.h"
+
+namespace mpm::onnx_graph {
+
+Emitter::Emitter(const Graph& graph, const Interpretation& found, const Trunk& trunk, const Plan& plan)
+    : graph_(graph), found_(found), trunk_(trunk), plan_(plan), net_(std::clamp(graph.opset, 11, 17), "mpm") {}
+
+std::string Emitter::emit(ModelInfo& info) {
+  const std::string& image = graph_.values[static_cast<std::size_t>(graph_.image)].name;
+  net_.input(image, {1, trunk_.embedding.weight.shape[1], plan_.input.height, plan_.input.width});
+  for (const std::string& name : graph_.output_names) net_.unique(name);
+  for (const char* name : {"merge_map", "token_counts"}) {
+    if (net_.unique(name) != name)
+      throw Error(std::string("the graph has an output '") + name + "', a name that the converted net needs itself");
+  }
+  encoder();
+  const auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
+  if (head) {
+    segmentation(*head, info);
+  } else {
+    rest(graph_.outputs, graph_.output_names);
+    info.outputs = graph_.output_names;
+    const Cells* first = found_.as<Cells>(graph_.outputs[0]);
+    const std::int64_t row = first ? singleRow(found_, *first) : -1;
+    if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, trunk_.embedding.special))) {
+      info.head = "features";
+    } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
+      info.head = "classifier";
+      info.classes = static_cast<int>(at(first->term).cols);
+    } else {
+      info.head = "other";
+    }
+  }
+  report();
+  net_.metadata("mpm.format", "1");
+  net_.metadata("mpm.info", toJson(info));
+  return net_.serialise();
+}
+
+Emitter::Tokens Emitter::embed() {
+  const Embedding& embedding = trunk_.embedding;
+  const std::int64_t kernel_h = embedding.weight.shape[2], kernel_w = embedding.weight.shape[3];
+  const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
+  const Size2 grid{static_cast<int>((plan_.input.height - kernel_h) / embedding.stride_h + 1),
+                   static_cast<int>((plan_.input.width - kernel_w) / embedding.stride_w + 1)};
+  const std::string name = "backbone/patch_embed";
+  std::vector<std::string> inputs{graph_.values[static_cast<std::size_t>(graph_.image)].name};
+  inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));
+  inputs.push_back(net_.weights(
+      name + ".position", {grid.height * std::int64_t{grid.width}, trunk_.dim},
+      native == grid ? embedding.position : resizedPositions(embedding.position, native, grid, trunk_.dim)));
+  if (embedding.special > 0) {
+    inputs.push_back(net_.weights(name + ".special", {embedding.special, trunk_.dim}, embedding.specials));
+  }
+  net_.op("PatchEmbed", inputs, {name, name + "/state"},
+          {{"stride_h", embedding.stride_h}, {"stride_w", embedding.stride_w}, {"special_tokens", embedding.special}});
+  return {name, name + "/state", embedding.special};
+}
+
+void Emitter::encoder() {
+  const auto special = trunk_.embedding.special;
+  Tokens now = embed();
+  states_.push_back(now.state);
+  if (trunk_.pre_norm) {
+    const std::string name = "backbone/pre_norm";
+    now.name = net_.op("TokenNorm",
+                       {now.name, now.state, net_.weights(name + ".weight", {trunk_.dim}, trunk_.pre_norm->weight),
+                        net_.weights(name + ".bias", {trunk_.dim}, trunk_.pre_norm->bias)},
+                       {name}, {{"special_tokens", special}, {"eps", trunk_.pre_norm->eps}});
+  }
+  const auto& blocks = trunk_.chain.blocks;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    tokens_[trunk_.chain.streams[i]] = now;
+    if (std::find(plan_.schedule.begin(), plan_.schedule.end(), static_cast<int>(i)) != plan_.schedule.end()) {
+      const std::string name = "merge/before_block" + std::to_string(i);
+      net_.op("MutualPairMerge", {now.name, now.state}, {name, name + "/state"}, {{"special_tokens", special}});
+      now = {name, name + "/state", special};
+      states_.push_back(now.state);
+    }
+    const bool key_bias = plan_.attention == Attention::kProportional && states_.size() > 1;
+    now.name = block(blocks[i], now, "backbone/block" + std::to_string(i), key_bias);
+  }
+  tokens_[trunk_.chain.streams.back()] = now;
+}
+
+std::string Emitter::block(const Block& block, const Tokens& in, const std::string& name, bool key_bias) {
+  std::vector<std::string> inputs{in.name, in.state};
+  const auto norm = [&](const std::string& part, const NormPart& weights) {
+    const auto width = static_cast<std::int64_t>(weights.weight.size());
+    inputs.push_back(net_.weights(name + "." + part + ".weight", {width}, weights.weight));
+    inputs.push_back(net_.weights(name + "." + part + ".bias", {width}, weights.bias));
+  };
+  const auto linear = [&](const std::string& part, const LinearPart& weights) {
+    inputs.push_back(net_.weights(name + "." + part + ".weight", {weights.out, weights.in}, weights.weight));
+    inputs.push_back(net_.weights(name + "." + part + ".bias", {weights.out}, weights.bias));
+  };
+  norm("norm1", block.norm1);
+  linear("qkv", block.qkv);
+  if (block.q_norm) {
+    norm("q_norm", *block.q_norm);
+    norm("k_norm", *block.k_norm);
+  }
+  linear("proj", block.proj);
+  norm("norm2", block.norm2);
+  linear("fc1", block.fc1);
+  if (block.mlp_norm) norm("mlp_norm", *block.mlp_norm);
+  linear("fc2", block.fc2);
+  return net_.op("TransformerBlock", inputs, {name},
+                 {{"special_tokens", in.special},
+                  {"heads", block.heads},
+                  {"head_dim", block.head_dim},
+                  {"scale", static_cast<float>(block.scale)},
+                  {"norm1_eps", block.norm1.eps},
+                  {"norm2_eps", block.norm2.eps},
+                  {"activation", block.activation},
+                  {"qk_norm", std::int64_t{block.q_norm ? 1 : 0}},
+                  {"qk_norm_eps", block.q_norm ? block.q_norm->eps : 0.0f},
+                  {"gated", std::int64_t{block.gated ? 1 : 0}},
+                  {"mlp_norm", std::int64_t{block.mlp_norm ? 1 : 0}},
+                  {"mlp_norm_eps", block.mlp_norm ? block.mlp_norm->eps : 0.0f},
+                  {"key_bias", std::int64_t{key_bias ? 1 : 0}},
+                  precision()});
+}
+
+std::string Emitter::maskScores(const SegmentationHead& head, const Tokens& in, std::string& state) {
+  const std::int64_t dim = at(head.tokens).cols, special = head.classes;
+  Tokens now = in;
+  now.name = net_.op(
+      "ClassTokens",
+      {in.name, in.state, net_.weights("head/class_tokens.embeddings", {head.classes, dim}, head.class_embeddings)},
+      {"head/class_tokens"}, {{"special_tokens", in.special}});
+  now.special = special;
+  for (std::size_t i = 0; i < head.blocks.size(); ++i) {
+    now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
+  }
+  now.name = net_.op("TokenNorm",
+                     {now.name, now.state, net_.weights("head/norm.weight", {dim}, head.norm.weight),
+                      net_.weights("head/norm.bias", {dim}, head.norm.bias)},
+                     {"head/norm"}, {{"special_tokens", special}, {"eps", head.norm.eps}});
+  const auto matrix = [&](const char* name, const LinearPart& part) {
+    return net_.weights(name, {part.out, part.in}, part.weight);
+  };
+  state = now.state;
+  return net_.op("MaskScores",
+                 {now.name, now.state, matrix("head/mask_scores.proj_patch", head.proj_patch),
+                  matrix("head/mask_scores.proj_classes", head.proj_classes),
+                  net_.weights("head/mask_scores.norm.weight", {head.classes}, head.mask_norm.weight),
+                  net_.weights("head/mask_scores.norm.bias", {head.classes}, head.mask_norm.bias)},
+                 {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}});
+}
+
+void Emitter::segmentation(const SegmentationHead& head, ModelInfo& info) {
+  const auto in = tokens(head.mask ? head.tokens : head.scores);
+  if (!in)
+    throw Error("the segmentation head reads something else than the encoder's tokens, expected its last features");
+  std::string merged = in->name, state = in->state;
+  std::int64_t special = in->special;
+  if (head.mask) {
+    merged = maskScores(head, *in, state);
+    special = 0;
+  }
+  const std::string scores = "scores", result = plan_.output == Output::kLabels ? "labels" : "logits";
+  const std::int64_t grid_h = info.grid.height, grid_w = info.grid.width;
+  net_.op("RestoreTokens", {merged, state}, {scores}, {{"special_tokens", special}, {"keep_special", std::int64_t{0}}});
+  net_.op(plan_.output == Output::kLabels ? "SegmentLabels" : "SegmentLogits", {scores}, {result},
+          {{"grid_h", grid_h},
+           {"grid_w", grid_w},
+           {"height", std::int64_t{plan_.input.height}},
+           {"width", std::int64_t{plan_.input.width}}});
+  net_.output(result, {1, plan_.output == Output::kLabels ? 1 : head.classes, plan_.input.height, plan_.input.width});
+  net_.output(scores, {1, grid_h * grid_w, head.classes});
+  info.head = head.mask ? "mask_transformer" : "linear";
+  info.classes = static_cast<int>(head.classes);
+  info.outputs = {result};
+}
+
+void Emitter::report() {
+  const auto insertions = static_cast<std::int64_t>(states_.size()) - 1;
+  net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
+  const std::int64_t kernel_h = trunk_.embedding.weight.shape[2], kernel_w = trunk_.embedding.weight.shape[3];
+  const std::int64_t count = ((plan_.input.height - kernel_h) / trunk_.embedding.stride_h + 1) *
+                             ((plan_.input.width - kernel_w) / trunk_.embedding.stride_w + 1);
+  net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), count});
+  net_.output("token_counts", {1, insertions + 1});
+}
+
+std::vector<float> resizedPositions(const std::vector<float>& position, Size2 from, Size2 to, std::int64_t dim) {
+  std::vector<float> result;
+  const auto tap = [](int index, int inputs, int outputs) {
+    const double source = (index + 0.5) * inputs / outputs - 0.5;
+    const double clamped = std::clamp(source, 0.0, static_cast<double>(inputs - 1));
+    const int first = std::min(static_cast<int>(clamped), std::max(inputs - 2, 0));
+    return std::pair(first, clamped - first);
+  };
+  for (int y = 0; y < to.height; ++y) {
+    const auto [row, down] = tap(y, from.height, to.height);
+    for (int x = 0; x < to.width; ++x) {
+      const auto [column, right] = tap(x, from.width, to.width);
+      const auto value = [&, r = row, c = column](int dy, int dx, std::int64_t j) {
+        const int other_row = std::min(r + dy, from.height - 1), other_column = std::min(c + dx, from.width - 1);
+        return static_cast<double>(
+            position[static_cast<std::size_t>((other_row * from.width + other_column) * dim + j)]);
+      };
+      for (std::int64_t j = 0; j < dim; ++j) {
+        const double top = value(0, 0, j) * (1 - right) + value(0, 1, j) * right;
+        const double bottom = value(1, 0, j) * (1 - right) + value(1, 1, j) * right;
+        result.push_back(static_cast<float>(top * (1 - down) + bottom * down));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace mpm::onnx_graph

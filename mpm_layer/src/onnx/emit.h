@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+#include "onnx/head.h"
+#include "onnx/net_writer.h"
+#include "onnx/trunk.h"
+
+namespace mpm::onnx_graph {
+
+/// What to write, decided.
+struct Plan {
+  Schedule schedule;
+  Attention attention = Attention::kPlain;
+  Output output = Output::kLabels;
+  Precision precision = Precision::kFp32;
+  Size2 input;              ///< px
+  bool retargeted = false;  ///< the input's size is not the one that the graph was read at
+};
+
+/// Writes the converted net: encoder, then whatever hangs on it.
+class Emitter {
+ public:
+  Emitter(const Graph& graph, const Interpretation& found, const Trunk& trunk, const Plan& plan);
+
+  /// Emits everything, fills the head's fields of `info`, adds it as metadata and returns the file.
+  std::string emit(ModelInfo& info);
+
+ private:
+  struct Tokens {
+    std::string name, state;
+    std::int64_t special = 0;
+  };
+
+  // emit.cpp: the encoder and Segmenter's heads
+  void encoder();
+  Tokens embed();
+  std::string block(const Block& block, const Tokens& in, const std::string& name, bool key_bias);
+  void segmentation(const SegmentationHead& head, ModelInfo& info);
+  std::string maskScores(const SegmentationHead& head, const Tokens& in, std::string& state);
+  void report();
+
+  // emit_tokens.cpp: terms as tensors
+  std::optional<Tokens> tokens(int term, int depth = 0);
+  std::optional<Tokens> makeTokens(int term, int depth);
+  std::optional<std::string> pooled(int term, std::int64_t row, double scale, const std::string& name, int depth = 0);
+  /// The tensor that `cells` describe, when it is all tokens, all patches, or one row; nullopt otherwise.
+  std::optional<std::string> plain(const Cells& cells, const std::string& name);
+
+  // emit_rest.cpp: nodes that stay as they were
+  void rest(const std::vector<int>& outputs, const std::vector<std::string>& names);
+  std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  void requireStock(const Node& node) const;
+
+  const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
+  std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
+  NetWriter::Attribute precision() const {
+    return {"precision", std::string(plan_.precision == Precision::kBf16 ? "bf16" : "fp32")};
+  }
+  std::string nameOf(int term, const std::string& room);
+
+  const Graph& graph_;
+  const Interpretation& found_;
+  const Trunk& trunk_;
+  const Plan& plan_;
+  NetWriter net_;
+  std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
+  std::map<int, Tokens> tokens_;     ///< per term
+};
+
+/// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.
+std::vector<float> resizedPositions(const std::vector<float>& position, Size2 from, Size2 to, std::int64_t dim);
+
+/// The row of its term that `cells` are, when they are exactly one; else -1.
+std::int64_t singleRow(const Interpretation& found, const Cells& cells);
+
+/// True when `cells` are all rows from `first` on, in order, one token per row.
+bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first);
+
+}  // namespace mpm::onnx_graph

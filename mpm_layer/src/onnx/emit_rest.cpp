@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "onnx/canonical/canonical.h"
+#include "onnx/data_movement.h"
+#include "onnx/emit.h"
+#include "onnx/fold.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right";
+
+bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+std::string bare(std::string name) {
+  while (!name.empty() && name.front() == '/') name.erase(0, 1);
+  return name.empty() ? "tensor" : name;
+}
+
+}  // namespace
+
+/// A white list: what is not on it may parse and still be computed wrong (docs of the converter give the cases).
+void Emitter::requireStock(const Node& node) const {
+  const auto no = [&](const std::string& found) { refuse(node, found, kStock); };
+  if (node.domain == kCanonical) {
+    if (node.op == "L2Normalize") no("a division by a length, which OpenCV takes over the whole image");
+    return;
+  }
+  if (!node.domain.empty()) no("an op of domain '" + node.domain + "'");
+  for (const int value : node.outputs) {
+    if (!graph_.shape(value)) no("an output of unknown shape");
+  }
+  const Shape& out = *graph_.shape(node.outputs[0]);
+  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {
+    const Tensor* left = graph_.constant(node.input(0));
+    const Tensor* right = graph_.constant(node.input(1));
+    const Tensor* constant = left ? left : right;
+    if (!constant) {
+      const Shape* a = graph_.shape(node.input(0));
+      const Shape* b = graph_.shape(node.input(1));
+      if (node.op == "Sub" || !a || !b || *a != *b) no("two tensors that must be broadcast");
+      return;
+    }
+    if (left && isOneOf(node.op, {"Sub", "Div"})) no("a constant minus or divided by a tensor");
+    const bool per_channel = out.size() == 4 && constant->shape.size() >= 3 && constant->size() == out[1] &&
+                             constant->shape[constant->shape.size() - 3] == out[1];
+    if (constant->size() != 1 && !per_channel) no("a constant that must be broadcast");
+    return;
+  }
+  if (node.op == "Split" && !node.integers("split")) {
+    for (const int value : node.outputs) {
+      if (*graph_.shape(value) != out) no("a Split into parts of different sizes");
+    }
+  }
+  if (node.op == "Gather") {
+    const Tensor* index = graph_.constant(node.input(1));
+    if (!index || index->size() != 1) no("a Gather with several indices");
+  }
+  if (node.op == "Resize") {
+    const std::string mode = node.text("mode", "nearest");
+    const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
+    const bool right = mode == "linear" ? isOneOf(coordinates, {"half_pixel", "pytorch_half_pixel", "align_corners"})
+                                        : mode == "nearest" && coordinates == "asymmetric";
+    if (!right || out.size() != 4 || node.integer("antialias", 0) != 0)
+      no("a Resize with mode " + mode + " and coordinates " + coordinates);
+  }
+  if (node.op == "Softmax") {
+    const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
+    const auto rank = static_cast<std::int64_t>(out.size());
+    if (graph_.opset < 13 && axis != -1 && axis != rank - 1) no("a Softmax over several axes");
+  }
+  if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
+    no("weights that are not constant");
+  }
+  if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
+    no("a mean over other axes than those of a map");
+  if (!isOneOf(node.op, {"Conv",       "ConvTranspose", "BatchNormalization",
+                         "MaxPool",    "AveragePool",   "GlobalAveragePool",
+                         "Sigmoid",    "Tanh",          "Softmax",
+                         "Resize",     "Concat",        "Transpose",
+                         "Slice",      "Split",         "Gather",
+                         "Reshape",    "Flatten",       "Squeeze",
+                         "Unsqueeze",  "LeakyRelu",     "Elu",
+                         "ReduceMean", "Exp",           "Neg",
+                         "Abs",        "Sqrt"})) {
+    no("the op " + node.op);
+  }
+}
+
+std::string Emitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+  const Shape& out = *graph_.shape(node.outputs[0]);
+  const auto reshape = [&](const std::string& from, const Shape& shape, const std::string& to) {
+    Shape sides = shape;
+    const auto rank = static_cast<std::int64_t>(sides.size());
+    return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(sides)))}, {to});
+  };
+  if (node.domain == kCanonical && node.op == "Activation") {
+    if (node.activation == "relu") return net_.stock("Relu", {inputs[0]}, {name});
+    if (node.activation == "silu" || node.activation == "gelu_quick") {
+      std::string inner = inputs[0];
+      if (node.activation == "gelu_quick") {
+        const std::string factor = net_.constant(name + ".factor", Tensor::of({}, std::vector<float>{1.702f}));
+        inner = net_.stock("Mul", {inner, factor}, {net_.unique(name + ".scaled")});
+      }
+      const std::string gate = net_.stock("Sigmoid", {inner}, {net_.unique(name + ".sigmoid")});
+      return net_.stock("Mul", {inputs[0], gate}, {name});
+    }
+    refuse(node, "the activation " + node.activation + " outside the encoder", kStock);
+  }
+  if (node.domain == kCanonical) {
+    const Shape& in = *graph_.shape(node.inputs[0]);
+    const Tensor& weight = *graph_.constant(node.inputs[1]);
+    const Tensor& bias = *graph_.constant(node.inputs[2]);
+    const bool flat = in.size() != 2 && in.size() != 3;
+    const std::int64_t width = in.back(), rows = elements(in) / std::max<std::int64_t>(width, 1);
+    const std::string from = flat ? reshape(inputs[0], {1, rows, width}, net_.unique(name + ".rows")) : inputs[0];
+    const std::string made = flat ? net_.unique(name + ".made") : name;
+    const std::vector<std::string> operands{from, net_.weights(name + ".weight", weight.shape, *weight.floats),
+                                            net_.weights(name + ".bias", bias.shape, *bias.floats)};
+    if (node.op == "Linear") {
+      net_.op("TokenLinear", operands, {made}, {{"special_tokens", std::int64_t{0}}, precision()});
+    } else {
+      net_.op("TokenNorm", operands, {made}, {{"special_tokens", std::int64_t{0}}, {"eps", node.eps}});
+    }
+    return flat ? reshape(made, out, name) : made;
+  }
+  // Every reshaping is static by now; the one spelling that all versions read alike is Reshape with a constant.
+  if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})) return reshape(inputs[0], out, name);
+  if (node.op == "ReduceMean") {
+    const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
+    const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
+    return net_.stock("ReduceMean", {inputs[0]}, {name}, {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
+  }
+  if (node.op == "Resize") {
+    Shape sides = out;
+    const std::string sizes = net_.constant(name + ".sizes", Tensor::of({4}, std::move(sides)));
+    NetWriter::Attributes attributes{
+        {"mode", node.text("mode", "nearest")},
+        {"coordinate_transformation_mode", node.text("coordinate_transformation_mode", "half_pixel")}};
+    if (node.text("mode", "nearest") == "nearest")
+      attributes.emplace_back("nearest_mode", node.text("nearest_mode", "round_prefer_floor"));
+    return net_.stock("Resize", {inputs[0], "", "", sizes}, {name}, attributes);
+  }
+  return net_.copy(*node.proto, inputs, {name});
+}
+
+void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::string>& names) {
+  std::map<int, std::string> made;    // value -> tensor of the new net
+  std::map<int, std::string> wanted;  // value -> its name as an output
+  std::set<int> needed(outputs.begin(), outputs.end());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!wanted.emplace(outputs[i], names[i]).second)
+      throw Error("output '" + names[i] + "' is another name of '" + wanted[outputs[i]] +
+                  "', expected outputs that differ");
+    if (graph_.constant(outputs[i])) throw Error("output '" + names[i] + "' does not depend on the image");
+  }
+  const auto nameFor = [&](int value) {
+    const auto output = wanted.find(value);
+    return output != wanted.end() ? output->second
+                                  : net_.unique("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name));
+  };
+  std::vector<const Node*> kept;
+  for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+    bool keep = false;
+    for (const int value : node->outputs) {
+      if (!needed.contains(value)) continue;
+      if (const Cells* cells = found_.as<Cells>(value)) {
+        if (auto name = plain(*cells, nameFor(value))) {
+          made[value] = *name;
+          continue;
+        }
+      }
+      keep = true;
+    }
+    if (!keep) continue;
+    kept.push_back(&*node);
+    for (const int value : node->inputs) {
+      if (value >= 0 && !graph_.constant(value)) needed.insert(value);
+    }
+  }
+  if (needed.contains(graph_.image)) {
+    made[graph_.image] = graph_.values[static_cast<std::size_t>(graph_.image)].name;
+  }
+  std::reverse(kept.begin(), kept.end());
+  if (!kept.empty() && plan_.retargeted) {
+    refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
+  }
+  for (const Node* node : kept) {
+    requireStock(*node);
+    std::vector<std::string> inputs;
+    for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
+      const int value = node->inputs[i];
+      const Tensor* constant = graph_.constant(value);
+      inputs.push_back(
+          value < 0  ? std::string()
+          : constant ? net_.constant("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name), *constant)
+                     : made.at(value));
+    }
+    if (node->domain == kCanonical) inputs.push_back(made.at(node->inputs[0]));
+    if (node->outputs.size() == 1) {
+      made[node->outputs[0]] = stockNode(*node, inputs, nameFor(node->outputs[0]));
+      continue;
+    }
+    std::vector<std::string> results;
+    for (const int value : node->outputs) {
+      results.push_back(nameFor(value));
+      if (!made.contains(value)) made[value] = results.back();
+    }
+    net_.copy(*node->proto, inputs, results);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Shape shape = graph_.shape(outputs[i]) ? *graph_.shape(outputs[i]) : Shape{};
+    net_.output(names[i], shape);
+  }
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "onnx/emit.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr int kDeepest = 64;  // layers between the encoder and an output; a file made to exhaust the stack has more
+
+std::string bare(std::string name) {
+  while (!name.empty() && name.front() == '/') name.erase(0, 1);
+  return name.empty() ? "node" : name;
+}
+
+}  // namespace
+
+std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
+  const std::int64_t cols = found.terms[static_cast<std::size_t>(cells.term)].cols;
+  if (cells.offset || elements(cells.shape) != cols) return -1;
+  const std::int64_t first = cells.id(0);
+  if (first < 0 || first % cols != 0) return -1;
+  for (std::int64_t j = 1; j < cols; ++j) {
+    if (cells.id(static_cast<std::size_t>(j)) != first + j) return -1;
+  }
+  return first / cols;
+}
+
+bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first) {
+  const Term& term = found.terms[static_cast<std::size_t>(cells.term)];
+  if (cells.offset || cells.scale != 1 || cells.shape.empty() || cells.shape.back() != term.cols) return false;
+  const std::int64_t count = elements(cells.shape);
+  if (count != (term.rows - first) * term.cols) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (cells.id(static_cast<std::size_t>(i)) != first * term.cols + i) return false;
+  }
+  return true;
+}
+
+std::string Emitter::nameOf(int term, const std::string& room) {
+  const Node* node = at(term).node;
+  return net_.unique(room + (node ? bare(node->name) : "term"));
+}
+
+std::optional<Emitter::Tokens> Emitter::tokens(int term, int depth) {
+  if (const auto known = tokens_.find(term); known != tokens_.end()) return known->second;
+  if (depth > kDeepest) return std::nullopt;
+  auto made = makeTokens(term, depth);
+  if (made) tokens_[term] = *made;
+  return made;
+}
+
+std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
+  const Term& term = at(index);
+  if (term.kind == TermKind::kNorm) {
+    auto in = tokens(term.inputs[0], depth + 1);
+    if (!in) return std::nullopt;
+    const bool last = term.inputs[0] == trunk_.chain.streams.back();
+    const std::string name = last ? net_.unique("backbone/norm") : nameOf(index, "head/");
+    in->name = net_.op("TokenNorm",
+                       {in->name, in->state, net_.weights(name + ".weight", {term.cols}, *term.weight.floats),
+                        net_.weights(name + ".bias", {term.cols}, *term.bias.floats)},
+                       {name}, {{"special_tokens", in->special}, {"eps", term.eps}});
+    return in;
+  }
+  const int linear = term.kind == TermKind::kArrange ? term.inputs[0] : index;
+  if (at(linear).kind != TermKind::kLinear) return std::nullopt;
+  const auto part = linearPart(found_.terms, index, at(linear).inputs[0]);
+  if (!part) return std::nullopt;
+  auto in = tokens(at(linear).inputs[0], depth + 1);
+  if (!in) return std::nullopt;
+  const std::string name = nameOf(index, "head/");
+  in->name = net_.op("TokenLinear",
+                     {in->name, in->state, net_.weights(name + ".weight", {part->out, part->in}, part->weight),
+                      net_.weights(name + ".bias", {part->out}, part->bias)},
+                     {name}, {{"special_tokens", in->special}, precision()});
+  return in;
+}
+
+std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double scale, const std::string& wanted,
+                                           int depth) {
+  const Term& term = at(index);
+  if (depth > kDeepest) return std::nullopt;
+  const auto inner = [&](int input, std::int64_t at_row, double factor) {
+    return pooled(input, at_row, factor, "", depth + 1);
+  };
+  const auto name = [&] { return wanted.empty() ? nameOf(index, "head/") : wanted; };
+  if (const auto stream = tokens_.find(index);
+      stream != tokens_.end() && scale == 1 && row < trunk_.embedding.special &&
+      std::find(trunk_.chain.streams.begin(), trunk_.chain.streams.end(), index) != trunk_.chain.streams.end()) {
+    return net_.op("PoolTokens", {stream->second.name, stream->second.state},
+                   {wanted.empty() ? net_.unique("head/pool_token" + std::to_string(row)) : wanted},
+                   {{"special_tokens", stream->second.special}, {"mode", std::string("token")}, {"index", row}});
+  }
+  switch (term.kind) {
+    case TermKind::kNorm: {
+      const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
+      if (!in) return std::nullopt;
+      const std::string made = name();
+      return net_.op("TokenNorm",
+                     {*in, net_.weights(made + ".weight", {term.cols}, *term.weight.floats),
+                      net_.weights(made + ".bias", {term.cols}, *term.bias.floats)},
+                     {made}, {{"special_tokens", std::int64_t{0}}, {"eps", term.eps}});
+    }
+    case TermKind::kLinear: {
+      const auto in = inner(term.inputs[0], row, 1);
+      if (!in) return std::nullopt;
+      std::vector<float> weight = *term.weight.floats, bias = *term.bias.floats;
+      for (float& value : weight) value = static_cast<float>(static_cast<double>(value) * scale);
+      for (float& value : bias) value = static_cast<float>(static_cast<double>(value) * scale);
+      const std::string made = name();
+      return net_.op("TokenLinear",
+                     {*in, net_.weights(made + ".weight", {term.cols, term.weight.shape[1]}, weight),
+                      net_.weights(made + ".bias", {term.cols}, bias)},
+                     {made}, {{"special_tokens", std::int64_t{0}}, precision()});
+    }
+    case TermKind::kArrange: {
+      const bool every_column = term.cols == at(term.inputs[0]).cols && term.offset.empty();
+      for (std::size_t j = 0; j < term.col_of.size(); ++j) {
+        if (!every_column || term.col_of[j] != static_cast<std::int64_t>(j)) return std::nullopt;
+      }
+      const std::int64_t from = term.row_of[static_cast<std::size_t>(row)];
+      return from < 0 ? std::nullopt : pooled(term.inputs[0], from, scale * term.scale, wanted, depth + 1);
+    }
+    case TermKind::kAdd: {
+      const auto a = inner(term.inputs[0], row, scale);
+      const auto b = a ? inner(term.inputs[1], row, scale) : std::nullopt;
+      if (!b) return std::nullopt;
+      return net_.stock("Add", {*a, *b}, {name()});
+    }
+    case TermKind::kMean: {
+      const std::int64_t special = trunk_.embedding.special;
+      const auto in = scale == 1 ? tokens(term.inputs[0], depth + 1) : std::nullopt;
+      if (!in || static_cast<std::int64_t>(term.row_of.size()) != patches() ||
+          at(term.inputs[0]).rows != special + patches()) {
+        return std::nullopt;
+      }
+      for (std::size_t i = 0; i < term.row_of.size(); ++i) {
+        if (term.row_of[i] != special + static_cast<std::int64_t>(i)) return std::nullopt;
+      }
+      return net_.op("PoolTokens", {in->name, in->state}, {name()},
+                     {{"special_tokens", in->special}, {"mode", std::string("mean")}, {"index", std::int64_t{0}}});
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string> Emitter::plain(const Cells& cells, const std::string& name) {
+  const Term& term = at(cells.term);
+  if (const std::int64_t row = singleRow(found_, cells);
+      row >= 0 && (term.rows == 1 || row < trunk_.embedding.special)) {
+    const bool reshape = cells.shape != Shape{1, term.cols};
+    const auto made = pooled(cells.term, row, cells.scale, reshape ? "" : name);
+    if (!made || !reshape) return made;
+    std::vector<std::int64_t> sides = cells.shape;
+    const auto rank = static_cast<std::int64_t>(sides.size());
+    return net_.stock("Reshape", {*made, net_.constant(name + ".shape", Tensor::of({rank}, std::move(sides)))}, {name});
+  }
+  const std::int64_t special = trunk_.embedding.special;
+  const bool all = rowsFrom(found_, cells, 0), image_only = !all && rowsFrom(found_, cells, special);
+  if ((!all && !image_only) || term.rows != special + patches()) return std::nullopt;
+  const Shape expected{1, all ? term.rows : patches(), term.cols};
+  const bool reshape = cells.shape != expected;
+  if (reshape && plan_.retargeted) return std::nullopt;
+  const auto in = tokens(cells.term);
+  if (!in) return std::nullopt;
+  const std::string restored = reshape ? net_.unique("restore/" + bare(name)) : name;
+  net_.op("RestoreTokens", {in->name, in->state}, {restored},
+          {{"special_tokens", in->special}, {"keep_special", std::int64_t{all ? 1 : 0}}});
+  if (!reshape) return restored;
+  std::vector<std::int64_t> sides = cells.shape;
+  const auto rank = static_cast<std::int64_t>(sides.size());
+  return net_.stock("Reshape", {restored, net_.constant(name + ".shape", Tensor::of({rank}, std::move(sides)))},
+                    {name});
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mpm/error.hpp"
+#include "onnx/model_info_json.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Reads fields and says which one is wrong.
+class Fields {
+ public:
+  Fields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object.is_object()) fail("an object", object);
+  }
+
+  const Json* find(const char* name) const {
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  Fields child(const char* name, const Json& value) const { return {value, path_ + "." + name}; }
+
+  void read(const char* name, std::string& value) const {
+    if (const Json* found = find(name)) {
+      if (!found->is_string()) fail(std::string("a text in '") + name + "'", *found);
+      value = found->get<std::string>();
+    }
+  }
+  void read(const char* name, int& value, int least, int most) const {
+    if (const Json* found = find(name)) {
+      const bool fits = found->is_number_integer() && *found >= least && *found <= most;
+      if (!fits)
+        fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " in '" + name + "'",
+             *found);
+      value = found->get<int>();
+    }
+  }
+  void read(const char* name, std::array<float, 3>& value, bool positive) const {
+    const Json* found = find(name);
+    if (!found) return;
+    const std::string expected = std::string("three ") + (positive ? "positive " : "") + "numbers in '" + name + "'";
+    if (!found->is_array() || found->size() != 3) fail(expected, *found);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Json& number = (*found)[i];
+      if (!number.is_number() || !std::isfinite(number.get<float>()) || (positive && !(number.get<float>() > 0)))
+        fail(expected, *found);
+      value[i] = number.get<float>();
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& expected, const Json& found) const {
+    std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    throw Error(path_ + ": found " + text + ", expected " + expected);
+  }
+
+ private:
+  const Json& object_;
+  std::string path_;
+};
+
+std::array<std::uint8_t, 3> colour(const Fields& fields, const Json& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  std::array<std::uint8_t, 3> rgb{};
+  const bool shaped =
+      text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+  if (!shaped) fields.fail("a colour such as \"#8040ff\" in 'color'", value);
+  for (std::size_t c = 0; c < 3; ++c)
+    rgb[c] = static_cast<std::uint8_t>(std::stoi(text.substr(1 + 2 * c, 2), nullptr, 16));
+  return rgb;
+}
+
+void readCommon(const Fields& fields, ModelFacts& facts) {
+  fields.read("name", facts.name);
+  fields.read("mean", facts.mean, false);
+  fields.read("std", facts.std, true);
+  fields.read("ignore", facts.ignore, 0, 255);
+  const Json* classes = fields.find("classes");
+  if (!classes) return;
+  if (!classes->is_array()) fields.fail("a list in 'classes'", *classes);
+  for (const Json& entry : *classes) {
+    const Fields one = fields.child("classes", entry);
+    ClassInfo info;
+    one.read("name", info.name);
+    if (info.name.empty()) one.fail("a class with a name", entry);
+    const Json* color = one.find("color");
+    if (!color) one.fail("a class with a color", entry);
+    info.rgb = colour(one, *color);
+    facts.classes.push_back(std::move(info));
+  }
+}
+
+void readChannels(const Fields& fields, ModelFacts& facts) {
+  fields.read("channels", facts.channels);
+  if (facts.channels != "RGB" && facts.channels != "BGR")
+    fields.fail("\"RGB\" or \"BGR\" in 'channels'", facts.channels);
+}
+
+Json size(const Size2& size) { return {{"height", size.height}, {"width", size.width}}; }
+
+Size2 readSize(const Fields& fields, const char* name) {
+  Size2 result;
+  const Json* found = fields.find(name);
+  if (!found) return result;
+  const Fields sides = fields.child(name, *found);
+  sides.read("height", result.height, 0, 1 << 20);
+  sides.read("width", result.width, 0, 1 << 20);
+  return result;
+}
+
+constexpr int kMost = 1 << 30;
+
+}  // namespace
+
+FactsFile readFacts(const std::filesystem::path& onnx_path) {
+  FactsFile file;
+  std::filesystem::path path = onnx_path;
+  path.replace_extension(".json");
+  file.facts.name = path.stem().string();
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) return file;
+  std::ifstream stream(path);
+  const Json json = Json::parse(stream, nullptr, false);
+  if (json.is_discarded()) throw Error(path.string() + ": not valid JSON");
+  const Fields fields(json, path.string());
+  readCommon(fields, file.facts);
+  if (const Json* input = fields.find("input")) {
+    readChannels(fields.child("input", *input), file.facts);
+    file.input = readSize(fields, "input");
+  }
+  return file;
+}
+
+void requireClasses(const ModelFacts& facts, int classes) {
+  if (facts.classes.empty() || static_cast<int>(facts.classes.size()) == classes) return;
+  throw Error("its JSON names " + std::to_string(facts.classes.size()) + " classes, the graph has " +
+              std::to_string(classes));
+}
+
+std::string toJson(const ModelInfo& info) {
+  Json classes = Json::array();
+  for (const ClassInfo& one : info.facts.classes) {
+    char color[8];
+    std::snprintf(color, sizeof color, "#%02x%02x%02x", one.rgb[0], one.rgb[1], one.rgb[2]);
+    classes.push_back({{"name", one.name}, {"color", color}});
+  }
+  const Json json = {{"name", info.facts.name},
+                     {"channels", info.facts.channels},
+                     {"mean", info.facts.mean},
+                     {"std", info.facts.std},
+                     {"classes", classes},
+                     {"ignore", info.facts.ignore},
+                     {"blocks", info.blocks},
+                     {"dim", info.dim},
+                     {"heads", info.heads},
+                     {"patch", size(info.patch)},
+                     {"special_tokens", info.special_tokens},
+                     {"input", size(info.input)},
+                     {"grid", size(info.grid)},
+                     {"head", info.head},
+                     {"class_count", info.classes},
+                     {"schedule", info.schedule},
+                     {"attention", info.attention == Attention::kProportional ? "proportional" : "plain"},
+                     {"precision", info.precision == Precision::kBf16 ? "bf16" : "fp32"},
+                     {"opset", info.opset},
+                     {"parameters", info.parameters},
+                     {"outputs", info.outputs}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ModelInfo fromJson(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  const Fields fields(json, "metadata 'mpm.info'");
+  ModelInfo info;
+  info.converted = true;
+  readCommon(fields, info.facts);
+  readChannels(fields, info.facts);
+  fields.read("blocks", info.blocks, 1, kMost);
+  fields.read("dim", info.dim, 1, kMost);
+  fields.read("heads", info.heads, 1, kMost);
+  fields.read("special_tokens", info.special_tokens, 0, kMost);
+  fields.read("class_count", info.classes, 0, kMost);
+  fields.read("opset", info.opset, 0, kMost);
+  fields.read("head", info.head);
+  info.patch = readSize(fields, "patch");
+  info.input = readSize(fields, "input");
+  info.grid = readSize(fields, "grid");
+  std::string attention, precision;
+  fields.read("attention", attention);
+  fields.read("precision", precision);
+  info.attention = attention == "proportional" ? Attention::kProportional : Attention::kPlain;
+  info.precision = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+  const Json* parameters = fields.find("parameters");
+  if (parameters && parameters->is_number_integer()) info.parameters = parameters->get<std::int64_t>();
+  const Json* schedule = fields.find("schedule");
+  const Json* outputs = fields.find("outputs");
+  if (!schedule || !schedule->is_array() || !outputs || !outputs->is_array())
+    fields.fail("the lists 'schedule' and 'outputs'", json);
+  for (const Json& block : *schedule) {
+    if (!block.is_number_integer() || block < 0 || block > kMost) fields.fail("block indices in 'schedule'", *schedule);
+    info.schedule.push_back(block.get<int>());
+  }
+  for (const Json& name : *outputs) {
+    if (!name.is_string()) fields.fail("names in 'outputs'", *outputs);
+    info.outputs.push_back(name.get<std::string>());
+  }
+  return info;
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/net_writer.h"
+
+#include <cmath>
+#include <limits>
+
+#include "mpm/error.hpp"
+#include "mpm/version.hpp"
+
+namespace mpm::onnx_graph {
+
+NetWriter::NetWriter(int opset, const std::string& graph_name) {
+  model_.set_ir_version(8);
+  model_.set_producer_name("mpm");
+  model_.set_producer_version(MPM_VERSION);
+  onnx::OperatorSetIdProto* stock = model_.add_opset_import();
+  stock->set_domain("");
+  stock->set_version(opset);
+  onnx::OperatorSetIdProto* ours = model_.add_opset_import();
+  ours->set_domain("ai.mpm");
+  ours->set_version(1);
+  model_.mutable_graph()->set_name(graph_name);
+}
+
+namespace {
+
+void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape& shape) {
+  value.set_name(name);
+  onnx::TypeProto::Tensor& type = *value.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  for (const std::int64_t side : shape) type.mutable_shape()->add_dim()->set_dim_value(side);
+}
+
+}  // namespace
+
+void NetWriter::input(const std::string& name, const Shape& shape) {
+  taken_.insert(name);
+  describe(*model_.mutable_graph()->add_input(), name, shape);
+}
+
+void NetWriter::output(const std::string& name, const Shape& shape) {
+  describe(*model_.mutable_graph()->add_output(), name, shape);
+}
+
+std::string NetWriter::unique(const std::string& name) {
+  std::string result = name;
+  for (int i = 2; !taken_.insert(result).second; ++i) result = name + "_" + std::to_string(i);
+  return result;
+}
+
+std::string NetWriter::weights(const std::string& name, const Shape& shape, const std::vector<float>& values) {
+  for (const float value : values) {
+    if (!std::isfinite(value))
+      throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
+  }
+  return constant(name, Tensor::of(shape, values));
+}
+
+std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  const std::string made = unique(name);
+  proto.set_name(made);
+  for (const std::int64_t side : tensor.shape) proto.add_dims(side);
+  if (tensor.isFloat()) {
+    proto.set_data_type(onnx::TensorProto::FLOAT);
+    proto.set_raw_data(tensor.floats->data(), tensor.floats->size() * sizeof(float));
+  } else {
+    proto.set_data_type(onnx::TensorProto::INT64);
+    proto.set_raw_data(tensor.ints->data(), tensor.ints->size() * sizeof(std::int64_t));
+  }
+  return made;
+}
+
+onnx::NodeProto& NetWriter::add(const std::string& type, const std::vector<std::string>& inputs,
+                                const std::vector<std::string>& outputs, const Attributes& attributes) {
+  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+  node.set_op_type(type);
+  node.set_name(outputs.front());
+  for (const std::string& name : inputs) node.add_input(name);
+  for (const std::string& name : outputs) node.add_output(name);
+  for (const auto& [name, value] : attributes) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      attribute.set_type(onnx::AttributeProto::INT);
+      attribute.set_i(*integer);
+    } else if (const auto* number = std::get_if<float>(&value)) {
+      attribute.set_type(onnx::AttributeProto::FLOAT);
+      attribute.set_f(*number);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      attribute.set_type(onnx::AttributeProto::STRING);
+      attribute.set_s(*text);
+    } else {
+      attribute.set_type(onnx::AttributeProto::INTS);
+      for (const std::int64_t integer_of_many : std::get<std::vector<std::int64_t>>(value))
+        attribute.add_ints(integer_of_many);
+    }
+  }
+  return node;
+}
+
+std::string NetWriter::op(const std::string& type, const std::vector<std::string>& inputs,
+                          const std::vector<std::string>& outputs, const Attributes& attributes) {
+  add(type, inputs, outputs, attributes).set_domain("ai.mpm");
+  return outputs.front();
+}
+
+std::string NetWriter::stock(const std::string& type, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs, const Attributes& attributes) {
+  add(type, inputs, outputs, attributes);
+  return outputs.front();
+}
+
+std::string NetWriter::copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs) {
+  onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, {});
+  *node.mutable_attribute() = proto.attribute();
+  return outputs.front();
+}
+
+void NetWriter::metadata(const std::string& key, const std::string& value) {
+  onnx::StringStringEntryProto& entry = *model_.add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+void NetWriter::dropUnused() {
+  onnx::GraphProto& graph = *model_.mutable_graph();
+  std::unordered_set<std::string> needed;
+  for (const onnx::ValueInfoProto& output : graph.output()) needed.insert(output.name());
+  auto& nodes = *graph.mutable_node();
+  std::vector<bool> keep(static_cast<std::size_t>(nodes.size()), false);
+  for (int i = nodes.size() - 1; i >= 0; --i) {
+    for (const std::string& name : nodes[i].output())
+      keep[static_cast<std::size_t>(i)] = keep[static_cast<std::size_t>(i)] || needed.contains(name);
+    if (keep[static_cast<std::size_t>(i)]) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
+  }
+  int kept = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (keep[static_cast<std::size_t>(i)]) nodes.SwapElements(i, kept++);
+  }
+  nodes.DeleteSubrange(kept, nodes.size() - kept);
+  auto& constants = *graph.mutable_initializer();
+  kept = 0;
+  for (int i = 0; i < constants.size(); ++i) {
+    if (needed.contains(constants[i].name())) constants.SwapElements(i, kept++);
+  }
+  constants.DeleteSubrange(kept, constants.size() - kept);
+}
+
+std::string NetWriter::serialise() {
+  dropUnused();
+  if (model_.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error("the converted model is larger than 2 GiB, which one ONNX file cannot hold");
+  }
+  return model_.SerializeAsString();
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "onnx/tensor.h"
+
+namespace mpm::onnx_graph {
+
+/// Builds an ONNX model of ai.mpm ops and stock ones. Names of nodes and tensors follow docs/ops.md.
+class NetWriter {
+ public:
+  using Attribute = std::pair<const char*, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
+  using Attributes = std::vector<Attribute>;
+
+  NetWriter(int opset, const std::string& graph_name);
+
+  void input(const std::string& name, const Shape& shape);
+  void output(const std::string& name, const Shape& shape);
+  /// A float constant. Throws mpm::Error when a value is not finite.
+  std::string weights(const std::string& name, const Shape& shape, const std::vector<float>& values);
+  /// Any constant, under a name that is made unique.
+  std::string constant(const std::string& name, const Tensor& tensor);
+  /// A node of domain ai.mpm named after its first output; returns that name.
+  std::string op(const std::string& type, const std::vector<std::string>& inputs,
+                 const std::vector<std::string>& outputs, const Attributes& attributes = {});
+  /// The same for a stock node.
+  std::string stock(const std::string& type, const std::vector<std::string>& inputs,
+                    const std::vector<std::string>& outputs, const Attributes& attributes = {});
+  /// A stock node with the attributes of `proto`.
+  std::string copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs);
+  void metadata(const std::string& key, const std::string& value);
+  /// `name`, or name_2, name_3, ... when a tensor has that name already.
+  std::string unique(const std::string& name);
+
+  /// The file, without nodes and constants that no output needs. Throws mpm::Error when it is too large for one.
+  std::string serialise();
+
+ private:
+  void dropUnused();
+  onnx::NodeProto& add(const std::string& type, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs, const Attributes& attributes);
+
+  onnx::ModelProto model_;
+  std::unordered_set<std::string> taken_;
+};
+
+}  // namespace mpm::onnx_graph

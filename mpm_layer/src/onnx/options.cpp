@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/options.hpp"
+
+#include <charconv>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+void requireIncreasing(const Schedule& schedule) {
+  for (std::size_t i = 0; i < schedule.size(); ++i) {
+    if (schedule[i] < 0) throw Error("schedule " + toString(schedule) + ": a block index is 0 or more");
+    if (i > 0 && schedule[i] <= schedule[i - 1]) {
+      throw Error("schedule " + toString(schedule) + ": block indices must be strictly increasing");
+    }
+  }
+}
+
+}  // namespace
+
+Schedule parseSchedule(const std::string& text) {
+  if (text == "none") return {};
+  Schedule schedule;
+  const char* next = text.data();
+  const char* const end = text.data() + text.size();
+  while (true) {
+    int block = 0;
+    const auto [stop, status] = std::from_chars(next, end, block);
+    if (status != std::errc() || block < 0 || (stop != end && *stop != ',')) {
+      throw Error("schedule '" + text + "': expected block indices with commas between them, such as 2,5, or none");
+    }
+    schedule.push_back(block);
+    if (stop == end) break;
+    next = stop + 1;
+  }
+  requireIncreasing(schedule);
+  return schedule;
+}
+
+std::string toString(const Schedule& schedule) {
+  if (schedule.empty()) return "none";
+  std::string text;
+  for (const int block : schedule) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(block);
+  }
+  return text;
+}
+
+void ConvertOptions::validate() const {
+  if (schedule) requireIncreasing(*schedule);
+  if (input_size && (input_size->height < 1 || input_size->width < 1)) {
+    throw Error("input size " + std::to_string(input_size->height) + "x" + std::to_string(input_size->width) +
+                ": both sides must be positive");
+  }
+}
+
+}  // namespace mpm

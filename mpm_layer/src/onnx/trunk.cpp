@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/trunk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr const char* kPlainVit = "a plain ViT";
+
+bool isCounting(const std::vector<std::int64_t>& values, std::int64_t first) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != first + static_cast<std::int64_t>(i)) return false;
+  }
+  return true;
+}
+
+/// The image's tokens as an arrangement of the patches: specials in front, then every patch in raster order.
+std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) {
+  const Term& term = terms[static_cast<std::size_t>(index)];
+  const bool bare = term.kind == TermKind::kPatches;
+  if (!bare &&
+      (term.kind != TermKind::kArrange || terms[static_cast<std::size_t>(term.inputs[0])].kind != TermKind::kPatches)) {
+    return std::nullopt;
+  }
+  const Term& patches = bare ? term : terms[static_cast<std::size_t>(term.inputs[0])];
+  Embedding result;
+  result.stride_h = patches.stride_h;
+  result.stride_w = patches.stride_w;
+  result.grid_h = patches.grid_h;
+  result.grid_w = patches.grid_w;
+  result.weight = patches.weight;
+  const std::int64_t dim = patches.cols, count = patches.rows;
+  result.special = term.rows - count;
+  if (result.special < 0 || term.cols != dim) return std::nullopt;
+  if (!bare) {
+    std::vector<std::int64_t> rows(term.row_of.begin() + result.special, term.row_of.end());
+    if (term.scale != 1 || !isCounting(rows, 0) || !isCounting(term.col_of, 0)) return std::nullopt;
+    if (!std::all_of(term.row_of.begin(), term.row_of.begin() + result.special,
+                     [](std::int64_t row) { return row < 0; })) {
+      return std::nullopt;
+    }
+  }
+  std::vector<float> offset = term.offset;
+  offset.resize(static_cast<std::size_t>(term.rows * dim), 0.0f);
+  result.specials.assign(offset.begin(), offset.begin() + result.special * dim);
+  result.position.assign(offset.begin() + result.special * dim, offset.end());
+  for (std::size_t i = 0; i < result.position.size(); ++i) {
+    result.position[i] += (*patches.bias.floats)[i % static_cast<std::size_t>(dim)];
+  }
+  return result;
+}
+
+bool readBy(const std::vector<Term>& terms, const std::vector<int>& users, TermKind kind) {
+  return std::any_of(users.begin(), users.end(),
+                     [&](int user) { return terms[static_cast<std::size_t>(user)].kind == kind; });
+}
+
+/// Convolutions that shrink the image or look at neighbours: more than the patch embedding makes a backbone that is not
+/// a plain ViT.
+int spatialConvolutions(const Graph& graph) {
+  int count = 0;
+  for (const Node& node : graph.nodes) {
+    if (!node.domain.empty() || node.op != "Conv") continue;
+    const Tensor* weight = graph.constant(node.input(1));
+    if (weight && weight->shape.size() == 4 && (weight->shape[2] > 1 || weight->shape[3] > 1)) ++count;
+  }
+  return count;
+}
+
+/// The first node that reads what was understood and is not.
+const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
+  for (const Node& node : graph.nodes) {
+    for (const int output : node.outputs) {
+      if (const Foreign* foreign = found.as<Foreign>(output)) return foreign;
+    }
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuseTrunk(const Graph& graph, const Interpretation& found, const std::string& otherwise) {
+  const Foreign* foreign = firstForeign(graph, found);
+  if (!foreign) throw Error(otherwise);
+  std::string expected = foreign->expected;
+  if (spatialConvolutions(graph) > 1) {
+    expected =
+        "a plain ViT (this is a hierarchical or convolutional backbone: " + std::to_string(spatialConvolutions(graph)) +
+        " convolutions look beyond one patch)";
+  }
+  refuse(*foreign->node, foreign->found, expected);
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
+  std::vector<std::vector<int>> users(terms.size());
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    for (const int input : terms[i].inputs) users[static_cast<std::size_t>(input)].push_back(static_cast<int>(i));
+  }
+  return users;
+}
+
+Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
+  const std::vector<Term>& terms = found.terms;
+  const auto users = usersOf(terms);
+  if (std::none_of(terms.begin(), terms.end(), [](const Term& t) { return t.kind == TermKind::kPatches; })) {
+    refuseTrunk(graph, found, "no patch embedding (a convolution over the image) found, expected a plain ViT");
+  }
+  std::string obstacle;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    auto embedding = embeddingOf(terms, static_cast<int>(i));
+    if (!embedding) continue;
+    Trunk trunk;
+    int stream = static_cast<int>(i);
+    if (!readBy(terms, users[i], TermKind::kAdd)) {
+      const auto norm = std::find_if(users[i].begin(), users[i].end(), [&](int user) {
+        return terms[static_cast<std::size_t>(user)].kind == TermKind::kNorm &&
+               readBy(terms, users[static_cast<std::size_t>(user)], TermKind::kAdd);
+      });
+      if (norm == users[i].end()) continue;
+      stream = *norm;
+      trunk.pre_norm = normPart(terms[static_cast<std::size_t>(stream)]);
+    }
+    trunk.chain = followBlocks(terms, stream);
+    if (trunk.chain.blocks.empty()) {
+      if (obstacle.empty()) obstacle = trunk.chain.obstacle;
+      continue;
+    }
+    // A walk that ended at something that still looks like a block would leave half a ViT to the head.
+    if (!trunk.chain.obstacle.empty()) throw Error(trunk.chain.obstacle);
+    trunk.embedding = std::move(*embedding);
+    trunk.dim = terms[i].cols;
+    return trunk;
+  }
+  if (!obstacle.empty()) throw Error(obstacle);
+  refuseTrunk(graph, found, std::string("no transformer block behind the patch embedding, expected ") + kPlainVit);
+}
+
+NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps}; }
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/interpret.h"
+
+namespace mpm::onnx_graph {
+
+/// Weights of an affine map, {out, in} and {out}.
+struct LinearPart {
+  std::int64_t out = 0, in = 0;
+  std::vector<float> weight, bias;
+};
+
+struct NormPart {
+  std::vector<float> weight, bias;
+  float eps = 0;
+};
+
+/// What the op TransformerBlock of docs/ops.md takes.
+struct Block {
+  std::int64_t heads = 0, head_dim = 0;
+  double scale = 0;
+  NormPart norm1, norm2;
+  LinearPart qkv, proj, fc1, fc2;
+  std::optional<NormPart> q_norm, k_norm, mlp_norm;
+  std::string activation;
+  bool gated = false;
+};
+
+/// What the op PatchEmbed takes.
+struct Embedding {
+  std::int64_t special = 0;
+  std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;
+  Tensor weight;                ///< {d, C, kh, kw}
+  std::vector<float> position;  ///< {N, d}, the convolution's bias folded in
+  std::vector<float> specials;  ///< {E, d}
+};
+
+/// Blocks in a row: streams[i] is the term that block i reads, streams.back() what the last one makes.
+struct BlockChain {
+  std::vector<Block> blocks;
+  std::vector<int> streams;
+  /// Why the walk ended where it did, when something there still looked like a block; empty otherwise.
+  std::string obstacle;
+};
+
+/// The encoder of a plain ViT.
+struct Trunk {
+  Embedding embedding;
+  std::optional<NormPart> pre_norm;
+  BlockChain chain;
+  std::int64_t dim = 0;
+};
+
+/// Follows the residual stream from `stream` on.
+BlockChain followBlocks(const std::vector<Term>& terms, int stream);
+
+/// Throws mpm::Error naming the first node that does not fit.
+Trunk recogniseTrunk(const Graph& graph, const Interpretation& found);
+
+/// Terms that read each term.
+std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms);
+
+NormPart normPart(const Term& norm);
+/// The affine map of a kLinear term, or of columns picked from one, over `base` (a term); nullopt when `term` is
+/// something else, or reads something else.
+std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int term, int base);
+
+}  // namespace mpm::onnx_graph
