@@ -110,7 +110,7 @@ struct ThreadState {
   dnnl::stream stream{engine()};
   std::map<Shape, Call> calls;
   Scratch<unsigned char> scratchpad;
-  Scratch<float> x_tail, y_tail;
+  Scratch<float> x_tail, y_tail, column;
   Scratch<std::uint16_t> x_bf16;
 };
 
@@ -198,6 +198,14 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
 void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   const OneThread one;
   ThreadState& state = threadState();
+  if (impl_->out == 1 && y.stride != 1) {  // oneDNN 3.7 (AVX-512) leaves the gaps out when it writes a single column
+    float* column = state.column.atLeast(static_cast<std::size_t>(x.rows));
+    if (accumulate)
+      for (int i = 0; i < x.rows; ++i) column[i] = *y.row(i);
+    run(x, {column, x.rows, 1}, accumulate);
+    for (int i = 0; i < x.rows; ++i) *y.row(i) = column[i];
+    return;
+  }
   const int whole = x.rows / kRowUnit * kRowUnit;
   if (whole > 0) impl_->multiply(state, x, whole, y.data, y.stride, accumulate);
   if (whole == x.rows) return;
