@@ -17,7 +17,7 @@ class ClassTokensLayer final : public MpmLayer {
                                   const std::vector<Shape>& constants) const override {
     const Shape& tokens = inputs[0];
     expect(constants[0].size() == 2 && constants[0][1] == tokens[2],
-           "its class embeddings are " + toString(constants[0]) + ", the tokens " + toString(tokens));
+           "its class embeddings are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
     return {{tokens[0], tokens[1] - special_ + constants[0][0], tokens[2]}};
   }
 

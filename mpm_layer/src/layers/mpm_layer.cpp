@@ -104,7 +104,7 @@ MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols) {
   return {constant.ptr<float>(), rows, cols};
 }
 
-std::string toString(const Shape& shape) {
+std::string shapeText(const Shape& shape) {
   std::string text = "{";
   for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "}";

@@ -71,6 +71,6 @@ TokenState<float> stateOf(cv::Mat& blob, int b);
 /// A 2-D constant as a matrix.
 MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols);
 
-std::string toString(const Shape& shape);
+std::string shapeText(const Shape& shape);
 
 }  // namespace mpm

@@ -22,17 +22,17 @@ class PatchEmbedLayer final : public MpmLayer {
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& constants) const override {
     const Shape& image = inputs[0];
-    expect(image.size() == 4, "expects an image {B, C, H, W}, got " + toString(image));
+    expect(image.size() == 4, "expects an image {B, C, H, W}, got " + shapeText(image));
     const Shape& weight = constants[0];
-    expect(weight.size() == 4, "expects a weight {d, C, kh, kw}, got " + toString(weight));
+    expect(weight.size() == 4, "expects a weight {d, C, kh, kw}, got " + shapeText(weight));
     expect(image[1] == weight[1] && image[2] == height_ && image[3] == width_,
-           "got an image of shape " + toString(image) + ", but the model was converted for " +
-               toString(Shape{image[0], weight[1], height_, width_}) +
+           "got an image of shape " + shapeText(image) + ", but the model was converted for " +
+               shapeText(Shape{image[0], weight[1], height_, width_}) +
                "; resize the image, or convert again with --input-size");
     const PatchGeometry geometry = geometryOf(weight);
     const int patches = geometry.gridHeight() * geometry.gridWidth();
     expect(constants[1] == Shape{patches, weight[0]},
-           "expects positions " + toString(Shape{patches, weight[0]}) + ", got " + toString(constants[1]));
+           "expects positions " + shapeText(Shape{patches, weight[0]}) + ", got " + shapeText(constants[1]));
     return {{image[0], special_ + patches, weight[0]}, {image[0], 1 + 2 * patches}};
   }
 

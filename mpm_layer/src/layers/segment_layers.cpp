@@ -26,7 +26,7 @@ class SegmentLayer final : public MpmLayer {
                                   const std::vector<Shape>& /*constants*/) const override {
     const Shape& scores = inputs[0];
     expect(scores.size() == 3 && scores[1] == grid_h_ * grid_w_,
-           "expects scores {B, " + std::to_string(grid_h_ * grid_w_) + ", C}, got " + toString(scores));
+           "expects scores {B, " + std::to_string(grid_h_ * grid_w_) + ", C}, got " + shapeText(scores));
     return {{scores[0], labels_ ? 1 : scores[2], height_, width_}};
   }
 
