@@ -45,7 +45,8 @@ struct Learner::Impl {
     mean = torch::zeros_like(flat);
     square = torch::zeros_like(flat);
     std::vector<at::Tensor> masks;
-    for (std::size_t i = 0; i < table.size(); ++i) masks.push_back(torch::full({sizes[i]}, table[i].decays ? 1.f : 0.f));
+    for (std::size_t i = 0; i < table.size(); ++i)
+      masks.push_back(torch::full({sizes[i]}, table[i].decays ? 1.f : 0.f));
     decays = toDevice(at::cat(masks));
     if (options.average > 0) average = flat.detach().clone();
     if (!options.class_weights.empty()) class_weights = toDevice(torch::tensor(options.class_weights));
@@ -61,7 +62,8 @@ struct Learner::Impl {
     for (const Parameter& parameter : table) {
       const auto found = tensors.find(prefix + parameter.name);
       if (found == tensors.end() || found->second.shape != parameter.shape)
-        throw Error("the checkpoint does not fit this network: '" + prefix + parameter.name + "' is missing or of another shape");
+        throw Error("the checkpoint does not fit this network: '" + prefix + parameter.name +
+                    "' is missing or of another shape");
       pieces.push_back(torch::tensor(found->second.values));
     }
     return at::cat(pieces);
@@ -99,9 +101,8 @@ struct Learner::Impl {
     const at::Tensor sum = at::cross_entropy_loss(scores, labels, class_weights, at::Reduction::Sum, options.ignore,
                                                   options.label_smoothing);
     const at::Tensor counted = labels != options.ignore;
-    const at::Tensor weight = class_weights.defined()
-                                  ? class_weights.index_select(0, labels.masked_select(counted)).sum()
-                                  : counted.sum();
+    const at::Tensor weight =
+        class_weights.defined() ? class_weights.index_select(0, labels.masked_select(counted)).sum() : counted.sum();
     return sum / weight.clamp_min(1);  // a batch of ignored pixels alone teaches nothing, and must not divide by 0
   }
 
@@ -200,8 +201,9 @@ bool bf16IsFast(const std::string& device) {
 }
 
 std::string libTorchSummary() {
-  return "LibTorch " TORCH_VERSION ", " + std::to_string(at::get_num_threads()) + " threads, CUDA: " +
-         (cudaIsAvailable() ? "yes" : "no") + ", bf16: " + (bf16IsFast(cudaIsAvailable() ? "cuda" : "cpu") ? "yes" : "no");
+  return "LibTorch " TORCH_VERSION ", " + std::to_string(at::get_num_threads()) +
+         " threads, CUDA: " + (cudaIsAvailable() ? "yes" : "no") +
+         ", bf16: " + (bf16IsFast(cudaIsAvailable() ? "cuda" : "cpu") ? "yes" : "no");
 }
 
 }  // namespace mpm::train

@@ -20,10 +20,10 @@ struct LearnerOptions {
   std::vector<float> mean = {0.5f, 0.5f, 0.5f}, std = {0.5f, 0.5f, 0.5f};  ///< of 0..1 values, RGB
   double weight_decay = 0.05;
   double beta1 = 0.9, beta2 = 0.98;
-  double clip = 1;             ///< largest norm of the gradient
+  double clip = 1;  ///< largest norm of the gradient
   double label_smoothing = 0;
   double drop_path = 0;
-  double average = 0.999;      ///< decay of the moving average of the weights that is evaluated and exported; 0: none
+  double average = 0.999;  ///< decay of the moving average of the weights that is evaluated and exported; 0: none
   int ignore = 255;
   std::vector<float> class_weights;  ///< of the loss; empty: all 1
   MatmulPrecision precision = MatmulPrecision::kFp32;

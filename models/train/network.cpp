@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network.h"
 
-#include <cmath>
 #include <torch/version.h>
+#include <cmath>
 
 namespace mpm::train {
 namespace {
@@ -15,7 +15,8 @@ struct Forward {
   const at::Tensor& weight(const std::string& name) const { return weights.at(name); }
 
   at::Tensor linear(const at::Tensor& x, const std::string& name) const {
-    return at::linear(x.to(mode.matmul), weight(name + ".weight").to(mode.matmul), weight(name + ".bias").to(mode.matmul));
+    return at::linear(x.to(mode.matmul), weight(name + ".weight").to(mode.matmul),
+                      weight(name + ".bias").to(mode.matmul));
   }
 
   at::Tensor norm(const at::Tensor& x, const std::string& name) const {
@@ -31,7 +32,8 @@ struct Forward {
 #if TORCH_VERSION_MAJOR >= 2
     const at::Tensor mixed = at::scaled_dot_product_attention(q, k, v);
 #else
-    const at::Tensor logits = at::matmul(q * (1 / std::sqrt(static_cast<double>(config.head_dim))), k.transpose(-2, -1));
+    const at::Tensor logits =
+        at::matmul(q * (1 / std::sqrt(static_cast<double>(config.head_dim))), k.transpose(-2, -1));
     const at::Tensor mixed = at::matmul(logits.softmax(-1), v);
 #endif
     return linear(mixed.transpose(1, 2).reshape({batch, tokens, config.dim}), name + ".proj");

@@ -11,8 +11,8 @@
 
 namespace mpm::train {
 
-/// The forward pass of Segmenter on LibTorch. Weights are given per call, so that the same code serves the live weights,
-/// their average and any precision.
+/// The forward pass of Segmenter on LibTorch. Weights are given per call, so that the same code serves the live
+/// weights, their average and any precision.
 class Network {
  public:
   using Weights = std::map<std::string, at::Tensor>;

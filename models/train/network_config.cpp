@@ -20,7 +20,9 @@ class Table {
   void embedding(const std::string& name, std::vector<std::int64_t> shape) {
     list.push_back({name, std::move(shape), Init::kTruncatedNormal, 0.02, false});
   }
-  void vector(const std::string& name, int size, Init init = Init::kZeros) { list.push_back({name, {size}, init, 0, false}); }
+  void vector(const std::string& name, int size, Init init = Init::kZeros) {
+    list.push_back({name, {size}, init, 0, false});
+  }
   void linear(const std::string& name, int out, int in) {
     matrix(name + ".weight", {out, in});
     vector(name + ".bias", out);
@@ -67,7 +69,8 @@ void NetworkConfig::validate() const {
   if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
     throw Error("the input is " + std::to_string(input.width) + "x" + std::to_string(input.height) +
                 "; both sides must be multiples of " + std::to_string(patch));
-  if (classes < 2 || classes > 255) throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
+  if (classes < 2 || classes > 255)
+    throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
 }
 
 NetworkConfig networkConfig(const std::string& name) {
@@ -109,7 +112,8 @@ TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed) {
   std::uint64_t stream = 0;
   for (const Parameter& parameter : parameters(config)) {
     HostTensor tensor{parameter.shape, {}};
-    tensor.values.resize(static_cast<std::size_t>(elements(parameter.shape)), parameter.init == Init::kOnes ? 1.f : 0.f);
+    tensor.values.resize(static_cast<std::size_t>(elements(parameter.shape)),
+                         parameter.init == Init::kOnes ? 1.f : 0.f);
     Random random(seed, stream++);
     if (parameter.init == Init::kTruncatedNormal)
       for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * truncatedNormal(random));
@@ -153,9 +157,11 @@ HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {
   // Channel by channel: OpenCV resizes at most 4 channels of a row-major image well.
   cv::Mat plane(from.height, from.width, CV_32F), target;
   for (int c = 0; c < dim; ++c) {
-    for (int i = 0; i < from.height * from.width; ++i) plane.at<float>(i / from.width, i % from.width) = positions.values[static_cast<std::size_t>((1 + i) * dim + c)];
+    for (int i = 0; i < from.height * from.width; ++i)
+      plane.at<float>(i / from.width, i % from.width) = positions.values[static_cast<std::size_t>((1 + i) * dim + c)];
     cv::resize(plane, target, cv::Size(to.width, to.height), 0, 0, cv::INTER_LINEAR);
-    for (int i = 0; i < to.height * to.width; ++i) resized.values[static_cast<std::size_t>((1 + i) * dim + c)] = target.at<float>(i / to.width, i % to.width);
+    for (int i = 0; i < to.height * to.width; ++i)
+      resized.values[static_cast<std::size_t>((1 + i) * dim + c)] = target.at<float>(i / to.width, i % to.width);
   }
   return resized;
 }

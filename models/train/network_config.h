@@ -17,8 +17,8 @@ struct NetworkConfig {
   int decoder_blocks = 2;
   int head_dim = 64;
   int mlp_ratio = 4;
-  int patch = 16;      ///< px
-  Size2 input;         ///< px, both sides multiples of the patch
+  int patch = 16;  ///< px
+  Size2 input;     ///< px, both sides multiples of the patch
   int classes = 0;
 
   int heads() const { return dim / head_dim; }

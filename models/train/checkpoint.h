@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "recipe.h"
+#include "tensor_map.h"
+
+namespace mpm::train {
+
+/// A training run between two steps: what it needs to go on as if it had never stopped. There is no state of a random
+/// generator in it, because every draw is a function of the recipe's seed and the number of the step.
+struct Checkpoint {
+  Recipe recipe;
+  int step = 0;        ///< steps done
+  double seconds = 0;  ///< of training so far
+  std::vector<float> class_weights;
+  TensorMap state;  ///< of the Learner
+};
+
+void writeCheckpoint(const std::string& path, const Checkpoint& checkpoint);
+/// Throws mpm::Error naming the file.
+Checkpoint readCheckpoint(const std::string& path);
+
+/// Weights to start from, with the input size they were made for.
+struct StartingWeights {
+  TensorMap weights;
+  NetworkConfig config;
+};
+/// A checkpoint (its average where it has one) or a timm ViT as .safetensors (its encoder; the decoder is then taken
+/// from `fallback`), whose tensors fit `config` but for the grid and the classes.
+StartingWeights readStartingWeights(const std::string& path, const NetworkConfig& config, const TensorMap& fallback);
+
+}  // namespace mpm::train

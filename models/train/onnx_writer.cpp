@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx_writer.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <opencv2/core.hpp>
+
+#include "mpm/error.hpp"
+#include "mpm/version.hpp"
+
+namespace mpm::train {
+namespace {
+
+bool storedAsHalf(const std::vector<std::int64_t>& shape) { return shape.size() > 1; }
+
+HostTensor transposed(const HostTensor& matrix) {
+  const std::int64_t rows = matrix.shape.at(0), columns = matrix.shape.at(1);
+  HostTensor result{{columns, rows}, std::vector<float>(matrix.values.size())};
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c)
+      result.values[static_cast<std::size_t>(c * rows + r)] = matrix.values[static_cast<std::size_t>(r * columns + c)];
+  return result;
+}
+
+template <class T>
+void setData(onnx::TensorProto& tensor, const std::vector<T>& values, onnx::TensorProto::DataType type,
+             const std::vector<std::int64_t>& shape) {
+  tensor.set_data_type(type);
+  for (const std::int64_t size : shape) tensor.add_dims(size);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(T));
+}
+
+// A graph under construction. Every function adds nodes and returns the name of what they compute.
+class Builder {
+ public:
+  Builder(onnx::GraphProto& graph, const NetworkConfig& config, const TensorMap& weights, bool half)
+      : graph_(graph), config_(config), weights_(weights), half_(half) {}
+
+  void segmenter() {
+    const Size2 grid = config_.grid();
+    std::string x = node("Conv", "encoder/patches",
+                         {"image", weight("encoder.patch_embed.proj.weight"), weight("encoder.patch_embed.proj.bias")});
+    list("kernel_shape", {config_.patch, config_.patch});
+    list("strides", {config_.patch, config_.patch});
+    x = reshape("encoder/rows", x, {0, config_.dim, config_.tokens()});
+    x = transpose("encoder/patch_tokens", x, {0, 2, 1});
+    x = concat("encoder/with_class", {perImage("encoder/class_token", weight("encoder.cls_token"), 1), x}, 1);
+    x = node("Add", "encoder/tokens", {x, weight("encoder.pos_embed")});
+    for (int i = 0; i < config_.blocks; ++i) x = block("encoder.blocks." + std::to_string(i), x);
+    x = rows("encoder/image_tokens", norm("encoder.norm", x), 1, kEnd);
+
+    x = linear("decoder.proj_dec", x);
+    x = concat("decoder/with_classes", {x, perImage("decoder/classes", weight("decoder.cls_emb"), config_.classes)}, 1);
+    for (int i = 0; i < config_.decoder_blocks; ++i) x = block("decoder.blocks." + std::to_string(i), x);
+    x = norm("decoder.decoder_norm", x);
+    const std::string patches = unit(
+        "decoder/patches", node("MatMul", "decoder/patches/projected",
+                                {rows("decoder/patches/rows", x, 0, -config_.classes), weight("decoder.proj_patch")}));
+    const std::string classes =
+        unit("decoder/class_masks",
+             node("MatMul", "decoder/class_masks/projected",
+                  {rows("decoder/class_masks/rows", x, -config_.classes, kEnd), weight("decoder.proj_classes")}));
+    x = node("MatMul", "decoder/masks", {patches, transpose("decoder/class_masks/columns", classes, {0, 2, 1})});
+    x = transpose("decoder/scores", norm("decoder.mask_norm", x), {0, 2, 1});
+    x = reshape("decoder/score_maps", x, {0, config_.classes, grid.height, grid.width});
+    const float patch = static_cast<float>(config_.patch);
+    node("Resize", "logits", {x, "", floats("scales", {1, 1, patch, patch}, {4})});
+    attribute("mode", "linear");
+    attribute("coordinate_transformation_mode", "half_pixel");
+  }
+
+ private:
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+  std::string node(const std::string& op, const std::string& output, const std::vector<std::string>& inputs) {
+    onnx::NodeProto* added = graph_.add_node();
+    added->set_op_type(op);
+    added->set_name(output);
+    for (const std::string& input : inputs) added->add_input(input);
+    added->add_output(output);
+    last_ = added;
+    return output;
+  }
+
+  onnx::AttributeProto* attributeOf(const std::string& name, onnx::AttributeProto::AttributeType type) {
+    onnx::AttributeProto* attribute = last_->add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(type);
+    return attribute;
+  }
+  void attribute(const std::string& name, std::int64_t value) {
+    attributeOf(name, onnx::AttributeProto::INT)->set_i(value);
+  }
+  void attribute(const std::string& name, float value) { attributeOf(name, onnx::AttributeProto::FLOAT)->set_f(value); }
+  void attribute(const std::string& name, const char* value) {
+    attributeOf(name, onnx::AttributeProto::STRING)->set_s(value);
+  }
+  void list(const std::string& name, const std::vector<std::int64_t>& values) {
+    onnx::AttributeProto* attribute = attributeOf(name, onnx::AttributeProto::INTS);
+    for (const std::int64_t value : values) attribute->add_ints(value);
+  }
+
+  std::string initializer(const std::string& name, const HostTensor& tensor) {
+    onnx::TensorProto* added = graph_.add_initializer();
+    if (!half_ || !storedAsHalf(tensor.shape)) {
+      setData(*added, tensor.values, onnx::TensorProto::FLOAT, tensor.shape);
+      added->set_name(name);
+      return name;
+    }
+    std::vector<cv::float16_t> halves(tensor.values.begin(), tensor.values.end());
+    setData(*added, halves, onnx::TensorProto::FLOAT16, tensor.shape);
+    added->set_name(name + ".half");
+    node("Cast", name, {name + ".half"});
+    attribute("to", static_cast<std::int64_t>(onnx::TensorProto::FLOAT));
+    return name;
+  }
+
+  const HostTensor& tensor(const std::string& name) const {
+    const auto found = weights_.find(name);
+    if (found == weights_.end()) throw Error("there are no weights called '" + name + "'");
+    return found->second;
+  }
+  std::string weight(const std::string& name) { return initializer(name, tensor(name)); }
+  std::string floats(const std::string& name, const std::vector<float>& values,
+                     const std::vector<std::int64_t>& shape) {
+    onnx::TensorProto* added = graph_.add_initializer();
+    setData(*added, values, onnx::TensorProto::FLOAT, shape);
+    added->set_name(name);
+    return name;
+  }
+  std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
+    onnx::TensorProto* added = graph_.add_initializer();
+    setData(*added, values, onnx::TensorProto::INT64, {static_cast<std::int64_t>(values.size())});
+    added->set_name(name);
+    return name;
+  }
+
+  std::string reshape(const std::string& output, const std::string& x, const std::vector<std::int64_t>& shape) {
+    return node("Reshape", output, {x, integers(output + "/shape", shape)});  // 0 keeps the size of the input
+  }
+  std::string transpose(const std::string& output, const std::string& x, const std::vector<std::int64_t>& order) {
+    node("Transpose", output, {x});
+    list("perm", order);
+    return output;
+  }
+  std::string concat(const std::string& output, const std::vector<std::string>& inputs, std::int64_t axis) {
+    node("Concat", output, inputs);
+    attribute("axis", axis);
+    return output;
+  }
+  // Rows [from, to) of {batch, rows, dim}.
+  std::string rows(const std::string& output, const std::string& x, std::int64_t from, std::int64_t to) {
+    return node(
+        "Slice", output,
+        {x, integers(output + "/from", {from}), integers(output + "/to", {to}), integers(output + "/axis", {1})});
+  }
+  // {1, count, dim} -> {batch, count, dim}.
+  std::string perImage(const std::string& output, const std::string& x, std::int64_t count) {
+    const std::string shape = node("Shape", output + "/image_shape", {"image"});
+    const std::string batch =
+        node("Slice", output + "/batch", {shape, integers(output + "/zero", {0}), integers(output + "/one", {1})});
+    const std::string full = concat(output + "/shape", {batch, integers(output + "/rows", {count, config_.dim})}, 0);
+    return node("Expand", output, {x, full});
+  }
+  std::string unit(const std::string& output, const std::string& x) {
+    node("ReduceL2", output + "/length", {x});
+    list("axes", {-1});
+    attribute("keepdims", std::int64_t{1});
+    return node("Div", output, {x, output + "/length"});
+  }
+
+  std::string linear(const std::string& name, const std::string& x) {
+    const std::string matrix = initializer(name + ".weight", transposed(tensor(name + ".weight")));
+    return node("Add", name, {node("MatMul", name + "/product", {x, matrix}), weight(name + ".bias")});
+  }
+  std::string norm(const std::string& name, const std::string& x) {
+    node("LayerNormalization", name, {x, weight(name + ".weight"), weight(name + ".bias")});
+    attribute("axis", std::int64_t{-1});
+    attribute("epsilon", static_cast<float>(kNormEpsilon));
+    return name;
+  }
+
+  std::string attention(const std::string& name, const std::string& x) {
+    std::string qkv = reshape(name + "/heads", linear(name + ".qkv", x), {0, 0, 3, config_.heads(), config_.head_dim});
+    qkv = transpose(name + "/qkv", qkv, {2, 0, 3, 1, 4});
+    node("Split", name + "/q/only", {qkv, integers(name + "/thirds", {1, 1, 1})});
+    attribute("axis", std::int64_t{0});
+    last_->add_output(name + "/k/only");
+    last_->add_output(name + "/v/only");
+    const std::string first = integers(name + "/first_axis", {0});
+    const std::string q = node("Squeeze", name + "/q", {name + "/q/only", first});
+    const std::string k = node("Squeeze", name + "/k", {name + "/k/only", first});
+    const std::string v = node("Squeeze", name + "/v", {name + "/v/only", first});
+    std::string logits = node("MatMul", name + "/products", {q, transpose(name + "/k/columns", k, {0, 1, 3, 2})});
+    const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config_.head_dim)));
+    logits = node("Mul", name + "/logits", {logits, floats(name + "/scale", {scale}, {})});
+    node("Softmax", name + "/weights", {logits});
+    attribute("axis", std::int64_t{-1});
+    std::string mixed = node("MatMul", name + "/mixed", {name + "/weights", v});
+    mixed = transpose(name + "/mixed_rows", mixed, {0, 2, 1, 3});
+    return linear(name + ".proj", reshape(name + "/joined", mixed, {0, 0, config_.dim}));
+  }
+
+  // x * 0.5 * (1 + erf(x / sqrt 2)): Gelu is an op only from opset 20.
+  std::string gelu(const std::string& name, const std::string& x) {
+    const std::string scaled = node("Div", name + "/scaled", {x, floats(name + "/root_of_two", {std::sqrt(2.f)}, {})});
+    const std::string erf = node("Erf", name + "/erf", {scaled});
+    const std::string sum = node("Add", name + "/sum", {erf, floats(name + "/one", {1}, {})});
+    return node("Mul", name, {node("Mul", name + "/product", {x, sum}), floats(name + "/half", {0.5f}, {})});
+  }
+
+  std::string block(const std::string& name, std::string x) {
+    x = node("Add", name + "/after_attention", {x, attention(name + ".attn", norm(name + ".norm1", x))});
+    const std::string hidden = gelu(name + ".mlp/gelu", linear(name + ".mlp.fc1", norm(name + ".norm2", x)));
+    return node("Add", name, {x, linear(name + ".mlp.fc2", hidden)});
+  }
+
+  onnx::GraphProto& graph_;
+  const NetworkConfig& config_;
+  const TensorMap& weights_;
+  bool half_;
+  onnx::NodeProto* last_ = nullptr;
+};
+
+void declare(onnx::ValueInfoProto& value, const std::string& name, const std::vector<std::int64_t>& shape) {
+  value.set_name(name);
+  auto* type = value.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(onnx::TensorProto::FLOAT);
+  type->mutable_shape()->add_dim()->set_dim_param("batch");
+  for (const std::int64_t size : shape) type->mutable_shape()->add_dim()->set_dim_value(size);
+}
+
+}  // namespace
+
+std::string onnxModel(const NetworkConfig& config, const TensorMap& weights, bool half) {
+  config.validate();
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.set_producer_name("mpm-train");
+  model.set_producer_version(MPM_VERSION);
+  model.add_opset_import()->set_version(17);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("segmenter");
+  declare(*graph.add_input(), "image", {3, config.input.height, config.input.width});
+  declare(*graph.add_output(), "logits", {config.classes, config.input.height, config.input.width});
+  Builder(graph, config, weights, half).segmenter();
+  std::string bytes;
+  if (!model.SerializeToString(&bytes)) throw Error("the ONNX file cannot be serialised: it is larger than 2 GB");
+  return bytes;
+}
+
+TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights) {
+  for (const Parameter& parameter : parameters(config))
+    if (storedAsHalf(parameter.shape))
+      for (float& value : weights.at(parameter.name).values) value = static_cast<float>(cv::float16_t(value));
+  return weights;
+}
+
+}  // namespace mpm::train

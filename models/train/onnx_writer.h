@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "network_config.h"
+
+namespace mpm::train {
+
+/// Segmenter as an ONNX file, serialised: opset 17, standard ops alone, batch free, input "image" {batch, 3, H, W}
+/// (normalised), output "logits" {batch, classes, H, W}. `half` stores matrices and embeddings as float16, each widened
+/// by a Cast, so any float32 runtime reads it. `weights` must fit `config`, whose input is that of the file.
+std::string onnxModel(const NetworkConfig& config, const TensorMap& weights, bool half);
+
+/// `weights` after the rounding that `half` means: what the file computes with.
+TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights);
+
+}  // namespace mpm::train

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe.h"
+
+#include <cstdio>
+
+#include "files.h"
+#include "mpm/error.hpp"
+
+namespace mpm::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+void put(Json& json, const char* name, const T& value) {
+  json[name] = value;
+}
+void put(Json& json, const char* name, const Size2& value) { json[name] = toString(value); }
+
+template <class T>
+void get(const nlohmann::json& json, const char* name, T& value) {
+  value = json.at(name).get<T>();
+}
+void get(const nlohmann::json& json, const char* name, Size2& value) {
+  value = parseSize(json.at(name).get<std::string>());
+}
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw Error(message);
+}
+
+}  // namespace
+
+Size2 parseSize(const std::string& text) {
+  Size2 size;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 || size.height < 1)
+    throw Error("'" + text + "' is not a size; write WIDTHxHEIGHT, for example 384x256");
+  return size;
+}
+
+std::string toString(Size2 size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
+
+void Recipe::validate() const {
+  require(steps >= 1, "--steps must be at least 1");
+  require(batch >= 1, "--batch must be at least 1");
+  require(lr > 0, "--lr must be positive");
+  require(warmup >= 0 && final_share >= 0 && final_share <= 1,
+          "--warmup and --final-lr must not be negative, --final-lr not above 1");
+  require(weight_decay >= 0 && clip >= 0, "--weight-decay and --clip must not be negative");
+  require(label_smoothing >= 0 && label_smoothing < 1, "--label-smoothing must be at least 0 and below 1");
+  require(drop_path >= 0 && drop_path < 1, "--drop-path must be at least 0 and below 1");
+  require(average >= 0 && average < 1, "--average must be at least 0 and below 1");
+  require(class_balance >= 0 && class_balance <= 1, "--class-balance must be between 0 and 1");
+  require(precision == "auto" || precision == "fp32" || precision == "bf16",
+          "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
+  require(ignore >= 0 && ignore <= 255, "--ignore must be between 0 and 255");
+  require(scene.samples_per_street >= 1 && scene.held_out_streets >= 1 && scene.held_out_per_street >= 1,
+          "--per-street, --eval-streets and --eval-hours must be at least 1");
+  require(!data.empty() || (validation.empty() && classes.empty()), "--validation and --classes belong to --data");
+  augmentation.validate();
+  networkConfig(2).validate();
+}
+
+NetworkConfig Recipe::networkConfig(int class_count) const {
+  NetworkConfig config = train::networkConfig(network);
+  if (dim > 0) config.dim = dim;
+  if (blocks > 0) config.blocks = blocks;
+  config.input = size;
+  config.classes = class_count;
+  return config;
+}
+
+Json toJson(const Recipe& recipe) {
+  Json json;
+  Recipe copy = recipe;  // the list of fields is written once, for readers and writers
+  visit(copy, [&](const char*, const char* name, const auto& value, const char*) { put(json, name, value); });
+  if (!recipe.classes.empty()) json["classes"] = toJson(recipe.classes);
+  return json;
+}
+
+Recipe recipeFromJson(const nlohmann::json& json) {
+  Recipe recipe;
+  try {
+    visit(recipe, [&](const char*, const char* name, auto& value, const char*) { get(json, name, value); });
+    if (json.contains("classes")) recipe.classes = classesFromJson(json.at("classes"));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the recipe in the checkpoint is not one of this version: ") + error.what());
+  }
+  return recipe;
+}
+
+Json toJson(const std::vector<ClassInfo>& classes) {
+  Json list = Json::array();
+  for (const ClassInfo& entry : classes) {
+    char color[8];
+    std::snprintf(color, sizeof color, "#%02x%02x%02x", entry.rgb[0], entry.rgb[1], entry.rgb[2]);
+    list.push_back({{"name", entry.name}, {"color", color}});
+  }
+  return list;
+}
+
+std::vector<ClassInfo> classesFromJson(const nlohmann::json& json) {
+  std::vector<ClassInfo> classes;
+  for (const nlohmann::json& entry : json) {
+    const auto color = entry.at("color").get<std::string>();
+    unsigned r = 0, g = 0, b = 0;
+    char rest = 0;
+    if (color.size() != 7 || std::sscanf(color.c_str(), "#%2x%2x%2x%c", &r, &g, &b, &rest) != 3)
+      throw Error("'" + color + "' is not a colour; write #rrggbb");
+    const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
+    classes.push_back({entry.at("name").get<std::string>(), {byte(r), byte(g), byte(b)}});
+  }
+  return classes;
+}
+
+std::vector<ClassInfo> readClasses(const std::string& path) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(readFile(path));
+    const std::vector<ClassInfo> classes = classesFromJson(json.is_object() ? json.at("classes") : json);
+    if (classes.size() < 2) throw Error("'" + path + "' names fewer than two classes");
+    return classes;
+  } catch (const nlohmann::json::exception&) {
+    throw Error("'" + path + "' is not a list of classes: [{\"name\": \"sky\", \"color\": \"#87ceeb\"}, ...]");
+  }
+}
+
+}  // namespace mpm::train

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "augmentation.h"
+#include "mpm/model_info.hpp"
+#include "network_config.h"
+#include "samples.h"
+#include "schedule.h"
+
+namespace mpm::train {
+
+/// Everything that decides which weights come out. It is stored in every checkpoint, so that a run can be resumed, and
+/// its model card written, from the checkpoint alone.
+struct Recipe {
+  std::string network = "vit-t16";
+  int dim = 0, blocks = 0;  ///< 0: those of `network`
+  Size2 size = {256, 384};
+  std::string data, validation, init;
+  std::vector<ClassInfo> classes;  ///< of `data`; empty: those of the scene
+  int ignore = 255;
+  std::uint64_t seed = 1;
+
+  int steps = 20000;
+  int batch = 16;
+  double lr = 1e-3;
+  int warmup = 500;
+  double final_share = 0.01;
+  double weight_decay = 0.05;
+  double clip = 1;
+  double label_smoothing = 0;
+  double drop_path = 0;
+  double average = 0.999;
+  double class_balance = 0.5;
+  std::string precision = "auto";
+
+  AugmentationOptions augmentation;
+  SceneOptions scene;
+
+  /// Throws mpm::Error naming the option.
+  void validate() const;
+  NetworkConfig networkConfig(int class_count) const;
+  LearningRate learningRate() const { return {lr, warmup, steps, final_share}; }
+};
+
+/// "384x256", width first. parseSize throws mpm::Error.
+Size2 parseSize(const std::string& text);
+std::string toString(Size2 size);
+
+/// Calls field(group, name, reference, help) for every option of a recipe: the one list behind the command line and
+/// the JSON form.
+template <class Field>
+void visit(Recipe& r, Field&& field) {
+  const char* group = "Network";
+  field(group, "network", r.network, "Segmenter with this encoder: vit-t16, vit-s16 or vit-b16");
+  field(group, "dim", r.dim, "Another width, a multiple of 64 (0: the network's)");
+  field(group, "blocks", r.blocks, "Another number of encoder blocks (0: the network's)");
+  field(group, "size", r.size, "What the network sees, WIDTHxHEIGHT, multiples of 16");
+  field(
+      group, "init", r.init,
+      "Start from the weights of a checkpoint or a timm .safetensors instead of random ones: fine-tuning. Another size "
+      "or another list of classes is fine");
+
+  group = "Data";
+  field(group, "data", r.data,
+        "Folder with images/ and labels/ (8-bit class indices, paired by name); without it the built-in scene");
+  field(group, "validation", r.validation, "The same, to evaluate on; without it every tenth pair is held out");
+  field(group, "ignore", r.ignore, "Label of pixels that belong to no class");
+  field(group, "per-street", r.scene.samples_per_street, "Scene: images of a street before the next one is built");
+  field(group, "eval-streets", r.scene.held_out_streets, "Scene: streets to evaluate on, which training never sees");
+  field(group, "eval-hours", r.scene.held_out_per_street, "Scene: images of each, evenly over the day");
+
+  group = "Augmentation";
+  field(group, "scale-min", r.augmentation.scale_min,
+        "Smallest scale of the image under the window (scene: at least 1)");
+  field(group, "scale-max", r.augmentation.scale_max, "Largest scale");
+  field(group, "flip", r.augmentation.flip, "Probability of a mirror image");
+  field(group, "brightness", r.augmentation.brightness, "Largest change of exposure, in stops");
+  field(group, "contrast", r.augmentation.contrast, "Largest relative change of contrast");
+  field(group, "saturation", r.augmentation.saturation, "Largest relative change of saturation");
+  field(group, "color", r.augmentation.color, "Largest relative change of one channel");
+  field(group, "noise", r.augmentation.noise, "Probability of extra sensor noise");
+  field(group, "dim-light", r.augmentation.dim, "Probability of a fifth to a half of the light");
+
+  group = "Optimisation";
+  field(group, "seed", r.seed, "Of the weights and the data; the same seed gives the same run on the same machine");
+  field(group, "steps", r.steps, "Steps of AdamW");
+  field(group, "batch", r.batch, "Images per step");
+  field(group, "lr", r.lr, "Peak learning rate");
+  field(group, "warmup", r.warmup, "Steps of linear warm-up; half a cosine follows");
+  field(group, "final-lr", r.final_share, "Share of the peak at the end");
+  field(group, "weight-decay", r.weight_decay, "On matrices; never on norms, biases and embeddings");
+  field(group, "clip", r.clip, "Largest norm of the gradient (0: no limit)");
+  field(group, "label-smoothing", r.label_smoothing, "Share of the truth spread over all classes");
+  field(group, "drop-path", r.drop_path, "Stochastic depth of the last block; for small folders of images");
+  field(group, "average", r.average, "Decay of the moving average of the weights, which is what is exported (0: none)");
+  field(group, "class-balance", r.class_balance,
+        "Weight of a class in the loss: (median frequency / frequency) to this power (0: none)");
+  field(group, "precision", r.precision, "Of matrix products: fp32, bf16, or auto: bf16 where it is faster");
+}
+
+nlohmann::ordered_json toJson(const Recipe& recipe);
+/// Throws mpm::Error when a field is missing or of another type.
+Recipe recipeFromJson(const nlohmann::json& json);
+
+/// The form of "classes" in MODEL.json: [{"name": "sky", "color": "#rrggbb"}, ...].
+nlohmann::ordered_json toJson(const std::vector<ClassInfo>& classes);
+std::vector<ClassInfo> classesFromJson(const nlohmann::json& json);
+/// From a JSON file: such a list, or an object (a MODEL.json) with one called "classes". Throws mpm::Error.
+std::vector<ClassInfo> readClasses(const std::string& path);
+
+}  // namespace mpm::train

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_log.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include "files.h"
+#include "mpm/error.hpp"
+
+namespace mpm::train {
+
+RunLog::RunLog(const std::string& path, int steps) : path_(path) {
+  std::string kept;
+  if (steps > 0 && std::filesystem::exists(path)) {
+    std::istringstream old(readFile(path));
+    for (std::string line; std::getline(old, line);) {
+      const auto json = nlohmann::json::parse(line, nullptr, false);  // the last line of a killed run may be cut
+      if (json.is_object() && json.value("step", steps + 1) <= steps) kept += line + '\n';
+    }
+  }
+  writeFile(path, {kept});
+  file_.open(path, std::ios::app);
+  if (!file_) throw Error("cannot write '" + path + "'");
+}
+
+void RunLog::add(const nlohmann::ordered_json& line) { file_ << line.dump() << '\n'; }
+
+void RunLog::flush() {
+  file_.flush();
+  if (!file_) throw Error("cannot write '" + path_ + "': is the disk full?");
+}
+
+}  // namespace mpm::train
