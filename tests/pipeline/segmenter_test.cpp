@@ -104,9 +104,10 @@ TEST(Segmenter, TellsTokensAndComposedMaps) {
     EXPECT_GE(result.tokens[k + 1], result.tokens[k] / 2);
   }
   for (int i = 0; i < 32; ++i)  // the second map is a merging of the first
-    for (int j = 0; j < i; ++j)
-      if (result.cluster_of_token[0][i] == result.cluster_of_token[0][j])
-        EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
+    for (int j = 0; j < i; ++j) {
+      if (result.cluster_of_token[0][i] != result.cluster_of_token[0][j]) continue;
+      EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
+    }
 }
 
 TEST(Segmenter, WithoutMergingHasNoMap) {
