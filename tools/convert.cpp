@@ -2,7 +2,6 @@
 #include "mpm/convert.hpp"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 
 #include "errors.h"
@@ -36,14 +35,14 @@ int convert(const ConvertArguments& arguments) {
 Verb addConvert(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("convert", "Rewrite a plain ViT ONNX to ops that OpenCV runs, with merging");
   const auto arguments = std::make_shared<ConvertArguments>();
-  verb->add_option("IN.onnx", arguments->input, "A plain pre-norm ViT as an exporter wrote it")->required();
+  verb->add_option("IN.onnx", arguments->input, "A plain pre-norm ViT as an exporter wrote it")
+      ->required()
+      ->option_text(" ");
   verb->add_option("-o", arguments->output, "The file to write")->required()->type_name("OUT.onnx");
   addConvertOptions(*verb, arguments->options);
-  verb->add_option("--output", arguments->options.output,
-                   "What a segmentation net returns: a label map, or logits per class")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Output>{{"labels", Output::kLabels}, {"logits", Output::kLogits}}))
-      ->option_text("labels|logits");
+  addChoice<Output>(*verb, "--output", arguments->options.output,
+                    {{"labels", Output::kLabels}, {"logits", Output::kLogits}},
+                    "What a segmentation net returns: a label map, or logits per class");
   verb->footer(
       "The file is read by cv::dnn::readNetFromONNX of any program that called mpm::registerLayers() (C++) or\n"
       "mpm_register_layers() (ctypes) first. Facts that ONNX lacks (class names, colours, mean, std) are taken from\n"

@@ -160,12 +160,9 @@ Verb addEval(CLI::App& mpm) {
   verb->add_option("--ignore", arguments->ignore, "Label of pixels that do not count. Default: the model's, else 255")
       ->check(CLI::Range(0, 255))
       ->option_text("LABEL");
-  verb->add_option(
-          "--fit", arguments->options.fit,
-          "resize: one pass over the image resized to the input;\nwindow: sliding windows at the image's own scale")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, Fit>{{"resize", Fit::kResize}, {"window", Fit::kWindow}}))
-      ->option_text("resize|window");
+  addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
+                 "resize: one pass over the image resized to the input;\n"
+                 "window: sliding windows at the image's own scale");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       "One confusion matrix over all images. With --json: {\"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: "

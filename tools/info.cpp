@@ -84,7 +84,7 @@ void printTable(const ModelInfo& model, const BuildInfo& build) {
 Verb addInfo(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("info", "Say what a model is");
   const auto arguments = std::make_shared<InfoArguments>();
-  verb->add_option("MODEL.onnx", arguments->model, "A plain ViT, or a converted one")->required();
+  verb->add_option("MODEL.onnx", arguments->model, "A plain ViT, or a converted one")->required()->option_text(" ");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer("Example:\n  mpm info vit.onnx --json\n");
   return {verb, [arguments] {

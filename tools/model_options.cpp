@@ -2,7 +2,6 @@
 #include "model_options.h"
 
 #include <charconv>
-#include <map>
 
 #include "errors.h"
 #include "mpm/error.hpp"
@@ -23,6 +22,14 @@ Size2 parseSize(const std::string& text) {
 
 }  // namespace
 
+void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
+  verb.add_option_function<std::string>(
+          "--input-size", [&size](const std::string& text) { size = parseSize(text); },
+          "Input of the net in pixels, multiples of the patch; the position embedding\nis resized. Default: the "
+          "model's own")
+      ->type_name("HxW");
+}
+
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
   verb.add_option_function<std::string>(
           "--schedule",
@@ -37,21 +44,12 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
           "Merge tokens before these blocks, 0-based and increasing: 2,5 or 1,3,5;\n"
           "none runs the full model. Default: 2,5 for a plain ViT, else what the\nmodel was converted with")
       ->type_name("S");
-  verb.add_option_function<std::string>(
-          "--input-size", [&options](const std::string& text) { options.input_size = parseSize(text); },
-          "Input of the net in pixels, multiples of the patch; the position embedding\nis resized. Default: the "
-          "model's own")
-      ->type_name("HxW");
-  verb.add_option("--attention", options.attention,
-                  "plain (the paper), or proportional: a merged token counts as many times\nas it has members")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Attention>{{"plain", Attention::kPlain}, {"proportional", Attention::kProportional}}))
-      ->type_name("plain|proportional")
-      ->option_text("plain|proportional");
-  verb.add_option("--precision", options.precision, "Arithmetic of the matrix products; bf16 needs a CPU that has it")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Precision>{{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}}))
-      ->option_text("fp32|bf16");
+  addInputSize(verb, options.input_size);
+  addChoice<Attention>(verb, "--attention", options.attention,
+                       {{"plain", Attention::kPlain}, {"proportional", Attention::kProportional}},
+                       "plain (the paper), or proportional: a merged token counts as many times\nas it has members");
+  addChoice<Precision>(verb, "--precision", options.precision, {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}},
+                       "Arithmetic of the matrix products; bf16 needs a CPU that has it");
 }
 
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {

@@ -2,14 +2,42 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mpm/segmenter.hpp"
 
 namespace mpm::cli {
 
+/// An option that takes one of a few words, each for a value.
+template <typename T>
+void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<std::pair<std::string, T>> choices,
+               const std::string& description) {
+  std::string words, shown;
+  for (const auto& [word, value] : choices) {
+    words += (words.empty() ? "" : " or ") + word;
+    shown += (shown.empty() ? "" : "|") + word;
+  }
+  verb.add_option_function<std::string>(
+          name,
+          [name, words, &target, choices = std::move(choices)](const std::string& text) {
+            for (const auto& [word, value] : choices)
+              if (word == text) {
+                target = value;
+                return;
+              }
+            throw CLI::ValidationError(name, "'" + text + "' is not " + words);
+          },
+          description)
+      ->option_text(shown);
+}
+
 /// --schedule, --input-size, --attention, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
+
+void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 
 /// --model, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options);

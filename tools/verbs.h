@@ -16,5 +16,7 @@ Verb addConvert(CLI::App& mpm);
 Verb addInfo(CLI::App& mpm);
 Verb addRun(CLI::App& mpm);
 Verb addEval(CLI::App& mpm);
+Verb addBench(CLI::App& mpm);
+Verb addBenchWorker(CLI::App& mpm);
 
 }  // namespace mpm::cli

@@ -21,7 +21,7 @@ TEST(Usage, SaysItsVersion) {
 TEST(Usage, HelpsWithExamplesPerVerb) {
   const CommandResult help = mpmCommand({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb : {"convert", "info", "run", "eval"}) {
+  for (const char* verb : {"convert", "info", "run", "eval", "bench"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult verb_help = mpmCommand({verb, "--help"});
     EXPECT_EQ(verb_help.exit_code, 0);
@@ -32,11 +32,14 @@ TEST(Usage, HelpsWithExamplesPerVerb) {
 }
 
 TEST(Usage, HelpFitsATerminal) {
-  for (const char* verb : {"convert", "info", "run", "eval"})
-    for (const std::string& line : mpmCommand({verb, "--help"}).lines()) EXPECT_LE(line.size(), 120u) << line;
+  for (const char* verb : {"convert", "info", "run", "eval", "bench"}) {
+    const auto lines = mpmCommand({verb, "--help"}).lines();
+    EXPECT_GT(lines.size(), 5u);
+    for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
+  }
 }
 
-TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"convert, info, run or eval"}); }
+TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"convert, info, run, eval or bench"}); }
 
 TEST(Usage, RefusesWhatItDoesNotKnow) {
   expectFailure(mpmCommand({"fly"}), 2, {"fly", "mpm --help"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "mpm/benchmark.hpp"    // IWYU pragma: export
 #include "mpm/build_info.hpp"   // IWYU pragma: export
 #include "mpm/convert.hpp"      // IWYU pragma: export
 #include "mpm/error.hpp"        // IWYU pragma: export

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/read_net.hpp"
 
+#include <algorithm>
 #include <opencv2/core/utils/logger.hpp>
 
 #include "mpm/convert.hpp"
@@ -13,7 +14,9 @@ namespace {
 /// restored whatever happens.
 class QuietImport {
  public:
-  QuietImport() : level_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_ERROR)) {}
+  QuietImport() : level_(cv::utils::logging::getLogLevel()) {
+    cv::utils::logging::setLogLevel(std::min(level_, cv::utils::logging::LOG_LEVEL_ERROR));
+  }
   ~QuietImport() { cv::utils::logging::setLogLevel(level_); }
   QuietImport(const QuietImport&) = delete;
   QuietImport& operator=(const QuietImport&) = delete;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "mpm/benchmark.hpp"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+// One op as a polynomial of its rows r and of its tokens n = r - special rows: what it costs per row, per pair of rows,
+// per token, per pair of tokens, and in any case.
+struct Cost {
+  int insertions_before = 0;  // which entry of the token counts are its tokens
+  bool pooled = false;        // one row per image, whatever the tokens
+  double special = 0;
+  double per_row = 0, per_row_pair = 0, per_token = 0, per_token_pair = 0, fixed = 0;
+
+  double flop(const std::vector<double>& tokens) const {
+    const double n = pooled ? 0 : tokens[insertions_before];
+    const double rows = pooled ? 1 : n + special;
+    return fixed + per_row * rows + per_row_pair * rows * rows + per_token * n + per_token_pair * n * n;
+  }
+};
+
+double attribute(const onnx::NodeProto& node, const std::string& name) {
+  for (const auto& candidate : node.attribute())
+    if (candidate.name() == name) return static_cast<double>(candidate.i());
+  return 0;
+}
+
+using Dims = std::vector<double>;
+double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>()); }
+
+class Counter {
+ public:
+  explicit Counter(const onnx::GraphProto& graph) {
+    for (const auto& tensor : graph.initializer())
+      constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
+    for (const auto& node : graph.node())
+      if (node.domain() == "ai.mpm") add(node);
+  }
+
+  std::vector<Cost> costs;
+  int insertions = 0;
+
+ private:
+  // Multiply-adds of a row with every matrix among the constants.
+  double matrixFlop(const onnx::NodeProto& node) const {
+    double flop = 0;
+    for (const auto& input : node.input())
+      if (const auto constant = constants_.find(input); constant != constants_.end() && constant->second.size() == 2)
+        flop += 2 * product(constant->second);
+    return flop;
+  }
+
+  std::vector<Dims> matrices(const onnx::NodeProto& node) const {
+    std::vector<Dims> result;
+    for (const auto& input : node.input())
+      if (const auto constant = constants_.find(input); constant != constants_.end() && constant->second.size() >= 2)
+        result.push_back(constant->second);
+    return result;
+  }
+
+  void add(const onnx::NodeProto& node) {
+    const std::string& op = node.op_type();
+    Cost cost;
+    cost.special = attribute(node, "special_tokens");
+    // The state that comes with the tokens says how many are live; without one all are, unless they were pooled.
+    if (node.input_size() > 1 && insertions_of_state_.count(node.input(1)))
+      cost.insertions_before = insertions_of_state_.at(node.input(1));
+    cost.pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
+    if (op == "PatchEmbed") {
+      const Dims weight = matrices(node).at(0);
+      dim_ = weight.at(0);
+      cost.per_token = 2 * product(weight);
+      insertions_of_state_[node.output(1)] = 0;
+    } else if (op == "TransformerBlock") {
+      cost.per_row = matrixFlop(node);
+      cost.per_row_pair = 4 * attribute(node, "heads") * attribute(node, "head_dim");
+    } else if (op == "MutualPairMerge") {
+      cost.per_token_pair = dim_;  // each similarity once: half of N x N, 2 per multiply-add
+      insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
+      ++insertions;
+    } else if (op == "TokenLinear") {
+      cost.per_row = matrixFlop(node);
+    } else if (op == "MaskScores") {
+      const std::vector<Dims> projections = matrices(node);
+      cost.per_token = 2 * product(projections.at(0)) + 2 * cost.special * projections.at(0).at(0);
+      cost.fixed = cost.special * 2 * product(projections.at(1));
+    }
+    if (cost.pooled || op == "PoolTokens") pooled_.insert(node.output(0));
+    costs.push_back(cost);
+  }
+
+  std::map<std::string, Dims> constants_;
+  std::map<std::string, int> insertions_of_state_;
+  std::set<std::string> pooled_;
+  double dim_ = 0;
+};
+
+}  // namespace
+
+struct FlopCounter::Impl {
+  std::vector<Cost> costs;
+  int insertions = 0;
+};
+
+FlopCounter::FlopCounter(const std::string& converted_model) : impl_(std::make_unique<Impl>()) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(converted_model)) throw Error("the model to count is not ONNX");
+  Counter counter(model.graph());
+  if (counter.costs.empty()) throw Error("the model to count has no op of ai.mpm: convert it first");
+  impl_->costs = std::move(counter.costs);
+  impl_->insertions = counter.insertions;
+}
+FlopCounter::~FlopCounter() = default;
+FlopCounter::FlopCounter(FlopCounter&&) noexcept = default;
+FlopCounter& FlopCounter::operator=(FlopCounter&&) noexcept = default;
+
+double FlopCounter::count(const std::vector<double>& tokens) const {
+  if (static_cast<int>(tokens.size()) != impl_->insertions + 1)
+    throw Error("the model has " + std::to_string(impl_->insertions) + " insertions, but there are " +
+                std::to_string(tokens.size()) + " token counts");
+  return std::accumulate(impl_->costs.begin(), impl_->costs.end(), 0.0,
+                         [&](double sum, const Cost& cost) { return sum + cost.flop(tokens); });
+}
+
+}  // namespace mpm

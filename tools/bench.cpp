@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <opencv2/imgproc.hpp>
+
+#include "errors.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+#include "mpm/source.hpp"
+#include "output.h"
+#include "terminal.h"
+#include "verbs.h"
+#include "worker_process.h"
+
+namespace mpm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kLoadSeconds = 600, kRunSeconds = 120;
+const std::vector<std::string> kPeers = {"onnxruntime", "openvino", "torch", "opencv"};
+
+struct BenchArguments {
+  std::string model, image;
+  std::vector<std::string> schedules, precisions = {"fp32"}, peers;
+  std::optional<Size2> input_size;
+  std::string attention = "plain";
+  int threads = 0, batch = 1, rounds = 20, warm_up = 3;
+  std::string peer_python = "python3", peer_folder = MPM_PEERS_DIR;
+  bool json = false;
+};
+
+/// A row of the table, and the process that is measured.
+struct Variant {
+  std::string name, runtime, schedule, precision;
+  std::vector<std::string> command;
+  std::unique_ptr<WorkerProcess> process;
+  std::string version, note;
+  std::vector<double> ms;
+  std::map<std::string, std::vector<double>> stages;
+  double gflop = 0, peak_mib = 0, peak_gflops = 0;
+  std::vector<unsigned char> labels;  // of the last run
+
+  bool alive() const { return process != nullptr; }
+  void fail(const std::string& why) {
+    process.reset();
+    note = why;
+  }
+};
+
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return std::nan("");
+  std::sort(values.begin(), values.end());
+  const double at = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const double above = values[std::min(below + 1, values.size() - 1)];
+  return values[below] + (at - static_cast<double>(below)) * (above - values[below]);
+}
+
+std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
+
+std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) {
+  std::vector<Variant> variants;
+  const auto add = [&](Variant variant, std::vector<std::string> command) {
+    command.insert(command.end(), {"--threads", std::to_string(threads), "--precision", variant.precision});
+    variant.command = std::move(command);
+    variants.push_back(std::move(variant));
+  };
+  const auto named = [](const std::string& runtime, const std::string& schedule, const std::string& precision) {
+    Variant variant;
+    variant.name = runtime + " " + schedule + " " + precision;
+    variant.runtime = runtime.substr(0, runtime.find(' '));
+    variant.schedule = schedule;
+    variant.precision = precision;
+    return variant;
+  };
+  for (const std::string& precision : arguments.precisions)
+    for (const std::string& schedule : arguments.schedules) {
+      std::vector<std::string> command = {ownProgram(), "bench-worker", "--model",     arguments.model,
+                                          "--schedule", schedule,       "--attention", arguments.attention};
+      if (arguments.input_size)
+        command.insert(command.end(), {"--input-size", std::to_string(arguments.input_size->height) + "x" +
+                                                           std::to_string(arguments.input_size->width)});
+      add(named("mpm", schedule, precision), command);
+    }
+  for (const std::string& precision : arguments.precisions)
+    for (const std::string& peer : arguments.peers) {
+      const std::vector<std::string> command = {arguments.peer_python,
+                                                (fs::path(arguments.peer_folder) / (peer + "_worker.py")).string(),
+                                                "--model", arguments.model};
+      if (peer != "torch") {
+        add(named(peer, "none", precision), command);
+        continue;
+      }
+      for (const char* attention : {"eager", "sdpa"})
+        for (const std::string& schedule : arguments.schedules) {
+          std::vector<std::string> with = command;
+          with.insert(with.end(), {"--variant", attention, "--schedule", schedule});
+          add(named(std::string("torch ") + attention, schedule, precision), with);
+        }
+    }
+  return variants;
+}
+
+/// The images as every variant gets them: {batch, 3, H, W}, normalised, in a file.
+class InputFile {
+ public:
+  InputFile(const BenchArguments& arguments, const ModelInfo& model) {
+    path_ = (fs::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()) + ".f32")).string();
+    shape_ = {arguments.batch, 3, model.input.height, model.input.width};
+    std::ofstream file(path_, std::ios::binary);
+    for (const cv::Mat& image : images(arguments)) write(image, model, file);
+    file.close();
+    if (!file) throw Error("cannot write '" + path_ + "'");
+  }
+  ~InputFile() { ::unlink(path_.c_str()); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  nlohmann::json question() const { return {{"cmd", "run"}, {"input", path_}, {"shape", shape_}}; }
+
+ private:
+  static std::vector<cv::Mat> images(const BenchArguments& arguments) {
+    std::vector<cv::Mat> result;
+    if (arguments.image.empty()) {  // smooth colours and some noise: merges about as much as a photograph does
+      for (int b = 0; b < arguments.batch; ++b) {
+        cv::Mat small(6, 8, CV_8UC3), image, noise(480, 640, CV_8UC3);
+        cv::RNG random(static_cast<unsigned>(b) + 1);
+        random.fill(small, cv::RNG::UNIFORM, 0, 256);
+        random.fill(noise, cv::RNG::UNIFORM, 0, 16);
+        cv::resize(small, image, noise.size(), 0, 0, cv::INTER_CUBIC);
+        result.push_back(image + noise);
+      }
+      return result;
+    }
+    const auto source = openSource(arguments.image);
+    while (static_cast<int>(result.size()) < arguments.batch) {
+      const auto frame = source->next();
+      if (!frame) break;
+      result.push_back(frame->image);
+    }
+    for (std::size_t i = 0; static_cast<int>(result.size()) < arguments.batch; ++i) result.push_back(result[i]);
+    return result;
+  }
+
+  static void write(const cv::Mat& image, const ModelInfo& model, std::ofstream& file) {
+    cv::Mat pixels;
+    cv::resize(image, pixels, {model.input.width, model.input.height}, 0, 0, cv::INTER_LINEAR);
+    if (model.facts.channels == "RGB") cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
+    pixels.convertTo(pixels, CV_32F, 1.0 / 255);
+    for (int c = 0; c < 3; ++c) {
+      cv::Mat plane;
+      cv::extractChannel(pixels, plane, c);
+      plane = (plane - model.facts.mean[c]) / model.facts.std[c];
+      file.write(reinterpret_cast<const char*>(plane.data),
+                 static_cast<std::streamsize>(plane.total() * sizeof(float)));
+    }
+  }
+
+  std::string path_;
+  std::vector<int> shape_;
+};
+
+void runOnce(Variant& variant, const InputFile& input, bool measured) {
+  const nlohmann::json answer = variant.process->ask(input.question(), kRunSeconds);
+  if (!answer["ok"].get<bool>()) return variant.fail(answer.value("why", "no reason given"));
+  if (answer.contains("labels")) {
+    std::ifstream file(answer["labels"].get<std::string>(), std::ios::binary);
+    variant.labels.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  if (!measured) return;
+  variant.ms.push_back(answer["ms"]);
+  variant.peak_mib = answer.value("peak_mib", 0.0);
+  variant.gflop = answer.value("gflop", 0.0);
+  if (answer.contains("stages"))
+    for (const auto& [stage, ms] : answer["stages"].items()) variant.stages[stage].push_back(ms);
+}
+
+void measure(std::vector<Variant>& variants, const InputFile& input, const BenchArguments& arguments) {
+  Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
+  for (Variant& variant : variants) {
+    variant.process = std::make_unique<WorkerProcess>(variant.command);
+    const nlohmann::json answer = variant.process->ask({{"cmd", "load"}}, kLoadSeconds);
+    if (!answer["ok"].get<bool>())
+      variant.fail(answer.value("why", "no reason given"));
+    else if (variant.runtime != "mpm")
+      variant.note = variant.runtime + " " + answer.value("version", "");
+  }
+  // A B C A B C ...: what else the machine does meets everyone alike.
+  for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round)
+    for (Variant& variant : variants) {
+      if (!variant.alive() || interrupted()) continue;
+      runOnce(variant, input, round >= 0);
+      progress.step();
+      const bool peak_due = round >= 0 && round % 5 == 0;
+      if (peak_due && variant.alive() && variant.runtime == "mpm")
+        variant.peak_gflops =
+            std::max(variant.peak_gflops, variant.process->ask({{"cmd", "peak"}}, kRunSeconds).value("gflops", 0.0));
+    }
+}
+
+// What was measured in the same run, on the same cores: the best that anyone saw, per precision.
+double peakOf(const std::vector<Variant>& variants, const std::string& precision) {
+  double peak = 0;
+  for (const Variant& variant : variants)
+    if (variant.precision == precision) peak = std::max(peak, variant.peak_gflops);
+  return peak;
+}
+
+void noteAgreement(std::vector<Variant>& variants) {
+  const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
+    return v.runtime == "mpm" && v.schedule == "none" && v.precision == "fp32" && !v.labels.empty();
+  });
+  if (reference == variants.end()) return;
+  for (Variant& variant : variants) {
+    if (&variant == &*reference || variant.labels.size() != reference->labels.size()) continue;
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < variant.labels.size(); ++i) same += variant.labels[i] == reference->labels[i];
+    variant.note += (variant.note.empty() ? "" : ", ") +
+                    fixed(100.0 * static_cast<double>(same) / static_cast<double>(variant.labels.size()), 2) +
+                    " % of the labels of mpm none fp32";
+  }
+}
+
+Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
+  Json rows = Json::array();
+  for (const Variant& variant : variants) {
+    const auto orNull = [](double value) { return std::isnan(value) || value == 0 ? Json(nullptr) : Json(value); };
+    Json stages = Json::object();
+    for (const char* stage : {"backbone", "merge", "restore", "head"})
+      if (const auto values = variant.stages.find(stage); values != variant.stages.end())
+        stages[stage] = quantile(values->second, 0.5);
+    const double median = quantile(variant.ms, 0.5);
+    const double peak = peakOf(variants, variant.precision);
+    rows.push_back({{"name", variant.name},
+                    {"runtime", variant.runtime},
+                    {"schedule", variant.schedule},
+                    {"precision", variant.precision},
+                    {"batch", arguments.batch},
+                    {"ms",
+                     {{"median", orNull(median)},
+                      {"p10", orNull(quantile(variant.ms, 0.1))},
+                      {"p90", orNull(quantile(variant.ms, 0.9))}}},
+                    {"stages", stages},
+                    {"gflop", orNull(variant.gflop)},
+                    {"peak_fraction", orNull(peak > 0 ? variant.gflop / median * 1e3 / peak : 0)},
+                    {"peak_mib", orNull(variant.peak_mib)},
+                    {"note", variant.note}});
+  }
+  Json peaks = Json::object();
+  for (const std::string& precision : arguments.precisions) peaks[precision] = peakOf(variants, precision);
+  return {{"variants", rows}, {"threads", threads}, {"rounds", arguments.rounds}, {"gemm_peak_gflops", peaks}};
+}
+
+void printTable(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
+  const auto cell = [](const std::string& text, int width) {
+    const std::string padding(std::max(0, std::abs(width) - static_cast<int>(text.size())), ' ');
+    return width < 0 ? text + padding : padding + text;
+  };
+  const auto row = [&](const std::vector<std::string>& cells) {
+    constexpr int kWidths[] = {-26, 9, 15, 7, 8, 6, 8, -1};
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i ? "  " : "") + cell(cells[i], kWidths[i]);
+    printLine(line);
+  };
+  row({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "MiB", "note"});
+  const double first = quantile(variants.front().ms, 0.5);
+  for (const Variant& variant : variants) {
+    const double median = quantile(variant.ms, 0.5), peak = peakOf(variants, variant.precision);
+    const auto number = [](double value, int digits) {
+      return std::isnan(value) || value == 0 ? std::string("-") : fixed(value, digits);
+    };
+    row({variant.name, number(median, 2),
+         variant.ms.empty() ? "-" : fixed(quantile(variant.ms, 0.1), 2) + " - " + fixed(quantile(variant.ms, 0.9), 2),
+         number(median / first, 3), number(variant.gflop, 2),
+         peak > 0 && variant.gflop > 0 ? fixed(variant.gflop / median * 1e5 / peak, 0) + " %" : "-",
+         number(variant.peak_mib, 0), variant.note});
+  }
+  for (const Variant& variant : variants) {
+    if (variant.stages.empty()) continue;
+    std::string line = variant.name + ":";
+    for (const char* stage : {"backbone", "merge", "restore", "head"})
+      line += std::string(" ") + stage + " " + fixed(quantile(variant.stages.at(stage), 0.5), 2);
+    printLine(line + " ms");
+  }
+  std::string peaks;
+  for (const std::string& precision : arguments.precisions)
+    peaks += ", GEMM peak " + precision + " " + fixed(peakOf(variants, precision), 0) + " GFLOP/s";
+  printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
+            std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
+}
+
+int bench(BenchArguments arguments) {
+  requireModel(arguments.model);
+  if (arguments.schedules.empty()) arguments.schedules = {"none", "2,5"};
+  const int threads = arguments.threads > 0 ? arguments.threads : cv::getNumThreads();
+  ConvertOptions options;
+  options.schedule = Schedule{};
+  options.input_size = arguments.input_size;
+  const ModelInfo model = readModelInfo(arguments.model, options);
+  if (!arguments.peers.empty() && arguments.input_size)
+    throw UsageError("--peers run the model as it is: leave out --input-size");
+  std::vector<Variant> variants = makeVariants(arguments, threads);
+  const InputFile input(arguments, model);
+  measure(variants, input, arguments);
+  if (interrupted()) {
+    printNote("interrupted: no result");
+    return kInterrupted;
+  }
+  noteAgreement(variants);
+  arguments.json ? printLine(resultJson(variants, arguments, threads)) : printTable(variants, arguments, threads);
+  const bool ours = std::any_of(variants.begin(), variants.end(),
+                                [](const Variant& v) { return v.runtime == "mpm" && !v.ms.empty(); });
+  if (!ours) throw Error(variants.front().note);
+  return kOk;
+}
+
+std::string checkSchedule(const std::string& text) {
+  try {
+    ConvertOptions options;
+    options.schedule = parseSchedule(text);
+    options.validate();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+Verb addBench(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
+  const auto arguments = std::make_shared<BenchArguments>();
+  verb->add_option("--model", arguments->model, "A plain ViT as ONNX")->option_text("M.onnx");
+  verb->add_option("--image", arguments->image,
+                   "Image, folder or video; a batch takes its first B images.\nDefault: smooth colours with noise")
+      ->option_text("I");
+  verb->add_option("--schedule", arguments->schedules, "May be given several times. Default: none and 2,5")
+      ->check(checkSchedule)
+      ->allow_extra_args(false)
+      ->option_text("S");
+  verb->add_option("--precision", arguments->precisions, "May be given several times. Default: fp32")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->allow_extra_args(false)
+      ->option_text("fp32|bf16");
+  verb->add_option("--attention", arguments->attention, "Default: plain")
+      ->check(CLI::IsMember({"plain", "proportional"}))
+      ->option_text("plain|proportional");
+  addInputSize(*verb, arguments->input_size);
+  verb->add_option("--threads", arguments->threads, "CPU threads of every variant. Default: all")
+      ->check(CLI::Range(1, 4096))
+      ->option_text("N");
+  verb->add_option("--batch", arguments->batch, "Images per pass. Default: 1")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("B");
+  verb->add_option("--rounds", arguments->rounds, "Measured passes of each variant. Default: 20")
+      ->check(CLI::Range(1, 100000))
+      ->option_text("N");
+  verb->add_option("--warm-up", arguments->warm_up, "Passes before them. Default: 3")
+      ->check(CLI::Range(0, 100000))
+      ->option_text("N");
+  verb->add_option("--peers", arguments->peers, "onnxruntime,openvino,torch,opencv: their latest releases")
+      ->delimiter(',')
+      ->check(CLI::IsMember(kPeers))
+      ->option_text("P,P");
+  verb->add_option("--peer-python", arguments->peer_python,
+                   "Python that has the peers: bench/peers/setup_venv.sh makes one.\nDefault: python3")
+      ->option_text("PYTHON");
+  verb->add_option("--peer-folder", arguments->peer_folder, "Folder of the peers' workers")->option_text("DIR");
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->footer(
+      "Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the "
+      "normalised\n"
+      "tensor to the label map; ratio is to the first row; GFLOP counts the live rows, 2 per multiply-add; peak is "
+      "the\n"
+      "share of the GEMM speed measured in the same run; MiB is the peak of the process.\n\n"
+      "Examples:\n"
+      "  mpm bench --model vit.onnx --image street.png\n"
+      "  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json\n"
+      "  mpm bench --model vit.onnx --peers onnxruntime,torch --peer-python venv/bin/python\n");
+  return {verb, [arguments] { return bench(*arguments); }};
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "errors.h"
+#include "model_options.h"
+#include "mpm/benchmark.hpp"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+#include "mpm/read_net.hpp"
+#include "output.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+struct WorkerArguments {
+  std::string model;
+  SegmenterOptions options;
+};
+
+// One variant of `mpm bench`: a net in a process of its own, as every peer is, that speaks the peers' protocol
+// (bench/peers/README.md) and answers more: stages, token counts, FLOP, and the machine's GEMM peak.
+class BenchWorker {
+ public:
+  explicit BenchWorker(const WorkerArguments& arguments)
+      : options_(arguments.options),
+        net_(readNet(arguments.model, arguments.options, &info_)),
+        flops_(convertModel(arguments.model, arguments.options)),
+        folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
+    if (options_.threads > 0) cv::setNumThreads(options_.threads);
+    outputs_ = {"token_counts"};
+    outputs_.insert(outputs_.end(), info_.outputs.begin(), info_.outputs.end());
+    std::filesystem::create_directories(folder_);
+  }
+  ~BenchWorker() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  Json answer(const nlohmann::json& question) {
+    const std::string command = question.at("cmd");
+    if (command == "load") return {{"ok", true}, {"version", "mpm"}};
+    if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
+    if (command == "peak") return {{"ok", true}, {"gflops", gemmPeak(options_.precision, 0.3) / 1e9}};
+    throw Error("unknown command '" + command + "'");
+  }
+
+ private:
+  Json run(const std::string& input, const std::vector<int>& shape) {
+    cv::Mat images(shape, CV_32F);
+    std::ifstream file(input, std::ios::binary);
+    const auto bytes = static_cast<std::streamsize>(images.total() * sizeof(float));
+    if (!file.read(reinterpret_cast<char*>(images.data), bytes)) throw Error("cannot read " + input);
+
+    std::vector<cv::Mat> blobs;
+    const auto start = std::chrono::steady_clock::now();
+    net_.setInput(images);
+    net_.forward(blobs, outputs_);
+    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    const StageTimes stages = forwardTimes(net_, ms);
+
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    Json tokens = Json::array();
+    double flop = 0;
+    const cv::Mat& counts = blobs[0];
+    const int insertions = counts.size[1];
+    for (int b = 0; b < counts.size[0]; ++b) {
+      const float* row = counts.ptr<float>() + static_cast<std::ptrdiff_t>(b) * insertions;
+      const std::vector<double> of_image(row, row + insertions);
+      flop += flops_.count(of_image);
+      tokens.push_back(of_image);
+    }
+    Json result = {{"ok", true},
+                   {"ms", ms},
+                   {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                   {"stages", toJson(stages)},
+                   {"tokens", tokens},
+                   {"gflop", flop / 1e9}};
+    if (info_.segments() && outputs_[1] == "labels") {
+      cv::Mat labels;
+      blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
+      const std::string path = (folder_ / "labels.u8").string();
+      std::ofstream(path, std::ios::binary)
+          .write(reinterpret_cast<const char*>(labels.data), static_cast<std::streamsize>(labels.total()));
+      result["labels"] = path;
+      result["shape"] = {shape[0], shape[2], shape[3]};
+    }
+    return result;
+  }
+
+  SegmenterOptions options_;
+  ModelInfo info_;
+  cv::dnn::Net net_;
+  FlopCounter flops_;
+  std::vector<cv::String> outputs_;
+  std::filesystem::path folder_;
+};
+
+int serve(const WorkerArguments& arguments) {
+  std::unique_ptr<BenchWorker> worker;
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      const auto question = nlohmann::json::parse(line);
+      if (question.at("cmd") == "quit") break;
+      if (!worker) worker = std::make_unique<BenchWorker>(arguments);
+      printLine(worker->answer(question));
+    } catch (const BrokenPipe&) {
+      break;
+    } catch (const cv::Exception& error) {
+      printLine(Json{{"ok", false}, {"why", error.err}});
+    } catch (const std::exception& error) {
+      printLine(Json{{"ok", false}, {"why", error.what()}});
+    }
+  }
+  return kOk;
+}
+
+}  // namespace
+
+Verb addBenchWorker(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("bench-worker", "One variant of bench, driven by JSON lines on stdin");
+  verb->group("");  // for bench alone
+  const auto arguments = std::make_shared<WorkerArguments>();
+  addModelOptions(*verb, arguments->model, arguments->options);
+  return {verb, [arguments] { return serve(*arguments); }};
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "interrupt.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cli {
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+  int question[2], answer[2];
+  if (::pipe2(question, O_CLOEXEC) != 0 || ::pipe2(answer, O_CLOEXEC) != 0)
+    throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  child_ = ::fork();
+  if (child_ < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (child_ == 0) {
+    ::setpgid(0, 0);  // Ctrl-C is ours: the workers end when we do
+    ::dup2(question[0], STDIN_FILENO);
+    ::dup2(answer[1], STDOUT_FILENO);
+    // What libraries have to say is theirs; an answer says why something failed.
+    if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  ::close(question[0]);
+  ::close(answer[1]);
+  to_ = question[1];
+  from_ = answer[0];
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : child_(std::exchange(other.child_, -1)),
+      to_(std::exchange(other.to_, -1)),
+      from_(std::exchange(other.from_, -1)),
+      received_(std::move(other.received_)) {}
+
+WorkerProcess::~WorkerProcess() {
+  for (int file : {to_, from_})
+    if (file >= 0) ::close(file);
+  if (child_ < 0) return;
+  // The end of stdin ends a worker; one that hangs is not waited for.
+  for (int i = 0; i < 50; ++i) {
+    if (::waitpid(child_, nullptr, WNOHANG) != 0) return;
+    ::usleep(20'000);
+  }
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+}
+
+nlohmann::json WorkerProcess::failed(const std::string& why) { return {{"ok", false}, {"why", why}}; }
+
+nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout_s) {
+  const std::string line = question.dump() + "\n";
+  if (::write(to_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return failed("the worker has ended");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  for (;;) {
+    if (const auto end = received_.find('\n'); end != std::string::npos) {
+      const std::string answer = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      const nlohmann::json parsed = nlohmann::json::parse(answer, nullptr, false);
+      return parsed.is_object() && parsed.contains("ok") ? parsed : failed("the worker answered nonsense");
+    }
+    if (interrupted()) return failed("interrupted");
+    if (std::chrono::steady_clock::now() > deadline) return failed("no answer in time");
+    pollfd channel{from_, POLLIN, 0};
+    if (::poll(&channel, 1, 200) <= 0) continue;
+    char buffer[4096];
+    const ssize_t got = ::read(from_, buffer, sizeof buffer);
+    if (got <= 0) {
+      int status = 0;
+      ::waitpid(std::exchange(child_, -1), &status, 0);
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return failed("it could not be started");
+      return failed(WIFSIGNALED(status) ? std::string("it crashed: ") + ::strsignal(WTERMSIG(status))
+                                        : "it ended without an answer");
+    }
+    received_.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace mpm::cli {
+
+/// A process that answers JSON lines with JSON lines (bench/peers/README.md). Whatever happens to it (it does not
+/// start, crashes, hangs, prints nonsense) is an answer {"ok": false, "why": "one line"}. Ends with this object.
+class WorkerProcess {
+ public:
+  explicit WorkerProcess(const std::vector<std::string>& command);
+  ~WorkerProcess();
+  WorkerProcess(WorkerProcess&& other) noexcept;
+  WorkerProcess& operator=(WorkerProcess&&) = delete;
+
+  nlohmann::json ask(const nlohmann::json& question, double timeout_s);
+
+ private:
+  nlohmann::json failed(const std::string& why);
+
+  int child_ = -1;
+  int to_ = -1, from_ = -1;
+  std::string received_;
+};
+
+}  // namespace mpm::cli
