@@ -59,7 +59,11 @@ Emitter::Tokens Emitter::embed() {
     inputs.push_back(net_.weights(name + ".special", {embedding.special, trunk_.dim}, embedding.specials));
   }
   net_.op("PatchEmbed", inputs, {name, name + "/state"},
-          {{"stride_h", embedding.stride_h}, {"stride_w", embedding.stride_w}, {"special_tokens", embedding.special}});
+          {{"height", std::int64_t{plan_.input.height}},
+           {"width", std::int64_t{plan_.input.width}},
+           {"stride_h", embedding.stride_h},
+           {"stride_w", embedding.stride_w},
+           {"special_tokens", embedding.special}});
   return {name, name + "/state", embedding.special};
 }
 
