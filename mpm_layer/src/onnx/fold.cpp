@@ -226,7 +226,7 @@ std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const No
 
 std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, FoldBudget& budget) {
   if (!node.domain.empty()) return std::nullopt;
-  if (movesData(node)) return evaluateMovement(graph, node, budget);
+  if (movesData(node) && node.op != "Cast") return evaluateMovement(graph, node, budget);
   const auto one = [](std::optional<Tensor> tensor) {
     return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
   };

@@ -55,6 +55,7 @@ Meaning Interpreter::interpretNode(const Node& node) {
   if (is(node, "MatMul")) return matMul(node);
   if (is(node, "Einsum")) return einsum(node);
   if (is(node, "Softmax")) return softmax(node);
+  if (is(node, "IsNaN") && as<Scores>(node.inputs[0])) return {};  // see where()
   if (is(node, "Where")) return where(node);
   if (is(node, "ReduceMean") || is(node, "GlobalAveragePool")) return mean(node);
   if (is(node, "Resize")) return resize(node);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that real exporters wrote (tests/data), through the converter and cv::dnn, against ONNX Runtime's outputs and
+// against Mutual Pair Merging in double precision.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "mpm/mpm.hpp"
+#include "onnx/reference_file.h"
+#include "onnx/run_net.h"
+
+namespace mpm::test {
+
+void PrintTo(const ExportedModel& model, std::ostream* out) { *out << model.file; }
+
+namespace {
+
+std::string dataPath(const std::string& name) { return std::string(MPM_TEST_DATA_DIR) + "/" + name; }
+
+class ExporterModel : public ::testing::TestWithParam<ExportedModel> {};
+
+/// The part of `array` that belongs to image `b`.
+std::vector<double> imageOf(const Array& array, int b) {
+  const auto first = array.values.begin() + static_cast<std::ptrdiff_t>(array.perImage()) * b;
+  return {first, first + static_cast<std::ptrdiff_t>(array.perImage())};
+}
+
+bool isLabels(const Array& output, const ModelInfo& info) { return info.segments() && output.shape.size() == 3; }
+
+void compare(const std::string& path, const ConvertOptions& options, const Array& image,
+             const std::vector<Array>& expected, const MergedReference* merged, double tolerance) {
+  ConvertOptions asked = options;
+  ModelInfo info;
+  asked.output = Output::kLogits;
+  const bool labels = isLabels(expected[0], readModelInfo(path, asked));
+  asked.output = labels ? Output::kLabels : Output::kLogits;
+  cv::dnn::Net net = readNet(path, asked, &info);
+  std::vector<std::string> names = info.outputs;
+  names.insert(names.end(), {"merge_map", "token_counts"});
+  std::vector<int> shape = image.shape;
+  shape[0] = 1;
+  for (int b = 0; b < image.rows(); ++b) {
+    const auto found = runNet(net, imageOf(image, b), shape, names);
+    ASSERT_EQ(info.outputs.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (labels) {
+        std::size_t wrong = 0;
+        const auto truth = imageOf(expected[i], b);
+        ASSERT_EQ(found[i].size(), truth.size());
+        for (std::size_t p = 0; p < truth.size(); ++p) wrong += found[i][p] != truth[p];
+        EXPECT_LE(wrong, truth.size() / 500) << "labels of image " << b;
+      } else {
+        EXPECT_LE(difference(found[i], imageOf(expected[i], b)), tolerance) << expected[i].name << " of image " << b;
+      }
+    }
+    if (!merged) continue;
+    const auto& counts = merged->token_counts[static_cast<std::size_t>(b)];
+    EXPECT_EQ(found[names.size() - 1], std::vector<double>(counts.begin(), counts.end()));
+    std::vector<double> maps;
+    for (const auto& map : merged->merge_map[static_cast<std::size_t>(b)])
+      maps.insert(maps.end(), map.begin(), map.end());
+    EXPECT_EQ(found[names.size() - 2], maps);
+  }
+}
+
+TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
+  const ExportedModel& model = GetParam();
+  const std::string path = dataPath(model.file);
+  ConvertOptions options;
+  options.schedule = Schedule{};
+  if (model.verdict == "refuse") {
+    EXPECT_THROW(convertModel(path, options), Error);
+    return;
+  }
+  const Reference reference = readReference(dataPath(model.reference));
+  options.input_size = Size2{reference.image.shape.at(2), reference.image.shape.at(3)};
+  if (model.verdict == "either") {
+    try {
+      convertModel(path, options);
+    } catch (const Error& error) {
+      GTEST_SKIP() << "refused: " << error.what();
+    }
+  }
+  const ModelInfo info = readModelInfo(path, options);
+  EXPECT_EQ(info.head, model.head);
+  EXPECT_EQ(info.blocks, model.blocks);
+  EXPECT_EQ(info.special_tokens, model.special_tokens);
+  compare(path, options, reference.image, reference.outputs, nullptr, model.tolerance);
+  for (const MergedReference& merged : reference.merged) {
+    ConvertOptions merging = options;
+    merging.schedule = merged.schedule;
+    merging.attention = merged.proportional ? Attention::kProportional : Attention::kPlain;
+    SCOPED_TRACE(toString(merged.schedule) + (merged.proportional ? " proportional" : " plain"));
+    compare(path, merging, reference.image, merged.outputs, &merged, model.tolerance);
+  }
+}
+
+std::string testName(const ::testing::TestParamInfo<ExportedModel>& info) {
+  return std::filesystem::path(info.param.file).stem().string();
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(MPM_TEST_DATA_DIR)), testName);
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/run_net.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mpm::test {
+
+std::vector<std::vector<double>> runNet(cv::dnn::Net& net, const std::vector<double>& image,
+                                        const std::vector<int>& shape, const std::vector<std::string>& names) {
+  cv::Mat input(shape, CV_32F);
+  std::copy(image.begin(), image.end(), input.ptr<float>());
+  net.setInput(input);
+  std::vector<cv::Mat> blobs;
+  net.forward(blobs, std::vector<cv::String>(names.begin(), names.end()));
+  std::vector<std::vector<double>> results;
+  for (const cv::Mat& blob : blobs) results.emplace_back(blob.ptr<float>(), blob.ptr<float>() + blob.total());
+  return results;
+}
+
+double difference(const std::vector<double>& found, const std::vector<double>& expected) {
+  if (found.size() != expected.size() || expected.empty()) return std::numeric_limits<double>::infinity();
+  double mean = 0, square = 0, worst = 0;
+  for (const double value : expected) mean += value / static_cast<double>(expected.size());
+  for (const double value : expected) square += (value - mean) * (value - mean) / static_cast<double>(expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!std::isfinite(found[i])) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, std::abs(found[i] - expected[i]));
+  }
+  return worst / std::max(std::sqrt(square), 1e-3);
+}
+
+}  // namespace mpm::test
