@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "canvas.h"
+
+namespace mpm::scene {
+
+LocalLight::LocalLight(const Picture& picture, Vec3 place, float height) : light(picture.moment) {
+  const Vec3 middle = place + Vec3{0, height / 2, 0};
+  sun = luminance(light.sun) > 0 ? picture.world.lit(middle, light.sun_direction) : 0;
+  if (sun > 0 && light.sun_direction.y > 0.02f) {
+    // What falls on the ground behind the thing falls on it too, unless that is its own shade: look from its head.
+    const float top = height * 1.1f;
+    const Vec3 head = place + Vec3{0, top, 0} - light.sun_direction * (top / light.sun_direction.y);
+    const View::Projected p = picture.view.project(head);
+    const cv::Point pixel(static_cast<int>(p.x), static_cast<int>(p.y));
+    if (p.depth > 1 && pixel.inside({0, 0, picture.ground_shade.cols, picture.ground_shade.rows}))
+      sun *= 1 - 0.6f * static_cast<float>(picture.ground_shade.at<std::uint8_t>(pixel)) / 255;
+  }
+  lamp = light.lamps > 0 ? light.lamps * picture.world.lampLight(middle, {0, 1, 0}) : 0;
+}
+
+Vec3 LocalLight::matt(Vec3 n, Vec3 albedo) const {
+  const float from_sun = sun * std::max(dot(n, light.sun_direction), 0.0f);
+  return albedo * (light.ambientOn(n) * 0.9f + light.sun * from_sun +
+                   light.lamp_colour * (lamp * (0.35f + 0.65f * std::max(n.y, 0.0f))));
+}
+
+Vec3 LocalLight::glossy(Vec3 n, Vec3 albedo, Vec3 to_camera, float mirror) const {
+  const float cosine = std::max(dot(n, to_camera), 0.0f);
+  const Vec3 seen = n * (2 * dot(n, to_camera)) - to_camera;
+  const float share = mirror + (1 - mirror) * 0.8f * std::pow(1 - cosine, 5.0f);
+  const Vec3 around = seen.y > 0
+                          ? lerp(light.ambient[3] * 0.55f, light.ambient[0] * 1.25f, smoothstep(0.0f, 0.45f, seen.y))
+                          : light.ambient[4];
+  const float glint = std::pow(std::max(dot(seen, light.sun_direction), 0.0f), 90.0f) * 3 * sun;
+  return matt(n, albedo) * (1 - share) + around * share + light.sun * (glint * (share + 0.05f)) +
+         light.lamp_colour * (lamp * 0.5f * share);
+}
+
+bool Canvas::begin(const Picture& picture, Vec3 low, Vec3 high) {
+  picture_ = &picture;
+  float left = 1e9f, right = -1e9f, top = 1e9f, bottom = -1e9f;
+  for (int corner = 0; corner < 8; ++corner) {
+    const View::Projected p =
+        picture.view.project({corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z});
+    if (p.depth < 1.2f) return false;
+    left = std::min(left, p.x), right = std::max(right, p.x);
+    top = std::min(top, p.y), bottom = std::max(bottom, p.y);
+  }
+  const auto clampTo = [](float v, int limit) {
+    return static_cast<int>(std::clamp(v, -1.0f, static_cast<float>(limit) + 1));
+  };
+  const int width = picture.light.cols, height = picture.light.rows;
+  box_ = cv::Rect(cv::Point(clampTo(std::floor(left) - 1, width), clampTo(std::floor(top) - 1, height)),
+                  cv::Point(clampTo(std::ceil(right) + 1, width), clampTo(std::ceil(bottom) + 1, height))) &
+         cv::Rect(0, 0, width, height);
+  if (box_.empty()) return false;
+  fine_ = box_.area() < 600 ? 4 : box_.area() < 6000 ? 3 : 2;
+  stride_ = box_.width * fine_;
+  rows_ = box_.height * fine_;
+  samples_.assign(static_cast<std::size_t>(stride_) * rows_, {{}, 1e9f, 0, 0});
+  return true;
+}
+
+void Canvas::polygon(std::span<const Corner> corners, Class label, float lift) {
+  for (std::size_t i = 2; i < corners.size(); ++i) {
+    const View& view = picture_->view;
+    fillTriangle({view.project(corners[0].place), view.project(corners[i - 1].place), view.project(corners[i].place)},
+                 {corners[0].colour, corners[i - 1].colour, corners[i].colour}, label, lift);
+  }
+}
+
+void Canvas::fillTriangle(const std::array<View::Projected, 3>& corners, const std::array<Vec3, 3>& colours,
+                          Class label, float lift) {
+  std::array<float, 3> x, y;
+  for (int i = 0; i < 3; ++i) {
+    x[i] = (corners[i].x - static_cast<float>(box_.x)) * static_cast<float>(fine_) - 0.5f;
+    y[i] = (corners[i].y - static_cast<float>(box_.y)) * static_cast<float>(fine_) - 0.5f;
+  }
+  const float area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
+  if (std::abs(area) < 1e-4f) return;
+  const auto low = [](const std::array<float, 3>& v) {
+    return std::max(static_cast<int>(std::ceil(std::min({v[0], v[1], v[2]}))), 0);
+  };
+  const auto high = [](const std::array<float, 3>& v, int limit) {
+    return std::min(static_cast<int>(std::floor(std::max({v[0], v[1], v[2]}))), limit - 1);
+  };
+  const float scale = 1 / area;
+  const std::array<float, 3> near = {1 / corners[0].depth, 1 / corners[1].depth, 1 / corners[2].depth};
+  for (int row = low(y), last = high(y, rows_); row <= last; ++row) {
+    Sample* line = &samples_[static_cast<std::size_t>(row) * stride_];
+    const auto py = static_cast<float>(row);
+    for (int column = low(x), end = high(x, stride_); column <= end; ++column) {
+      const auto px = static_cast<float>(column);
+      const float b = ((px - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (py - y[0])) * scale;
+      const float c = ((x[1] - x[0]) * (py - y[0]) - (px - x[0]) * (y[1] - y[0])) * scale;
+      const float a = 1 - b - c;
+      // The slack closes the hair between two faces that share an edge.
+      if (a < -1e-4f || b < -1e-4f || c < -1e-4f) continue;
+      const float depth = 1 / (a * near[0] + b * near[1] + c * near[2]) - lift;
+      Sample& sample = line[column];
+      if (depth >= sample.depth) continue;
+      sample = {colours[0] * a + colours[1] * b + colours[2] * c, depth, static_cast<std::uint8_t>(label), 1};
+    }
+  }
+}
+
+void Canvas::fillRod(const View::Projected& a, const View::Projected& b, float radius_a, float radius_b,
+                     std::span<const Vec3> tones, Class label) {
+  const auto scale = static_cast<float>(fine_);
+  const float ax = (a.x - static_cast<float>(box_.x)) * scale - 0.5f,
+              ay = (a.y - static_cast<float>(box_.y)) * scale - 0.5f;
+  const float bx = (b.x - static_cast<float>(box_.x)) * scale - 0.5f,
+              by = (b.y - static_cast<float>(box_.y)) * scale - 0.5f;
+  // A rod thinner than a sample would be dashes.
+  const float ra = std::max(radius_a * scale, 0.55f), rb = std::max(radius_b * scale, 0.55f);
+  const float dx = bx - ax, dy = by - ay, square = std::max(dx * dx + dy * dy, 1e-6f), way = std::sqrt(square);
+  const auto tone_count = static_cast<float>(tones.size());
+  const int top = std::max(0, static_cast<int>(std::min(ay - ra, by - rb)));
+  const int bottom = std::min(rows_ - 1, static_cast<int>(std::max(ay + ra, by + rb)) + 1);
+  const int left = std::max(0, static_cast<int>(std::min(ax - ra, bx - rb)));
+  const int right = std::min(stride_ - 1, static_cast<int>(std::max(ax + ra, bx + rb)) + 1);
+  for (int row = top; row <= bottom; ++row)
+    for (int column = left; column <= right; ++column) {
+      const float px = static_cast<float>(column) - ax, py = static_cast<float>(row) - ay;
+      const float t = clamp01((px * dx + py * dy) / square);
+      const float radius = ra + (rb - ra) * t;
+      const float qx = px - dx * t, qy = py - dy * t;
+      if (qx * qx + qy * qy > radius * radius) continue;
+      const float depth = a.depth + (b.depth - a.depth) * t - 0.03f;
+      Sample& sample = samples_[static_cast<std::size_t>(row) * stride_ + column];
+      if (depth >= sample.depth) continue;
+      const float u = way > 1e-2f ? (px * -dy + py * dx) / (way * radius) : px / radius;
+      const auto tone = static_cast<std::size_t>(std::clamp((u + 1) * 0.5f * tone_count, 0.0f, tone_count - 1));
+      sample = {tones[tone], depth, static_cast<std::uint8_t>(label), 1};
+    }
+}
+
+void Canvas::finish(Vec3 foot) {
+  const Picture& p = *picture_;
+  const View::Projected stand = p.view.project(foot);
+  const float through = p.backdrop.through(length(foot - p.view.place));
+  const Vec3 haze = p.moment.fog * (1 - through);
+  const float share = 1.0f / static_cast<float>(fine_ * fine_);
+  const float wet = p.weather.wetness;
+  for (int row = 0; row < box_.height; ++row)
+    for (int column = 0; column < box_.width; ++column) {
+      Vec3 sum;
+      int covered = 0;
+      std::array<std::uint8_t, kClasses> votes{};
+      for (int i = 0; i < fine_; ++i) {
+        const Sample* line = &samples_[static_cast<std::size_t>(row * fine_ + i) * stride_ + column * fine_];
+        for (int j = 0; j < fine_; ++j)
+          if (line[j].covered) {
+            sum += line[j].colour;
+            ++votes[line[j].label];
+            ++covered;
+          }
+      }
+      if (covered == 0) continue;
+      const float alpha = static_cast<float>(covered) * share;
+      const Vec3 colour = sum * (share * through) + haze * alpha;
+      const int x = box_.x + column, y = box_.y + row;
+      Vec3& target = p.light.ptr<Vec3>(y)[x];
+      target = target * (1 - alpha) + colour;
+      if (2 * covered >= fine_ * fine_)
+        p.labels.at<std::uint8_t>(y, x) =
+            static_cast<std::uint8_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+      if (wet > 0.02f) {
+        const int below = static_cast<int>(2 * stand.y - static_cast<float>(y));
+        if (below <= y || below >= p.light.rows) continue;
+        const float mirror = p.backdrop.mirror(below * p.light.cols + x) * wet * 0.9f;
+        if (mirror <= 0) continue;
+        Vec3& ground = p.light.ptr<Vec3>(below)[x];
+        ground = ground * (1 - 0.7f * mirror * alpha) + colour * mirror;
+      }
+    }
+}
+
+}  // namespace mpm::scene

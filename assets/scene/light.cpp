@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "light.h"
+
+namespace mpm::scene {
+namespace {
+
+constexpr float kSunlight = 128000;  // lux above the air
+constexpr Vec3 kSunColour = {1.04f, 1.0f, 0.94f};
+constexpr Vec3 kMoonColour = {0.95f, 1.0f, 1.1f};
+constexpr Vec3 kNightGlow = {0.075f, 0.070f, 0.085f};  // lux, of a town's sky without the moon
+
+// Illuminance of the clear sky without the sun's disc, lux, by the sun's elevation in degrees; between the rows its
+// logarithm is linear. Rounded from measured twilight tables; single scattering alone is too dark after sunset.
+struct Row {
+  float elevation, lux;
+};
+constexpr std::array<Row, 15> kSkyLux = {{{-18, 0.0007f},
+                                          {-15, 0.002f},
+                                          {-12, 0.01f},
+                                          {-9, 0.14f},
+                                          {-6, 3.4f},
+                                          {-4, 26},
+                                          {-2, 130},
+                                          {0, 480},
+                                          {2, 1200},
+                                          {5, 2900},
+                                          {10, 5600},
+                                          {20, 9500},
+                                          {35, 13500},
+                                          {60, 17500},
+                                          {90, 19000}}};
+
+float skyLux(float elevation) {
+  if (elevation <= kSkyLux.front().elevation) return kSkyLux.front().lux;
+  for (std::size_t i = 1; i < kSkyLux.size(); ++i)
+    if (elevation <= kSkyLux[i].elevation) {
+      const Row &a = kSkyLux[i - 1], &b = kSkyLux[i];
+      const float t = (elevation - a.elevation) / (b.elevation - a.elevation);
+      return std::exp(lerp(std::log(a.lux), std::log(b.lux), t));
+    }
+  return kSkyLux.back().lux;
+}
+
+Vec3 direction(const SkyPosition& place, double street_azimuth) {
+  const auto elevation = static_cast<float>(place.elevation * kPi / 180);
+  const auto azimuth = static_cast<float>((place.azimuth - street_azimuth) * kPi / 180);
+  return {std::sin(azimuth) * std::cos(elevation), std::sin(elevation), std::cos(azimuth) * std::cos(elevation)};
+}
+
+// Directions that share the upper half of the sphere evenly.
+struct Dome {
+  static constexpr int kRings = 6, kSectors = 14;
+  std::array<Vec3, kRings * kSectors> directions;
+  Dome() {
+    for (int ring = 0; ring < kRings; ++ring)
+      for (int sector = 0; sector < kSectors; ++sector) {
+        const float y = (ring + 0.5f) / kRings, across = std::sqrt(1 - y * y);
+        const float turn = 2 * kPi * (sector + 0.5f * (ring % 2)) / kSectors;
+        directions[ring * kSectors + sector] = {across * std::sin(turn), y, across * std::cos(turn)};
+      }
+  }
+};
+const Dome& dome() {
+  static const Dome value;
+  return value;
+}
+
+// How much of the full moon's light a part of the disc gives: the half moon has about a tenth.
+float moonPhaseLight(float illuminated) { return std::pow(illuminated, 3.2f); }
+
+}  // namespace
+
+Vec3 Light::ambientOn(Vec3 n) const {
+  const Vec3 vertical = n.y > 0 ? ambient[0] : ambient[4];
+  const Vec3 sideways = n.x > 0 ? ambient[1] : ambient[2];
+  const float x = n.x * n.x, y = n.y * n.y, z = n.z * n.z;
+  const Vec3 depth = n.z < 0 ? ambient[3] : (ambient[1] + ambient[2]) * 0.5f;
+  return vertical * y + sideways * x + depth * z;
+}
+
+// Radiance times pi, before light.sky_scale.
+Vec3 Sky::clearSky(Vec3 view, const Light& light) const {
+  return atmosphere_.radiance(view, light.to_sun) * kSunColour * (kSunlight * kPi);
+}
+
+Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimuth, const WeatherState& weather) const {
+  Light light;
+  light.to_sun = direction(sun, street_azimuth);
+  light.to_moon = direction(moon.position, street_azimuth);
+  light.moon_illuminated = static_cast<float>(moon.illuminated);
+  const auto elevation = static_cast<float>(sun.elevation);
+
+  const float direct_share = 1 - weather.overcast;
+  const Vec3 at_ground = atmosphere_.transmittance(0.05f, light.to_sun.y);
+  const Vec3 sun_light = at_ground * kSunColour * kSunlight;
+  light.sun = sun_light * direct_share;
+  light.sun_direction = light.to_sun;
+  light.cloud_sun = atmosphere_.transmittance(2, light.to_sun.y + 0.025f) * kSunColour * kSunlight;
+  const float moon_lux = light.to_moon.y <= 0 ? 0 : 0.27f * moonPhaseLight(light.moon_illuminated) * direct_share;
+  if (luminance(light.sun) < moon_lux) {
+    light.sun_direction = light.to_moon;
+    light.sun = kMoonColour * (moon_lux * smoothstep(0, 0.15f, light.to_moon.y));
+  }
+
+  // The clear sky of this moment, measured on the dome and scaled to the table.
+  const auto& directions = dome().directions;
+  std::array<Vec3, Dome::kRings * Dome::kSectors> radiance;
+  Vec3 sum;
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    radiance[i] = clearSky(directions[i], light);
+    sum += radiance[i] * directions[i].y;
+  }
+  const float weight = 2.0f / static_cast<float>(directions.size());  // of a radiance times pi, towards an illuminance
+  const float computed = std::max(luminance(sum) * weight, 1e-9f), wanted = skyLux(elevation);
+  light.sky_scale = std::min(wanted / computed, 1e6f);
+
+  const Vec3 sky_total = sum * (weight * light.sky_scale);
+  const float sun_on_ground = luminance(sun_light) * std::max(light.to_sun.y, 0.0f);
+  // Thick cloud lets about a third of the light through, and takes its colour away.
+  const float grey_lux = 0.30f * sun_on_ground + 0.45f * luminance(sky_total);
+  const float warmth = smoothstep(12, -2, elevation) * smoothstep(-7, -2, elevation);
+  const Vec3 grey_day = lerp(Vec3{0.97f, 1.0f, 1.05f}, Vec3{1.06f, 0.98f, 0.98f}, warmth);
+  const float night = clamp01(1 - luminance(sky_total) / 3);
+  light.night_glow =
+      lerp(kNightGlow, Vec3{0.25f, 0.20f, 0.18f}, weather.overcast) * night +
+      kMoonColour *
+          (0.05f * moon_lux + 0.03f * moonPhaseLight(light.moon_illuminated) * smoothstep(0, 0.3f, light.to_moon.y)) *
+          night;
+  light.overcast_sky = grey_day * grey_lux + light.night_glow;
+
+  for (int facing = 0; facing < kFacings; ++facing) {
+    Vec3 clear;
+    float grey = 0;
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+      const float cosine = std::max(dot(directions[i], kNormals[facing]), 0.0f);
+      clear += radiance[i] * cosine;
+      grey += cosine * (1 + 2 * directions[i].y) / 3 * (9.0f / 7);
+    }
+    light.ambient[facing] = lerp(clear * (weight * light.sky_scale) + light.night_glow,
+                                 light.overcast_sky * (grey * weight), weather.overcast);
+  }
+  // What the street throws back: sunlit ground and walls light the shade with a warmer colour.
+  const Vec3 ground = (light.sun * std::max(light.sun_direction.y, 0.0f) + light.ambient[0]) *
+                      Vec3{0.17f, 0.16f, 0.15f} * (1 + 2.5f * weather.snow);
+  const Vec3 walls = (light.sun * 0.35f + light.ambient[0]) * Vec3{0.13f, 0.11f, 0.09f};
+  light.ambient[0] = light.ambient[0] * 0.82f + walls * 0.6f;
+  for (int facing = 1; facing < 4; ++facing)
+    light.ambient[facing] = light.ambient[facing] * 0.8f + ground * 0.5f + walls * 0.5f;
+  light.ambient[4] = ground + walls * 0.3f;
+
+  light.day = luminance(light.ambient[0]) + luminance(light.sun) * std::max(light.sun_direction.y, 0.0f);
+  light.lamps = smoothstep(120, 40, light.day);
+  light.lamp_colour = {1.42f, 0.94f, 0.42f};
+  light.cloud_shade = lerp(sky_total * 0.75f + light.cloud_sun * 0.06f, light.overcast_sky * 0.9f, weather.overcast) +
+                      light.night_glow * 1.5f;
+  Vec3 horizon;
+  for (int i = 0; i < Dome::kSectors; ++i) horizon += radiance[i] * (light.sky_scale / Dome::kSectors);
+  light.fog = lerp(horizon * 0.8f + light.night_glow, light.overcast_sky, std::max(weather.overcast, 0.0f)) +
+              light.lamp_colour * (light.lamps * std::min(weather.extinction * 60, 1.2f));
+  return light;
+}
+
+Vec3 Sky::behindClouds(Vec3 view, const Light& light, const WeatherState& weather) const {
+  // A town's glow is brightest low in the sky.
+  const Vec3 glow = light.night_glow * (0.55f + 1.6f * std::exp(-5 * std::max(view.y, 0.0f)));
+  const Vec3 clear = clearSky(view, light) * light.sky_scale + glow;
+  const Vec3 grey = light.overcast_sky * ((1 + 2 * std::max(view.y, 0.0f)) / 3 * (9.0f / 7) * 1.05f);
+  return lerp(clear, grey, weather.overcast);
+}
+
+}  // namespace mpm::scene

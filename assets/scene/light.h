@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "astronomy.h"
+#include "atmosphere.h"
+#include "weather.h"
+
+namespace mpm::scene {
+
+/// Which way a surface of the street faces.
+enum class Facing { kUp, kRight, kLeft, kTowards, kDown };
+inline constexpr int kFacings = 5;
+inline constexpr std::array<Vec3, kFacings> kNormals = {{{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, 0, -1}, {0, -1, 0}}};
+
+/// The light of a moment. Colours of light are illuminances in lux per channel; a sky or a surface of value v looks
+/// like a white sheet of paper that v lux fall on, so one scale serves lamps and the noon sun.
+struct Light {
+  Vec3 sun_direction;  ///< to the sun, or to the moon when it is the brighter one
+  Vec3 sun;            ///< direct light on a surface that faces it; 0 when it is down or behind clouds
+  Vec3 to_sun;         ///< always to the sun, also below the horizon
+  Vec3 to_moon;
+  float moon_illuminated = 0;
+  std::array<Vec3, kFacings> ambient;  ///< of the sky and what the street throws back, per facing
+  Vec3 fog;                            ///< what infinitely thick fog would look like
+  Vec3 cloud_sun;                      ///< direct sunlight at the height of the clouds
+  Vec3 cloud_shade;                    ///< light on the shaded side of clouds
+  Vec3 night_glow;                     ///< of the town and the moon in the sky
+  Vec3 overcast_sky;                   ///< mean of an overcast sky
+  float sky_scale = 1;  ///< from Atmosphere's radiance to the illuminance that is measured at this height of the sun
+  float day = 0;        ///< horizontal illuminance of sun and sky, lux
+  float lamps = 0;      ///< street lamps, 0 off .. 1 on
+  Vec3 lamp_colour;     ///< of luminance 1
+
+  /// Sky light on any normal.
+  Vec3 ambientOn(Vec3 normal) const;
+};
+
+/// Computes the light and the sky of moments. Thread-safe.
+class Sky {
+ public:
+  Light lightAt(const SkyPosition& sun, const Moon& moon, double street_azimuth, const WeatherState& weather) const;
+
+  /// What is seen in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units of
+  /// Light.
+  Vec3 behindClouds(Vec3 view, const Light& light, const WeatherState& weather) const;
+
+ private:
+  Vec3 clearSky(Vec3 view, const Light& light) const;
+  Atmosphere atmosphere_;
+};
+
+}  // namespace mpm::scene

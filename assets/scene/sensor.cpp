@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sensor.h"
+
+#include <array>
+#include <opencv2/imgproc.hpp>
+#include <vector>
+
+#include "random.h"
+#include "vec3.h"
+
+namespace mpm::scene {
+namespace {
+
+constexpr float kWell = 14000;      // electrons of a white pixel while there is light enough
+constexpr float kEnoughLight = 40;  // lux (of white paper) in the mean, below which the amplifier has to help
+constexpr float kReadNoise = 2.5f;  // electrons
+constexpr float kBrightest = 4;     // the curve ends here, in units of white
+constexpr int kCurveSteps = 4096;
+
+// Straight up to 60 % of white, then a shoulder: highlights keep their colour a little longer. Indexed by the square
+// root of the light, as the eye would.
+const std::array<std::uint8_t, kCurveSteps>& curve() {
+  static const auto table = [] {
+    std::array<std::uint8_t, kCurveSteps> result{};
+    for (int i = 0; i < kCurveSteps; ++i) {
+      const float root = static_cast<float>(i) / (kCurveSteps - 1), x = kBrightest * root * root;
+      const float y = x < 0.6f ? x : 0.6f + 0.4f * (1 - std::exp(-(x - 0.6f) / 0.4f));
+      const float encoded = y <= 0.0031308f ? 12.92f * y : 1.055f * std::pow(y, 1 / 2.4f) - 0.055f;
+      result[i] = cv::saturate_cast<std::uint8_t>(255 * encoded);
+    }
+    return result;
+  }();
+  return table;
+}
+
+struct Exposure {
+  Vec3 gain;            // per channel, from light to units of white
+  float electrons = 0;  // of white
+};
+
+Exposure meter(const cv::Mat& small) {
+  double logarithm = 0;
+  Vec3 mean;
+  for (int row = 0; row < small.rows; ++row)
+    for (int column = 0; column < small.cols; ++column) {
+      const Vec3 light = small.ptr<Vec3>(row)[column];
+      const float y = std::max(luminance(light), 1e-3f);
+      logarithm += std::log(y);
+      mean += light * (1 / (y + 1e-3f));
+    }
+  const auto level = static_cast<float>(std::exp(logarithm / static_cast<double>(small.total())));
+  // Night is allowed to look like night, and no amplifier makes it day.
+  const float wanted = lerp(0.085f, 0.175f, smoothstep(0.2f, 4.0f, std::log10(level + 1)));
+  const float gain = wanted / std::max(level, 0.25f);
+  // White balance goes part of the way: dusk stays blue, lamps stay warm.
+  const auto balance = [&](float channel) {
+    return std::pow(std::max(luminance(mean), 1e-6f) / std::max(channel, 1e-6f), 0.4f);
+  };
+  return {Vec3{balance(mean.x), balance(mean.y), balance(mean.z)} * gain,
+          kWell * std::min(1.0f, std::max(level, 0.25f) / kEnoughLight)};
+}
+
+void shifted(const cv::Mat& from, const cv::Rect2f& window, cv::Mat& to) {
+  const int x = static_cast<int>(std::floor(window.x)), y = static_cast<int>(std::floor(window.y));
+  const float a = window.x - static_cast<float>(x), b = window.y - static_cast<float>(y);
+  const float w00 = (1 - a) * (1 - b), w01 = a * (1 - b), w10 = (1 - a) * b, w11 = a * b;
+  for (int row = 0; row < to.rows; ++row) {
+    const float* top = from.ptr<float>(y + row) + 3 * x;
+    const float* bottom = from.ptr<float>(std::min(y + row + 1, from.rows - 1)) + 3 * x;
+    float* out = to.ptr<float>(row);
+    for (int i = 0; i < 3 * to.cols; ++i)
+      out[i] = w00 * top[i] + w01 * top[i + 3] + w10 * bottom[i] + w11 * bottom[i + 3];
+  }
+}
+
+}  // namespace
+
+cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
+  const cv::Size size(static_cast<int>(options.window.width), static_cast<int>(options.window.height));
+  cv::Mat seen(size, CV_32FC3);
+  if (options.window.x == std::floor(options.window.x) && options.window.y == std::floor(options.window.y))
+    light(cv::Rect(static_cast<int>(options.window.x), static_cast<int>(options.window.y), size.width, size.height))
+        .copyTo(seen);
+  else
+    shifted(light, options.window, seen);
+
+  cv::Mat small, glare, wide;
+  cv::resize(seen, small, {std::max(8, size.width / 8), std::max(8, size.height / 8)}, 0, 0, cv::INTER_AREA);
+  const Exposure exposure = meter(small);
+  cv::GaussianBlur(small, glare, {0, 0}, std::max(0.6, size.width / 640.0));
+  cv::GaussianBlur(small, wide, {0, 0}, std::max(1.5, size.width / 100.0));
+  cv::addWeighted(glare, 0.045, wide, 0.035, 0, glare);
+  cv::resize(glare, wide, size, 0, 0, cv::INTER_LINEAR);
+
+  const auto& quantiles = normalQuantiles();
+  const auto& table = curve();
+  const auto noise = static_cast<float>(options.noise);
+  const float electrons = noise > 0 ? exposure.electrons / (noise * noise) : 1, per_electron = 1 / electrons;
+  const float read = kReadNoise * kReadNoise;  // its square; in electrons, so `noise` acts through their number
+  const std::array<float, 3> gain = {exposure.gain.x, exposure.gain.y, exposure.gain.z};
+  cv::Mat image(size, CV_8UC3);
+  std::vector<float> line(static_cast<std::size_t>(3) * size.width);
+  const float middle_x = 0.5f * static_cast<float>(size.width), middle_y = 0.5f * static_cast<float>(size.height);
+  const float corner = 1 / (middle_x * middle_x + middle_y * middle_y);
+  for (int row = 0; row < size.height; ++row) {
+    const float* direct = seen.ptr<float>(row);
+    const float* veil = wide.ptr<float>(row);
+    const float dy = static_cast<float>(row) + 0.5f - middle_y;
+    for (int x = 0; x < size.width; ++x) {
+      const float dx = static_cast<float>(x) + 0.5f - middle_x;
+      const float vignette = 1 - 0.22f * (dx * dx + dy * dy) * corner;
+      for (int c = 0; c < 3; ++c)
+        line[3 * x + c] = std::min((direct[3 * x + c] * 0.92f + veil[3 * x + c]) * gain[c] * vignette, kBrightest);
+    }
+    if (noise > 0) {
+      const std::uint64_t key = hash(options.key, row);
+      for (int x = 0; x < size.width; ++x) {
+        std::uint64_t bits = mix(key + static_cast<std::uint64_t>(x));
+        for (int c = 0; c < 3; ++c, bits >>= 20) {
+          float& value = line[3 * x + c];
+          const float n = value * electrons;
+          float caught;
+          if (n >= 12) {
+            // Photons and read-out in one draw: both are near enough to normal here, and their variances add.
+            const float z = quantiles[bits & 4095];
+            caught = n + std::sqrt(n + read) * z + (z * z - 1) * (1.0f / 6);
+          } else {
+            const std::uint64_t more = mix(bits);
+            caught = poisson(n, static_cast<std::uint32_t>(more), quantiles) + kReadNoise * quantiles[more >> 52];
+          }
+          value = std::min(std::max(caught * per_electron, 0.0f), kBrightest);
+        }
+      }
+    }
+    std::uint8_t* out = image.ptr(row);
+    constexpr float kIndex = kCurveSteps - 1;
+    for (int x = 0; x < size.width; ++x)
+      for (int c = 0; c < 3; ++c)
+        out[3 * x + 2 - c] = table[static_cast<int>(std::sqrt(line[3 * x + c] * (1 / kBrightest)) * kIndex + 0.5f)];
+  }
+  return options.jpeg > 0 ? compressed(image, options.jpeg) : image;
+}
+
+}  // namespace mpm::scene

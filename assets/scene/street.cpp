@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "street.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include "astronomy.h"
+#include "backdrop.h"
+#include "foliage.h"
+#include "heavens.h"
+#include "precipitation.h"
+#include "random.h"
+#include "sensor.h"
+#include "things.h"
+
+namespace mpm::scene {
+namespace {
+
+constexpr double kTwilightEnds = -6;  // degrees
+constexpr int kLeafSteps = 10;        // stages of leaf that trees are drawn for
+
+}  // namespace
+
+const std::array<ClassStyle, kClasses> kClassStyles = {{{"sky", {86, 180, 233}},
+                                                        {"building", {140, 98, 70}},
+                                                        {"road", {74, 74, 82}},
+                                                        {"pavement", {178, 170, 160}},
+                                                        {"tree", {0, 132, 96}},
+                                                        {"pole", {240, 228, 66}},
+                                                        {"car", {0, 84, 178}},
+                                                        {"person", {213, 64, 0}},
+                                                        {"bicycle", {214, 130, 190}}}};
+
+struct Street::Impl {
+  StreetOptions options;
+  World world;
+  int margin;
+  cv::Size padded;
+  View view;
+  Sky sky;
+  Backdrop backdrop;
+  Heavens heavens;
+  std::vector<TreeSprite> trees;
+  int leaf_step = -1;
+  cv::Mat light, shade;
+  Canvas canvas;
+  std::vector<Vec3> window_light;
+
+  explicit Impl(const StreetOptions& o)
+      : options(o),
+        world(o.seed),
+        margin(o.shake > 0 ? 2 + static_cast<int>(std::ceil(0.003 * o.shake * o.size.width)) : 0),
+        padded(o.size.width + 2 * margin, o.size.height + 2 * margin),
+        view(world, o.size.width, o.size.height, margin),
+        backdrop(world, view, padded),
+        heavens(o.seed, view, padded),
+        light(padded, CV_32FC3),
+        shade(padded, CV_8U),
+        window_light(world.windows) {}
+
+  Rendering render(double unix_time);
+  void growLeaves(const Season& season);
+  void lightWindows(const Light& moment, double unix_time, double hour);
+  void shadeGround(const Light& moment, const std::vector<Actor>& actors);
+  void drawThings(const Picture& picture, const Season& season, const std::vector<Actor>& actors, double unix_time);
+  cv::Point2f shakeAt(double unix_time, float wind) const;
+};
+
+void Street::Impl::growLeaves(const Season& season) {
+  const int step = static_cast<int>(std::lround(season.leaves * kLeafSteps));
+  if (step == leaf_step) return;
+  leaf_step = step;
+  trees.clear();
+  for (const Tree& tree : world.trees) trees.emplace_back(tree, view, static_cast<float>(step) / kLeafSteps);
+}
+
+void Street::Impl::lightWindows(const Light& moment, double unix_time, double hour) {
+  const auto h = static_cast<float>(hour);
+  const float need = smoothstep(4000, 300, moment.day);  // nobody puts the light on in a bright room
+  for (const std::vector<Building>* row :
+       {&std::as_const(world).rows[0], &std::as_const(world).rows[1], &std::as_const(world).end_row})
+    for (const Building& b : *row) {
+      if (b.height <= 0) continue;
+      for (int i = 0; i < (b.floors + 1) * b.bays; ++i) {
+        Vec3& window = window_light[b.first_window + i];
+        window = {};
+        const std::uint64_t key =
+            hash(b.key, 0x1167, i, static_cast<std::int64_t>(std::floor((unix_time - 43200) / 86400)));
+        const float u = unit(key), v = unit(mix(key)), w = unit(mix(key + 1));
+        const bool shop = b.has_shop && i < b.bays;
+        const float evening_end = 21.3f + 4.2f * u, morning = 5.8f + 1.8f * v;  // to bed, up again
+        const float late = h < 4 ? h + 24 : h;
+        const bool on = shop ? (h > 7 && h < 20.5f + u) || u > 0.8f
+                             : (late > 15.5f && late < evening_end && v < 0.66f) ||
+                                   (h > morning && h < 9 && w < 0.5f) || w > 0.965f;
+        if (!on) continue;
+        const float warm = unit(mix(key + 2));
+        Vec3 colour = warm < 0.72f   ? Vec3{1.32f, 0.96f, 0.52f}
+                      : warm < 0.92f ? Vec3{1.1f, 1.0f, 0.82f}
+                                     : Vec3{0.68f, 0.98f, 1.65f};
+        if (warm >= 0.92f && !shop)  // a television
+          colour *= 0.55f + 0.25f * noiseOfTime(key, unix_time * 1.5);
+        window = colour * ((shop ? 26.0f : 7.0f + 14.0f * v * v) * (shop ? std::max(need, 0.5f) : need));
+      }
+    }
+}
+
+void Street::Impl::shadeGround(const Light& moment, const std::vector<Actor>& actors) {
+  shade.setTo(0);
+  const Vec3 l = moment.sun_direction;
+  if (luminance(moment.sun) * l.y < 0.002f * luminance(moment.ambient[0]) || l.y < 0.03f) return;
+  constexpr int kShift = 4;
+  std::vector<cv::Point2f> points;
+  std::vector<cv::Point> outline;
+  const auto cast = [&](Vec3 p) {
+    Vec3 ground = p - l * (p.y / l.y);
+    View::Projected seen = view.project(ground);
+    if (seen.depth < 2.5f) {
+      ground.z += 2.5f - seen.depth;
+      seen = view.project(ground);
+    }
+    points.emplace_back(std::clamp(seen.x, -2000.0f, 8000.0f), std::clamp(seen.y, -2000.0f, 8000.0f));
+  };
+  const auto fill = [&] {
+    std::vector<cv::Point2f> hull;
+    cv::convexHull(points, hull);
+    outline.clear();
+    for (const cv::Point2f& p : hull) outline.emplace_back(cvRound(p.x * (1 << kShift)), cvRound(p.y * (1 << kShift)));
+    cv::fillConvexPoly(shade, outline, 255, cv::LINE_AA, kShift);
+    points.clear();
+  };
+  const auto castBox = [&](Vec3 low, Vec3 high) {
+    for (int corner = 0; corner < 8; ++corner)
+      cast({corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z});
+    fill();
+  };
+  const float along_x = l.x / std::hypot(l.x, l.z), along_z = l.z / std::hypot(l.x, l.z);
+  for (const TreeSprite& sprite : trees) {
+    const Tree& tree = sprite.tree();
+    castBox({tree.x - 0.14f, 0, tree.z - 0.14f}, {tree.x + 0.14f, 0.5f * tree.height, tree.z + 0.14f});
+    for (const TreeSprite::Puff& puff : sprite.puffs()) {
+      // The shade of a ball on the ground is an ellipse, stretched along the light.
+      const Vec3 centre = puff.centre - l * (puff.centre.y / l.y);
+      const View::Projected seen = view.project(centre);
+      if (seen.depth < 4 || seen.x < -300 || seen.x > static_cast<float>(padded.width) + 300) continue;
+      for (int k = 0; k < 9; ++k) {
+        const float turn = 2 * kPi * static_cast<float>(k) / 9, a = puff.radius * std::cos(turn) / l.y,
+                    c = puff.radius * std::sin(turn);
+        cast({centre.x + a * along_x - c * along_z, 0, centre.z + a * along_z + c * along_x});
+      }
+      outline.clear();
+      for (const cv::Point2f& p : points)
+        outline.emplace_back(cvRound(p.x * (1 << kShift)), cvRound(p.y * (1 << kShift)));
+      cv::fillConvexPoly(shade, outline, 255, cv::LINE_AA, kShift);
+      points.clear();
+    }
+  }
+  for (const Lamp& lamp : world.lamps)
+    castBox({lamp.x - 0.06f, 0, lamp.z - 0.06f}, {lamp.x + 0.06f, kLampHeight, lamp.z + 0.06f});
+  for (const Sign& sign : world.signs) {
+    castBox({sign.x - 0.03f, 0, sign.z - 0.03f}, {sign.x + 0.03f, 2.7f, sign.z + 0.03f});
+    castBox({sign.x - 0.3f, 2.05f, sign.z - 0.02f}, {sign.x + 0.3f, 2.7f, sign.z + 0.02f});
+  }
+  for (const Actor& actor : actors)
+    for (const Box& box : shadeOf(actor)) castBox(box.low, box.high);
+  cv::blur(shade, shade, {3, 3});
+}
+
+void Street::Impl::drawThings(const Picture& picture, const Season& season, const std::vector<Actor>& actors,
+                              double unix_time) {
+  enum class Kind { kActor, kTree, kLamp, kSign };
+  struct Item {
+    float depth;
+    Kind kind;
+    int index;
+  };
+  std::vector<Item> items;
+  const auto add = [&](Kind kind, std::size_t index, float x, float z) {
+    items.push_back({view.project({x, 0, z}).depth, kind, static_cast<int>(index)});
+  };
+  for (std::size_t i = 0; i < actors.size(); ++i) add(Kind::kActor, i, actors[i].x, actors[i].z);
+  for (std::size_t i = 0; i < trees.size(); ++i) add(Kind::kTree, i, trees[i].tree().x, trees[i].tree().z);
+  for (std::size_t i = 0; i < world.lamps.size(); ++i) add(Kind::kLamp, i, world.lamps[i].x, world.lamps[i].z);
+  for (std::size_t i = 0; i < world.signs.size(); ++i) add(Kind::kSign, i, world.signs[i].x, world.signs[i].z);
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.depth > b.depth; });
+
+  for (const Actor& actor : actors) drawContact(picture, actor);
+  if (headlightsOn(picture.moment, picture.weather) && picture.moment.day < 400)
+    for (const Actor& actor : actors)
+      if (actor.kind == ActorKind::kCar && !actor.parked) drawHeadlightPool(picture, actor);
+  for (const Item& item : items) {
+    switch (item.kind) {
+      case Kind::kTree:
+        trees[item.index].draw(picture, season, unix_time);
+        break;
+      case Kind::kLamp:
+        drawLamp(canvas, picture, world.lamps[item.index]);
+        break;
+      case Kind::kSign:
+        drawSign(canvas, picture, world.signs[item.index]);
+        break;
+      case Kind::kActor: {
+        const Actor& actor = actors[item.index];
+        if (actor.kind == ActorKind::kCar)
+          drawCar(canvas, picture, actor);
+        else if (actor.kind == ActorKind::kPedestrian)
+          drawPedestrian(canvas, picture, actor);
+        else
+          drawCyclist(canvas, picture, actor);
+      }
+    }
+  }
+}
+
+cv::Point2f Street::Impl::shakeAt(double unix_time, float wind) const {
+  const auto amplitude = static_cast<float>(0.0022 * options.shake * options.size.width) * (0.35f + 0.65f * wind);
+  const double t = std::fmod(unix_time, 86400.0);
+  const auto axis = [&](std::uint64_t key) {
+    return 0.7f * noiseOfTime(hash(options.seed, 0x5a4e, key), 2.3 * t) +
+           0.3f * noiseOfTime(hash(options.seed, 0x5a4f, key), 9 * t);
+  };
+  return {amplitude * axis(0), 0.7f * amplitude * axis(1)};
+}
+
+Rendering Street::Impl::render(double unix_time) {
+  const SkyPosition sun = sunPosition(unix_time, options.latitude, options.longitude);
+  const Moon moon = moonPosition(unix_time, options.latitude, options.longitude);
+  const WeatherState weather = weatherAt(options.weather, options.seed, unix_time);
+  const Light moment = sky.lightAt(sun, moon, world.azimuth, weather);
+  double hour = std::fmod(unix_time / 3600 + options.longitude / 15, 24.0);
+  if (hour < 0) hour += 24;
+  Season season = seasonAt(unix_time, options.latitude);
+  season.leaves = std::min(season.leaves, 1 - 0.95f * smoothstep(0.2f, 0.8f, weather.snow));
+  growLeaves(season);
+
+  const std::vector<Actor> actors = actorsAt(world, unix_time, hour, weather);
+  lightWindows(moment, unix_time, hour);
+  shadeGround(moment, actors);
+  heavens.paint(sky, moment, weather, unix_time, backdrop.skyRows(), light);
+  backdrop.paint({moment, weather, shade, window_light, sky}, light);
+  cv::Mat labels = backdrop.labels().clone();
+  const Picture picture{light, labels, view, world, backdrop, moment, weather, shade};
+  drawThings(picture, season, actors, unix_time);
+  drawPrecipitation(picture, options.seed, unix_time);
+
+  SensorOptions sensor;
+  sensor.noise = options.noise;
+  sensor.jpeg = options.jpeg;
+  const cv::Point2f shake = options.shake > 0 ? shakeAt(unix_time, weather.wind) : cv::Point2f();
+  const cv::Point2f corner = cv::Point2f(static_cast<float>(margin), static_cast<float>(margin)) + shake;
+  sensor.window =
+      cv::Rect2f(corner.x, corner.y, static_cast<float>(options.size.width), static_cast<float>(options.size.height));
+  sensor.key = hash(options.seed, 0x5e45, static_cast<std::int64_t>(std::llround(unix_time * 1000)));
+
+  Rendering result;
+  result.image = expose(light, sensor);
+  result.labels =
+      labels(cv::Rect(cvRound(corner.x), cvRound(corner.y), options.size.width, options.size.height)).clone();
+  result.truth = {unix_time,        sun.elevation,
+                  sun.azimuth,      moon.position.elevation,
+                  moon.illuminated, sun.elevation<kTwilightEnds, moment.lamps> 0.5f};
+  return result;
+}
+
+Street::Street(const StreetOptions& options) {
+  options.validate();
+  impl_ = std::make_unique<Impl>(options);
+}
+Street::~Street() = default;
+Street::Street(Street&&) noexcept = default;
+Street& Street::operator=(Street&&) noexcept = default;
+
+Rendering Street::render(double unix_time) { return impl_->render(unix_time); }
+
+std::optional<Rendering> Street::frame(int i) {
+  if (impl_->options.frames > 0 && i >= impl_->options.frames) return std::nullopt;
+  return impl_->render(impl_->options.timeOf(i));
+}
+
+const StreetOptions& Street::options() const { return impl_->options; }
+
+}  // namespace mpm::scene

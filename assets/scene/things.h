@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "canvas.h"
+#include "traffic.h"
+
+namespace mpm::scene {
+
+// What stands or moves on the street. Each draws itself over the picture, from far to near in the caller's order.
+
+/// True when drivers have their lights on.
+bool headlightsOn(const Light& light, const WeatherState& weather);
+
+void drawCar(Canvas& canvas, const Picture& picture, const Actor& car);
+void drawPedestrian(Canvas& canvas, const Picture& picture, const Actor& walker);
+void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider);
+void drawLamp(Canvas& canvas, const Picture& picture, const Lamp& lamp);
+void drawSign(Canvas& canvas, const Picture& picture, const Sign& sign);
+
+/// Outlines whose projection along the light is the thing's shade, as boxes {low, high}.
+struct Box {
+  Vec3 low, high;
+};
+std::vector<Box> shadeOf(const Actor& actor);
+
+/// Darkens the ground under a thing that keeps the sky's light off it, and lights it in front of headlights.
+void drawContact(const Picture& picture, const Actor& actor);
+void drawHeadlightPool(const Picture& picture, const Actor& car);
+
+}  // namespace mpm::scene

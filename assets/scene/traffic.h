@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weather.h"
+#include "world.h"
+
+namespace mpm::scene {
+
+enum class ActorKind { kCar, kPedestrian, kBicycle };
+
+/// Somebody on the street at a moment.
+struct Actor {
+  ActorKind kind = ActorKind::kCar;
+  float x = 0, z = 0;  // m
+  float heading = 1;   // +1 away from the camera, -1 towards it
+  float way = 0;       // m gone, for legs and wheels
+  bool parked = false;
+  std::uint64_t key = 0;
+};
+
+/// Everybody who is on the street: each lane is an endless queue that moves at one speed, so nobody runs into anybody,
+/// and any moment can be asked for.
+std::vector<Actor> actorsAt(const World& world, double unix_time, double local_hour, const WeatherState& weather);
+
+}  // namespace mpm::scene

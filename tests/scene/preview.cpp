@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the scene is, and what it looks like:
+//   mpm_scene_preview "street?weather=rain&size=640x448" [frames] [folder for picture and labels of each frame]
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+
+#include "scene/street.h"
+
+int main(int argc, char** argv) try {
+  using Clock = std::chrono::steady_clock;
+  using mpm::scene::Street;
+  cv::setNumThreads(1);
+  const mpm::scene::StreetOptions options = mpm::scene::parseStreet(argc > 1 ? argv[1] : "street");
+  const int frames = argc > 2 ? std::atoi(argv[2]) : 100;
+  const auto begin = Clock::now();
+  Street street(options);
+  street.render(options.start);
+  const auto ready = Clock::now();
+  for (int i = 0; i < frames; ++i) {
+    const mpm::scene::Rendering rendering = street.render(options.timeOf(i));
+    if (argc <= 3) continue;
+    char name[64];
+    std::snprintf(name, sizeof name, "/%04d", i);
+    cv::Mat colours(rendering.labels.size(), CV_8UC3);
+    for (int y = 0; y < colours.rows; ++y)
+      for (int x = 0; x < colours.cols; ++x) {
+        const auto& rgb = mpm::scene::kClassStyles[rendering.labels.at<std::uint8_t>(y, x)].rgb;
+        colours.at<cv::Vec3b>(y, x) = {rgb[2], rgb[1], rgb[0]};
+      }
+    cv::imwrite(argv[3] + std::string(name) + ".png", rendering.image);
+    cv::imwrite(argv[3] + std::string(name) + "_labels.png", colours);
+    std::printf("%s sun %.1f deg, moon %.1f deg %.0f %%, night %d\n",
+                mpm::scene::formatTime(rendering.truth.unix_time).c_str(), rendering.truth.sun_elevation_deg,
+                rendering.truth.moon_elevation_deg, 100 * rendering.truth.moon_illuminated, rendering.truth.is_night);
+  }
+  const auto seconds = [](auto d) { return std::chrono::duration<double>(d).count(); };
+  std::printf("%dx%d: built in %.2f s, %.1f frames/s on one thread\n", options.size.width, options.size.height,
+              seconds(ready - begin), frames / seconds(Clock::now() - ready));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
