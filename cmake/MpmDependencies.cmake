@@ -10,6 +10,7 @@ if(NOT TARGET onnx_proto)  # ONNX 1.17 moved its targets into a namespace
 endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 

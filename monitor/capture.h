@@ -51,16 +51,20 @@ struct CaptureOptions {
   SourceOptions source;  ///< `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up.
   double stall_s = 2;    ///< without a frame for so long: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
+  bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
-  double max_fps = 0;                                 ///< lossless sources: not faster than this; 0: no limit
-  bool loop = false;                                  ///< start again at the end instead of Ended
+  double max_fps = 0;                                 ///< take frames not faster than this; 0: no limit
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
   /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
   int max_hanging = 8;
+  std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time; a simulated source brings its own
 
   /// Throws mpm::Error for a time that is not positive.
   void validate() const;
 };
+
+/// What fits `source`: cameras and addresses reconnect and give their latest frame; files give every frame and end.
+CaptureOptions captureOptions(const std::string& source);
 
 struct CaptureStatus {
   CaptureState state = CaptureState::kIdle;

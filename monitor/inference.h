@@ -17,6 +17,7 @@ struct InferenceResult {
   CapturedFrame frame;
   Segmentation segmentation;
   std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its schedule; never null
+  std::string model_path;                  ///< the file it was read from
   int session = 0;                         ///< grows when another model or schedule takes over
   std::optional<Segmentation> full;        ///< the same frame without merging, while setCompare(true)
 };
@@ -28,6 +29,7 @@ struct InferenceStatus {
   double p50_ms = 0, p95_ms = 0;  ///< Segmentation::ms.total over the last few hundred frames
   double fps = 0;                 ///< results per second, over the last seconds
   bool loading = false;           ///< a model is being read
+  double busy_s = 0;              ///< for how long the frame in hand has been worked on; 0: idle
 };
 
 /// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame. An error

@@ -19,6 +19,7 @@ struct RecorderOptions {
   double every_s = 1;  ///< one sample in so many seconds at most; 0: one per frame
   NightRule night;
   AlarmOptions alarms;
+  bool watch_clock = true;  ///< false for simulated time
 };
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.

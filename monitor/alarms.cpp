@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/alarms.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+// One limit on one value, in one direction.
+struct Limit {
+  std::string name;  // "tokens", "area of car"
+  std::string unit;  // " %"
+  double scale = 1;  // of the value in messages
+  double limit = 0;
+  bool above = true;
+  int label = -1;  // class, or -1: tokens
+
+  std::optional<std::int64_t> outside_since{};
+  bool ringing = false;
+
+  bool outside(double value) const { return above ? value > limit : value < limit; }
+  // Inside with some distance, so that a value on the limit does not end and begin an alarm with every sample.
+  bool backInside(double value, double hysteresis) const {
+    const double band = std::abs(limit) * hysteresis;
+    return above ? value <= limit - band : value >= limit + band;
+  }
+  std::string text(double value) const {
+    return name + " " + numberText(value * scale) + unit + (above ? " above " : " below ") + numberText(limit * scale) +
+           unit;
+  }
+};
+
+}  // namespace
+
+void AlarmOptions::validate() const {
+  if (!(no_frame_s >= 0) || !(minutes >= 0)) throw Error("the time of an alarm must not be negative");
+  if (!(hysteresis >= 0 && hysteresis < 1)) throw Error("the hysteresis of alarms lies between 0 and 1");
+  if (tokens_above && tokens_below && !(*tokens_below < *tokens_above))
+    throw Error("the band of the token alarm is empty: its lower limit must be less than its upper one");
+  for (const AreaAlarm& area : areas) {
+    for (const auto& limit : {area.above, area.below})
+      if (limit && !(*limit >= 0 && *limit <= 1)) throw Error("the limit of an area alarm lies between 0 and 1");
+    if (area.above && area.below && !(*area.below < *area.above))
+      throw Error("the band of the area alarm of '" + area.name + "' is empty");
+  }
+}
+
+struct Alarms::Impl {
+  AlarmOptions options;
+  std::vector<Limit> limits;
+  bool no_frame = false;
+  std::optional<std::int64_t> first_tick;
+};
+
+Alarms::Alarms(AlarmOptions options) : impl_(std::make_unique<Impl>()) {
+  options.validate();
+  const auto add = [&](const std::optional<double>& limit, bool above, std::string name, std::string unit, double scale,
+                       int label) {
+    if (limit) impl_->limits.push_back({std::move(name), std::move(unit), scale, *limit, above, label});
+  };
+  add(options.tokens_above, true, "tokens", "", 1, -1);
+  add(options.tokens_below, false, "tokens", "", 1, -1);
+  for (const AreaAlarm& area : options.areas) {
+    const std::string name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name);
+    add(area.above, true, name, " %", 100, area.label);
+    add(area.below, false, name, " %", 100, area.label);
+  }
+  impl_->options = std::move(options);
+}
+
+Alarms::~Alarms() = default;
+Alarms::Alarms(Alarms&&) noexcept = default;
+Alarms& Alarms::operator=(Alarms&&) noexcept = default;
+
+std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
+  std::vector<Event> events;
+  for (Limit& limit : impl_->limits) {
+    double value = 0;
+    if (limit.label < 0) {
+      if (sample.tokens.empty()) continue;
+      value = sample.tokens.back();
+    } else {
+      for (const auto& [label, area] : sample.areas)
+        if (label == limit.label) value = area;
+    }
+    if (limit.ringing) {
+      if (!limit.backInside(value, impl_->options.hysteresis)) continue;
+      limit.ringing = false;
+      limit.outside_since.reset();
+      events.push_back({sample.time, EventKind::kAlarmEnded, Severity::kInfo,
+                        limit.name + " back at " + numberText(value * limit.scale) + limit.unit});
+    } else if (!limit.outside(value)) {
+      limit.outside_since.reset();
+    } else {
+      if (!limit.outside_since) limit.outside_since = steady;
+      if (static_cast<double>(steady - *limit.outside_since) < impl_->options.minutes * 60000) continue;
+      limit.ringing = true;
+      events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
+                        limit.text(value) + " for " + numberText(impl_->options.minutes) + " min"});
+    }
+  }
+  return events;
+}
+
+std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_age_s) {
+  if (impl_->options.no_frame_s <= 0) return {};
+  if (!impl_->first_tick) impl_->first_tick = steady;
+  const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *impl_->first_tick) / 1000;
+  if (!impl_->no_frame && silent >= impl_->options.no_frame_s) {
+    impl_->no_frame = true;
+    return {
+        {time, EventKind::kAlarm, Severity::kWarning, "no frame for " + numberText(impl_->options.no_frame_s) + " s"}};
+  }
+  if (impl_->no_frame && silent < impl_->options.no_frame_s) {
+    impl_->no_frame = false;
+    return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
+  }
+  return {};
+}
+
+bool Alarms::ringing() const {
+  for (const Limit& limit : impl_->limits)
+    if (limit.ringing) return true;
+  return impl_->no_frame;
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/bucket.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+// Codes of the stored series: part of the file format.
+constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4;
+constexpr int kFirstTokens = 0x100;
+constexpr int kFirstArea = 0x1000;
+
+int codeOf(const Quantity& quantity) {
+  switch (quantity.kind) {
+    case Quantity::Kind::kTokens:
+      return quantity.index < 0 ? kLastTokens : kFirstTokens + quantity.index;
+    case Quantity::Kind::kMerged:
+      return kMerged;
+    case Quantity::Kind::kInferenceMs:
+      return kInferenceMs;
+    case Quantity::Kind::kBrightness:
+      return kBrightness;
+    case Quantity::Kind::kDropped:
+      return kDropped;
+    case Quantity::Kind::kClassArea:
+      return kFirstArea + quantity.index;
+  }
+  return -1;
+}
+
+template <typename Integer>
+void putInteger(Bytes& bytes, Integer value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+template <typename Integer>
+Integer getInteger(std::string_view& bytes) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof value; ++i)
+    value = static_cast<Integer>(value | static_cast<Integer>(static_cast<unsigned char>(bytes[i])) << (8 * i));
+  bytes.remove_prefix(sizeof value);
+  return value;
+}
+
+template <typename To, typename From>
+To bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+constexpr std::size_t kTotalsBytes = 2 + 4 + 8 + 4 + 4;
+
+std::uint32_t clamp32(std::int64_t count) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(count, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
+
+void Bucket::addTotals(const Totals& totals) {
+  const auto at = std::lower_bound(series_.begin(), series_.end(), totals.code,
+                                   [](const Totals& t, std::uint16_t code) { return t.code < code; });
+  if (at == series_.end() || at->code != totals.code) {
+    series_.insert(at, totals);
+    return;
+  }
+  at->count += totals.count;
+  at->sum += totals.sum;
+  at->min = std::min(at->min, totals.min);
+  at->max = std::max(at->max, totals.max);
+}
+
+void Bucket::addValue(int code, double value) {
+  if (code > std::numeric_limits<std::uint16_t>::max() || !std::isfinite(value)) return;
+  addTotals({static_cast<std::uint16_t>(code), 1, value, static_cast<float>(value), static_cast<float>(value)});
+}
+
+void Bucket::add(const Sample& sample) {
+  ++samples;
+  if (sample.night) ++(*sample.night ? night : day);
+  if (!sample.tokens.empty()) {
+    addValue(kLastTokens, sample.tokens.back());
+    if (sample.tokens.front() > 0) addValue(kMerged, 1 - sample.tokens.back() / sample.tokens.front());
+    for (std::size_t k = 0; k < sample.tokens.size(); ++k)
+      addValue(kFirstTokens + static_cast<int>(k), sample.tokens[k]);
+  }
+  addValue(kInferenceMs, sample.inference_ms);
+  addValue(kBrightness, sample.brightness);
+  addValue(kDropped, static_cast<double>(sample.dropped));
+  for (const auto& [label, area] : sample.areas) addValue(kFirstArea + label, area);
+}
+
+void Bucket::add(const Bucket& other) {
+  samples += other.samples;
+  day += other.day;
+  night += other.night;
+  for (const Totals& totals : other.series_) addTotals(totals);
+}
+
+const Bucket::Totals* Bucket::find(int code) const {
+  const auto at = std::lower_bound(series_.begin(), series_.end(), code,
+                                   [](const Totals& t, int wanted) { return t.code < wanted; });
+  return at == series_.end() || at->code != code ? nullptr : &*at;
+}
+
+Spread Bucket::spread(const Quantity& quantity) const {
+  const Totals* totals = find(codeOf(quantity));
+  // A sample names only the classes that occur: in the others the area is 0.
+  if (quantity.kind == Quantity::Kind::kClassArea) {
+    if (!totals) return {samples, 0, 0, 0};
+    const bool always = totals->count == samples;
+    return {samples, totals->sum / static_cast<double>(samples), always ? totals->min : 0.0, totals->max};
+  }
+  if (!totals) return {};
+  return {totals->count, totals->sum / static_cast<double>(totals->count), totals->min, totals->max};
+}
+
+Bytes Bucket::pack() const {
+  Bytes bytes;
+  bytes.reserve(series_.size() * kTotalsBytes);
+  for (const Totals& totals : series_) {
+    putInteger(bytes, totals.code);
+    putInteger(bytes, clamp32(totals.count));
+    putInteger(bytes, bits<std::uint64_t>(totals.sum));
+    putInteger(bytes, bits<std::uint32_t>(totals.min));
+    putInteger(bytes, bits<std::uint32_t>(totals.max));
+  }
+  return bytes;
+}
+
+void Bucket::unpack(std::string_view bytes) {
+  if (bytes.size() % kTotalsBytes != 0) throw Error("the database holds a damaged aggregate");
+  series_.clear();
+  while (!bytes.empty()) {
+    Totals totals;
+    totals.code = getInteger<std::uint16_t>(bytes);
+    totals.count = getInteger<std::uint32_t>(bytes);
+    totals.sum = bits<double>(getInteger<std::uint64_t>(bytes));
+    totals.min = bits<float>(getInteger<std::uint32_t>(bytes));
+    totals.max = bits<float>(getInteger<std::uint32_t>(bytes));
+    if (totals.count > 0) series_.push_back(totals);
+  }
+}
+
+Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences) {
+  Bytes bytes;
+  for (const auto& [tenths, count] : occurrences) {
+    putInteger(bytes, static_cast<std::uint32_t>(tenths));
+    putInteger(bytes, clamp32(count));
+  }
+  return bytes;
+}
+
+void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences) {
+  if (bytes.size() % 8 != 0) throw Error("the database holds a damaged histogram");
+  while (!bytes.empty()) {
+    const auto tenths = static_cast<std::int32_t>(getInteger<std::uint32_t>(bytes));
+    occurrences[tenths] += getInteger<std::uint32_t>(bytes);
+  }
+}
+
+void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
+  for (std::int64_t width : kBucketWidths) buckets_[{source, width, bucketStart(sample.time, width)}].add(sample);
+  if (sample.night && !sample.tokens.empty() && std::isfinite(sample.tokens.back())) {
+    const auto tenths = static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
+    ++hours_[{session, bucketStart(sample.time, kHourMs), *sample.night}][tenths];
+  }
+}
+
+void AggregateUpdate::write(Database& database) {
+  Statement read = database.prepare(
+      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?");
+  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?)");
+  for (auto& [key, bucket] : buckets_) {
+    const auto& [source, width, start] = key;
+    if (read.bind(source, width, start).step()) {
+      Bucket stored;
+      stored.samples = read.integer(0);
+      stored.day = read.integer(1);
+      stored.night = read.integer(2);
+      stored.unpack(read.blob(3));
+      bucket.add(stored);
+    }
+    read.reset();
+    replace.run(source, width, start, bucket.samples, bucket.day, bucket.night, Statement::Blob{bucket.pack()});
+  }
+  Statement read_hour =
+      database.prepare("SELECT occurrences FROM hour_of_tokens WHERE session = ? AND start_ms = ? AND night = ?");
+  Statement replace_hour = database.prepare("INSERT OR REPLACE INTO hour_of_tokens VALUES (?, ?, ?, ?)");
+  for (auto& [key, occurrences] : hours_) {
+    const auto& [session, start, night] = key;
+    if (read_hour.bind(session, start, night).step()) addOccurrences(read_hour.blob(0), occurrences);
+    read_hour.reset();
+    replace_hour.run(session, start, night, Statement::Blob{packOccurrences(occurrences)});
+  }
+  buckets_.clear();
+  hours_.clear();
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "monitor/sample.h"
+#include "monitor/sqlite.h"
+#include "monitor/store.h"
+
+namespace mpm::monitor {
+
+/// Widths of the stored aggregates.
+inline constexpr std::array<std::int64_t, 3> kBucketWidths = {kMinuteMs, kHourMs, kDayMs};
+
+/// Start of the bucket of such a width that `time` lies in; also right before 1970.
+inline UnixMs bucketStart(UnixMs time, std::int64_t width) {
+  const std::int64_t rest = time % width;
+  return time - rest - (rest < 0 ? width : 0);
+}
+
+/// Sums over the samples of some stretch of time, from which means, minima and maxima come. Buckets add up.
+class Bucket {
+ public:
+  void add(const Sample& sample);
+  void add(const Bucket& other);
+  Spread spread(const Quantity& quantity) const;
+
+  std::int64_t samples = 0, day = 0, night = 0;
+
+  /// The series as stored: per series 16-bit code, 32-bit count, 64-bit sum, 32-bit min and max, little-endian.
+  Bytes pack() const;
+  /// Throws mpm::Error when `bytes` is not what pack() makes.
+  void unpack(std::string_view bytes);
+
+ private:
+  struct Totals {
+    std::uint16_t code = 0;
+    std::int64_t count = 0;
+    double sum = 0;
+    float min = 0, max = 0;
+  };
+  void addValue(int code, double value);
+  void addTotals(const Totals& totals);
+  const Totals* find(int code) const;
+
+  std::vector<Totals> series_;  // ascending by code
+};
+
+/// What a batch of samples adds to the stored aggregates. Collected in memory, written in the transaction that writes
+/// the samples, so the two never disagree.
+class AggregateUpdate {
+ public:
+  void add(std::int64_t source, std::int64_t session, const Sample& sample);
+  /// Adds what was collected to what is stored, and forgets it.
+  void write(Database& database);
+  bool large() const { return buckets_.size() > 20000; }
+
+ private:
+  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs>, Bucket> buckets_;  // source, width, start
+  std::map<std::tuple<std::int64_t, UnixMs, bool>, std::map<std::int32_t, std::int64_t>>
+      hours_;  // session, start, night -> tenths of a token -> occurrences
+};
+
+/// {tenths of a token, occurrences} pairs, 32 bits each, little-endian.
+Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences);
+void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>& occurrences);
+
+}  // namespace mpm::monitor

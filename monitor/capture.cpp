@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/capture.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kFpsSpanMs = 5000;
+
+std::int64_t toMs(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1000)); }
+
+std::string secondsText(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", std::round(seconds * 10) / 10);
+  return text;
+}
+
+}  // namespace
+
+SourceFactory sourceFactory(std::string text) {
+  return [text = std::move(text)](const SourceOptions& options) { return openSource(text, options); };
+}
+
+bool isLive(const std::string& source) {
+  return source.find("://") != std::string::npos || source.starts_with("/dev/") ||
+         (!source.empty() && source.find_first_not_of("0123456789") == std::string::npos);
+}
+
+const char* toString(CaptureState state) {
+  switch (state) {
+    case CaptureState::kIdle:
+      return "Idle";
+    case CaptureState::kOpening:
+      return "Opening";
+    case CaptureState::kLive:
+      return "Live";
+    case CaptureState::kStalled:
+      return "Stalled";
+    case CaptureState::kRetrying:
+      return "Retrying";
+    case CaptureState::kEnded:
+      return "Ended";
+  }
+  return "?";
+}
+
+void CaptureOptions::validate() const {
+  const auto positive = [](double value, const char* name) {
+    if (!(value > 0)) throw Error(std::string(name) + " of a source must be positive");
+  };
+  positive(source.timeout_s, "the time-out");
+  positive(stall_s, "the time after which it counts as stalled");
+  if (backoff_s.empty()) throw Error("a source needs at least one waiting time between attempts");
+  for (double wait : backoff_s) positive(wait, "the waiting time between attempts");
+  if (!(max_fps >= 0)) throw Error("the greatest frame rate of a source must not be negative");
+  if (max_hanging < 1) throw Error("a source needs at least one read that may hang");
+}
+
+CaptureOptions captureOptions(const std::string& source) {
+  CaptureOptions options;
+  options.reconnect = isLive(source);
+  options.lossless = !options.reconnect;
+  return options;
+}
+
+std::string toString(const CaptureStatus& status) {
+  std::string text = toString(status.state);
+  if (status.state == CaptureState::kRetrying)
+    text += " (" + std::to_string(status.attempt) + ", next in " + secondsText(std::ceil(status.retry_in_s)) + " s)";
+  if (!status.message.empty()) text += ": " + status.message;
+  return text;
+}
+
+// What the Capture, its supervisor and its readers share. A reader holds a reference, so one that hangs for ever
+// touches no freed memory.
+struct Capture::Impl : std::enable_shared_from_this<Impl> {
+  // One reader: opens the source and reads it until something ends it.
+  struct Attempt {
+    std::atomic<bool> stop = false;
+    std::int64_t heartbeat = 0;  // steady; -1: waits for the consumer, which is no fault of the source
+    bool opened = false;
+    bool finished = false;
+    bool failed = false;
+    std::string message;
+  };
+
+  Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
+      : factory(std::move(factory_)),
+        options(std::move(options_)),
+        frames(std::move(frames_)),
+        on_state(std::move(callback)),
+        dropped_before(frames->dropped()) {}
+
+  const SourceFactory factory;
+  const CaptureOptions options;
+  const std::shared_ptr<FrameMailbox> frames;
+  const StateCallback on_state;
+  const std::int64_t dropped_before;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<Attempt> current;
+  bool stopping = false;
+  CaptureState state = CaptureState::kIdle;
+  int failures = 0;
+  std::int64_t retry_at = 0;
+  std::string message;
+  std::int64_t in = 0;
+  int hanging = 0;
+  std::optional<CapturedFrame> last;
+  std::deque<std::int64_t> arrivals;  // steady, of the last seconds
+
+  std::mutex control;  // start() and stop()
+  std::thread supervisor;
+
+  // --- a reader's thread ---
+
+  void read(const std::shared_ptr<Attempt>& attempt) {
+    bool failed = false;
+    std::string why;
+    try {
+      SourceOptions source_options = options.source;
+      source_options.stop = &attempt->stop;
+      const std::unique_ptr<FrameSource> source = factory(source_options);
+      if (!source) throw Error("there is no source");
+      beat(*attempt, true);
+      while (!attempt->stop) {
+        std::optional<Frame> frame = source->next();
+        if (!frame) break;
+        if (frame->image.empty()) throw Error("the source gave an empty frame");
+        deliver(*attempt, std::move(*frame));
+        waitForConsumer(*attempt);
+      }
+    } catch (const std::exception& error) {
+      failed = true;
+      why = withoutCredentials(error.what());
+    }
+    const std::lock_guard lock(mutex);
+    attempt->finished = true;
+    attempt->failed = failed;
+    attempt->message = std::move(why);
+    if (current.get() != attempt.get()) --hanging;  // it was given up, and came back after all
+    changed.notify_all();
+  }
+
+  void beat(Attempt& attempt, bool opened) {
+    const std::lock_guard lock(mutex);
+    attempt.heartbeat = steadyNow();
+    attempt.opened = opened;
+  }
+
+  void deliver(Attempt& attempt, Frame frame) {
+    const std::lock_guard lock(mutex);
+    if (current.get() != &attempt || stopping) return;
+    CapturedFrame captured{.image = std::move(frame.image),
+                           .id = ++in,
+                           .stream = options.stream,
+                           .time = options.now(),
+                           .steady = steadyNow(),
+                           .name = std::move(frame.name)};
+    attempt.heartbeat = captured.steady;
+    arrivals.push_back(captured.steady);
+    while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
+    last = captured;
+    failures = 0;
+    message.clear();
+    state = CaptureState::kLive;
+    frames->put(std::move(captured));  // under the lock, so that none is put after stop()
+    changed.notify_all();
+  }
+
+  void waitForConsumer(Attempt& attempt) {
+    if (!options.lossless && options.max_fps == 0) return;
+    std::int64_t next = 0;
+    {
+      const std::lock_guard lock(mutex);
+      next = attempt.heartbeat + (options.max_fps > 0 ? static_cast<std::int64_t>(1000 / options.max_fps) : 0);
+      attempt.heartbeat = -1;
+    }
+    if (options.lossless)
+      while (!attempt.stop && !frames->waitEmpty(50ms)) continue;
+    std::unique_lock lock(mutex);
+    while (!attempt.stop && steadyNow() < next)
+      changed.wait_for(lock, std::chrono::milliseconds(std::min<std::int64_t>(50, next - steadyNow())));
+    attempt.heartbeat = steadyNow();
+  }
+
+  // --- the supervisor's thread ---
+
+  void supervise() {
+    std::unique_lock lock(mutex);
+    CaptureState reported = CaptureState::kIdle;
+    const auto report = [&] {
+      if (state == reported || !on_state) return;
+      reported = state;
+      const CaptureStatus now = statusLocked();
+      lock.unlock();
+      on_state(now);
+      lock.lock();
+    };
+    while (!stopping) {
+      const auto attempt = std::make_shared<Attempt>();
+      attempt->heartbeat = steadyNow();
+      current = attempt;
+      state = CaptureState::kOpening;
+      std::thread([self = shared_from_this(), attempt] { self->read(attempt); }).detach();
+      watch(lock, *attempt, report);
+      attempt->stop = true;
+      if (!attempt->finished) ++hanging;
+      current = nullptr;
+      if (stopping) break;
+      if (attempt->finished && !attempt->failed && options.reconnect) attempt->message = "the stream ended";
+      message = attempt->message;
+      if (!options.reconnect) {
+        state = CaptureState::kEnded;
+        report();
+        changed.wait(lock, [&] { return stopping; });
+        break;
+      }
+      waitForRetry(lock, report);
+    }
+    state = CaptureState::kIdle;
+    report();
+  }
+
+  // Until the attempt is over: it ended, it hangs, or nobody wants it any more.
+  template <typename Report>
+  void watch(std::unique_lock<std::mutex>& lock, Attempt& attempt, const Report& report) {
+    // The source has the same time-out and says best what is wrong; ours is for one that cannot keep it.
+    const std::int64_t patience = toMs(options.source.timeout_s + std::min(2.0, options.source.timeout_s / 2));
+    const std::int64_t stall = toMs(options.stall_s);
+    while (!stopping && !attempt.finished) {
+      const std::int64_t now = steadyNow();
+      const std::int64_t silent = attempt.heartbeat < 0 ? 0 : now - attempt.heartbeat;
+      if (silent >= patience) {
+        attempt.failed = true;
+        attempt.message = (attempt.opened ? "no frame for " : "no answer within ") +
+                          secondsText(static_cast<double>(silent) / 1000) + " s, the read hangs";
+        return;
+      }
+      if (state == CaptureState::kLive && silent >= stall) state = CaptureState::kStalled;
+      report();
+      const std::int64_t wait = std::min(patience, state == CaptureState::kLive ? stall : patience) - silent;
+      changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(wait, 1, 1000)));
+    }
+  }
+
+  template <typename Report>
+  void waitForRetry(std::unique_lock<std::mutex>& lock, const Report& report) {
+    do {
+      const std::size_t step = std::min<std::size_t>(static_cast<std::size_t>(failures), options.backoff_s.size() - 1);
+      ++failures;
+      retry_at = steadyNow() + toMs(options.backoff_s[step]);
+      state = CaptureState::kRetrying;
+      if (hanging >= options.max_hanging)
+        message = std::to_string(hanging) + " reads hang and none has returned: no further attempt until one does";
+      report();
+      while (!stopping && steadyNow() < retry_at)
+        changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
+    } while (!stopping && hanging >= options.max_hanging);
+  }
+
+  CaptureStatus statusLocked() const {
+    const std::int64_t now = steadyNow();
+    CaptureStatus status;
+    status.state = state;
+    status.attempt = failures;
+    if (state == CaptureState::kRetrying)
+      status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
+    status.message = message;
+    status.in = in;
+    status.dropped = frames->dropped() - dropped_before;
+    if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
+    const auto recent = std::lower_bound(arrivals.begin(), arrivals.end(), now - kFpsSpanMs);
+    const auto count = arrivals.end() - recent;
+    if (count > 1 && arrivals.back() > *recent)
+      status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
+    status.hanging = hanging;
+    return status;
+  }
+};
+
+Capture::Capture(SourceFactory factory, CaptureOptions options, std::shared_ptr<FrameMailbox> frames,
+                 StateCallback on_state) {
+  options.validate();
+  impl_ = std::make_shared<Impl>(std::move(factory), std::move(options), std::move(frames), std::move(on_state));
+}
+
+Capture::~Capture() { stop(); }
+
+void Capture::start() {
+  const std::lock_guard control(impl_->control);
+  if (impl_->supervisor.joinable()) return;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = false;
+    impl_->failures = 0;
+    impl_->message.clear();
+  }
+  impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
+}
+
+void Capture::stop() {
+  const std::lock_guard control(impl_->control);
+  if (!impl_->supervisor.joinable()) return;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+    if (impl_->current) impl_->current->stop = true;
+  }
+  impl_->changed.notify_all();
+  impl_->supervisor.join();
+  impl_->supervisor = {};
+}
+
+CaptureStatus Capture::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->statusLocked();
+}
+
+std::optional<CapturedFrame> Capture::last() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->last;
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/export.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <sstream>
+
+#include "monitor/day_night.h"
+#include "mpm/error.hpp"
+#include "mpm/version.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+std::string number(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string shortest(double value) {
+  char text[64];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// As RFC 4180 wants it.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+std::string oneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return text;
+}
+
+// What the columns are: known only after a look at every sample, because sessions may differ.
+struct Columns {
+  std::size_t tokens = 1;
+  std::set<int> labels;
+  std::int64_t samples = 0;
+  SessionRecord session;  // the latest: names of classes, place
+
+  std::string className(int label) const {
+    const auto index = static_cast<std::size_t>(label);
+    return index < session.classes.size() && !session.classes[index].empty() ? session.classes[index]
+                                                                             : "class_" + std::to_string(label);
+  }
+};
+
+Columns findColumns(const StoreReader& store, const ExportOptions& options) {
+  Columns columns;
+  const auto sessions = store.sessions(options.source);
+  if (!sessions.empty()) columns.session = sessions.back();
+  store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
+    columns.tokens = std::max(columns.tokens, sample.tokens.size());
+    for (const auto& [label, area] : sample.areas) columns.labels.insert(label);
+    ++columns.samples;
+    return true;
+  });
+  return columns;
+}
+
+// Seconds east of UTC without summer time, which is what PhenoCam's local_std_time means.
+long standardOffset(UnixMs time) {
+  std::time_t second = time / kSecondMs;
+  std::tm parts{};
+  ::localtime_r(&second, &parts);
+  long offset = parts.tm_gmtoff;
+  for (int half_year : {-1, 1}) {
+    second = time / kSecondMs + half_year * 182 * 86400L;
+    ::localtime_r(&second, &parts);
+    offset = std::min(offset, parts.tm_gmtoff);
+  }
+  return offset;
+}
+
+void writeCsvHeader(std::ostream& out, const Columns& columns) {
+  out << "tokens";
+  for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
+  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames";
+  for (int label : columns.labels) out << ',' << field("area_" + oneLine(columns.className(label)) + "_percent");
+  out << '\n';
+}
+
+void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sample, const char* missing) {
+  for (std::size_t k = 0; k < columns.tokens; ++k)
+    out << (k > 0 ? "," : "") << (k < sample.tokens.size() ? shortest(sample.tokens[k]) : missing);
+  if (sample.tokens.empty() || sample.tokens.front() <= 0)
+    out << ',' << missing;
+  else
+    out << ',' << number(100 * (1 - sample.tokens.back() / sample.tokens.front()), 3);
+  out << ',' << number(sample.inference_ms, 3) << ',' << number(sample.brightness, 2) << ',';
+  if (sample.night)
+    out << (*sample.night ? '1' : '0');
+  else
+    out << missing;
+  out << ',' << sample.dropped;
+  auto area = sample.areas.begin();
+  for (int label : columns.labels) {
+    while (area != sample.areas.end() && area->first < label) ++area;
+    const bool occurs = area != sample.areas.end() && area->first == label;
+    out << ',' << number(occurs ? 100 * area->second : 0, 4);
+  }
+  out << '\n';
+}
+
+void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
+  const SessionRecord& session = columns.session;
+  const std::string now = isoTime(unixNow());
+  const auto place = [](const std::optional<double>& degrees) {
+    return degrees ? number(*degrees, 5) : std::string("NA");
+  };
+  out << "#\n# Tokens kept by Mutual Pair Merging\n#\n"
+      << "# Site: " << oneLine(session.source) << "\n# Lat: " << place(session.latitude)
+      << "\n# Lon: " << place(session.longitude)
+      << "\n# UTC Offset: " << shortest(static_cast<double>(standardOffset(session.started)) / 3600)
+      << "\n# Image Count: " << columns.samples
+      << "\n# Model: " << oneLine(session.model_name.empty() ? session.model : session.model_name)
+      << "\n# Schedule: " << mpm::toString(session.schedule) << "\n# Software: mpm " MPM_VERSION
+      << "\n# Creation Date: " << now.substr(0, 10) << "\n# Creation Time: " << now.substr(11, 8)
+      << "\n# Units: doy day of year from 1.0; solar_elev degrees; NA missing\n#\n"
+      << "date,local_std_time,doy,solar_elev,";
+  writeCsvHeader(out, columns);
+}
+
+void writePhenoCamTime(std::ostream& out, const Columns& columns, const Sample& sample) {
+  const std::time_t second = sample.time / kSecondMs + standardOffset(sample.time);
+  std::tm parts{};
+  ::gmtime_r(&second, &parts);
+  char text[64];
+  text[std::strftime(text, sizeof text, "%Y-%m-%d,%H:%M:%S,", &parts)] = '\0';
+  const double day = parts.tm_yday + 1 + (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) / 86400.0;
+  out << text << number(day, 5) << ',';
+  if (columns.session.latitude && columns.session.longitude)
+    out << number(sunElevation(sample.time, *columns.session.latitude, *columns.session.longitude), 3) << ',';
+  else
+    out << "NA,";
+}
+
+void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
+  nlohmann::ordered_json areas = nlohmann::ordered_json::object();
+  for (const auto& [label, area] : sample.areas) areas[columns.className(label)] = area;
+  const nlohmann::ordered_json line = {
+      {"time", isoTime(sample.time, true)},
+      {"unix_ms", sample.time},
+      {"tokens", sample.tokens},
+      {"inference_ms", sample.inference_ms},
+      {"brightness_0_255", sample.brightness},
+      {"night", sample.night ? nlohmann::ordered_json(*sample.night) : nlohmann::ordered_json(nullptr)},
+      {"dropped_frames", sample.dropped},
+      {"area_fraction", areas}};
+  out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOptions& options) {
+  const Columns columns = findColumns(store, options);
+  if (options.format == ExportFormat::kCsv) {
+    out << "time_utc,unix_ms,";
+    writeCsvHeader(out, columns);
+  } else if (options.format == ExportFormat::kPhenoCam) {
+    writePhenoCamHeader(out, columns);
+  }
+  std::int64_t written = 0;
+  // What came since the first look may have columns of its own: as many as were counted, no more.
+  store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
+    if (written == columns.samples) return false;
+    switch (options.format) {
+      case ExportFormat::kCsv:
+        out << isoTime(sample.time, true) << ',' << sample.time << ',';
+        writeCsvValues(out, columns, sample, "");
+        break;
+      case ExportFormat::kPhenoCam:
+        writePhenoCamTime(out, columns, sample);
+        writeCsvValues(out, columns, sample, "NA");
+        break;
+      case ExportFormat::kJsonLines:
+        writeJson(out, columns, sample);
+        break;
+    }
+    ++written;
+    return out.good();
+  });
+  return written;
+}
+
+}  // namespace
+
+std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path) {
+  const std::string temporary = path + ".part" + std::to_string(::getpid());
+  const auto fail = [&](int cause) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw Error("cannot write '" + path + "'" + (cause != 0 ? std::string(": ") + std::strerror(cause) : ""));
+  };
+  std::int64_t written = 0;
+  errno = 0;
+  try {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    if (!out) fail(errno);
+    written = write(out, store, options);
+    out.close();
+    if (!out) fail(errno);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw;
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) fail(error.value());
+  return written;
+}
+
+std::string exportText(const StoreReader& store, const ExportOptions& options) {
+  std::ostringstream out;
+  write(out, store, options);
+  return out.str();
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/inference.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kLatencies = 300;
+constexpr std::int64_t kFpsSpanMs = 5000, kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
+
+// A model that is ready, and what it was made from.
+struct Loaded {
+  Segmenter segmenter;
+  std::shared_ptr<const ModelInfo> info;
+  std::string path;
+  std::optional<Schedule> schedule;
+  int session = 0;  // 0 until it gave its first result
+};
+
+struct FileState {
+  std::filesystem::file_time_type time{};
+  std::uintmax_t size = 0;
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+std::optional<FileState> lookAt(const std::string& path) {
+  std::error_code error;
+  FileState state;
+  state.time = std::filesystem::last_write_time(path, error);
+  if (!error) state.size = std::filesystem::file_size(path, error);
+  return error ? std::nullopt : std::optional(state);
+}
+
+void validate(const std::optional<Schedule>& schedule) {
+  ConvertOptions options;
+  options.schedule = schedule;
+  options.validate();
+}
+
+double quantile(std::vector<double> values, double p) {
+  if (values.empty()) return 0;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
+struct InferenceWorker::Impl {
+  std::shared_ptr<FrameMailbox> frames;
+  Callbacks callbacks;
+
+  // Written by the callers.
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  struct Wanted {
+    std::string path;
+    SegmenterOptions options;  // its schedule is the wanted one
+    int version = 0;           // grows with every change of path or schedule
+    int stream = 0;
+    bool compare = false, follow = false, paused = false;
+    double interval_s = 0;
+  } wanted;
+  bool stopping = false;
+  InferenceStatus status;
+  std::deque<double> latencies;
+  std::deque<std::int64_t> results;  // steady
+  std::int64_t busy_since = 0;
+
+  // Of the worker's thread.
+  std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
+  std::unique_ptr<Loaded> full;               // without merging, for comparisons
+  int loaded_version = 0, sessions = 0;
+  std::optional<FileState> file, file_seen;
+  std::int64_t next_look = 0, next_due = 0;
+  std::string last_error;
+  std::int64_t last_error_at = 0;
+  std::thread thread;
+
+  void run() {
+    while (true) {
+      Wanted now;
+      {
+        std::unique_lock lock(mutex);
+        if (stopping) return;
+        now = wanted;
+        if (now.version == loaded_version && (now.paused || !current)) {
+          changed.wait_for(lock, 100ms, [&] { return stopping || wanted.version != loaded_version; });
+          if (!now.follow) continue;
+        }
+      }
+      if (now.version != loaded_version) load(now);
+      if (now.follow) followFile(now);
+      if (now.paused || !current) continue;
+      if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
+        std::unique_lock lock(mutex);
+        changed.wait_for(lock, std::chrono::milliseconds(std::min<std::int64_t>(early, 100)),
+                         [&] { return stopping || wanted.version != loaded_version; });
+        continue;
+      }
+      std::optional<CapturedFrame> frame = frames->take(100ms);
+      if (!frame) continue;
+      if (now.interval_s > 0) {
+        const auto step = static_cast<std::int64_t>(now.interval_s * 1000);
+        const std::int64_t taken = steadyNow();
+        next_due = taken - next_due < step ? next_due + step : taken + step;
+      }
+      process(std::move(*frame));
+    }
+  }
+
+  void load(const Wanted& now) {
+    loaded_version = now.version;
+    if (now.path.empty()) return;
+    setLoading(true);
+    file = file_seen = lookAt(now.path);
+    try {
+      Segmenter segmenter(now.path, now.options);
+      auto info = std::make_shared<const ModelInfo>(segmenter.model());
+      auto fresh =
+          std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), now.path, now.options.schedule});
+      // One that has not proved itself yet is not worth keeping as the one to fall back to.
+      if (current && current->session > 0) previous = std::move(current);
+      current = std::move(fresh);
+      full.reset();
+    } catch (const std::exception& error) {
+      post(Severity::kError,
+           "cannot load '" + now.path + "': " + error.what() + (current ? "; the model before it goes on" : ""));
+      keepWantedAsLoaded();
+    }
+    setLoading(false);
+  }
+
+  // After a failed change the wanted state is again what runs, unless the caller wants something else by now.
+  void keepWantedAsLoaded() {
+    if (!current) return;
+    file = file_seen = lookAt(current->path);
+    const std::lock_guard lock(mutex);
+    if (wanted.version != loaded_version) return;
+    wanted.path = current->path;
+    wanted.options.schedule = current->schedule;
+  }
+
+  // Reads a file that changed once it has stopped changing, so that one half copied is not tried.
+  void followFile(const Wanted& now) {
+    if (now.path.empty() || steadyNow() < next_look) return;
+    next_look = steadyNow() + kLookAtFileMs;
+    const std::optional<FileState> state = lookAt(now.path);
+    const bool settled = state == file_seen;
+    file_seen = state;
+    if (!state || !settled || state == file) return;
+    Wanted again;
+    {
+      const std::lock_guard lock(mutex);
+      if (wanted.version != loaded_version) return;
+      ++wanted.version;
+      again = wanted;
+    }
+    load(again);
+  }
+
+  void process(CapturedFrame frame) {
+    const int version = loaded_version;
+    bool compare = false;
+    {
+      const std::lock_guard lock(mutex);
+      if (frame.stream != wanted.stream) {
+        ++status.stale;
+        return;
+      }
+      compare = wanted.compare;
+      busy_since = steadyNow();
+    }
+    InferenceResult result;
+    std::string error = segment(*current, frame.image, result.segmentation);
+    if (!error.empty() && previous) {
+      post(Severity::kError,
+           "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
+      current = std::move(previous);
+      full.reset();
+      keepWantedAsLoaded();
+      error = segment(*current, frame.image, result.segmentation);
+    }
+    if (!error.empty()) {
+      postOnce("inference failed: " + error);
+      const std::lock_guard lock(mutex);
+      ++status.failed;
+      busy_since = 0;
+      return;
+    }
+    previous.reset();
+    last_error.clear();
+    if (current->session == 0) current->session = ++sessions;
+    if (compare) result.full = segmentInFull(frame.image, result.segmentation);
+    result.frame = std::move(frame);
+    result.model = current->info;
+    result.model_path = current->path;
+    result.session = current->session;
+    {
+      const std::lock_guard lock(mutex);
+      busy_since = 0;
+      if (wanted.version != version || wanted.stream != result.frame.stream) {
+        ++status.stale;
+        return;
+      }
+      ++status.processed;
+      latencies.push_back(result.segmentation.ms.total);
+      if (latencies.size() > kLatencies) latencies.pop_front();
+      results.push_back(steadyNow());
+      while (results.front() < results.back() - kFpsSpanMs) results.pop_front();
+    }
+    if (callbacks.on_result) callbacks.on_result(std::move(result));
+  }
+
+  // The error, or nothing.
+  static std::string segment(Loaded& model, const cv::Mat& image, Segmentation& result) {
+    try {
+      result = model.segmenter.segment(image);
+      return {};
+    } catch (const std::exception& error) {
+      const std::string what = error.what();
+      return what.empty() ? "unknown error" : what;
+    }
+  }
+
+  std::optional<Segmentation> segmentInFull(const cv::Mat& image, const Segmentation& merged) {
+    if (current->info->schedule.empty()) return merged;
+    try {
+      if (!full || full->path != current->path) {
+        SegmenterOptions options;
+        {
+          const std::lock_guard lock(mutex);
+          options = wanted.options;
+        }
+        options.schedule = Schedule{};
+        Segmenter segmenter(current->path, options);
+        auto info = std::make_shared<const ModelInfo>(segmenter.model());
+        full = std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), current->path, Schedule{}});
+      }
+      return full->segmenter.segment(image);
+    } catch (const std::exception& error) {
+      post(Severity::kWarning, std::string("no comparison with the full model: ") + error.what());
+      const std::lock_guard lock(mutex);
+      wanted.compare = false;
+      return std::nullopt;
+    }
+  }
+
+  void post(Severity severity, const std::string& message) {
+    if (callbacks.on_event) callbacks.on_event({unixNow(), EventKind::kModel, severity, message});
+  }
+
+  // An error that comes with every frame is told once a minute.
+  void postOnce(const std::string& message) {
+    const std::int64_t now = steadyNow();
+    if (message == last_error && now - last_error_at < kRepeatErrorMs) return;
+    last_error = message;
+    last_error_at = now;
+    post(Severity::kError, message);
+  }
+
+  void setLoading(bool loading) {
+    const std::lock_guard lock(mutex);
+    status.loading = loading;
+  }
+
+  template <typename Change>
+  void change(Change&& apply) {
+    {
+      const std::lock_guard lock(mutex);
+      apply(wanted);
+    }
+    changed.notify_all();
+    frames->wake();
+  }
+};
+
+InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
+                                 Callbacks callbacks)
+    : impl_(std::make_unique<Impl>()) {
+  options.validate();
+  impl_->frames = std::move(frames);
+  impl_->callbacks = std::move(callbacks);
+  impl_->wanted.path = std::move(model);
+  impl_->wanted.options = std::move(options);
+  impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
+  impl_->status.loading = !impl_->wanted.path.empty();
+  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+}
+
+InferenceWorker::~InferenceWorker() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->changed.notify_all();
+  impl_->frames->wake();
+  impl_->thread.join();
+}
+
+void InferenceWorker::setSchedule(Schedule schedule) {
+  validate(schedule);
+  impl_->change([&](Impl::Wanted& wanted) {
+    wanted.options.schedule = std::move(schedule);
+    ++wanted.version;
+  });
+}
+
+void InferenceWorker::setModel(std::string path, std::optional<Schedule> schedule) {
+  validate(schedule);
+  impl_->change([&](Impl::Wanted& wanted) {
+    wanted.path = std::move(path);
+    wanted.options.schedule = std::move(schedule);
+    ++wanted.version;
+  });
+}
+
+void InferenceWorker::setStream(int stream) {
+  impl_->change([&](Impl::Wanted& wanted) { wanted.stream = stream; });
+}
+
+void InferenceWorker::setCompare(bool compare) {
+  impl_->change([&](Impl::Wanted& wanted) { wanted.compare = compare; });
+}
+
+void InferenceWorker::setFollowFile(bool follow) {
+  impl_->change([&](Impl::Wanted& wanted) { wanted.follow = follow; });
+}
+
+void InferenceWorker::setInterval(double seconds) {
+  if (!(seconds >= 0)) throw Error("the interval between frames must not be negative");
+  impl_->change([&](Impl::Wanted& wanted) { wanted.interval_s = seconds; });
+}
+
+void InferenceWorker::setPaused(bool paused) {
+  impl_->change([&](Impl::Wanted& wanted) { wanted.paused = paused; });
+}
+
+InferenceStatus InferenceWorker::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  InferenceStatus status = impl_->status;
+  const std::vector<double> latencies(impl_->latencies.begin(), impl_->latencies.end());
+  status.p50_ms = quantile(latencies, 0.5);
+  status.p95_ms = quantile(latencies, 0.95);
+  const std::int64_t now = steadyNow();
+  const auto recent = std::lower_bound(impl_->results.begin(), impl_->results.end(), now - kFpsSpanMs);
+  const auto count = impl_->results.end() - recent;
+  if (count > 1 && impl_->results.back() > *recent)
+    status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(impl_->results.back() - *recent);
+  if (impl_->busy_since > 0) status.busy_s = static_cast<double>(now - impl_->busy_since) / 1000;
+  return status;
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+std::string durationText(double seconds) {
+  const double s = std::round(seconds);
+  if (s < 120) return std::to_string(static_cast<long>(s)) + " s";
+  if (s < 7200) return std::to_string(std::lround(s / 60)) + " min";
+  if (s < 172800) return std::to_string(std::lround(s / 3600)) + " h";
+  return std::to_string(std::lround(s / 86400)) + " days";
+}
+
+SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& options) {
+  SessionInfo info;
+  info.source = options.source;
+  info.model = result.model_path;
+  info.model_name = result.model->facts.name;
+  info.schedule = result.model->schedule;
+  info.tokens = result.model->tokens();
+  for (int c = 0; c < result.model->classes; ++c) {
+    const bool named = static_cast<std::size_t>(c) < result.model->facts.classes.size();
+    info.classes.push_back(named ? result.model->facts.classes[static_cast<std::size_t>(c)].name
+                                 : "class_" + std::to_string(c));
+  }
+  info.every_s = options.every_s;
+  if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
+    info.latitude = sun->latitude;
+    info.longitude = sun->longitude;
+  }
+  return info;
+}
+
+}  // namespace
+
+Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
+    : options_(std::move(options)),
+      store_(store),
+      on_event_(std::move(on_event)),
+      day_night_(options_.night),
+      alarms_(options_.alarms) {
+  if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
+}
+
+std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t dropped) {
+  std::vector<Event> events;
+  Sample sample;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
+    if (result.session != session_) {
+      session_ = result.session;
+      if (store_) store_->beginSession(sessionOf(result, options_));
+    } else if (next_due_ && steady < *next_due_ - step / 4) {
+      return std::nullopt;  // a frame that comes a little early takes its turn; the next one is not moved by it
+    }
+    next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
+
+    sample.time = result.frame.time;
+    sample.tokens = result.segmentation.tokens;
+    sample.inference_ms = result.segmentation.ms.total;
+    sample.areas = classAreas(result.segmentation.labels);
+    sample.brightness = meanBrightness(result.frame.image);
+    sample.night = day_night_.night(sample.time, sample.brightness);
+    sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
+    dropped_ = dropped;
+    events = alarms_.add(sample, steady);
+  }
+  if (store_) store_->append(sample);
+  for (const Event& event : events) post(event);
+  return sample;
+}
+
+void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t steady) {
+  std::vector<Event> events;
+  {
+    const std::lock_guard lock(mutex_);
+    events = alarms_.tick(time, steady, status.frame_age_s);
+    if (const auto jump = options_.watch_clock ? clock_.jump(time, steady) : std::nullopt)
+      events.push_back({time, EventKind::kClock, Severity::kWarning,
+                        std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
+                            durationText(std::abs(static_cast<double>(*jump)) / 1000) +
+                            (*jump < 0 ? "" : " (set, or the machine slept)")});
+  }
+  for (const Event& event : events) post(event);
+}
+
+void Recorder::add(const Event& event) { post(event); }
+
+void Recorder::post(const Event& event) {
+  if (store_) store_->append(event);
+  if (on_event_) on_event_(event);
+}
+
+}  // namespace mpm::monitor

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/schema.h"
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "monitor/bucket.h"
+#include "monitor/store.h"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x4d504d31;  // "MPM1", in the header of the file
+
+// What each version added. A step is never edited once released: files of its version exist.
+constexpr std::array kSteps = {
+    // 1: what happened, one row each. Lists are JSON, so that any SQLite client can read them.
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
+    "  started_ms INTEGER NOT NULL, ended_ms INTEGER, model TEXT NOT NULL, model_name TEXT NOT NULL,"
+    "  schedule TEXT NOT NULL, tokens INTEGER NOT NULL, classes TEXT NOT NULL, every_s REAL NOT NULL,"
+    "  latitude REAL, longitude REAL);"
+    "CREATE INDEX session_by_source ON session(source, id);"
+    "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
+    "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
+    "  inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,"
+    "  dropped INTEGER NOT NULL);"
+    "CREATE INDEX sample_by_time ON sample(source, time_ms);"
+    "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
+    "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
+    "CREATE INDEX event_by_time ON event(time_ms);",
+    // 2: sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour.
+    "CREATE TABLE bucket(source INTEGER NOT NULL, width_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
+    "  samples INTEGER NOT NULL, day INTEGER NOT NULL, night INTEGER NOT NULL, series BLOB NOT NULL,"
+    "  PRIMARY KEY(source, width_ms, start_ms)) WITHOUT ROWID;"
+    "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
+    "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;",
+};
+constexpr int kVersion = static_cast<int>(kSteps.size());
+
+void aggregateStoredSamples(Database& database) {
+  AggregateUpdate update;
+  Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns + ", source FROM sample ORDER BY id");
+  while (rows.step()) {
+    update.add(rows.integer(9), rows.integer(8), readSample(rows));
+    if (update.large()) update.write(database);
+  }
+  update.write(database);
+}
+
+// 0 for an empty file.
+int versionOf(const Database& database, const std::string& path) {
+  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return 0;
+  if (database.integer("PRAGMA application_id") != kApplicationId)
+    throw Error("'" + path + "' is a database of another program: name another file");
+  const auto version = static_cast<int>(database.integer("PRAGMA user_version"));
+  if (version > kVersion)
+    throw Error("'" + path + "' was written by a newer version (schema " + std::to_string(version) +
+                ", this one knows " + std::to_string(kVersion) + "): update this program");
+  return version;
+}
+
+void migrate(Database& database, const std::string& path) {
+  if (versionOf(database, path) == kVersion) return;
+  Transaction transaction(database);
+  for (int version = versionOf(database, path); version < kVersion; ++version) {  // again: now nobody else migrates
+    database.execute(kSteps[static_cast<std::size_t>(version)]);
+    if (version == 1) aggregateStoredSamples(database);
+  }
+  database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
+  database.execute("PRAGMA user_version = " + std::to_string(kVersion));
+  transaction.commit();
+}
+
+[[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
+  if (error.code() == SQLITE_NOTADB) throw Error("'" + path + "' is not a database: name another file");
+  throw SqliteError(error.code(), "cannot open database '" + path + "': " + error.what());
+}
+
+template <typename Number>
+void appendNumber(std::string& text, Number value) {
+  char digits[64];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+// The next number in `text`, from which it and all before it are removed.
+template <typename Number>
+bool takeNumber(std::string_view& text, Number& value) {
+  text.remove_prefix(std::min(text.find_first_of("-0123456789"), text.size()));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+}  // namespace
+
+int storeSchemaVersion() { return kVersion; }
+
+Database openForWriting(const std::string& path, bool create) {
+  try {
+    Database database(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
+    if (versionOf(database, path) == 0) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
+    if (database.text("PRAGMA journal_mode = WAL") != "wal")
+      throw Error("'" + path +
+                  "' lies where SQLite cannot share memory (a network drive?): name a file on a local disk");
+    // In WAL mode NORMAL cannot damage the file; a kill loses nothing that was committed, and what a power cut may lose
+    // ends at the last checkpoint, one a minute. FULL would cost an SD card an fsync every second.
+    database.execute("PRAGMA synchronous = NORMAL");
+    database.execute("PRAGMA journal_size_limit = 4000000");
+    migrate(database, path);
+    return database;
+  } catch (const SqliteError& error) {
+    failToOpen(path, error);
+  }
+}
+
+Database openForReading(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
+  const auto check = [&](const Database& database) {
+    const int version = versionOf(database, path);
+    if (version == 0) throw Error("'" + path + "' is empty");
+    if (version < kVersion)
+      throw Error("'" + path + "' was written by an older version (schema " + std::to_string(version) +
+                  "): let 'mpm monitor' open it once to bring it up to date");
+  };
+  try {
+    Database database(path, Database::Mode::kReadOnly);
+    check(database);
+    return database;
+  } catch (const SqliteError& error) {
+    const int code = error.code() & 0xff;
+    if ((code != SQLITE_READONLY && code != SQLITE_CANTOPEN) || std::filesystem::exists(path + "-wal", ignored))
+      failToOpen(path, error);
+  }
+  // WAL needs a file of shared memory beside the database. On a medium that cannot be written there is no writer
+  // either, so the file may be read as it is.
+  try {
+    std::string uri = "file:";
+    for (unsigned char c : std::filesystem::absolute(path).string()) {
+      constexpr std::string_view kHex = "0123456789ABCDEF";
+      if (c == '?' || c == '#' || c == '%')
+        uri.append({'%', kHex[c >> 4], kHex[c & 15]});
+      else
+        uri.push_back(static_cast<char>(c));
+    }
+    Database database(uri + "?immutable=1", Database::Mode::kReadOnly);
+    check(database);
+    return database;
+  } catch (const SqliteError& error) {
+    failToOpen(path, error);
+  }
+}
+
+std::string tokensJson(const std::vector<double>& tokens) {
+  std::string text = "[";
+  for (double count : tokens) {
+    if (text.size() > 1) text += ',';
+    appendNumber(text, count);
+  }
+  return text + "]";
+}
+
+std::string areasJson(const std::vector<std::pair<int, double>>& areas) {
+  std::string text = "{";
+  for (const auto& [label, area] : areas) {
+    if (text.size() > 1) text += ',';
+    text += '"';
+    appendNumber(text, label);
+    text += "\":";
+    appendNumber(text, static_cast<float>(area));  // the shortest text that gives the float back
+  }
+  return text + "}";
+}
+
+Sample readSample(const Statement& row) {
+  Sample sample;
+  sample.id = row.integer(0);
+  sample.time = row.integer(1);
+  std::string_view text = row.text(2);
+  for (double count = 0; takeNumber(text, count);) sample.tokens.push_back(count);
+  sample.inference_ms = row.real(3);
+  text = row.text(4);
+  int label = 0;
+  for (float area = 0; takeNumber(text, label) && takeNumber(text, area);) sample.areas.emplace_back(label, area);
+  if (!row.isNull(5)) sample.night = row.integer(5) != 0;
+  sample.brightness = row.real(6);
+  sample.dropped = row.integer(7);
+  return sample;
+}
+
+}  // namespace mpm::monitor

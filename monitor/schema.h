@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "monitor/sample.h"
+#include "monitor/sqlite.h"
+
+namespace mpm::monitor {
+
+/// Opens for writing: makes the tables in an empty file, brings an older schema up to date in one transaction. `create`
+/// false: a file that is not there is an error. Throws mpm::Error naming the file.
+Database openForWriting(const std::string& path, bool create);
+
+/// Throws mpm::Error when it is not ours or of another schema version.
+Database openForReading(const std::string& path);
+
+/// "[660,491,377]", "{"0":0.25,"7":0.75}": what the columns `tokens` and `areas` of a sample hold.
+std::string tokensJson(const std::vector<double>& tokens);
+std::string areasJson(const std::vector<std::pair<int, double>>& areas);
+
+/// Columns that a query for readSample() must name, in this order.
+inline constexpr const char* kSampleColumns =
+    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session";
+Sample readSample(const Statement& row);
+
+}  // namespace mpm::monitor

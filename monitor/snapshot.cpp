@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/snapshot.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <vector>
+
+#include "mpm/error.hpp"
+#include "mpm/pictures.hpp"
+#include "mpm/source.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string stemOf(UnixMs time) {
+  std::string stem = isoTime(time, true);
+  std::replace(stem.begin(), stem.end(), ':', '-');  // not allowed in names on other systems' disks
+  return stem;
+}
+
+void writeText(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".part";
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out << text << '\n';
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, path, error);
+  if (out && !error) return;
+  fs::remove(temporary, error);
+  throw Error("cannot write '" + path + "'");
+}
+
+std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
+  using Json = nlohmann::ordered_json;
+  Json areas = Json::object();
+  for (const auto& [label, area] : sample.areas) {
+    const auto index = static_cast<std::size_t>(label);
+    const auto& classes = result.model->facts.classes;
+    areas[index < classes.size() ? classes[index].name : "class_" + std::to_string(label)] = area;
+  }
+  const StageTimes& ms = result.segmentation.ms;
+  const Json json = {{"time", isoTime(sample.time, true)},
+                     {"source", withoutCredentials(source)},
+                     {"model", result.model_path},
+                     {"schedule", result.model->schedule},
+                     {"tokens", sample.tokens},
+                     {"area_fraction", areas},
+                     {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
+                     {"brightness_0_255", sample.brightness},
+                     {"ms",
+                      {{"total", ms.total},
+                       {"preprocess", ms.preprocess},
+                       {"backbone", ms.backbone},
+                       {"merge", ms.merge},
+                       {"restore", ms.restore},
+                       {"head", ms.head},
+                       {"postprocess", ms.postprocess}}}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
+                          const std::string& source, double opacity) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder)) throw Error("cannot make the folder '" + folder + "'");
+  const std::string stem = (fs::path(folder) / stemOf(result.frame.time)).string();
+  writePicture(stem + ".png", result.frame.image);
+  if (!result.segmentation.labels.empty())
+    writePicture(stem + "_overlay.png",
+                 overlayPicture(result.frame.image, result.segmentation.labels,
+                                classColors(result.model->facts, result.model->classes), opacity));
+  writeText(stem + ".json", describe(result, sample, source));
+  return stem + ".png";
+}
+
+int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes) {
+  static const std::regex ours(R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay)?\.(png|json))");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (const std::string name = entry->path().filename().string(); std::regex_match(name, ours)) names.push_back(name);
+  if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
+  std::sort(names.begin(), names.end());  // by time, which the name begins with
+
+  const std::string limit = keep_days > 0 ? stemOf(now - static_cast<UnixMs>(keep_days * kDayMs)) : "";
+  const auto full = [&] {
+    const fs::space_info space = fs::space(folder, error);
+    return min_free_megabytes > 0 && !error && static_cast<double>(space.available) < min_free_megabytes * 1e6;
+  };
+  int gone = 0;
+  for (const std::string& name : names) {
+    if (name >= limit && !full()) break;
+    gone += fs::remove(fs::path(folder) / name, error) ? 1 : 0;
+  }
+  return gone;
+}
+
+}  // namespace mpm::monitor

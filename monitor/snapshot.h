@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "monitor/inference.h"
+#include "monitor/sample.h"
+
+namespace mpm::monitor {
+
+/// Writes the frame as NAME.png, NAME_overlay.png when the model segments, and NAME.json beside them; NAME is the time
+/// of the frame, "2026-11-03T17-04-05.250Z". Makes the folder. Each file is whole or not there. Returns the path of the
+/// first. Throws mpm::Error.
+std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
+                          const std::string& source, double opacity = 0.5);
+
+/// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
+/// disk has less than `min_free_megabytes`; 0: no such limit. Returns how many files went. Throws mpm::Error.
+int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes);
+
+}  // namespace mpm::monitor

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/sqlite.h"
+
+namespace mpm::monitor {
+namespace {
+
+[[noreturn]] void fail(sqlite3* database) {
+  throw SqliteError(sqlite3_extended_errcode(database), sqlite3_errmsg(database));
+}
+
+}  // namespace
+
+Statement::Statement(sqlite3* database, std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement,
+                         nullptr) != SQLITE_OK)
+    fail(database);
+  statement_.reset(statement);
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  sqlite3* database = sqlite3_db_handle(statement_.get());
+  const SqliteError error(sqlite3_extended_errcode(database), sqlite3_errmsg(database));
+  sqlite3_reset(statement_.get());
+  throw error;
+}
+
+std::string_view Statement::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  if (!text) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::string_view Statement::blob(int column) const {
+  const void* blob = sqlite3_column_blob(statement_.get(), column);
+  if (!blob) return {};
+  return {static_cast<const char*>(blob), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_.get()));
+}
+
+void Statement::bindOne(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_.get(), index, value)); }
+void Statement::bindOne(int index, double value) { check(sqlite3_bind_double(statement_.get(), index, value)); }
+void Statement::bindOne(int index, std::string_view value) {
+  check(sqlite3_bind_text64(statement_.get(), index, value.data() ? value.data() : "", value.size(), SQLITE_TRANSIENT,
+                            SQLITE_UTF8));
+}
+void Statement::bindOne(int index, Blob value) {
+  check(sqlite3_bind_blob64(statement_.get(), index, value.bytes.data() ? value.bytes.data() : "", value.bytes.size(),
+                            SQLITE_TRANSIENT));
+}
+
+Database::Database(const std::string& path, Mode mode) {
+  const int flags = mode == Mode::kReadOnly    ? SQLITE_OPEN_READONLY
+                    : mode == Mode::kReadWrite ? SQLITE_OPEN_READWRITE
+                                               : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) throw SqliteError(code, handle ? sqlite3_errmsg(handle) : "out of memory");
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, 5000);
+}
+
+void Database::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail(handle_.get());
+}
+
+std::int64_t Database::integer(std::string_view sql) const {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Database::text(std::string_view sql) const {
+  Statement statement = prepare(sql);
+  return statement.step() ? std::string(statement.text(0)) : "";
+}
+
+Transaction::~Transaction() {
+  // SQLite rolls back by itself after some errors (a full disk); a second ROLLBACK would be an error of its own.
+  if (!sqlite3_get_autocommit(database_.handle()))
+    sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+}  // namespace mpm::monitor

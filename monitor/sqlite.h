@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+
+/// A failed call of SQLite; `code` is its extended result code.
+class SqliteError : public Error {
+ public:
+  SqliteError(int code, const std::string& message) : Error(message), code_(code) {}
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
+using Bytes = std::string;  // of a BLOB
+
+/// A prepared statement: bind all parameters, then step row by row. Columns and parameters count from 0 and 1, as in
+/// SQL.
+class Statement {
+ public:
+  Statement() = default;
+  Statement(sqlite3* database, std::string_view sql);
+
+  /// Resets the statement and binds its parameters in order: integers, doubles, strings, Blob, nullopt.
+  template <typename... Values>
+  Statement& bind(const Values&... values) {
+    sqlite3_reset(statement_.get());
+    int index = 0;
+    (bindOne(++index, values), ...);
+    return *this;
+  }
+  /// False at the end.
+  bool step();
+  /// bind() and one step, for statements without rows.
+  template <typename... Values>
+  void run(const Values&... values) {
+    bind(values...);
+    step();
+    sqlite3_reset(statement_.get());
+  }
+  /// Ends the reading; a statement left in the middle would hold its lock.
+  void reset() { sqlite3_reset(statement_.get()); }
+
+  bool isNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+  double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+  std::string_view text(int column) const;  ///< valid until the next step
+  std::string_view blob(int column) const;  ///< valid until the next step
+
+  struct Blob {
+    std::string_view bytes;
+  };
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  void bindOne(int index, std::int64_t value);
+  void bindOne(int index, int value) { bindOne(index, std::int64_t{value}); }
+  void bindOne(int index, bool value) { bindOne(index, std::int64_t{value}); }
+  void bindOne(int index, double value);
+  void bindOne(int index, std::string_view value);
+  void bindOne(int index, const std::string& value) { bindOne(index, std::string_view(value)); }
+  void bindOne(int index, const char* value) { bindOne(index, std::string_view(value)); }
+  void bindOne(int index, Blob value);
+  template <typename T>
+  void bindOne(int index, const std::optional<T>& value) {
+    if (value)
+      bindOne(index, *value);
+    else
+      check(sqlite3_bind_null(statement_.get(), index));
+  }
+  void check(int code) const;
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+/// One connection. Not thread-safe.
+class Database {
+ public:
+  enum class Mode { kCreate, kReadWrite, kReadOnly };
+
+  /// Throws SqliteError naming the file.
+  Database(const std::string& path, Mode mode);
+
+  /// Statements without parameters and rows.
+  void execute(const std::string& sql);
+  Statement prepare(std::string_view sql) const { return {handle_.get(), sql}; }
+  /// The first column of the first row; 0 without a row.
+  std::int64_t integer(std::string_view sql) const;
+  std::string text(std::string_view sql) const;
+  std::int64_t lastId() const { return sqlite3_last_insert_rowid(handle_.get()); }
+  sqlite3* handle() const { return handle_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+/// BEGIN IMMEDIATE; rolled back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit() { database_.execute("COMMIT"); }
+
+ private:
+  Database& database_;
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <variant>
+
+#include "monitor/bucket.h"
+#include "monitor/retention.h"
+#include "monitor/schema.h"
+#include "monitor/store.h"
+#include "mpm/error.hpp"
+#include "mpm/source.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
+
+Clock::duration seconds(double s) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+}
+
+struct BeginSession {
+  SessionInfo info;
+  UnixMs time;
+};
+struct EndSession {
+  UnixMs time;
+};
+using Operation = std::variant<Sample, Event, BeginSession, EndSession>;
+
+// Where samples and events go: known once the session's row is written.
+struct Place {
+  std::int64_t source = 0, session = 0;  // 0: none
+};
+
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+std::optional<FileIdentity> identityOf(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino};
+}
+
+// The writing itself, on one thread.
+class Connection {
+ public:
+  Connection(const std::string& path, bool create)
+      : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)) {
+    insert_sample_ = database_.prepare(
+        "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert_event_ =
+        database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
+  }
+
+  // All of `operations` in one transaction, or none. Returns the place that holds afterwards.
+  Place commit(const std::deque<Operation>& operations, Place place) {
+    if (identityOf(path_) != identity_) throw Error("'" + path_ + "' was moved or deleted");
+    Transaction transaction(database_);
+    AggregateUpdate aggregates;
+    for (const Operation& operation : operations)
+      std::visit([&](const auto& what) { write(what, place, aggregates); }, operation);
+    aggregates.write(database_);
+    transaction.commit();
+    return place;
+  }
+
+  // After a full disk the connection is made anew; the session goes on where its rows were committed.
+  Retention maintain(const StoreOptions& options) {
+    const Retention result = forgetSome(database_, options.now(), options.keep_days,
+                                        static_cast<std::int64_t>(std::llround(options.max_megabytes * 1e6)));
+    // PASSIVE waits for nobody; what it moves and syncs is safe from a power cut.
+    database_.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    return result;
+  }
+
+  std::int64_t bytes() const { return database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"); }
+
+ private:
+  void write(const Sample& sample, Place& place, AggregateUpdate& aggregates) {
+    if (place.session == 0) return;
+    insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
+                       areasJson(sample.areas), sample.night, sample.brightness, sample.dropped);
+    aggregates.add(place.source, place.session, sample);
+  }
+
+  void write(const Event& event, Place& place, AggregateUpdate&) {
+    insert_event_.run(place.source == 0 ? std::nullopt : std::optional(place.source), event.time,
+                      static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
+  }
+
+  void write(const BeginSession& begin, Place& place, AggregateUpdate& aggregates) {
+    write(EndSession{begin.time}, place, aggregates);
+    const SessionInfo& info = begin.info;
+    database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(info.source);
+    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
+    find.bind(info.source).step();
+    place.source = find.integer(0);
+    nlohmann::json classes = nlohmann::json::array();
+    for (const std::string& name : info.classes) classes.push_back(name);
+    database_
+        .prepare(
+            "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
+            " latitude, longitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .run(place.source, begin.time, info.model, info.model_name, mpm::toString(info.schedule), info.tokens,
+             classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
+             info.longitude);
+    place.session = database_.lastId();
+  }
+
+  void write(const EndSession& end, Place& place, AggregateUpdate&) {
+    if (place.session == 0) return;
+    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?").run(end.time, place.session);
+    place.session = 0;  // events without a session still belong to the source
+  }
+
+  std::string path_;
+  Database database_;
+  std::optional<FileIdentity> identity_;
+  Statement insert_sample_, insert_event_;
+};
+
+}  // namespace
+
+void StoreOptions::validate() const {
+  const auto atLeast = [](double value, double least, const char* name) {
+    if (!(value >= least))
+      throw Error(std::string(name) + " of the store must not be less than " + std::to_string(least));
+  };
+  atLeast(commit_s, 0.001, "commit_s");
+  atLeast(retry_s, 0.001, "retry_s");
+  atLeast(maintenance_s, 0.001, "maintenance_s");
+  atLeast(keep_days, 0, "keep_days");
+  atLeast(max_megabytes, 0, "max_megabytes");
+  if (max_pending < 1) throw Error("max_pending of the store must be at least 1");
+}
+
+struct StoreWriter::Impl {
+  std::string path;
+  StoreOptions options;
+  EventCallback on_event;
+
+  // Of the writer's thread.
+  std::optional<Connection> connection;
+  Place place;
+  bool hopeless = false;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Operation> queue;
+  std::size_t samples_queued = 0;
+  std::int64_t enqueued = 0, done = 0;  // operations; `done` counts those given up as well
+  std::int64_t attempts_failed = 0;
+  bool stopping = false, hurry = false;
+  WriterStatus status;
+  std::thread thread;
+
+  void enqueue(Operation operation) {
+    {
+      const std::lock_guard lock(mutex);
+      if (std::holds_alternative<Sample>(operation)) ++samples_queued;
+      queue.push_back(std::move(operation));
+      ++enqueued;
+      forgetOverflow();
+    }
+    changed.notify_all();
+  }
+
+  // Only a disk that is full for long fills the queue.
+  void forgetOverflow() {
+    const auto dropFirst = [&](bool samples) {
+      const auto oldest = std::find_if(queue.begin(), queue.end(), [&](const Operation& operation) {
+        return samples ? std::holds_alternative<Sample>(operation) : std::holds_alternative<Event>(operation);
+      });
+      if (oldest == queue.end()) return;
+      queue.erase(oldest);
+      ++done;
+    };
+    if (samples_queued > options.max_pending) {
+      dropFirst(true);
+      --samples_queued;
+      ++status.lost;
+    }
+    if (queue.size() - samples_queued > kMaxOthers) dropFirst(false);
+  }
+
+  void post(Severity severity, const std::string& message) {
+    const Event event{options.now(), EventKind::kStorage, severity, message};
+    enqueue(event);
+    if (on_event) on_event(event);
+  }
+
+  void run() {
+    Clock::time_point next_commit = Clock::now(), next_maintenance = Clock::now();
+    std::unique_lock lock(mutex);
+    while (true) {
+      const auto due = [&] { return stopping || hurry || (!queue.empty() && Clock::now() >= next_commit); };
+      while (!due()) {
+        if (queue.empty())
+          changed.wait_until(lock, next_maintenance, [&] { return due() || !queue.empty(); });
+        else
+          changed.wait_until(lock, next_commit, [&] { return stopping || hurry; });
+        if (status.writing && Clock::now() >= next_maintenance) break;
+      }
+      const bool last = stopping;
+      hurry = false;
+      lock.unlock();
+      const bool committed = commitPending();
+      next_commit = Clock::now() + seconds(committed ? options.commit_s : options.retry_s);
+      if (committed && !last && Clock::now() >= next_maintenance)
+        next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : seconds(options.maintenance_s));
+      lock.lock();
+      if (last) return;
+    }
+  }
+
+  bool commitPending() {
+    std::deque<Operation> batch;
+    std::size_t batch_samples = 0;
+    {
+      const std::lock_guard lock(mutex);
+      batch.swap(queue);
+      batch_samples = std::exchange(samples_queued, 0);
+    }
+    try {
+      if (!connection) connection.emplace(path, false);
+      if (!batch.empty()) place = connection->commit(batch, place);
+    } catch (const std::exception& error) {
+      giveBack(std::move(batch), batch_samples, error.what());
+      return false;
+    }
+    std::int64_t lost = 0;
+    bool resumed = false;
+    {
+      const std::lock_guard lock(mutex);
+      done += static_cast<std::int64_t>(batch.size());
+      status.samples += static_cast<std::int64_t>(batch_samples);
+      resumed = !std::exchange(status.writing, true);
+      lost = status.lost;
+      status.problem.clear();
+    }
+    changed.notify_all();
+    measure();
+    if (resumed)
+      post(Severity::kInfo, "writing again to '" + path + "'" +
+                                (lost > 0 ? "; " + std::to_string(lost) + " samples were lost so far" : ""));
+    return true;
+  }
+
+  void giveBack(std::deque<Operation> batch, std::size_t batch_samples, const std::string& problem) {
+    connection.reset();  // a disk that was pulled out and put back needs a new one
+    bool first = false;
+    {
+      const std::lock_guard lock(mutex);
+      batch.insert(batch.end(), std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end()));
+      queue.swap(batch);
+      samples_queued += batch_samples;
+      while (samples_queued > options.max_pending) forgetOverflow();
+      first = std::exchange(status.writing, false);
+      status.problem = problem;
+      ++attempts_failed;
+    }
+    changed.notify_all();
+    if (first) post(Severity::kError, "cannot write to '" + path + "', samples wait in memory: " + problem);
+  }
+
+  // True when there is more to do at once.
+  bool maintain() {
+    try {
+      const Retention result = connection->maintain(options);
+      measure();
+      if (result == Retention::kHopeless && !std::exchange(hopeless, true))
+        post(Severity::kWarning, "'" + path + "' is larger than its limit, and all that is left is recent");
+      if (result == Retention::kDone) hopeless = false;
+      return result == Retention::kMore;
+    } catch (const std::exception&) {  // the next commit meets the same trouble and reports it
+      return false;
+    }
+  }
+
+  void measure() {
+    try {
+      const std::int64_t bytes = connection->bytes();
+      const std::lock_guard lock(mutex);
+      status.bytes = bytes;
+    } catch (const std::exception&) {
+    }
+  }
+};
+
+StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCallback on_event)
+    : impl_(std::make_unique<Impl>()) {
+  options.validate();
+  impl_->path = path;
+  impl_->options = std::move(options);
+  impl_->on_event = std::move(on_event);
+  impl_->connection.emplace(path, true);
+  impl_->measure();
+  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+}
+
+StoreWriter::~StoreWriter() {
+  endSession();
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->changed.notify_all();
+  impl_->thread.join();
+}
+
+void StoreWriter::beginSession(const SessionInfo& info) {
+  SessionInfo shown = info;
+  shown.source = withoutCredentials(info.source);
+  shown.model = withoutCredentials(info.model);
+  impl_->enqueue(BeginSession{std::move(shown), impl_->options.now()});
+}
+
+void StoreWriter::endSession() { impl_->enqueue(EndSession{impl_->options.now()}); }
+
+void StoreWriter::append(const Sample& sample) { impl_->enqueue(sample); }
+
+void StoreWriter::append(const Event& event) {
+  Event shown = event;
+  shown.message = withoutCredentials(event.message);
+  impl_->enqueue(std::move(shown));
+}
+
+bool StoreWriter::flush() {
+  std::unique_lock lock(impl_->mutex);
+  const std::int64_t target = impl_->enqueued, failed_before = impl_->attempts_failed;
+  impl_->hurry = true;
+  impl_->changed.notify_all();
+  impl_->changed.wait(lock, [&] { return impl_->done >= target || impl_->attempts_failed > failed_before; });
+  return impl_->done >= target;
+}
+
+WriterStatus StoreWriter::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  WriterStatus status = impl_->status;
+  status.pending = static_cast<std::int64_t>(impl_->samples_queued);
+  return status;
+}
+
+}  // namespace mpm::monitor

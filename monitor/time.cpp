@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/time.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace mpm::monitor {
+
+UnixMs unixNow() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::int64_t steadyNow() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+std::string isoTime(UnixMs time, bool milliseconds) {
+  const UnixMs rest = ((time % kSecondMs) + kSecondMs) % kSecondMs;
+  const std::time_t second = (time - rest) / kSecondMs;
+  std::tm parts{};
+  if (!::gmtime_r(&second, &parts)) return "?";
+  char text[64];
+  text[std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts)] = '\0';
+  std::string result = text;
+  if (milliseconds) {
+    std::snprintf(text, sizeof text, ".%03d", static_cast<int>(rest));
+    result += text;
+  }
+  return result + "Z";
+}
+
+std::optional<std::int64_t> ClockWatch::jump(UnixMs wall, std::int64_t steady) {
+  const std::int64_t offset = wall - steady;
+  const std::int64_t by = offset_ ? offset - *offset_ : 0;
+  offset_ = offset;  // also after a small step, so that slow corrections never add up to a jump
+  return std::llabs(by) > tolerance_ms_ ? std::optional(by) : std::nullopt;
+}
+
+}  // namespace mpm::monitor
