@@ -36,7 +36,8 @@ TEST_P(CamVidEval, MeetsTheReference) {
   ASSERT_EQ(json["tokens_mean"].size(), row["tokens_mean"].size());
   for (std::size_t k = 0; k < row["tokens_mean"].size(); ++k)
     EXPECT_NEAR(json["tokens_mean"][k], row["tokens_mean"][k], 0.5) << k;
-  for (const auto& [name, iou] : row["iou"].items()) EXPECT_NEAR(json["iou"][name], iou, 0.5) << name;
+  const nlohmann::json iou_of_class = row.value("iou", nlohmann::json::object());
+  for (const auto& [name, iou] : iou_of_class.items()) EXPECT_NEAR(json["iou"][name], iou, 0.5) << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), [](const auto& row) {
