@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+
+#include "mpm/error.hpp"
+#include "samples.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+#include "train/shapes.h"
+
+namespace mpm::train {
+namespace {
+
+using test::TemporaryFolder;
+
+constexpr Size2 kSize = {32, 48};
+constexpr int kIgnore = 255;
+
+AugmentationOptions nothing() { return {1, 1, 0, 0, 0, 0, 0, 0, 0}; }
+
+std::unique_ptr<SampleSource> open(const std::string& training, const std::string& validation = "") {
+  return openFolder({training, validation, test::kShapeClasses}, nothing(), 1, kIgnore);
+}
+
+TEST(FolderSource, ShowsEveryTrainingImageOncePerEpoch) {
+  const TemporaryFolder folder;
+  test::writeShapes(folder / "data", 20, kSize);
+  const auto source = open(folder / "data");
+  EXPECT_EQ(source->heldOutCount(), 2);
+  std::vector<cv::Mat> first;
+  std::vector<int> orders[2];
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::map<int, int> seen;
+    for (int i = 0; i < 18; ++i) {
+      const Sample sample = source->trainingChunk(static_cast<std::uint64_t>(18 * epoch + i), kSize).at(0);
+      int found = -1;
+      for (int number = 0; number < 20; ++number)
+        if (cv::norm(sample.image, test::shapes(number, kSize).image, cv::NORM_INF) == 0) found = number;
+      ASSERT_GE(found, 0);
+      EXPECT_EQ(cv::norm(sample.labels, test::shapes(found, kSize).labels, cv::NORM_INF), 0);
+      ++seen[found];
+      orders[epoch].push_back(found);
+    }
+    EXPECT_EQ(seen.size(), 18u);
+    EXPECT_FALSE(seen.contains(9) || seen.contains(19)) << "held out";
+  }
+  EXPECT_NE(orders[0], orders[1]);
+}
+
+TEST(FolderSource, HoldsOutAFolderOfItsOwn) {
+  const TemporaryFolder folder;
+  test::writeShapes(folder / "a", 3, kSize);
+  test::writeShapes(folder / "b", 5, kSize);
+  const auto source = open(folder / "a", folder / "b");
+  EXPECT_EQ(source->heldOutCount(), 5);
+  EXPECT_EQ(source->heldOut(4, {16, 16}).labels.size(), cv::Size(16, 16));
+}
+
+TEST(FolderSource, NamesWhatIsWrong) {
+  const TemporaryFolder folder;
+  EXPECT_MPM_ERROR((open(folder / "none")), "none");
+  std::filesystem::create_directories(folder / "empty/images");
+  std::filesystem::create_directories(folder / "empty/labels");
+  EXPECT_MPM_ERROR((open(folder / "empty")), "holds no pairs");
+  test::writeShapes(folder / "few", 3, kSize);
+  EXPECT_MPM_ERROR((open(folder / "few")), "fewer than 10");
+  EXPECT_MPM_ERROR((openFolder({folder / "few", folder / "few", {}}, {}, 1, kIgnore)), "--classes");
+
+  const auto readBad = [&](const cv::Mat& labels) {
+    cv::imwrite(folder / "few/labels/0001.png", labels);
+    const auto source = open(folder / "few", folder / "few");
+    source->heldOut(1, kSize);
+  };
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(7)))), "0001.png");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(7)))), "label 7");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(7)))), "3 classes");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "0001.png");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "8-bit");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "0001.png");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "sizes");
+  EXPECT_NO_THROW(readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(kIgnore))));
+}
+
+}  // namespace
+}  // namespace mpm::train

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network_config.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "mpm/error.hpp"
+#include "support/throws_with.h"
+
+namespace mpm::train {
+namespace {
+
+NetworkConfig config(const char* name, int classes, Size2 input) {
+  NetworkConfig made = networkConfig(name);
+  made.classes = classes;
+  made.input = input;
+  return made;
+}
+
+std::int64_t count(const NetworkConfig& network) {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters(network)) sum += elements(parameter.shape);
+  return sum;
+}
+
+// A block of width d: qkv 3d^2 + 3d, proj d^2 + d, MLP 8d^2 + 5d, two norms 4d. Written out, not taken from the table.
+TEST(Parameters, AreAsManyAsThePaperHas) {
+  for (const auto& [name, d] : {std::pair{"vit-t16", 192}, {"vit-s16", 384}, {"vit-b16", 768}}) {
+    const int classes = 150, tokens = 32 * 32;
+    const std::int64_t block = 12LL * d * d + 13 * d;
+    const std::int64_t encoder = 12 * block + 768LL * d + d + d + (tokens + 1) * d + 2 * d;
+    const std::int64_t decoder = 2 * block + d * d + d + classes * d + 2 * d + 2LL * d * d + 2 * classes;
+    EXPECT_EQ(count(config(name, classes, {512, 512})), encoder + decoder) << name;
+  }
+}
+
+TEST(Parameters, DecayActsOnMatricesAlone) {
+  for (const Parameter& parameter : parameters(config("vit-t16", 9, {256, 384}))) {
+    const bool embedding = parameter.name.ends_with("pos_embed") || parameter.name.ends_with("cls_token") ||
+                           parameter.name.ends_with("cls_emb");
+    EXPECT_EQ(parameter.decays, parameter.shape.size() > 1 && !embedding) << parameter.name;
+  }
+}
+
+TEST(InitialWeights, FollowTheirDistributions) {
+  const TensorMap weights = initialWeights(config("vit-t16", 9, {256, 384}), 3);
+  double squares = 0, sum = 0, largest = 0;
+  const std::vector<float>& matrix = weights.at("encoder.blocks.3.mlp.fc1.weight").values;
+  for (const float value : matrix) {
+    sum += value;
+    squares += value * value;
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  const double n = static_cast<double>(matrix.size());
+  EXPECT_NEAR(sum / n, 0, 2e-4);
+  EXPECT_NEAR(std::sqrt(squares / n), 0.02 * 0.880, 2e-4)
+      << "a normal cut at 2 deviations keeps 0.880 of its deviation";
+  EXPECT_LE(largest, 0.04f + 1e-6);
+  EXPECT_THAT(weights.at("encoder.blocks.3.norm1.weight").values, testing::Each(1.f));
+  EXPECT_THAT(weights.at("encoder.blocks.3.mlp.fc1.bias").values, testing::Each(0.f));
+}
+
+TEST(InitialWeights, FollowTheSeed) {
+  const NetworkConfig network = config("vit-t16", 9, {64, 64});
+  const auto weights = [&](std::uint64_t seed) { return initialWeights(network, seed).at("decoder.cls_emb").values; };
+  EXPECT_EQ(weights(1), weights(1));
+  EXPECT_NE(weights(1), weights(2));
+}
+
+TEST(ResizedPositions, KeepTheClassTokenAndInterpolateTheRest) {
+  // A plane that is linear in x and y stays one away from the borders.
+  const Size2 from{4, 6}, to{8, 12};
+  HostTensor positions{{1, 25, 2}, std::vector<float>(50)};
+  positions.values[0] = 100;
+  positions.values[1] = 200;
+  for (int i = 0; i < 24; ++i) {
+    positions.values[static_cast<std::size_t>(2 + 2 * i)] = static_cast<float>(i % 6);
+    positions.values[static_cast<std::size_t>(3 + 2 * i)] = static_cast<float>(i / 6);
+  }
+  const HostTensor resized = resizedPositions(positions, from, to);
+  ASSERT_EQ(resized.shape, (std::vector<std::int64_t>{1, 97, 2}));
+  EXPECT_EQ(resized.values[0], 100);
+  EXPECT_EQ(resized.values[1], 200);
+  for (int y = 1; y < 7; ++y)
+    for (int x = 1; x < 11; ++x) {
+      const auto at = static_cast<std::size_t>(2 * (1 + y * 12 + x));
+      EXPECT_NEAR(resized.values[at], (x + 0.5) / 2 - 0.5, 1e-5);
+      EXPECT_NEAR(resized.values[at + 1], (y + 0.5) / 2 - 0.5, 1e-5);
+    }
+  EXPECT_EQ(resizedPositions(positions, from, from).values, positions.values);
+}
+
+TEST(FittedWeights, ReplaceWhatDependsOnTheClassesAndNothingElse) {
+  NetworkConfig from = config("vit-t16", 9, {64, 64}), to = config("vit-t16", 4, {64, 96});
+  from.blocks = to.blocks = 1;
+  const TensorMap old = initialWeights(from, 1), fresh = initialWeights(to, 2);
+  const TensorMap fitted = fittedWeights(old, from, to, fresh);
+  EXPECT_EQ(fitted.at("decoder.cls_emb").values, fresh.at("decoder.cls_emb").values);
+  EXPECT_EQ(fitted.at("decoder.mask_norm.weight").shape, (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(fitted.at("encoder.blocks.0.mlp.fc2.weight").values, old.at("encoder.blocks.0.mlp.fc2.weight").values);
+  EXPECT_EQ(fitted.at("encoder.pos_embed").shape, (std::vector<std::int64_t>{1, 25, 192}));
+
+  TensorMap incomplete = old;
+  incomplete.erase("encoder.norm.bias");
+  EXPECT_MPM_ERROR((fittedWeights(incomplete, from, to, fresh)), "encoder.norm.bias");
+  EXPECT_MPM_ERROR((fittedWeights(incomplete, from, to, fresh)), "missing");
+  NetworkConfig wider = to;
+  wider.dim = 384;
+  EXPECT_MPM_ERROR((fittedWeights(old, from, wider, initialWeights(wider, 1))), "{1, 1, 192}");
+  EXPECT_MPM_ERROR((fittedWeights(old, from, wider, initialWeights(wider, 1))), "{1, 1, 384}");
+}
+
+TEST(NetworkConfig, RefusesWhatCannotBe) {
+  EXPECT_THROW(networkConfig("vit-x"), Error);
+  EXPECT_THROW(config("vit-t16", 9, {250, 384}).validate(), Error);
+  EXPECT_THROW(config("vit-t16", 1, {256, 384}).validate(), Error);
+  EXPECT_NO_THROW(config("vit-t16", 9, {256, 384}).validate());
+  NetworkConfig odd = config("vit-t16", 9, {256, 384});
+  odd.dim = 100;
+  EXPECT_THROW(odd.validate(), Error);
+}
+
+}  // namespace
+}  // namespace mpm::train

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <opencv2/dnn.hpp>
+
+#include "files.h"
+#include "learner.h"
+#include "model_files.h"
+#include "mpm/convert.hpp"
+#include "mpm/read_net.hpp"
+#include "onnx_writer.h"
+#include "support/temporary_folder.h"
+#include "train/shapes.h"
+
+namespace mpm::train {
+namespace {
+
+constexpr Size2 kSize = {64, 96};
+constexpr int kImages = 16;
+
+LearnerOptions optionsFor(Size2 input) {
+  LearnerOptions options;
+  options.network.dim = 128;
+  options.network.blocks = 3;
+  options.network.classes = 3;
+  options.network.input = input;
+  options.average = 0;
+  options.threads = 1;
+  return options;
+}
+
+// A network that has learned something: one of random weights is undecided at every pixel.
+const TensorMap& trainedWeights() {
+  static const TensorMap weights = [] {
+    const LearnerOptions options = optionsFor(kSize);
+    Learner net(options, initialWeights(options.network, 1));
+    for (int step = 0; step < 80; ++step) {
+      const auto [images, labels] = test::shapeBatch(8 * step, 8, kSize);
+      net.step(images, labels, step, 1, 1e-3 * std::min(1., (step + 1) / 20.));
+    }
+    return net.weights();
+  }();
+  return weights;
+}
+
+ModelFacts facts() { return {"shapes", "RGB", {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, test::kShapeClasses, 255}; }
+
+cv::Mat byLibTorch(Size2 input, const TensorMap& weights, const cv::Mat& images) {
+  return Learner(optionsFor(input), weights).predict(images);
+}
+
+// Share of pixels at which mpm::readNet of the file gives the labels of LibTorch.
+double agreement(const std::string& model, Size2 input, const cv::Mat& images, const cv::Mat& expected) {
+  ReadOptions options;
+  options.schedule = Schedule{};  // LibTorch merges nothing
+  ModelInfo info;
+  cv::dnn::Net net = readNet(model, options, &info);
+  EXPECT_EQ(info.head, "mask_transformer");
+  EXPECT_EQ(info.facts.name, "shapes");
+  EXPECT_EQ(info.input, input);
+  EXPECT_EQ(info.special_tokens, 1);
+  int equal = 0;
+  for (int i = 0; i < images.size[0]; ++i) {
+    const cv::Mat image(input.height, input.width, CV_8UC3, const_cast<uchar*>(images.ptr(i)));
+    net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat labels = net.forward("labels");
+    cv::Mat bytes, truth(input.height, input.width, CV_8U, const_cast<uchar*>(expected.ptr(i)));
+    cv::Mat(input.height, input.width, CV_32F, labels.data).convertTo(bytes, CV_8U);
+    equal += cv::countNonZero(bytes == truth);
+  }
+  return static_cast<double>(equal) / (images.size[0] * input.height * input.width);
+}
+
+TEST(Onnx, IsStandardOpsOfAnOpsetThatEveryRuntimeHas) {
+  const NetworkConfig config = optionsFor(kSize).network;
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(onnxModel(config, initialWeights(config, 1), true)));
+  ASSERT_EQ(model.opset_import_size(), 1);
+  EXPECT_EQ(model.opset_import(0).domain(), "");
+  EXPECT_LE(model.opset_import(0).version(), 17);
+  for (const auto& node : model.graph().node()) EXPECT_EQ(node.domain(), "") << node.name();
+}
+
+TEST(Onnx, TheDefaultModelFitsIn14Megabytes) {
+  NetworkConfig config = networkConfig("vit-t16");
+  config.classes = 9;
+  config.input = {448, 640};
+  const TensorMap weights = initialWeights(config, 1);
+  EXPECT_LE(onnxModel(config, weights, true).size(), 14'000'000u);
+  EXPECT_GT(onnxModel(config, weights, false).size(), 26'000'000u);
+}
+
+TEST(Onnx, GivesTheLabelsOfLibTorch) {
+  const test::TemporaryFolder folder;
+  const NetworkConfig config = optionsFor(kSize).network;
+  const auto [images, labels] = test::shapeBatch(50000, kImages, kSize);
+  const cv::Mat expected = byLibTorch(kSize, trainedWeights(), images);
+  for (int label = 0; label < 3; ++label) EXPECT_GT(cv::countNonZero(expected.reshape(1, 1) == label), 100) << label;
+  writeModel(folder / "full", config, trainedWeights(), kSize, false, facts());
+  EXPECT_GE(agreement(folder / "full.onnx", kSize, images, expected), 0.999);
+}
+
+TEST(Onnx, WithHalfWeightsGivesTheLabelsOfRoundedWeights) {
+  const test::TemporaryFolder folder;
+  const NetworkConfig config = optionsFor(kSize).network;
+  const auto [images, labels] = test::shapeBatch(60000, kImages, kSize);
+  const cv::Mat expected = byLibTorch(kSize, roundedToHalf(config, trainedWeights()), images);
+  writeModel(folder / "half", config, trainedWeights(), kSize, true, facts());
+  EXPECT_GE(agreement(folder / "half.onnx", kSize, images, expected), 0.999);
+}
+
+TEST(Onnx, IsExportedForAnotherSize) {
+  const test::TemporaryFolder folder;
+  constexpr Size2 kLarge = {96, 160};
+  const NetworkConfig config = optionsFor(kSize).network, large = optionsFor(kLarge).network;
+  const auto [images, labels] = test::shapeBatch(70000, 4, kLarge);
+  const cv::Mat expected = byLibTorch(kLarge, fittedWeights(trainedWeights(), config, large, {}), images);
+  writeModel(folder / "large", config, trainedWeights(), kLarge, false, facts());
+  EXPECT_GE(agreement(folder / "large.onnx", kLarge, images, expected), 0.999);
+}
+
+TEST(Onnx, ConvertsWithTheDefaultSchedule) {
+  const test::TemporaryFolder folder;
+  writeModel(folder / "m", optionsFor(kSize).network, trainedWeights(), kSize, true, facts());
+  ConvertOptions options;
+  options.schedule = Schedule{1, 2};
+  const ModelInfo info = convertFile(folder / "m.onnx", folder / "m_mpm.onnx", options);
+  EXPECT_TRUE(info.segments());
+  EXPECT_EQ(info.classes, 3);
+  EXPECT_EQ(info.facts.classes.at(1).name, "disc");
+  EXPECT_TRUE(std::filesystem::exists(folder / "m_mpm.onnx"));
+}
+
+}  // namespace
+}  // namespace mpm::train

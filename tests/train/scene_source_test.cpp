@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "samples.h"
+
+namespace mpm::train {
+namespace {
+
+constexpr Size2 kSize = {96, 144};
+
+std::unique_ptr<SampleSource> open(std::uint64_t seed) {
+  SceneOptions scene;
+  scene.samples_per_street = 3;
+  scene.held_out_streets = 2;
+  scene.held_out_per_street = 4;
+  return openScenes(scene, {}, seed, 255);
+}
+
+bool same(const Sample& a, const Sample& b) {
+  return cv::norm(a.image, b.image, cv::NORM_INF) == 0 && cv::norm(a.labels, b.labels, cv::NORM_INF) == 0;
+}
+
+TEST(SceneSource, AChunkIsAFunctionOfSeedAndNumber) {
+  const auto one = open(1), again = open(1), other = open(2);
+  const auto chunk = one->trainingChunk(5, kSize);
+  ASSERT_EQ(chunk.size(), 3u);
+  for (const Sample& sample : chunk) {
+    EXPECT_EQ(sample.image.size(), cv::Size(kSize.width, kSize.height));
+    EXPECT_EQ(sample.labels.size(), sample.image.size());
+  }
+  one->trainingChunk(6, kSize);
+  const auto repeated = again->trainingChunk(5, kSize);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(same(chunk[i], repeated[i])) << i;
+  EXPECT_FALSE(same(chunk[0], other->trainingChunk(5, kSize)[0]));
+  EXPECT_FALSE(same(chunk[0], one->trainingChunk(6, kSize)[0]));
+  EXPECT_FALSE(same(chunk[0], chunk[1]));
+}
+
+TEST(SceneSource, HoldsOutDaysAndNightsWhateverTheSeed) {
+  const auto one = open(1), other = open(2);
+  ASSERT_EQ(one->heldOutCount(), 8);
+  EXPECT_TRUE(one->knowsNight());
+  int nights = 0;
+  for (int i = 0; i < 8; ++i) {
+    const Sample sample = one->heldOut(i, kSize);
+    nights += sample.night;
+    EXPECT_TRUE(same(sample, other->heldOut(i, kSize)));
+    double largest = 0;
+    cv::minMaxLoc(sample.labels, nullptr, &largest);
+    EXPECT_LT(largest, static_cast<double>(one->classes().size()));
+  }
+  EXPECT_GT(nights, 0);
+  EXPECT_LT(nights, 8);
+}
+
+}  // namespace
+}  // namespace mpm::train
