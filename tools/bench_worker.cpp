@@ -35,7 +35,7 @@ class BenchWorker {
         net_(readNet(arguments.model, arguments.options, &info_)),
         flops_(convertModel(arguments.model, arguments.options)),
         folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
-    if (options_.threads > 0) cv::setNumThreads(options_.threads);
+    if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
     outputs_ = {"token_counts"};
     outputs_.insert(outputs_.end(), info_.outputs.begin(), info_.outputs.end());
     std::filesystem::create_directories(folder_);

@@ -76,8 +76,13 @@ TEST_F(BadInput, InputSizeThatThePatchesDoNotDivide) {
 
 TEST_F(BadInput, NanWeights) {
   writeModelWithNan(kSegmenter, folder_ / "nan.onnx");
+  writeModelThatOverflows(kSegmenter, folder_ / "overflows.onnx");
   for (const char* schedule : {"none", "1,2"})
-    expectFailure(run(folder_ / "nan.onnx", {"--schedule", schedule}), 1, {"NaN"});
+    for (const char* model : {"nan.onnx", "overflows.onnx"}) {
+      expectFailure(run(folder_ / model, {"--schedule", schedule, "--out", folder_ / "out"}), 1, {"NaN"});
+      EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a_labels.png"));
+      EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a_merge.png"));
+    }
 }
 
 TEST_F(BadInput, SourceThatIsNotThere) {

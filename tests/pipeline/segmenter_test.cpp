@@ -205,11 +205,13 @@ TEST(Segmenter, RefusesOptionsThatMakeNoSense) {
 
 TEST(Segmenter, NamesNanInTheNet) {
   const test::TemporaryFolder folder;
-  test::writeModelWithNan(kMask, folder / "nan.onnx");
-  Segmenter full(folder / "nan.onnx", merging({}));
-  EXPECT_MPM_ERROR(full.segment(picture(32, 64)), "NaN");
-  Segmenter merged(folder / "nan.onnx", merging({1, 2}));
+  test::writeModelThatOverflows(kMask, folder / "overflows.onnx");
+  Segmenter full(folder / "overflows.onnx", merging({}));
+  EXPECT_MPM_ERROR(full.segment(picture(32, 64)), "scores hold NaN or infinity");
+  Segmenter merged(folder / "overflows.onnx", merging({1, 2}));
   EXPECT_MPM_ERROR(merged.segment(picture(32, 64)), "merge/before_block1");
+  test::writeModelWithNan(kMask, folder / "nan.onnx");
+  EXPECT_MPM_ERROR(Segmenter(folder / "nan.onnx", merging({})), "NaN");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ enum class Fit {
 
 struct SegmenterOptions : ConvertOptions {
   Fit fit = Fit::kResize;
-  int threads = 0;  ///< 0: OpenCV's default. Sets cv::setNumThreads, which is global to the process.
+  int threads = 0;  ///< 0: OpenCV's default; at most the CPUs. Sets cv::setNumThreads, global to the process.
 };
 
 /// What one image became.

@@ -22,6 +22,15 @@ std::vector<int> cellOfPixel(int pixels, int cells) {
   return result;
 }
 
+// Seen on any fill: white would vanish in the sky, black in the night.
+cv::Vec3b borderColor(const cv::Vec3b& fill) {
+  const bool bright = 114 * fill[0] + 587 * fill[1] + 299 * fill[2] > 140 * 1000;
+  cv::Vec3b color;
+  for (int c = 0; c < 3; ++c)
+    color[c] = static_cast<std::uint8_t>(bright ? fill[c] * 5 / 9 : 255 - (255 - fill[c]) * 5 / 9);
+  return color;
+}
+
 }  // namespace
 
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
@@ -79,14 +88,14 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
       ++sum.pixels;
     }
   }
-  std::vector<cv::Vec3b> fill(sums.size());
+  std::vector<cv::Vec3b> fill(sums.size()), border(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i].pixels == 0) continue;
     for (int c = 0; c < 3; ++c)
       fill[i][c] = static_cast<std::uint8_t>((sums[i].bgr[c] + sums[i].pixels / 2) / sums[i].pixels);
+    border[i] = borderColor(fill[i]);
   }
 
-  constexpr std::uint8_t kBorder = 255;
   cv::Mat picture(image.size(), CV_8UC3);
   for (int y = 0; y < image.rows; ++y) {
     auto* to = picture.ptr<cv::Vec3b>(y);
@@ -94,7 +103,7 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
       const int cluster = clusterAt(y, x);
       const bool edge = (x + 1 < image.cols && clusterAt(y, x + 1) != cluster) ||
                         (y + 1 < image.rows && clusterAt(y + 1, x) != cluster);
-      to[x] = edge ? cv::Vec3b::all(kBorder) : fill[cluster];
+      to[x] = edge ? border[cluster] : fill[cluster];
     }
   }
   return picture;

@@ -61,9 +61,7 @@ struct Segmenter::Impl {
   AxisResampling label_rows, label_columns;
 
   Impl(const std::string& model, const SegmenterOptions& opts)
-      : options(opts), net(readNet(model, opts, &info)), normalize(info.facts) {
-    if (options.threads < 0) throw Error("the number of threads must not be negative");
-    if (options.threads > 0) cv::setNumThreads(options.threads);
+      : options(opts), net(read(model, opts, info)), normalize(info.facts) {
     if (info.segments() && info.classes > 256)
       throw Error("'" + model + "' has " + std::to_string(info.classes) +
                   " classes, but label maps have 8 bits: at most 256");
@@ -74,6 +72,12 @@ struct Segmenter::Impl {
       outputs.push_back("scores");
     else
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
+  }
+
+  static cv::dnn::Net read(const std::string& model, const SegmenterOptions& options, ModelInfo& info) {
+    if (options.threads < 0) throw Error("the number of threads must not be negative");
+    if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+    return readNet(model, options, &info);
   }
 
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.
