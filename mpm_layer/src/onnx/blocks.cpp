@@ -82,13 +82,12 @@ class BlockMatcher {
   bool no(int term, const std::string& expected) {
     if (why.empty()) {
       const Node* node = at(term).node;
-      why = node ? "node '" + node->name + "' (" + node->op + "): found " + describe(term) + ", expected " + expected
-                 : "found " + describe(term) + ", expected " + expected;
+      why = onnx_graph::describe(*node) + ": found " + kindOf(term) + ", expected " + expected;
     }
     return false;
   }
 
-  std::string describe(int term) const {
+  std::string kindOf(int term) const {
     switch (at(term).kind) {
       case TermKind::kPatches:
         return "the patches";
@@ -174,8 +173,10 @@ class BlockMatcher {
   /// weights).
   bool readsNorm(int linear, int stream, int& norm) {
     const int input = at(linear).inputs[0];
-    if (at(input).kind != TermKind::kNorm) return no(input, "the LayerNorm in front of attention or MLP (pre-norm)");
-    if (at(input).inputs[0] != stream) return no(input, "a LayerNorm of the residual stream");
+    if (at(input).kind != TermKind::kNorm) {
+      return no(linear, "a LayerNorm between the residual stream and attention or MLP (pre-norm)");
+    }
+    if (at(input).inputs[0] != stream) return no(input, "a LayerNorm of the residual stream (pre-norm)");
     if (norm >= 0 && norm != input &&
         (*at(norm).weight.floats != *at(input).weight.floats || *at(norm).bias.floats != *at(input).bias.floats ||
          at(norm).eps != at(input).eps)) {
@@ -321,9 +322,9 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
     });
     if (end < 0) {
       const Node* node = terms[static_cast<std::size_t>(middle)].node;
-      chain.obstacle = !mlp_why.empty() ? mlp_why
-                                        : "node '" + node->name + "' (" + node->op +
-                                              "): found no MLP behind the attention, expected a pre-norm block";
+      chain.obstacle = !mlp_why.empty()
+                           ? mlp_why
+                           : describe(*node) + ": found no MLP behind the attention, expected a pre-norm block";
       return chain;
     }
     chain.blocks.push_back(std::move(block));

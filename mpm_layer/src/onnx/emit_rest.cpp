@@ -215,6 +215,12 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Shape shape = graph_.shape(outputs[i]) ? *graph_.shape(outputs[i]) : Shape{};
+    if (plan_.retargeted && shape.size() == 3) {
+      const Embedding& embedding = trunk_.embedding;
+      shape[1] += ((plan_.input.height - embedding.weight.shape[2]) / embedding.stride_h + 1) *
+                      ((plan_.input.width - embedding.weight.shape[3]) / embedding.stride_w + 1) -
+                  patches();
+    }
     net_.output(names[i], shape);
   }
 }

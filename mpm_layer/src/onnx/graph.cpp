@@ -93,8 +93,12 @@ void Graph::dropUnused() {
   }
 }
 
+std::string describe(const Node& node) {
+  return "node '" + node.name + "' (" + (node.written_as.empty() ? node.op : node.written_as) + ")";
+}
+
 void refuse(const Node& node, const std::string& found, const std::string& expected) {
-  throw Error("node '" + node.name + "' (" + node.op + "): found " + found + ", expected " + expected);
+  throw Error(describe(node) + ": found " + found + ", expected " + expected);
 }
 
 }  // namespace mpm::onnx_graph

@@ -33,6 +33,7 @@ struct Node {
   const onnx::NodeProto* proto = nullptr;  ///< attributes; null for nodes that a canonical pass made
   float eps = 0;                           ///< canonical LayerNorm and L2Normalize
   std::string activation;                  ///< canonical Activation: a name of docs/ops.md
+  std::string written_as;                  ///< op before a canonical pass, for messages
   bool dead = false;
 
   int input(std::size_t index) const { return index < inputs.size() ? inputs[index] : -1; }
@@ -79,6 +80,9 @@ struct Graph {
 /// Reads the graph of `model`: constants, nodes with local functions put in place. The graph's nodes keep pointing into
 /// `model`. Throws mpm::Error.
 Graph readGraph(onnx::ModelProto& model, const std::filesystem::path& folder);
+
+/// "node 'NAME' (OP)".
+std::string describe(const Node& node);
 
 /// Throws mpm::Error "node 'NAME' (OP): found FOUND, expected EXPECTED".
 [[noreturn]] void refuse(const Node& node, const std::string& found, const std::string& expected);

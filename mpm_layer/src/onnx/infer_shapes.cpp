@@ -153,7 +153,8 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
                    "GroupNormalization",
                    "RMSNormalization",
                    "Trilu",
-                   "CumSum"})) {
+                   "CumSum",
+                   "Attention"})) {
     return *a;
   }
   if (op == "MatMul") return b ? matMulShape(node, *a, *b) : std::nullopt;

@@ -54,7 +54,11 @@ Meaning Interpreter::interpretNode(const Node& node) {
   if (is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div")) return arithmetic(node);
   if (is(node, "MatMul")) return matMul(node);
   if (is(node, "Einsum")) return einsum(node);
+  if (is(node, "Attention")) return attentionOp(node);
   if (is(node, "Softmax")) return softmax(node);
+  if (is(node, "Pad"))
+    return foreign(node, "a padded grid of tokens",
+                   "a plain ViT (hierarchical and windowed backbones, such as Swin, PVT or SAM, pad theirs)");
   if (is(node, "IsNaN") && as<Scores>(node.inputs[0])) return {};  // see where()
   if (is(node, "Where")) return where(node);
   if (is(node, "ReduceMean") || is(node, "GlobalAveragePool")) return mean(node);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "onnx/data_movement.h"
 #include "onnx/interpreter.h"
@@ -41,7 +42,62 @@ Meaning Interpreter::matMul(const Node& node) {
   if (!left || !right || left->shape.size() != right->shape.size() || left->shape.size() < 2) {
     return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
   }
-  return Scores{*left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), *out, 1, false};
+  return scoresOf(node, *left, Algebra::permuted(*right, lastTwoSwapped(right->shape.size())), *out);
+}
+
+Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) const {
+  const std::size_t rank = q.shape.size();
+  const std::int64_t tokens = algebra_.at(q.term).rows, queries = q.shape[rank - 2], keys = k.shape[rank - 2];
+  const bool several = elements(Shape(q.shape.begin(), q.shape.end() - 2)) > 1;
+  if (several && (queries != tokens || keys != tokens)) {
+    return foreign(node,
+                   "attention of " + std::to_string(queries) + " to " + std::to_string(keys) + " of " +
+                       std::to_string(tokens) + " tokens",
+                   kWindowed);
+  }
+  return Scores{std::move(q), std::move(k), std::move(shape), 1, false};
+}
+
+/// The op of opset 23: q, k, v as {1, heads, tokens, head_dim}, or {1, tokens, heads * head_dim}.
+Meaning Interpreter::attentionOp(const Node& node) {
+  std::vector<Cells> parts;
+  const std::int64_t heads = node.integer("q_num_heads", 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Cells* cells = cellsOf(node.input(i), node);
+    if (!cells) return foreign(node, "attention over something else than tokens");
+    parts.push_back(*cells);
+    if (cells->shape.size() != 3) continue;
+    if (heads < 1 || node.integer("kv_num_heads", heads) != heads || cells->shape[2] % heads != 0) {
+      return foreign(node, "keys shared by several heads", "as many heads in k and v as in q");
+    }
+    parts.back().shape = {cells->shape[0], cells->shape[1], heads, cells->shape[2] / heads};
+    parts.back() = Algebra::permuted(parts.back(), {0, 2, 1, 3});
+  }
+  for (const Cells& part : parts) {
+    if (part.shape != parts[0].shape || part.shape.size() != 4)
+      return foreign(node, "q, k and v of different shapes", "equal shapes");
+  }
+  for (std::size_t i = 3; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] >= 0) return foreign(node, "attention with a mask or a cache", "softmax(scale q k^T) v");
+  }
+  if (node.integer("is_causal", 0) != 0 || node.number("softcap", 0) != 0)
+    return foreign(node, "causal or capped attention", "softmax(scale q k^T) v");
+  const double width = static_cast<double>(parts[0].shape[3]);
+  Shape shape = parts[0].shape;
+  shape[3] = shape[2];
+  Meaning scores = scoresOf(node, parts[0], parts[1], shape);
+  if (!std::holds_alternative<Scores>(scores)) return scores;
+  std::get<Scores>(scores).scale =
+      node.attribute("scale") ? static_cast<double>(node.number("scale", 1)) : 1 / std::sqrt(width);
+  std::get<Scores>(scores).softmax = true;
+  Meaning result = context(node, std::get<Scores>(scores), parts[2]);
+  Cells* cells = std::get_if<Cells>(&result);
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if (cells && out && out->size() == 3) {
+    *cells = Algebra::permuted(*cells, {0, 2, 1, 3});
+    cells->shape = *out;
+  }
+  return result;
 }
 
 Meaning Interpreter::einsum(const Node& node) {
@@ -97,7 +153,7 @@ Meaning Interpreter::einsum(const Node& node) {
   const Cells q = Algebra::permuted(*left, left_order);
   Shape shape = q.shape;
   shape.back() = turned.shape[turned.shape.size() - 2];
-  return Scores{q, turned, shape, 1, false};
+  return scoresOf(node, q, turned, shape);
 }
 
 Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {
@@ -139,16 +195,15 @@ Meaning Interpreter::where(const Node& node) {
 }
 
 Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
-  const std::int64_t tokens = v.shape.size() < 2 ? 0 : v.shape[v.shape.size() - 2];
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
-  if (!q_view || !k_view || !v_view) {
+  if (!q_view || !k_view || !v_view || v.shape.size() < 2) {
     const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
     if (keys != rows)
       return foreign(node, "attention to " + std::to_string(keys) + " of " + std::to_string(rows) + " tokens",
                      kWindowed);
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
-  const std::int64_t width = scores.q.shape.back();
+  const std::int64_t width = scores.q.shape.back(), tokens = v.shape[v.shape.size() - 2];
   const auto heads = static_cast<std::int64_t>(q_view->column.size()) / width;
   if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
       scores.k.shape.back() != width || v.shape.back() != width ||

@@ -38,6 +38,8 @@ class Interpreter {
   // interpret_attention.cpp: from two projections to the context
   Meaning matMul(const Node& node);
   Meaning einsum(const Node& node);
+  Meaning attentionOp(const Node& node);
+  Meaning scoresOf(const Node& node, Cells q, Cells k, Shape shape) const;
   Meaning scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant);
   Meaning softmax(const Node& node);
   Meaning where(const Node& node);

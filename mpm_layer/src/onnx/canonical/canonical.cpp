@@ -82,6 +82,7 @@ bool Matcher::reducesLastAxis(const Node& node) const {
 }
 
 void Matcher::rewrite(Node& node, const char* op, std::vector<int> inputs) {
+  node.written_as = node.op;
   node.op = op;
   node.domain = kCanonical;
   node.inputs = std::move(inputs);
