@@ -82,7 +82,7 @@ Vec3 Atmosphere::radiance(Vec3 view, Vec3 sun) const {
     const Vec3 direct = transmittance(h, height_of_sun);
     const Vec3 scattered = kRayleigh * density.rayleigh, hazed = kMie * density.mie;
     // Light scattered before: as if the lower sky glowed evenly with part of what passes this height.
-    const Vec3 again = transmittance(h + 4, height_of_sun + 0.06f) * 0.028f;
+    const Vec3 again = transmittance(h + 4, height_of_sun + 0.06f) * 0.017f;
     light +=
         exp(depth * -1) * length_of_step * (scattered * (direct * rayleigh + again) + hazed * (direct * mie + again));
     depth += half;

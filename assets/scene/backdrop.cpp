@@ -42,7 +42,7 @@ Backdrop::Sample Backdrop::ground(Vec3 p) const {
     s.snow = clamp01(1 + 0.25f * patch + 0.1f * grain);
     return s;
   }
-  s.albedo = Vec3{0.088f, 0.088f, 0.092f} * (1 + 0.20f * grain + 0.13f * patch);
+  s.albedo = Vec3{0.115f, 0.114f, 0.113f} * (1 + 0.20f * grain + 0.07f * patch);
   const float track = std::min(std::abs(std::abs(across - kLaneCentre) - 0.75f), 0.6f);
   s.albedo *= 0.86f + 0.14f * smoothstep(0.1f, 0.5f, track);
   s.snow = clamp01(0.25f + 0.75f * smoothstep(0.12f, 0.45f, track) + 0.3f * patch);
@@ -103,10 +103,24 @@ Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Vec3 n
     s.albedo = kInterior;
     s.glass = full_height - height < 0.2f ? 0.55f : 1.0f;  // the lintel's shade
     s.window = b.first_window + window;
+    if (half_width >= 1) {  // a shop: mullions, and things to buy
+      const float part = from_centre / 1.25f + 0.5f;
+      if (part - std::floor(part) < 0.05f) {
+        s.albedo = b.shop * 0.6f;
+        s.glass = 0.1f;
+      } else if (height < 1.25f) {
+        const std::uint64_t good = hash(key, static_cast<int>(std::floor(from_centre / 0.32f)) + 64);
+        if (height < 0.25f + 0.95f * unit(good)) {
+          s.albedo = Vec3{unit(mix(good)), unit(mix(good + 1)), unit(mix(good + 2))} * 0.30f;
+          s.glass = 0.75f;
+        }
+      }
+      return;
+    }
     const float curtain = unit(key);
     const bool drawn = (curtain < 0.35f && std::abs(from_centre) > 0.24f * half_width * 2) ||
                        (curtain > 0.8f && height > full_height * (0.3f + 0.5f * unit(mix(key))));
-    if (drawn && half_width < 1) {
+    if (drawn) {
       s.albedo = Vec3{0.42f, 0.40f, 0.37f} * (0.8f + 0.3f * unit(mix(key + 3)));
       s.glass *= 0.55f;
     }
@@ -301,9 +315,10 @@ void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
     const Vec3 mirrored = normalized(ray - normal * (2 * dot(ray, normal)));
     // What a pane mirrors: the houses across the street up to about their roofs, the sky above.
     const float way_across = 2 * kFacade / std::max(std::abs(mirrored.x), 0.02f);
-    const bool sees_sky = s.place.y + mirrored.y * way_across > 13;
+    const Building* across = world_.at(mirrored.x > 0, s.place.z + mirrored.z * way_across);
+    const bool sees_sky = s.place.y + mirrored.y * way_across > (across != nullptr ? across->height : 0);
     const float cosine = std::abs(dot(normalized(ray), normal));
-    const float fresnel = 0.08f + 0.92f * std::pow(1 - cosine, 4.0f);
+    const float fresnel = 0.13f + 0.87f * std::pow(1 - cosine, 4.0f);
     glass_.push_back({index, s.window, s.glass, fresnel, mirrored, sees_sky});
   }
 }

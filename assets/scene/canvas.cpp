@@ -2,6 +2,11 @@
 #include "canvas.h"
 
 namespace mpm::scene {
+namespace {
+
+constexpr float kBrightMirror = 150;
+
+}  // namespace
 
 LocalLight::LocalLight(const Picture& picture, Vec3 place, float height) : light(picture.moment) {
   const Vec3 middle = place + Vec3{0, height / 2, 0};
@@ -137,11 +142,11 @@ void Canvas::fillRod(const View::Projected& a, const View::Projected& b, float r
 
 void Canvas::finish(Vec3 foot) {
   const Picture& p = *picture_;
-  const View::Projected stand = p.view.project(foot);
   const float through = p.backdrop.through(length(foot - p.view.place));
   const Vec3 haze = p.moment.fog * (1 - through);
   const float share = 1.0f / static_cast<float>(fine_ * fine_);
-  const float wet = p.weather.wetness;
+  const bool mirrors = p.weather.wetness > 0.02f;
+  if (mirrors) resolved_.resize(static_cast<std::size_t>(box_.height + 1) * box_.width);
   for (int row = 0; row < box_.height; ++row)
     for (int column = 0; column < box_.width; ++column) {
       Vec3 sum;
@@ -156,24 +161,62 @@ void Canvas::finish(Vec3 foot) {
             ++covered;
           }
       }
-      if (covered == 0) continue;
       const float alpha = static_cast<float>(covered) * share;
       const Vec3 colour = sum * (share * through) + haze * alpha;
+      if (mirrors) {  // sums down each column, so that a mean over any stretch of it is one difference
+        const std::size_t here = static_cast<std::size_t>(row + 1) * box_.width + column;
+        const Resolved above = row == 0 ? Resolved{} : resolved_[here - box_.width];
+        // Lamps are far beyond white: their streaks would be too, to their last row.
+        const Vec3 tame = colour * std::min(1.0f, kBrightMirror / std::max(luminance(colour), 1e-3f));
+        resolved_[here] = {above.colour + (p.moment.lamps > 0 ? tame : colour), above.alpha + alpha};
+        if (row == 0) resolved_[column] = {};
+      }
+      if (covered == 0) continue;
       const int x = box_.x + column, y = box_.y + row;
       Vec3& target = p.light.ptr<Vec3>(y)[x];
       target = target * (1 - alpha) + colour;
       if (2 * covered >= fine_ * fine_)
         p.labels.at<std::uint8_t>(y, x) =
             static_cast<std::uint8_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
-      if (wet > 0.02f) {
-        const int below = static_cast<int>(2 * stand.y - static_cast<float>(y));
-        if (below <= y || below >= p.light.rows) continue;
-        const float mirror = p.backdrop.mirror(below * p.light.cols + x) * wet * 0.9f;
-        if (mirror <= 0) continue;
-        Vec3& ground = p.light.ptr<Vec3>(below)[x];
-        ground = ground * (1 - 0.7f * mirror * alpha) + colour * mirror;
-      }
     }
+  if (mirrors) mirror(p.view.project(foot).y);
+}
+
+void Canvas::mirror(float foot) {
+  const Picture& p = *picture_;
+  const int first = std::max(0, static_cast<int>(foot));
+  const int last = std::min(p.light.rows, static_cast<int>(2 * foot) - box_.y + box_.height / 3);
+  for (int y = first; y < last; ++y) {
+    // Ripples and the grain of the asphalt smear the image upright, the more the higher it stands.
+    const float off = static_cast<float>(y) + 0.5f - foot;
+    // Two stretches, one inside the other, so that the smear fades out.
+    std::array<const Resolved*, 4> stops;
+    constexpr std::array<float, 4> kReach = {1.55f, 1.25f, 0.82f, 0.60f};
+    for (int i = 0; i < 4; ++i) {
+      const float soft = i < 2 ? -2.0f : 2.0f;
+      const int row = std::clamp(static_cast<int>(foot - kReach[i] * off + soft) - box_.y, 0, box_.height);
+      stops[i] = &resolved_[static_cast<std::size_t>(row) * box_.width];
+    }
+    if (stops[0] == stops[3]) continue;
+    const float wide = 0.5f / (0.95f * off + 4), narrow = 0.5f / (0.43f * off + 4);
+    const auto mean = [&](int column) {
+      return Resolved{(stops[3][column].colour - stops[0][column].colour) * wide +
+                          (stops[2][column].colour - stops[1][column].colour) * narrow,
+                      (stops[3][column].alpha - stops[0][column].alpha) * wide +
+                          (stops[2][column].alpha - stops[1][column].alpha) * narrow};
+    };
+    Vec3* out = p.light.ptr<Vec3>(y) + box_.x;
+    Resolved before = mean(0), here = before;
+    for (int column = 0; column < box_.width; ++column) {
+      const Resolved after = mean(std::min(column + 1, box_.width - 1));
+      const float alpha = (before.alpha + 2 * here.alpha + after.alpha) / 4;
+      const Vec3 colour = (before.colour + 2 * here.colour + after.colour) * 0.25f;
+      before = here, here = after;
+      if (alpha < 0.002f) continue;
+      const float mirrored = p.backdrop.mirror(y * p.light.cols + box_.x + column) * p.weather.wetness * 0.9f;
+      if (mirrored > 0) out[column] = out[column] * (1 - 0.7f * mirrored * alpha) + colour * mirrored;
+    }
+  }
 }
 
 }  // namespace mpm::scene

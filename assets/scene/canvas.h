@@ -80,6 +80,14 @@ class Canvas {
   void fillRod(const View::Projected& a, const View::Projected& b, float radius_a, float radius_b,
                std::span<const Vec3> tones, Class label);
 
+  void mirror(float foot);
+
+  struct Resolved {
+    Vec3 colour;
+    float alpha = 0;
+  };
+  std::vector<Resolved> resolved_;  // sums from the top of the box
+
   const Picture* picture_ = nullptr;
   cv::Rect box_;  // px of the picture
   int fine_ = 2;  // samples per px, each way

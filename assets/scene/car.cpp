@@ -239,8 +239,8 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
            0.04f);
   }
   const bool on = !car.parked && headlightsOn(picture.moment, picture.weather);
-  const Vec3 lamp_front = Vec3{1.05f, 1.0f, 0.9f} * (on ? 260.0f : 0.0f),
-             lamp_rear = Vec3{1, 0.03f, 0.02f} * (on ? 16.0f : 0.0f);
+  const Vec3 lamp_front = Vec3{1.05f, 1.0f, 0.9f} * (on ? 2600.0f : 0.0f),
+             lamp_rear = Vec3{1, 0.03f, 0.02f} * (on ? 70.0f : 0.0f);
   const Station nose = s[6], tail = s[1];
   for (const float side : {-1.0f, 1.0f}) {
     const float y = lerp(s[7].y, nose.y, 0.62f), y2 = lerp(s[7].y, nose.y, 0.93f), z = s[7].z + 0.02f;
@@ -273,6 +273,9 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
          {nose.half * 0.5f, lerp(s[7].y, nose.y, 0.85f), s[7].z},
          {-nose.half * 0.5f, lerp(s[7].y, nose.y, 0.85f), s[7].z}, kPlastic, 0.05f, 0.12f);
   canvas.finish({car.x, 0, car.z - (car.z > picture.view.place.z ? front : -front)});
+  if (on && car.heading < 0)
+    for (const float side : {-0.8f, 0.8f})
+      drawHalo(picture, p.world({side * nose.half, 0.7f, s[7].z}), lamp_front * 0.025f);
 }
 
 void drawHeadlightPool(const Picture& picture, const Actor& car) {

@@ -90,7 +90,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
     }
   }
 
-  constexpr int kPuffs = 330;
+  constexpr int kPuffs = 900;
   for (int i = 0; i < kPuffs; ++i) {
     Vec3 p;
     do p = {draws.uniform(-1, 1), draws.uniform(-1, 1), draws.uniform(-1, 1)};
@@ -100,16 +100,16 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
     const float lump = 1 + 0.13f * std::sin(5 * p.x + 3 * p.y + unit(tree.key) * 6) *
                                std::cos(4 * p.z + 5 * p.y + unit(mix(tree.key)) * 6);
     const Vec3 centre = {p.x * tree.radius * lump, crown_y + p.y * crown_high * lump, p.z * tree.radius * lump};
-    const float radius = tree.radius * draws.uniform(0.09f, 0.19f) * (0.5f + 0.5f * std::sqrt(leaves));
+    const float radius = tree.radius * draws.uniform(0.05f, 0.12f) * (0.5f + 0.5f * std::sqrt(leaves));
     const float hue = draws.uniform(), bright = draws.uniform(0.8f, 1.25f);
     const std::uint64_t key = draws.bits();
     if (unit(mix(key)) > leaves) continue;
-    if (i % 4 == 0) puffs_.push_back({Vec3{tree.x, 0, tree.z} + centre, radius * 1.9f});
+    if (i % 16 == 0) puffs_.push_back({Vec3{tree.x, 0, tree.z} + centre, radius * 3.2f});
     const float depth_in_crown = clamp01(length(p));
     const float open = (0.30f + 0.70f * depth_in_crown * depth_in_crown) * (0.66f + 0.34f * clamp01(0.5f + 0.7f * p.y));
     const Vec3 outward = normalized({p.x / tree.radius, p.y / crown_high, p.z / tree.radius});
     const float cx = left + centre.x * dense, cy = base - centre.y * dense, r = std::max(radius * dense, 0.8f);
-    const int grain = std::max(1, static_cast<int>(0.035f * dense));  // a leaf of some 7 cm
+    const int grain = std::max(1, static_cast<int>(0.05f * dense));  // a leaf of some 7 cm
     for (int y = std::max(0, static_cast<int>(cy - r)); y < std::min(rows, static_cast<int>(cy + r) + 1); ++y)
       for (int x = std::max(0, static_cast<int>(cx - r)); x < std::min(columns, static_cast<int>(cx + r) + 1); ++x) {
         const float u = (static_cast<float>(x) + 0.5f - cx) / r, v = (static_cast<float>(y) + 0.5f - cy) / r,
@@ -121,7 +121,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
         Fine& f = fine[static_cast<std::size_t>(y) * columns + x];
         if (depth >= f.depth) continue;
         const float jitter = 0.75f + 0.5f * unit(mix(leaf + 1));
-        const Vec3 normal = normalized(outward * 0.65f + Vec3{u, -v, -toward} * 0.55f + Vec3{0, 0.12f, 0});
+        const Vec3 normal = normalized(outward * 0.8f + Vec3{u, -v, -toward} * 0.45f + Vec3{0, 0.15f, 0});
         // red and green of a leaf's albedo are kept as brightness and hue; the season makes the colour
         f = {depth, {bright * jitter, hue, 0}, normal, open * (0.8f + 0.2f * toward), true};
       }
@@ -155,7 +155,7 @@ void TreeSprite::draw(const Picture& picture, const Season& season, double unix_
   const float own = unit(tree_.key);
   // Each tree turns in its own week and to its own gold.
   const float gold = smoothstep(0.3f * own, 0.5f + 0.5f * own, season.autumn);
-  const Vec3 green = lerp(Vec3{0.055f, 0.105f, 0.026f}, Vec3{0.115f, 0.185f, 0.035f}, season.spring);
+  const Vec3 green = lerp(Vec3{0.046f, 0.078f, 0.022f}, Vec3{0.115f, 0.185f, 0.035f}, season.spring);
   const Vec3 leaf_a = lerp(green, own < 0.5f ? Vec3{0.34f, 0.20f, 0.02f} : Vec3{0.33f, 0.10f, 0.02f}, gold);
   const Vec3 leaf_b =
       lerp(green * Vec3{1.35f, 1.15f, 0.9f}, own < 0.5f ? Vec3{0.42f, 0.30f, 0.03f} : Vec3{0.36f, 0.17f, 0.025f}, gold);
@@ -176,10 +176,12 @@ void TreeSprite::draw(const Picture& picture, const Season& season, double unix_
   for (int y = box.y; y < box.br().y; ++y) {
     const int row = y - origin_.y;
     const float high = static_cast<float>(height_ - 1 - row) * metres, relative = high / tree_.height;
-    const float lit = shines ? picture.world.lit(foot + Vec3{0, high, 0}, light.sun_direction) : 0;
+    float lit = 0;
+    for (const float apart : {-1.6f, -0.5f, 0.5f, 1.6f})  // a crown is deep: the edge of a shade is not a line on it
+      if (shines) lit += 0.25f * picture.world.lit(foot + Vec3{0, high + apart, 0.6f * apart}, light.sun_direction);
     const float lamp = light.lamps > 0
                            ? light.lamps * picture.world.lampLight(foot + Vec3{0, std::min(high, 5.5f), 0}, {0, 1, 0}) *
-                                 (high > kLampHeight ? 0.08f : 0.5f)
+                                 (high > kLampHeight ? 0.05f : 0.28f)
                            : 0;
     const float sway = lean * relative * relative * relative;
     Vec3* out = picture.light.ptr<Vec3>(y);

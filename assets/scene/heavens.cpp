@@ -28,8 +28,8 @@ void Heavens::paint(const Sky& sky, const Light& light, const WeatherState& weat
   // Clouds drift with the wind and change as two layers slide over each other.
   const double drift = std::fmod(unix_time * (0.05 + 0.05 * unit(seed_)), 100.0 * NoiseField::kPeriod);
   const auto drift_x = static_cast<float>(drift), drift_z = static_cast<float>(0.35 * drift);
-  const float cover = 1.05f - 1.75f * weather.clouds;  // noise above this is cloud
-  const float solid = 1 - 0.75f * weather.overcast;    // under an overcast, clouds are folds in the grey
+  const float cover = 0.75f - 1.5f * weather.clouds;  // noise above this is cloud
+  const float solid = 1 - 0.75f * weather.overcast;   // under an overcast, clouds are folds in the grey
   const float horizon_air = 9 * weather.extinction;
   const Vec3 to_light = light.sun_direction;
   const float slant = 1 / std::max(to_light.y, 0.12f);
@@ -61,7 +61,7 @@ void Heavens::paint(const Sky& sky, const Light& light, const WeatherState& weat
         const float lit = clamp01(0.62f + 0.55f * flank - 0.30f * density);
         const float cosine = std::max(dot(ray, light.to_sun) / length(ray), 0.0f);
         const float silver = 1 + 2.2f * std::pow(cosine, 12.0f) * (1 - density);
-        const Vec3 cloud = light.cloud_shade * (0.72f + 0.28f * lit) +
+        const Vec3 cloud = light.cloud_shade * (0.62f + 0.38f * lit) +
                            light.cloud_sun * (0.30f * lit * silver * (1 - weather.overcast));
         colour = lerp(colour, cloud, density * smoothstep(0.0f, 0.10f, ray.y + 0.015f) * 0.93f);
       }

@@ -78,9 +78,24 @@ Vec3 Light::ambientOn(Vec3 n) const {
   return vertical * y + sideways * x + depth * z;
 }
 
-// Radiance times pi, before light.sky_scale.
+// Radiance times pi. Pattern and scale of single scattering, and the blue of light that the upper air has scattered
+// often while ozone took its orange: it takes over as the sun sinks.
 Vec3 Sky::clearSky(Vec3 view, const Light& light) const {
-  return atmosphere_.radiance(view, light.to_sun) * kSunColour * (kSunlight * kPi);
+  constexpr Vec3 kBlueHour = {0.58f, 1.0f, 2.2f};
+  const Vec3 blue = kBlueHour * (light.sky_lux * (0.75f + 0.4f * std::max(view.y, 0.0f)));
+  return lerp(scattered(view, light) * light.sky_scale, blue, light.blue_hour);
+}
+
+Vec3 Sky::scattered(Vec3 view, const Light& light) const {
+  // Deep in twilight one scattering is no longer what lights the sky: its pattern is kept from 7 degrees down, and the
+  // measured table goes on making it darker.
+  Vec3 sun = light.to_sun;
+  constexpr float kLowest = -0.122f;
+  if (sun.y < kLowest) {
+    const float across = std::sqrt((1 - kLowest * kLowest) / std::max(1 - sun.y * sun.y, 1e-6f));
+    sun = {sun.x * across, kLowest, sun.z * across};
+  }
+  return atmosphere_.radiance(view, sun) * kSunColour * (kSunlight * kPi);
 }
 
 Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimuth, const WeatherState& weather) const {
@@ -107,14 +122,21 @@ Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimu
   std::array<Vec3, Dome::kRings * Dome::kSectors> radiance;
   Vec3 sum;
   for (std::size_t i = 0; i < directions.size(); ++i) {
-    radiance[i] = clearSky(directions[i], light);
+    radiance[i] = scattered(directions[i], light);
     sum += radiance[i] * directions[i].y;
   }
   const float weight = 2.0f / static_cast<float>(directions.size());  // of a radiance times pi, towards an illuminance
   const float computed = std::max(luminance(sum) * weight, 1e-9f), wanted = skyLux(elevation);
   light.sky_scale = std::min(wanted / computed, 1e6f);
+  light.sky_lux = wanted;
+  light.blue_hour = 0.72f * smoothstep(2, -7, elevation);
+  sum = {};
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    radiance[i] = clearSky(directions[i], light);
+    sum += radiance[i] * directions[i].y;
+  }
 
-  const Vec3 sky_total = sum * (weight * light.sky_scale);
+  const Vec3 sky_total = sum * weight;
   const float sun_on_ground = luminance(sun_light) * std::max(light.to_sun.y, 0.0f);
   // Thick cloud lets about a third of the light through, and takes its colour away.
   const float grey_lux = 0.30f * sun_on_ground + 0.45f * luminance(sky_total);
@@ -136,8 +158,8 @@ Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimu
       clear += radiance[i] * cosine;
       grey += cosine * (1 + 2 * directions[i].y) / 3 * (9.0f / 7);
     }
-    light.ambient[facing] = lerp(clear * (weight * light.sky_scale) + light.night_glow,
-                                 light.overcast_sky * (grey * weight), weather.overcast);
+    light.ambient[facing] =
+        lerp(clear * weight + light.night_glow, light.overcast_sky * (grey * weight), weather.overcast);
   }
   // What the street throws back: sunlit ground and walls light the shade with a warmer colour.
   const Vec3 ground = (light.sun * std::max(light.sun_direction.y, 0.0f) + light.ambient[0]) *
@@ -154,16 +176,16 @@ Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimu
   light.cloud_shade = lerp(sky_total * 0.75f + light.cloud_sun * 0.06f, light.overcast_sky * 0.9f, weather.overcast) +
                       light.night_glow * 1.5f;
   Vec3 horizon;
-  for (int i = 0; i < Dome::kSectors; ++i) horizon += radiance[i] * (light.sky_scale / Dome::kSectors);
+  for (int i = 0; i < Dome::kSectors; ++i) horizon += radiance[i] * (1.0f / Dome::kSectors);
   light.fog = lerp(horizon * 0.8f + light.night_glow, light.overcast_sky, std::max(weather.overcast, 0.0f)) +
-              light.lamp_colour * (light.lamps * std::min(weather.extinction * 60, 1.2f));
+              light.lamp_colour * (light.lamps * std::min(weather.extinction * 24, 0.6f));
   return light;
 }
 
 Vec3 Sky::behindClouds(Vec3 view, const Light& light, const WeatherState& weather) const {
   // A town's glow is brightest low in the sky.
   const Vec3 glow = light.night_glow * (0.55f + 1.6f * std::exp(-5 * std::max(view.y, 0.0f)));
-  const Vec3 clear = clearSky(view, light) * light.sky_scale + glow;
+  const Vec3 clear = clearSky(view, light) + glow;
   const Vec3 grey = light.overcast_sky * ((1 + 2 * std::max(view.y, 0.0f)) / 3 * (9.0f / 7) * 1.05f);
   return lerp(clear, grey, weather.overcast);
 }

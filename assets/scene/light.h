@@ -29,6 +29,8 @@ struct Light {
   Vec3 night_glow;                     ///< of the town and the moon in the sky
   Vec3 overcast_sky;                   ///< mean of an overcast sky
   float sky_scale = 1;  ///< from Atmosphere's radiance to the illuminance that is measured at this height of the sun
+  float sky_lux = 0;    ///< of the clear sky without the sun, lux
+  float blue_hour = 0;  ///< share of light scattered many times
   float day = 0;        ///< horizontal illuminance of sun and sky, lux
   float lamps = 0;      ///< street lamps, 0 off .. 1 on
   Vec3 lamp_colour;     ///< of luminance 1
@@ -48,6 +50,7 @@ class Sky {
 
  private:
   Vec3 clearSky(Vec3 view, const Light& light) const;
+  Vec3 scattered(Vec3 view, const Light& light) const;
   Atmosphere atmosphere_;
 };
 

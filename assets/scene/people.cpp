@@ -158,8 +158,8 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
     canvas.rod(f.world(at), f.world(at + Vec3{0, 0.001f, 0}), radius, radius, Class::kBicycle,
                [&](Vec3 n) { return f.light.matt(n, off) + glow * (lights ? 1.0f : 0.0f); });
   };
-  lamp({0, 0.98f, 0.47f}, 0.045f, {0.5f, 0.5f, 0.5f}, Vec3{1, 1, 0.9f} * (rider.heading < 0 ? 160.0f : 0.0f));
-  lamp({0, 0.78f, -0.36f}, 0.035f, {0.3f, 0.02f, 0.02f}, Vec3{1, 0.03f, 0.02f} * (rider.heading > 0 ? 26.0f : 0.0f));
+  lamp({0, 0.98f, 0.47f}, 0.045f, {0.5f, 0.5f, 0.5f}, Vec3{1, 1, 0.9f} * (rider.heading < 0 ? 700.0f : 0.0f));
+  lamp({0, 0.78f, -0.36f}, 0.035f, {0.3f, 0.02f, 0.02f}, Vec3{1, 0.03f, 0.02f} * (rider.heading > 0 ? 60.0f : 0.0f));
 
   f.label = Class::kPerson;
   const float turn = 2 * kPi * rider.way / 5.2f;

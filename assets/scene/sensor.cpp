@@ -15,6 +15,7 @@ constexpr float kWell = 14000;      // electrons of a white pixel while there is
 constexpr float kEnoughLight = 40;  // lux (of white paper) in the mean, below which the amplifier has to help
 constexpr float kReadNoise = 2.5f;  // electrons
 constexpr float kBrightest = 4;     // the curve ends here, in units of white
+constexpr float kSaturation = 1.15f;
 constexpr int kCurveSteps = 4096;
 
 // Straight up to 60 % of white, then a shoulder: highlights keep their colour a little longer. Indexed by the square
@@ -41,17 +42,23 @@ struct Exposure {
 Exposure meter(const cv::Mat& small) {
   double logarithm = 0;
   Vec3 mean;
+  std::vector<float> levels;
   for (int row = 0; row < small.rows; ++row)
     for (int column = 0; column < small.cols; ++column) {
       const Vec3 light = small.ptr<Vec3>(row)[column];
       const float y = std::max(luminance(light), 1e-3f);
       logarithm += std::log(y);
+      levels.push_back(y);
       mean += light * (1 / (y + 1e-3f));
     }
   const auto level = static_cast<float>(std::exp(logarithm / static_cast<double>(small.total())));
   // Night is allowed to look like night, and no amplifier makes it day.
-  const float wanted = lerp(0.085f, 0.175f, smoothstep(0.2f, 4.0f, std::log10(level + 1)));
-  const float gain = wanted / std::max(level, 0.25f);
+  const float wanted = lerp(0.085f, 0.20f, smoothstep(0.2f, 4.0f, std::log10(level + 1)));
+  float gain = wanted / std::max(level, 0.25f);
+  // A flat scene, fog or snow under cloud, would come out grey: its brightest part may rise to near white.
+  const auto bright = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() * 19 / 20);
+  std::nth_element(levels.begin(), bright, levels.end());
+  if (level > 30) gain = std::min(std::max(gain, 0.78f / std::max(*bright, 1e-3f)), 2 * gain);
   // White balance goes part of the way: dusk stays blue, lamps stay warm.
   const auto balance = [&](float channel) {
     return std::pow(std::max(luminance(mean), 1e-6f) / std::max(channel, 1e-6f), 0.4f);
@@ -89,7 +96,7 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
   const Exposure exposure = meter(small);
   cv::GaussianBlur(small, glare, {0, 0}, std::max(0.6, size.width / 640.0));
   cv::GaussianBlur(small, wide, {0, 0}, std::max(1.5, size.width / 100.0));
-  cv::addWeighted(glare, 0.045, wide, 0.035, 0, glare);
+  cv::addWeighted(glare, 0.035, wide, 0.022, 0, glare);
   cv::resize(glare, wide, size, 0, 0, cv::INTER_LINEAR);
 
   const auto& quantiles = normalQuantiles();
@@ -109,8 +116,10 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
     for (int x = 0; x < size.width; ++x) {
       const float dx = static_cast<float>(x) + 0.5f - middle_x;
       const float vignette = 1 - 0.22f * (dx * dx + dy * dy) * corner;
-      for (int c = 0; c < 3; ++c)
-        line[3 * x + c] = std::min((direct[3 * x + c] * 0.92f + veil[3 * x + c]) * gain[c] * vignette, kBrightest);
+      std::array<float, 3> raw;
+      for (int c = 0; c < 3; ++c) raw[c] = (direct[3 * x + c] * 0.943f + veil[3 * x + c]) * gain[c] * vignette;
+      const float grey = (1 - kSaturation) * (0.2126f * raw[0] + 0.7152f * raw[1] + 0.0722f * raw[2]);
+      for (int c = 0; c < 3; ++c) line[3 * x + c] = std::min(std::max(grey + kSaturation * raw[c], 0.0f), kBrightest);
     }
     if (noise > 0) {
       const std::uint64_t key = hash(options.key, row);

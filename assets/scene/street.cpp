@@ -99,7 +99,7 @@ void Street::Impl::lightWindows(const Light& moment, double unix_time, double ho
                                      : Vec3{0.68f, 0.98f, 1.65f};
         if (warm >= 0.92f && !shop)  // a television
           colour *= 0.55f + 0.25f * noiseOfTime(key, unix_time * 1.5);
-        window = colour * ((shop ? 26.0f : 7.0f + 14.0f * v * v) * (shop ? std::max(need, 0.5f) : need));
+        window = colour * ((shop ? 13.0f : 3.0f + 7.0f * v * v) * (shop ? std::max(need, 0.5f) : need));
       }
     }
 }

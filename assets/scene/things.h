@@ -17,6 +17,8 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car);
 void drawPedestrian(Canvas& canvas, const Picture& picture, const Actor& walker);
 void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider);
 void drawLamp(Canvas& canvas, const Picture& picture, const Lamp& lamp);
+/// Light that the air around a lamp throws back: nothing in clear air, a ball of light in fog.
+void drawHalo(const Picture& picture, Vec3 source, Vec3 glow);
 void drawSign(Canvas& canvas, const Picture& picture, const Sign& sign);
 
 /// Outlines whose projection along the light is the thing's shade, as boxes {low, high}.

@@ -59,13 +59,13 @@ std::vector<Actor> actorsAt(const World& world, double unix_time, double local_h
     }
   }
   for (int side = 0; side < 2; ++side)
-    for (int place = 0; place < 33; ++place) {
+    for (int place = 0; place < 32; ++place) {
       const std::uint64_t spot = hash(world.seed, 0x9a84, side, place);
       // Cars come and go every few hours, each bay at hours of its own.
       const double turn = unix_time / (3600 * (2 + 6 * unit(spot))) + unit(mix(spot));
       const std::uint64_t key = hash(spot, static_cast<std::int64_t>(std::floor(turn)));
       if (unit(key) > 0.62f) continue;
-      const float z = 6 + 5.6f * static_cast<float>(place) + 2.8f;
+      const float z = 8.4f + 5.6f * static_cast<float>(place) + 2.8f;
       const float shift = (unit(mix(key)) - 0.5f) * 0.5f, heading = side == 1 ? 1.0f : -1.0f;
       actors.push_back({ActorKind::kCar, (side == 1 ? kParked : -kParked) + 0.25f * shift, z + shift, heading, 0, true,
                         mix(key + 5)});

@@ -17,11 +17,11 @@ WeatherState steady(Weather weather) {
     case Weather::kRain:
       return {1, 0.95f, 0.8f, 0, 0, 1, 0.0045f, 0.65f};
     case Weather::kFog:
-      return {0.8f, 0.85f, 0, 0, 0, 0.25f, 0.022f, 0.1f};
+      return {0.8f, 0.85f, 0, 0, 0, 0.12f, 0.022f, 0.1f};
     case Weather::kSnow:
       return {1, 0.95f, 0, 0.8f, 0.85f, 0.2f, 0.006f, 0.3f};
     default:
-      return {0.38f, 0, 0, 0, 0, 0, 0.0011f, 0.35f};
+      return {0.48f, 0, 0, 0, 0, 0, 0.0007f, 0.35f};
   }
 }
 

@@ -145,7 +145,7 @@ float World::lampLight(Vec3 place, Vec3 normal) const {
     if (square > 32 * 32) continue;
     const float distance = std::sqrt(square), down = way.y / distance;
     // The shade cuts the light off above 75 degrees from straight down.
-    lux += kCandela * smoothstep(0.16f, 0.42f, down) * std::max(dot(way, normal) / distance, 0.0f) / (square + 1);
+    lux += kCandela * smoothstep(0.25f, 0.75f, down) * std::max(dot(way, normal) / distance, 0.0f) / (square + 1);
   }
   return lux;
 }
