@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A floor includes itself, the floors below it and the public headers; kernels and merging know no OpenCV, no kernel ONNX.
+cmake_minimum_required(VERSION 3.25)  # IN_LIST
 set(floors kernels merging layers onnx pipeline)
 set(failures "")
 set(below "")
