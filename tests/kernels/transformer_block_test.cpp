@@ -91,21 +91,38 @@ TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
   }
 }
 
+// bf16 keeps 8 bits: the differences from fp32 have the size of their rounding, and a wrong layout would have the size
+// of the values, 1.
 TEST_P(Block, Bf16StaysCloseToFp32) {
-  BlockOptions options;
-  options.dim = 192, options.head_dim = 64, options.hidden = 768;
-  const BlockWeights fp32(options);
-  const Matrix x = Matrix::normal(100, 192, 20);
-  options.precision = Precision::kBf16;
-  const BlockWeights bf16(options);
   if (!cpuHasBf16()) {
-    EXPECT_ANY_THROW(TransformerBlock(bf16.spec()));
+    BlockOptions options;
+    options.precision = Precision::kBf16;
+    EXPECT_ANY_THROW(TransformerBlock(BlockWeights(options).spec()));
     GTEST_SKIP() << "no bf16 on this CPU";
   }
-  const double error = test::maxError(run(TransformerBlock(bf16.spec()), x, nullptr).view(),
-                                      test::block(fp32.spec(), test::Reference(x.view()), nullptr));
-  EXPECT_LE(error, 0.15);
-  EXPECT_GE(error, 1e-4) << "that was fp32";
+  for (BlockOptions options : test::blockVariations()) {
+    options.precision = Precision::kBf16;
+    const BlockWeights weights(options);
+    const TransformerBlock block(weights.spec());
+    for (const int rows : {1, 2, 17, 75, 130, 333}) {
+      SCOPED_TRACE(::testing::Message() << rows << " rows, head_dim " << options.head_dim);
+      const Matrix x = Matrix::normal(rows, options.dim, 20);
+      const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
+      const Matrix y = run(block, x, bias.data());
+      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
+      double squares = 0, error = 0;
+      for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < options.dim; ++j) {
+          const double change = expected.at(i, j) - static_cast<double>(x.at(i, j));
+          const double difference = static_cast<double>(y.at(i, j)) - expected.at(i, j);
+          squares += change * change;
+          error += difference * difference;
+        }
+      ASSERT_LE(std::sqrt(error / squares), 0.02);
+      ASSERT_GE(std::sqrt(error / squares), 1e-4) << "that was fp32";
+      ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
+    }
+  }
 }
 
 TEST(TransformerBlock, KeepsNothingOfTheSpec) {

@@ -2,12 +2,15 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 
 #include "kernels/cpu/attention_input.h"
 #include "kernels/cpu/attention_tile.h"
+#include "kernels/cpu/attention_tile_bf16.h"
 #include "kernels/cpu/panels.h"
+#include "kernels/cpu/rounding.h"
 #include "kernels/scratch.h"
 
 namespace mpm {
@@ -38,10 +41,11 @@ std::size_t AttentionInput::size(int row_count, int head_count, int dim) {
          valueSize(row_count, head_count, dim) + static_cast<std::size_t>(panelsFor(row_count)) * kPanel;
 }
 
-AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim)
+AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16)
     : rows(row_count),
       heads(head_count),
       head_dim(dim),
+      bf16(in_bf16),
       q(memory),
       k(q + querySize(rows, heads, head_dim)),
       v(k + keySize(rows, heads, head_dim)),
@@ -49,6 +53,7 @@ AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int
 
 void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                           MatrixView<const float> v_rows, float scale) const {
+  if (bf16) return packBf16(begin, q_rows, k_rows, v_rows, scale);
   const int n = q_rows.rows;
   const int end = begin + n;
   const int v_stride = paddedHeadDim(head_dim);
@@ -73,6 +78,58 @@ void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<
   }
 }
 
+void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
+                              MatrixView<const float> v_rows, float scale) const {
+  thread_local Scratch<float> scaled;
+  thread_local Scratch<std::uint16_t> halves;
+  const int n = q_rows.rows;
+  const int end = begin + n;
+  const int depth = pairsFor(head_dim);
+  const int v_stride = paddedHeadDim(head_dim);
+  const float factor = scale * kLog2E;
+  float* const row = scaled.atLeast(static_cast<std::size_t>(head_dim));
+  std::uint16_t* const rounded =
+      halves.atLeast(2 * static_cast<std::size_t>(kPanel) * static_cast<std::size_t>(v_stride));
+  auto* const q_halves = reinterpret_cast<std::uint16_t*>(q);
+  auto* const v_halves = reinterpret_cast<std::uint16_t*>(v);
+  // An odd depth is filled up with a zero.
+  const auto toPairs = [&](const float* from, std::uint16_t* to) {
+    to[2 * depth - 1] = 0;
+    toBf16(from, to, head_dim);
+  };
+  for (int h = 0; h < heads; ++h) {
+    const int column = h * head_dim;
+    for (int i = 0; i < n; ++i) {
+      const float* from = q_rows.row(i) + column;
+      std::transform(from, from + head_dim, row, [factor](float x) { return x * factor; });
+      toPairs(row, q_halves + (static_cast<std::ptrdiff_t>(h) * rows + begin + i) * 2 * depth);
+    }
+    for (int i = 0; i < n; i += 2) {
+      std::uint16_t* const first = rounded;
+      std::uint16_t* const second = rounded + v_stride;
+      std::fill(first, second + v_stride, std::uint16_t{0});
+      toBf16(v_rows.row(i) + column, first, head_dim);
+      if (i + 1 < n) toBf16(v_rows.row(i + 1) + column, second, head_dim);
+      std::uint16_t* to = v_halves + (static_cast<std::ptrdiff_t>(h) * pairsFor(rows) + (begin + i) / 2) * 2 * v_stride;
+      for (int c = 0; c < v_stride; ++c) {
+        to[2 * c] = first[c];
+        to[2 * c + 1] = second[c];
+      }
+    }
+    for (int i = begin; i < end;) {
+      const int in_panel = i % kPanel;
+      const int take = std::min(kPanel - in_panel, end - i);
+      float* panel = k + (static_cast<std::ptrdiff_t>(h) * panelsFor(rows) + i / kPanel) * depth * kPanel;
+      for (int r = 0; r < take; ++r)
+        toPairs(k_rows.row(i - begin + r) + column, rounded + static_cast<std::ptrdiff_t>(r) * 2 * depth);
+      // A pair is as wide as a float, and packing only moves it.
+      packPanel(reinterpret_cast<const float*>(rounded), depth, take, depth, panel, in_panel);
+      if (i + take == rows) clearPanel(panel, depth, in_panel + take);
+      i += take;
+    }
+  }
+}
+
 void AttentionInput::packBias(const float* key_bias) const {
   for (int j = 0; j < rows; ++j) bias[j] = key_bias != nullptr ? key_bias[j] * kLog2E : 0.0f;
   std::fill(bias + rows, bias + panelsFor(rows) * kPanel, -std::numeric_limits<float>::infinity());
@@ -86,6 +143,21 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
   const int h = task / tiles;
   const int begin = task % tiles * kAttentionRows;
   const std::ptrdiff_t head_row = static_cast<std::ptrdiff_t>(h) * rows;
+  if (bf16) {
+    const int depth = pairsFor(head_dim);
+    return attentionTileBf16(
+        {.q = reinterpret_cast<const Bf16Pair*>(q) + (head_row + begin) * depth,
+         .rows = std::min(kAttentionRows, rows - begin),
+         .k = reinterpret_cast<const Bf16Pair*>(k) + static_cast<std::ptrdiff_t>(h) * panelsFor(rows) * depth * kPanel,
+         .v = reinterpret_cast<const Bf16Pair*>(v) +
+              static_cast<std::ptrdiff_t>(h) * pairsFor(rows) * paddedHeadDim(head_dim),
+         .bias = bias,
+         .keys = rows,
+         .head_dim = head_dim,
+         .out = out.row(begin) + h * head_dim,
+         .out_stride = out.stride},
+        scratch.atLeast(attentionScratch(rows, head_dim)));
+  }
   attentionTile({.q = q + (head_row + begin) * head_dim,
                  .q_stride = head_dim,
                  .rows = std::min(kAttentionRows, rows - begin),

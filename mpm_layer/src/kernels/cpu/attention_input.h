@@ -13,6 +13,7 @@ struct AttentionInput {
   int rows = 0;
   int heads = 0;
   int head_dim = 0;
+  bool bf16 = false;      ///< q, k, v hold the layouts of attentionTileBf16(), which need half the room
   float* q = nullptr;     ///< {heads, rows, head_dim}
   float* k = nullptr;     ///< {heads, panels, head_dim, kPanel}
   float* v = nullptr;     ///< {heads, rows, paddedHeadDim}
@@ -21,7 +22,7 @@ struct AttentionInput {
   /// Floats that an image of so many rows needs in all.
   static std::size_t size(int row_count, int head_count, int dim);
   /// Lays the parts out in `memory` (aligned to 64 bytes).
-  AttentionInput(float* memory, int row_count, int head_count, int dim);
+  AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16 = false);
   AttentionInput() = default;
 
   /// Packs rows [begin, begin + q.rows). q, k, v {n, heads * head_dim}. `begin` is a multiple of 16, so that two tasks
@@ -34,6 +35,10 @@ struct AttentionInput {
   int tasks() const;
   /// Task `task` of tasks(): one head, one tile of rows; head-major. out {rows, heads * head_dim}.
   void run(int task, MatrixView<float> out) const;
+
+ private:
+  void packBf16(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
+                MatrixView<const float> v_rows, float scale) const;
 };
 
 }  // namespace mpm

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/attention_input.h"
+#include "kernels/cpu/attention_tile_bf16.h"
 #include "kernels/linear.h"
 #include "kernels/scratch.h"
 
@@ -67,7 +68,7 @@ std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * s
 struct TransformerBlock::Impl {
   int dim, heads, head_dim;
   float scale;
-  bool qk_norm, gated, mlp_norm;
+  bool qk_norm, gated, mlp_norm, bf16_attention;
   Activation activation;
   Norm norm1, norm2, q_norm, k_norm, hidden_norm;
   PackedLinear qkv, proj, fc1, fc2;
@@ -80,6 +81,7 @@ struct TransformerBlock::Impl {
         qk_norm(spec.qk_norm),
         gated(spec.gated),
         mlp_norm(spec.mlp_norm),
+        bf16_attention(spec.precision == Precision::kBf16 && hasBf16AttentionTile()),
         activation(spec.activation),
         norm1(spec.norm1, spec.dim),
         norm2(spec.norm2, spec.dim),
@@ -155,7 +157,7 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
   float* const attended = w.attended.atLeast(area(x.batch * x.capacity, width));
   for (int b = 0; b < x.batch; ++b) {
     const int rows = x.rows[b];
-    w.images.emplace_back(memory, rows, block.heads, block.head_dim);
+    w.images.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
     memory += AttentionInput::size(rows, block.heads, block.head_dim);
     w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
     appendTiles(b, rows, w.tiles);
