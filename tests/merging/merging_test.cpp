@@ -11,7 +11,7 @@
 
 #include "merging/mutual_pair_merge.h"
 #include "mpm/error.hpp"
-#include "support/thread_parallel.h"
+#include "kernels/threads.h"
 
 namespace mpm {
 namespace {
@@ -209,7 +209,7 @@ TEST(MutualPairMerge, SameBytesForAnyNumberOfThreads) {
     return after;
   };
   const auto expected = run(Serial());
-  for (int threads = 1; threads <= 4; ++threads) EXPECT_EQ(run(ThreadParallel(threads)), expected) << threads;
+  for (int threads = 1; threads <= 4; ++threads) EXPECT_EQ(run(test::Threads(threads)), expected) << threads;
 }
 
 TEST(MergeMaps, ComposeIsOneIndexing) {

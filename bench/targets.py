@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the table of docs/performance.md: what this library takes against what people could switch to, as ratios in one run.
+
+    bench/peers/setup_venv.sh ~/peers
+    ~/peers/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
+
+Models are made by bench/models/make_segmenter.py: random weights, or, with --encoder-from, the encoder of a trained
+Segmenter ViT-T/16, whose tokens merge as those of real images do. Every row is one run of `mpm bench`, in which the
+variants and the peers take turns.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.models = pathlib.Path(options.models)
+        self.models.mkdir(parents=True, exist_ok=True)
+
+    def model(self, size, output, trained):
+        path = self.models / f"seg_{size.lower()}16_{output}.onnx"
+        command = [sys.executable, ROOT / "bench/models/make_segmenter.py", "--size", size, "--output", output, "-o", path]
+        if trained and self.options.encoder_from:
+            command += ["--encoder-from", self.options.encoder_from]
+        if not path.exists():
+            subprocess.run(command, check=True, stdout=sys.stderr)
+        return path
+
+    def run(self, model, rounds, *arguments, peers=""):
+        command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json",
+                   "--peer-python", sys.executable, *arguments]
+        if self.options.image:
+            command += ["--image", self.options.image]
+        if self.options.threads:
+            command += ["--threads", str(self.options.threads)]
+        if peers:
+            command += ["--peers", peers]
+        print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def find(run, runtime, precision="fp32", schedule="none", batch=1):
+    """The fastest variant of a runtime that ran (torch has several), or None."""
+    rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
+            and v["schedule"] == schedule and v["batch"] == batch and v.get("ms")]
+    return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
+
+
+def ms(variant):
+    return variant["ms"]["median"] if variant else None
+
+
+class Table:
+    def __init__(self):
+        print("| work | target | measured | |\n|---|---|---|---|")
+
+    def row(self, work, target, value, unit="", at_least=False, detail=""):
+        if value is None:
+            print(f"| {work} | {target}{unit} | not run | {detail} |", flush=True)
+            return
+        met = value >= target if at_least else value <= target
+        digits = 3 if target < 2 and not unit else 1
+        sign = ">=" if at_least else "<="
+        print(f"| {work} | {sign} {target}{unit} | {'**' if met else ''}{value:.{digits}f}{unit}{'**' if met else ''} | {detail} |",
+              flush=True)
+
+
+def ratio(a, b):
+    return ms(a) / ms(b) if a and b else None
+
+
+def against(a, b):
+    return f"{ms(a):.1f} / {ms(b):.1f} ms" if a and b else ""
+
+
+def share(variant):
+    stages = variant["stages"]
+    return 100 * (stages.get("merge", 0) + stages.get("restore", 0)) / sum(stages.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpm", default=ROOT / "build/bin/mpm")
+    parser.add_argument("--kernels-bench", default=ROOT / "build/bin/kernels_bench")
+    parser.add_argument("--image", help="default: smooth colours with noise")
+    parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
+    parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--only", default="t,encoder,b,batch,memory", help="parts to run")
+    options = parser.parse_args()
+    bench = Bench(options)
+    parts = set(options.only.split(","))
+    table = Table()
+    everyone = "onnxruntime,openvino,torch,opencv"
+
+    if "t" in parts:
+        run = bench.run(bench.model("T", "labels", True), options.rounds, "--precision", "fp32", "--precision", "bf16",
+                        peers=everyone)
+        ort, stock = find(run, "onnxruntime"), find(run, "opencv")
+        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
+        bf16 = find(run, "mpm", "bf16", "2,5")
+        work = "Seg-T/16 512x512, 150 classes, to labels"
+        table.row(f"{work}, fp32 full / ONNX Runtime", 0.35, ratio(full, ort), detail=against(full, ort))
+        table.row(f"{work}, fp32 MPM(2,5) / ONNX Runtime", 0.25, ratio(merged, ort), detail=against(merged, ort))
+        table.row(f"{work}, bf16 MPM(2,5) / ONNX Runtime fp32", 0.17, ratio(bf16, ort), detail=against(bf16, ort))
+        table.row(f"{work}, fp32 full / stock OpenCV", 0.17, ratio(full, stock),
+                  detail=f"{against(full, stock)}, {stock['note'] if stock else ''}")
+        table.row(f"{work}, fp32 MPM(2,5) / stock OpenCV", 0.17, ratio(merged, stock), detail=against(merged, stock))
+        table.row("Seg-T/16, MPM(2,5) / our own full", 0.62, ratio(merged, full), detail=against(merged, full))
+        table.row("Seg-T/16, merge + restore, share of the time", 4, share(merged), " %")
+        print(f"GEMM peak: {run['gemm_peak_gflops']} GFLOP/s, {run['threads']} threads", file=sys.stderr)
+
+    if "encoder" in parts:
+        run = bench.run(bench.model("T", "features", True), options.rounds, "--precision", "fp32", "--precision", "bf16",
+                        peers="onnxruntime,openvino,torch")
+        peers = ("onnxruntime", "openvino", "torch")
+        ort = find(run, "onnxruntime")
+        for precision in ("fp32", "bf16"):
+            best = min(filter(None, (find(run, peer, precision) for peer in peers)), key=ms, default=None)
+            for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
+                ours = find(run, "mpm", precision, schedule)
+                name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
+                if precision == "fp32":
+                    table.row(f"{name} / ONNX Runtime", to_ort, ratio(ours, ort), detail=against(ours, ort))
+                elif schedule == "2,5":
+                    table.row(f"{name} / ONNX Runtime fp32", 0.28, ratio(ours, ort), detail=against(ours, ort))
+                table.row(f"{name} / best peer in {precision}", to_best, ratio(ours, best),
+                          detail=f"{against(ours, best)}, {best['name'] if best else ''}")
+
+    if "b" in parts:
+        run = bench.run(bench.model("B", "labels", False), max(5, options.rounds // 2), peers="onnxruntime,opencv")
+        ort, stock = find(run, "onnxruntime"), find(run, "opencv")
+        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
+        table.row("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, ratio(full, ort), detail=against(full, ort))
+        table.row("Seg-B/16 512x512, to labels, fp32 MPM(2,5) / ONNX Runtime", 0.54, ratio(merged, ort),
+                  detail=against(merged, ort))
+        table.row("Seg-B/16, MPM(2,5) / stock OpenCV", 0.17, ratio(merged, stock), detail=against(merged, stock))
+        table.row("Seg-B/16, MPM(2,5) / our own full", 0.66, ratio(merged, full),
+                  detail=f"{against(merged, full)}, random weights")
+        table.row("Seg-B/16 full, share of the GEMM peak", 0.80, full["peak_fraction"], at_least=True)
+        table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
+
+    if "batch" in parts:
+        model = bench.model("T", "labels", True)
+        one = find(bench.run(model, options.rounds, "--schedule", "2,5", "--batch", "1"), "mpm", schedule="2,5")
+        eight = find(bench.run(model, max(5, options.rounds // 3), "--schedule", "2,5", "--batch", "8"), "mpm",
+                     schedule="2,5", batch=8)
+        table.row("Seg-T/16 MPM(2,5), an image of a batch of 8 / an image alone", 1.0, ms(eight) / 8 / ms(one),
+                  detail=f"{ms(eight) / 8:.1f} / {ms(one):.1f} ms, two runs")
+
+    if "memory" in parts:
+        run = subprocess.run([options.kernels_bench, "--benchmark_filter=PairingMemory", "--benchmark_format=json"],
+                             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for row in json.loads(run.stdout)["benchmarks"]:
+            table.row(f"Memory beside the tokens, {row['name'].replace('PairingMemory/', 'one MPM call, N / dim = ')}", 16,
+                      row["MiB"], " MiB")
+
+
+if __name__ == "__main__":
+    main()
