@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace mpm::test {
+
+/// Copies a model with its first weights that `wanted` takes set to `value`.
+template <typename Wanted>
+void writeModelWith(const std::string& from, const std::string& to, float value, Wanted wanted) {
+  onnx::ModelProto model;
+  std::ifstream input(from, std::ios::binary);
+  if (!model.ParseFromIstream(&input)) throw std::runtime_error("cannot read " + from);
+  for (auto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (tensor.data_type() != onnx::TensorProto::FLOAT || tensor.raw_data().empty() || !wanted(tensor)) continue;
+    std::string& bytes = *tensor.mutable_raw_data();
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof value)
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    std::ofstream output(to, std::ios::binary);
+    if (!model.SerializeToOstream(&output)) throw std::runtime_error("cannot write " + to);
+    return;
+  }
+  throw std::runtime_error("no such weights in " + from);
+}
+
+/// NaN in a file, which can be seen before anything runs.
+inline void writeModelWithNan(const std::string& from, const std::string& to) {
+  writeModelWith(from, to, std::numeric_limits<float>::quiet_NaN(),
+                 [](const auto& tensor) { return tensor.dims_size() == 2; });
+}
+
+/// Finite weights of the patch embedding that make infinities of every token: seen only when it runs.
+inline void writeModelThatOverflows(const std::string& from, const std::string& to) {
+  writeModelWith(from, to, 3e38f, [](const auto& tensor) { return tensor.dims_size() == 4; });
+}
+
+}  // namespace mpm::test
