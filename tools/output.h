@@ -12,6 +12,7 @@ using Json = nlohmann::ordered_json;
 
 /// One line on stdout, flushed. Throws BrokenPipe when nobody reads it, mpm::Error when it cannot be written.
 void printLine(const std::string& line);
+inline void printLine(const char* line) { printLine(std::string(line)); }
 /// As one line; what is not UTF-8 (file names may hold anything) is replaced.
 void printLine(const Json& json);
 

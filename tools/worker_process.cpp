@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,11 +18,17 @@
 #include "mpm/error.hpp"
 
 namespace mpm::cli {
+namespace {
+
+nlohmann::json failed(const std::string& why) { return {{"ok", false}, {"why", why}}; }
+
+}  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   int question[2], answer[2];
   if (::pipe2(question, O_CLOEXEC) != 0 || ::pipe2(answer, O_CLOEXEC) != 0)
     throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  complaints_ = ::memfd_create("stderr of a worker", MFD_CLOEXEC);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -31,8 +38,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
     ::setpgid(0, 0);  // Ctrl-C is ours: the workers end when we do
     ::dup2(question[0], STDIN_FILENO);
     ::dup2(answer[1], STDOUT_FILENO);
-    // What libraries have to say is theirs; an answer says why something failed.
-    if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+    ::dup2(complaints_, STDERR_FILENO);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }
@@ -46,10 +52,11 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : child_(std::exchange(other.child_, -1)),
       to_(std::exchange(other.to_, -1)),
       from_(std::exchange(other.from_, -1)),
+      complaints_(std::exchange(other.complaints_, -1)),
       received_(std::move(other.received_)) {}
 
 WorkerProcess::~WorkerProcess() {
-  for (int file : {to_, from_})
+  for (int file : {to_, from_, complaints_})
     if (file >= 0) ::close(file);
   if (child_ < 0) return;
   // The end of stdin ends a worker; one that hangs is not waited for.
@@ -61,7 +68,16 @@ WorkerProcess::~WorkerProcess() {
   ::waitpid(child_, nullptr, 0);
 }
 
-nlohmann::json WorkerProcess::failed(const std::string& why) { return {{"ok", false}, {"why", why}}; }
+std::string WorkerProcess::lastComplaint() const {
+  char text[400];
+  const off_t end = ::lseek(complaints_, 0, SEEK_END);
+  const ssize_t got =
+      ::pread(complaints_, text, sizeof text, std::max<off_t>(0, end - static_cast<off_t>(sizeof text)));
+  std::string tail(text, static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+  const auto line = tail.rfind('\n');
+  return line == std::string::npos ? tail : tail.substr(line + 1);
+}
 
 nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout_s) {
   const std::string line = question.dump() + "\n";
@@ -86,7 +102,7 @@ nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout
       ::waitpid(std::exchange(child_, -1), &status, 0);
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return failed("it could not be started");
       return failed(WIFSIGNALED(status) ? std::string("it crashed: ") + ::strsignal(WTERMSIG(status))
-                                        : "it ended without an answer");
+                                        : "it ended without an answer: " + lastComplaint());
     }
     received_.append(buffer, static_cast<std::size_t>(got));
   }

@@ -19,10 +19,11 @@ class WorkerProcess {
   nlohmann::json ask(const nlohmann::json& question, double timeout_s);
 
  private:
-  nlohmann::json failed(const std::string& why);
+  std::string lastComplaint() const;
 
   int child_ = -1;
   int to_ = -1, from_ = -1;
+  int complaints_ = -1;  // what it writes to stderr
   std::string received_;
 };
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> benchArguments(std::vector<std::string> more) {
+  more.insert(more.begin(), {"bench", "--model", kSegmenter, "--rounds", "3", "--warm-up", "1", "--threads", "1"});
+  return more;
+}
+
+TEST(Bench, PrintsARowPerVariant) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 40, 60);
+  const CommandResult result = mpmCommand(benchArguments(
+      {"--schedule", "none", "--schedule", "1,2", "--image", folder / "a.png", "--batch", "2", "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  ASSERT_EQ(json["variants"].size(), 2u);
+  const auto& full = json["variants"][0];
+  const auto& merged = json["variants"][1];
+  EXPECT_EQ(full["schedule"], "none");
+  EXPECT_EQ(merged["schedule"], "1,2");
+  for (const auto& row : {full, merged}) {
+    EXPECT_EQ(row["runtime"], "mpm");
+    EXPECT_EQ(row["precision"], "fp32");
+    EXPECT_EQ(row["batch"], 2);
+    EXPECT_GT(row["ms"]["median"], 0);
+    EXPECT_LE(row["ms"]["p10"], row["ms"]["median"]);
+    EXPECT_LE(row["ms"]["median"], row["ms"]["p90"]);
+    EXPECT_GT(row["peak_mib"], 1);
+    EXPECT_GT(row["peak_fraction"], 0);
+    for (const char* stage : {"backbone", "merge", "restore", "head"}) EXPECT_GE(row["stages"][stage], 0) << stage;
+  }
+  EXPECT_LT(merged["gflop"], full["gflop"]) << "only live rows count";
+  EXPECT_THAT(merged["note"].get<std::string>(), HasSubstr("% of the labels of mpm none fp32"));
+  EXPECT_GT(json["gemm_peak_gflops"]["fp32"], 0);
+}
+
+TEST(Bench, APeerThatCannotRunIsARowThatSaysWhy) {
+  const CommandResult result = mpmCommand(benchArguments(
+      {"--schedule", "none", "--peers", "onnxruntime", "--peer-python", "/nonexistent/python", "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto row = result.json()["variants"][1];
+  EXPECT_EQ(row["runtime"], "onnxruntime");
+  EXPECT_TRUE(row["ms"]["median"].is_null());
+  EXPECT_THAT(row["note"].get<std::string>(), HasSubstr("could not be started"));
+}
+
+TEST(Bench, PassesOnWhatAPeerComplainsAbout) {
+  const CommandResult result =
+      mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
+}
+
+TEST(Bench, FailsWhenNoneOfOursRuns) {
+  const CommandResult result = mpmCommand(benchArguments({"--schedule", "7", "--json"}));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("7"));
+}
+
+TEST(Bench, PrintsATable) {
+  const CommandResult result = mpmCommand(benchArguments({"--schedule", "1,2"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("mpm 1,2 fp32"));
+  EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "mpm/benchmark.hpp"
+#include "mpm/convert.hpp"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+const std::string kLinear = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
+
+// Linear layers and attention of a ViT with an MLP of twice its width, a linear head on the merged rows, 2 per
+// multiply-add; similarities once per pair.
+double plainCount(const ModelInfo& model, const std::vector<double>& tokens) {
+  const double d = model.dim;
+  double flop = 2 * tokens[0] * 3 * model.patch.height * model.patch.width * d;
+  std::size_t insertions = 0;
+  for (int block = 0; block < model.blocks; ++block) {
+    if (insertions < model.schedule.size() && model.schedule[insertions] == block) {
+      flop += tokens[insertions] * tokens[insertions] * d;
+      ++insertions;
+    }
+    const double rows = model.special_tokens + tokens[insertions];
+    flop += rows * 2 * d * (3 * d + d + 2 * d + 2 * d) + 4 * rows * rows * d;
+  }
+  return flop + 2 * tokens.back() * d * model.classes;
+}
+
+TEST(FlopCounter, CountsLiveRows) {
+  for (const auto& [schedule, tokens] :
+       {std::pair<Schedule, std::vector<double>>{{}, {32}}, {{1, 2}, {32, 20, 11}}, {{2}, {32, 17}}}) {
+    ConvertOptions options;
+    options.schedule = schedule;
+    ModelInfo model;
+    const FlopCounter counter(convertModel(kLinear, options, &model));
+    const double expected = plainCount(model, tokens);
+    EXPECT_NEAR(counter.count(tokens), expected, 0.02 * expected);  // the class token's row in the head
+  }
+}
+
+TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {
+  const std::string model = std::string(MPM_SHARED_DIR) + "/models/camvid_segmenter_vit_t16.onnx";
+  ConvertOptions options;
+  options.schedule = Schedule{};
+  options.input_size = Size2{512, 512};
+  std::string converted;
+  try {
+    converted = convertModel(model, options);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  // 25.3 GFLOP with 150 classes (paper, 2 per multiply-add); this one has 11: fewer rows in the head's two blocks.
+  const double rows = 1024 + 150, fewer = 1024 + 11, d = 192;
+  const double difference = 2 * ((rows - fewer) * 2 * d * 12 * d + 4 * (rows * rows - fewer * fewer) * d);
+  EXPECT_NEAR(FlopCounter(converted).count({1024}) + difference, 25.3e9, 0.01 * 25.3e9);
+}
+
+TEST(FlopCounter, RefusesWhatDoesNotFit) {
+  EXPECT_MPM_ERROR(FlopCounter("not a model"), "not ONNX");
+  ConvertOptions options;
+  options.schedule = Schedule{1};
+  const FlopCounter counter(convertModel(kLinear, options));
+  EXPECT_MPM_ERROR(counter.count({32}), "1 insertions, but there are 1 token counts");
+}
+
+}  // namespace
+}  // namespace mpm
