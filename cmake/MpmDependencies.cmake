@@ -38,6 +38,9 @@ if(NOT MPM_WITH_LIBTORCH STREQUAL "OFF")
   if(NOT DEFINED TORCH_CUDA_ARCH_LIST)
     set(TORCH_CUDA_ARCH_LIST 9.0)
   endif()
+  if(Torch_DIR AND EXISTS ${Torch_DIR}/../Caffe2/Caffe2Config.cmake)
+    set(Caffe2_DIR ${Torch_DIR}/../Caffe2)  # Torch's config would take the distribution's for its own
+  endif()
   find_package(Torch QUIET)  # after Protobuf: LibTorch's own search for it would win otherwise
   if(Torch_FOUND)
     set(mpm_libtorch ON)
