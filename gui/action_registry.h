@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QAction>
+#include <QObject>
+#include <functional>
+#include <vector>
+
+class QDialog;
+class QMenu;
+class QMenuBar;
+
+namespace mpm {
+
+/// Everything a person can do, once: menus, keys and the list behind `?` are made from it.
+class ActionRegistry : public QObject {
+  Q_OBJECT
+ public:
+  explicit ActionRegistry(QWidget* window);
+
+  struct Entry {
+    QString menu;  ///< title of the menu it stands in
+    QAction* action;
+    bool separated;  ///< a line above it
+  };
+
+  /// `key` is never empty: every action has one.
+  QAction* add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
+               std::function<void()> run);
+  QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
+                     std::function<void(bool)> run);
+  /// An action that something else made, such as the one that shows a dock.
+  void adopt(const QString& menu, const QString& id, QAction* action, const QKeySequence& key);
+  /// The next action gets a line above it.
+  void separate() { separate_ = true; }
+
+  QAction* action(const QString& id) const;
+  const std::vector<Entry>& entries() const { return entries_; }
+  void fill(QMenuBar* bar) const;
+  /// The list of keys; deletes itself when closed.
+  QDialog* showHelp(QWidget* parent) const;
+
+ private:
+  QWidget* window_;
+  std::vector<Entry> entries_;
+  bool separate_ = false;
+};
+
+}  // namespace mpm

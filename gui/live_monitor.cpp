@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_monitor.h"
+
+#include <QMetaObject>
+
+#include "models/gstreamer_source.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+using monitor::Event;
+using monitor::EventKind;
+using monitor::Severity;
+
+}  // namespace
+
+LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, int threads,
+                         QObject* parent)
+    : QObject(parent),
+      model_(std::move(model)),
+      database_(std::move(database)),
+      frames_(std::make_shared<monitor::FrameMailbox>()),
+      shared_(std::make_shared<Shared>()) {
+  SegmenterOptions options;
+  options.schedule = schedule;
+  options.threads = threads;
+  options.inspect = true;
+  monitor::InferenceWorker::Callbacks callbacks;
+  callbacks.on_result = [this](monitor::InferenceResult result) {
+    std::shared_ptr<monitor::Recorder> recorder;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      recorder = shared_->recorder;
+    }
+    if (recorder) recorder->add(result, dropped_);
+    try {
+      deliver(makeLiveFrame(std::move(result)));
+    } catch (const std::exception& error) {
+      post({monitor::unixNow(), EventKind::kModel, Severity::kError, error.what()});
+    }
+  };
+  callbacks.on_event = [this](const Event& event) { post(event); };
+  worker_ = std::make_unique<monitor::InferenceWorker>(frames_, model_, options, std::move(callbacks));
+
+  // Opening a large database after a crash replays its log: not on the UI thread.
+  if (!database_.empty()) {
+    opening_ = std::thread([this] {
+      try {
+        auto store =
+            std::make_unique<monitor::StoreWriter>(database_, monitor::StoreOptions{}, [this](const Event& event) {
+              QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+            });
+        {
+          const std::lock_guard lock(shared_->mutex);
+          shared_->store = std::move(store);
+        }
+        QMetaObject::invokeMethod(this, [this] {
+          if (isOpen()) makeRecorder();
+        });
+      } catch (const std::exception& error) {
+        const Event event{monitor::unixNow(), EventKind::kStorage, Severity::kError, error.what()};
+        QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+      }
+    });
+  }
+  connect(&tick_, &QTimer::timeout, this, [this] {
+    if (capture_) {
+      const monitor::CaptureStatus status = capture_->status();
+      dropped_ = status.dropped;
+      std::shared_ptr<monitor::Recorder> recorder;
+      {
+        const std::lock_guard lock(shared_->mutex);
+        recorder = shared_->recorder;
+      }
+      if (recorder) recorder->tick(status, monitor::unixNow(), monitor::steadyNow());
+      if (!frame_)  // no result yet, or no model: show what the camera sees
+        if (const auto last = capture_->last()) emit frameArrived(makeLiveFrame(last->image));
+    }
+    emit ticked();
+  });
+  tick_.start(500);
+}
+
+LiveMonitor::~LiveMonitor() {
+  tick_.stop();
+  close();
+  if (opening_.joinable()) opening_.join();
+  frames_->close();
+  worker_.reset();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->recorder.reset();
+  shared_->store.reset();
+}
+
+void LiveMonitor::open(const LiveOptions& options) {
+  close();
+  options_ = options;
+  worker_->setStream(++stream_);
+  makeRecorder();
+
+  const bool pipeline = isPipeline(options.source);
+  monitor::CaptureOptions capture;
+  capture.stream = stream_;
+  capture.reconnect = pipeline || monitor::isLive(options.source);
+  if (!capture.reconnect) capture.max_fps = options.max_fps;
+  capture_ = std::make_unique<monitor::Capture>(
+      pipeline ? pipelineFactory(options.source) : monitor::sourceFactory(options.source), capture, frames_,
+      [this](const monitor::CaptureStatus& status) {
+        QMetaObject::invokeMethod(this, [this, status] { emit stateChanged(status); });
+      });
+  capture_->start();
+}
+
+void LiveMonitor::close() {
+  if (!capture_) return;
+  capture_->stop();
+  capture_.reset();
+  worker_->setStream(++stream_);
+  frame_.reset();
+  dropped_ = 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->recorder.reset();
+    shared_->latest.reset();
+    if (shared_->store) shared_->store->endSession();
+  }
+  emit stateChanged({});
+}
+
+void LiveMonitor::makeRecorder() {
+  monitor::RecorderOptions options;
+  options.source = options_.source;
+  options.every_s = options_.every_s;
+  options.night = options_.night;
+  options.alarms = options_.alarms;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->recorder = std::make_shared<monitor::Recorder>(options, shared_->store.get(), [this](const Event& event) {
+    QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+  });
+}
+
+void LiveMonitor::deliver(LiveFramePtr frame) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->latest) ++stale_;
+  shared_->latest = std::move(frame);
+  if (std::exchange(shared_->notified, true)) return;
+  QMetaObject::invokeMethod(this, [this] { takeFrame(); });
+}
+
+void LiveMonitor::takeFrame() {
+  LiveFramePtr frame;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    frame = std::exchange(shared_->latest, nullptr);
+    shared_->notified = false;
+  }
+  if (!frame || frame->result.frame.stream != stream_ || !capture_) return;
+  frame_ = frame;
+  emit frameArrived(frame);
+}
+
+void LiveMonitor::post(const Event& event) {
+  std::shared_ptr<monitor::Recorder> recorder;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    recorder = shared_->recorder;
+  }
+  if (recorder)
+    recorder->add(event);  // stores it and calls back
+  else
+    QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+}
+
+void LiveMonitor::setSchedule(const Schedule& schedule) { worker_->setSchedule(schedule); }
+
+void LiveMonitor::setModel(const std::string& path) {
+  model_ = path;
+  worker_->setModel(path);
+}
+
+void LiveMonitor::setCompare(bool compare) { worker_->setCompare(compare); }
+
+void LiveMonitor::setPaused(bool paused) {
+  paused_ = paused;
+  worker_->setPaused(paused);
+}
+
+void LiveMonitor::setNightRule(const monitor::NightRule& rule) {
+  options_.night = rule;
+  if (isOpen()) makeRecorder();
+}
+
+void LiveMonitor::setAlarms(const monitor::AlarmOptions& alarms) {
+  options_.alarms = alarms;
+  if (isOpen()) makeRecorder();
+}
+
+monitor::CaptureStatus LiveMonitor::captureStatus() const {
+  return capture_ ? capture_->status() : monitor::CaptureStatus{};
+}
+monitor::InferenceStatus LiveMonitor::inferenceStatus() const { return worker_->status(); }
+
+std::optional<monitor::WriterStatus> LiveMonitor::writerStatus() const {
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->store) return std::nullopt;
+  return shared_->store->status();
+}
+
+}  // namespace mpm

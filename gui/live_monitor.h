@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "models/live_frame.h"
+#include "monitor/recorder.h"
+
+namespace mpm {
+
+/// What is opened and how it is watched.
+struct LiveOptions {
+  std::string source;   ///< as openSource() takes it, or gst:PIPELINE
+  double max_fps = 25;  ///< files: not faster
+  double every_s = 1;   ///< one stored sample in so many seconds at most
+  monitor::NightRule night;
+  monitor::AlarmOptions alarms;
+};
+
+/// The threads behind the window: capture, inference, storage. Lives on the UI thread, and none of its methods waits
+/// for one of them; what they have to say arrives as signals, and of frames only the latest.
+class LiveMonitor : public QObject {
+  Q_OBJECT
+ public:
+  /// `database` may be empty: nothing is stored.
+  LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, int threads,
+              QObject* parent = nullptr);
+  ~LiveMonitor() override;  ///< waits for the frame in hand and for the last commit
+
+  void open(const LiveOptions& options);
+  void close();
+  bool isOpen() const { return capture_ != nullptr; }
+  const LiveOptions& options() const { return options_; }
+  /// The source as it may be shown and stored.
+  std::string sourceName() const { return withoutCredentials(options_.source); }
+  const std::string& database() const { return database_; }
+
+  void setSchedule(const Schedule& schedule);
+  void setModel(const std::string& path);
+  const std::string& model() const { return model_; }
+  void setCompare(bool compare);
+  void setPaused(bool paused);
+  bool paused() const { return paused_; }
+  void setNightRule(const monitor::NightRule& rule);
+  void setAlarms(const monitor::AlarmOptions& alarms);
+
+  LiveFramePtr frame() const { return frame_; }
+  /// Results that a newer one replaced before the window took them.
+  std::int64_t stale() const { return stale_; }
+  monitor::CaptureStatus captureStatus() const;
+  monitor::InferenceStatus inferenceStatus() const;
+  std::optional<monitor::WriterStatus> writerStatus() const;
+
+ signals:
+  void frameArrived(const mpm::LiveFramePtr& frame);
+  void stateChanged(const mpm::monitor::CaptureStatus& status);
+  void eventHappened(const mpm::monitor::Event& event);
+  /// Twice a second: counters and ages.
+  void ticked();
+
+ private:
+  void makeRecorder();
+  void deliver(LiveFramePtr frame);
+  void takeFrame();
+  void post(const monitor::Event& event);  // from any thread
+
+  std::string model_, database_;
+  LiveOptions options_;
+  bool paused_ = false;
+  int stream_ = 0;
+
+  std::shared_ptr<monitor::FrameMailbox> frames_;
+  std::unique_ptr<monitor::Capture> capture_;
+
+  // Shared with the inference thread and the thread that opens the database.
+  struct Shared {
+    std::mutex mutex;
+    std::shared_ptr<monitor::Recorder> recorder;
+    std::unique_ptr<monitor::StoreWriter> store;
+    LiveFramePtr latest;
+    bool notified = false;
+  };
+  std::shared_ptr<Shared> shared_;
+  std::atomic<std::int64_t> stale_ = 0, dropped_ = 0;
+  std::unique_ptr<monitor::InferenceWorker> worker_;
+  std::thread opening_;
+  LiveFramePtr frame_;
+  QTimer tick_;
+};
+
+}  // namespace mpm

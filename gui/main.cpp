@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <QDir>
+#include <QFileInfo>
+#include <QIcon>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTimer>
+#include <QTranslator>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <opencv2/core/utils/logger.hpp>
+
+#include "application.h"
+#include "main_window.h"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+#include "mpm/version.hpp"
+#include "views/look.h"
+
+namespace {
+
+// Qt aborts when it finds no display; a person deserves a sentence, and a script an exit code.
+void handleMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  if (type == QtFatalMsg) {
+    std::fprintf(stderr,
+                 "mpm-monitor: cannot open a window: %s\nOn a machine without a display use 'mpm monitor' instead.\n",
+                 message.simplified().toUtf8().constData());
+    std::_Exit(1);
+  }
+  if (type != QtDebugMsg && type != QtInfoMsg) std::fprintf(stderr, "mpm-monitor: %s\n", message.toUtf8().constData());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene");
+  std::string source, model, schedule, database, pictures, settings, language;
+  int threads = 0;
+  bool dark = false, light = false;
+  command.add_option("source", source,
+                     "image folder, video, camera (0 or /dev/video0), rtsp:// or http:// address, demo:, gst:PIPELINE");
+  command.add_option("--model,-m", model, "ONNX model (default: the one that comes with the program)");
+  command.add_option("--schedule", schedule, "blocks before which tokens are merged, such as 2,5, or none");
+  command.add_option("--db", database, "database of the samples ('none': store nothing)");
+  command.add_option("--pictures", pictures, "folder of snapshots and time-lapses");
+  command.add_option("--settings", settings, "settings file instead of the user's");
+  command.add_option("--language", language, "en or fr");
+  command.add_option("--threads", threads, "threads of the inference (default: all)")->check(CLI::NonNegativeNumber);
+  command.add_flag("--dark", dark, "dark colours");
+  command.add_flag("--light", light, "light colours")->excludes("--dark");
+  command.set_version_flag("--version", MPM_VERSION);
+  command.allow_extras(false);
+  mpm::WindowOptions options;
+  try {
+    command.parse(argc, argv);
+    if (!schedule.empty()) options.schedule = mpm::parseSchedule(schedule);
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? 0 : 2;
+  } catch (const mpm::Error& error) {
+    std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
+    return 2;
+  }
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  if (!model.empty()) {
+    try {
+      mpm::ConvertOptions check;
+      check.schedule = options.schedule;
+      mpm::readModelInfo(model, check);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
+      return 1;
+    }
+  }
+
+  qInstallMessageHandler(handleMessage);
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
+      qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")) {
+    std::fprintf(stderr,
+                 "mpm-monitor: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)\n"
+                 "On a machine without a display use 'mpm monitor' instead.\n");
+    return 1;
+  }
+  int qt_argc = 1;
+  mpm::Application app(qt_argc, argv);
+  QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
+  QApplication::setOrganizationName(QStringLiteral("mpm"));
+  QApplication::setApplicationVersion(QStringLiteral(MPM_VERSION));
+  QApplication::setDesktopFileName(QStringLiteral("mpm-monitor"));
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/mpm-monitor.png")));
+
+  const QSettings stored =
+      settings.empty() ? QSettings() : QSettings(QString::fromStdString(settings), QSettings::IniFormat);
+  const QString chosen =
+      language.empty() ? stored.value(QStringLiteral("language")).toString() : QString::fromStdString(language);
+  const QLocale locale = chosen.isEmpty() ? QLocale() : QLocale(chosen);
+  QLocale::setDefault(locale);
+  QTranslator ours, qts;
+  if (ours.load(locale, QStringLiteral("mpm-monitor"), QStringLiteral("_"), QStringLiteral(":/i18n")))
+    QApplication::installTranslator(&ours);
+  if (qts.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+               QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+    QApplication::installTranslator(&qts);
+  const bool dark_now = dark || (!light && stored.value(QStringLiteral("dark"), false).toBool());
+  mpm::applyLook(dark_now ? mpm::darkTheme() : mpm::lightTheme(), stored.value(QStringLiteral("font"), 100).toInt());
+
+  const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+  options.model = QString::fromStdString(model);
+  options.settings = QString::fromStdString(settings);
+  options.threads = threads;
+  if (database != "none") {
+    options.database = database.empty() ? data + QStringLiteral("/monitor.db") : QString::fromStdString(database);
+    QDir().mkpath(QFileInfo(options.database).absolutePath());
+  }
+  options.pictures = pictures.empty() ? QStandardPaths::writableLocation(QStandardPaths::PicturesLocation) +
+                                            QStringLiteral("/mpm-monitor")
+                                      : QString::fromStdString(pictures);
+  int code = 0;
+  try {
+    mpm::MainWindow window(options);
+    window.show();
+    if (!source.empty()) window.openSource(QString::fromStdString(source));
+    // Ctrl-C and a service manager's stop end it as closing the window does.
+    static volatile std::sig_atomic_t interrupted = 0;
+    std::signal(SIGINT, [](int) { interrupted = 1; });
+    std::signal(SIGTERM, [](int) { interrupted = 1; });
+    QTimer poll;
+    QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
+      if (interrupted) window.close();
+    });
+    poll.start(200);
+    code = QApplication::exec();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
+    code = 1;
+  }
+  return code;
+}

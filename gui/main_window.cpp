@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "main_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDateTime>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLocale>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QRegularExpression>
+#include <QSaveFile>
+#include <QScreen>
+#include <QSettings>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTime>
+#include <QToolButton>
+#include <QUrl>
+#include <cmath>
+
+#include "action_registry.h"
+#include "models/default_model.h"
+#include "models/time_axis.h"
+#include "mpm/build_info.hpp"
+#include "mpm/error.hpp"
+#include "views/chart_panel.h"
+#include "views/compare_panel.h"
+#include "views/day_night_panel.h"
+#include "views/events_panel.h"
+#include "views/image_view.h"
+#include "views/inspector_panel.h"
+#include "views/look.h"
+#include "views/merge_view.h"
+#include "views/schedule_panel.h"
+#include "views/source_dialog.h"
+#include "views/source_panel.h"
+#include "views/speed_panel.h"
+#include "views/time_chart.h"
+#include "views/welcome_page.h"
+
+namespace mpm {
+namespace {
+
+QString quoted(const QString& text) {
+  static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
+  if (plain.match(text).hasMatch()) return text;
+  return QLatin1Char('\'') + QString(text).replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
+}
+
+}  // namespace
+
+MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWindow(parent), options_(options) {
+  settings_ = options.settings.isEmpty() ? std::make_unique<QSettings>()
+                                         : std::make_unique<QSettings>(options.settings, QSettings::IniFormat);
+  setAcceptDrops(true);
+  setWindowTitle(tr("MPM Monitor"));
+  const QSize screen =
+      QApplication::primaryScreen() ? QApplication::primaryScreen()->availableSize() : QSize(1280, 800);
+  resize(std::min(1280, screen.width()), std::min(800, screen.height()));
+  setMinimumSize(480, 320);
+  pictures_ = std::make_unique<PictureStore>(options.pictures);
+  picture_options_.lapse_minutes = settings_->value(QStringLiteral("pictures/lapse_minutes"), 0).toDouble();
+  picture_options_.keep_days = settings_->value(QStringLiteral("pictures/keep_days"), 0).toDouble();
+  picture_options_.free_mb = settings_->value(QStringLiteral("pictures/free_mb"), 500).toDouble();
+  pictures_->setRetention(picture_options_.keep_days, picture_options_.free_mb);
+  night_ = monitor::NightByBrightness{};
+
+  makeActions();
+  makeCentral();
+  makeDocks();
+  makeToolBar();
+  makeStatusBar();
+  actions_->fill(menuBar());
+
+  const QString model = options.model.isEmpty() ? defaultModel() : options.model;
+  live_ = std::make_unique<LiveMonitor>(model.toStdString(), options.schedule, options.database.toStdString(),
+                                        options.threads);
+  source_->setModel(nullptr, model);
+  wire();
+  history_.setDatabase(options.database);
+  day_night_->setRule(night_);
+  welcome_->setRecents(loadRecents(*settings_));
+  refreshPaint();
+  refreshStep();
+  tick();
+  if (settings_->contains(QStringLiteral("geometry"))) {
+    restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray());
+    restoreState(settings_->value(QStringLiteral("layout")).toByteArray());
+  }
+}
+
+MainWindow::~MainWindow() {
+  disconnect(live_.get(), nullptr, this, nullptr);
+  disconnect(&history_, nullptr, nullptr, nullptr);
+  disconnect(&selection_, nullptr, nullptr, nullptr);
+  disconnect(&legend_, nullptr, nullptr, nullptr);
+}
+
+void MainWindow::wire() {
+  connect(live_.get(), &LiveMonitor::frameArrived, this, &MainWindow::takeFrame);
+  connect(live_.get(), &LiveMonitor::stateChanged, this, &MainWindow::takeState);
+  connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
+  connect(live_.get(), &LiveMonitor::eventHappened, this, [this](const monitor::Event& event) {
+    events_.add(event);
+    const QString text = QString::fromStdString(event.message);
+    log(text);
+    if (event.severity != monitor::Severity::kInfo)
+      showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
+    if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError && !model_)
+      image_->setBanner(text);
+  });
+
+  connect(&legend_, &LegendModel::paintChanged, this, &MainWindow::refreshPaint);
+  connect(image_, &ImageView::curtainMoved, this, [this](double share) {
+    paint_.curtain = share;
+    refreshPaint();
+  });
+  connect(image_, &PictureView::viewStateChanged, merge_, &PictureView::setViewState);
+  connect(merge_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);
+  connect(&selection_, &PatchSelection::changed, this, &MainWindow::refreshStep);
+
+  connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
+    live_->setSchedule(schedule);
+    showNotice(tr("From the next frame on: schedule %1").arg(QString::fromStdString(toString(schedule))));
+  });
+  connect(schedule_, &SchedulePanel::copyRequested, this, &MainWindow::copyCommandLine);
+  connect(compare_, &ComparePanel::compareToggled, this, [this](bool on) {
+    live_->setCompare(on);
+    const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
+    actions_->action(QStringLiteral("compare"))->setChecked(on);
+  });
+
+  connect(source_, &SourcePanel::changeSourceRequested, this, [this] { askForSource(SourceKind::kVideo); });
+  connect(source_, &SourcePanel::changeModelRequested, this, &MainWindow::changeModel);
+  connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
+  connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
+  connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
+  connect(welcome_, &WelcomePage::kindRequested, this, &MainWindow::askForSource);
+  connect(welcome_, &WelcomePage::recentRequested, this, [this](const Recent& recent) {
+    if (!recent.model.isEmpty() && QFileInfo::exists(recent.model)) openModel(recent.model);
+    try {
+      if (!recent.schedule.isEmpty()) live_->setSchedule(parseSchedule(recent.schedule.toStdString()));
+    } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
+    }
+    if (!recent.needsPassword()) return openSource(recent.source);
+    auto* dialog = new SourceDialog(SourceKind::kAddress, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setSource(recent.source);
+    connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
+    dialog->open();
+  });
+
+  connect(day_night_, &DayNightPanel::settingsRequested, this, &MainWindow::askNight);
+  connect(&history_, &History::dayNightReady, day_night_, &DayNightPanel::setStatistics);
+  connect(&history_, &History::eventsReady, &events_, &EventsModel::setEvents);
+  connect(&history_, &History::failed, this, [this](const QString& message) {
+    log(message);
+    showNotice(message, "bad");
+  });
+  connect(&history_, &History::exported, this, [this](const QString& path, qint64 samples) {
+    showNotice(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
+  });
+  connect(chart_, &ChartPanel::sourcePicked, this, [this](qint64 source) {
+    if (foreign_database_ || !live_->isOpen()) history_.askEvents(source);
+    refreshHistory();
+  });
+  connect(chart_->chart(), &TimeChart::timePicked, this, &MainWindow::showStored);
+  connect(events_panel_, &EventsPanel::timePicked, this, [this](double time) {
+    const double half = (chart_->chart()->axis().to - chart_->chart()->axis().from) / 2;
+    chart_->chart()->setFollowing(false);
+    chart_->chart()->setRange(time - half, time + half);
+    showStored(time);
+  });
+
+  connect(pictures_.get(), &PictureStore::written, this, [this](const QString& path) {
+    if (!recording_) showNotice(tr("Saved %1").arg(path), "good");
+    pictures_->list();
+  });
+  connect(pictures_.get(), &PictureStore::failed, this, [this](const QString& message) {
+    log(message);
+    showNotice(message, "bad");
+  });
+  connect(pictures_.get(), &PictureStore::listed, this, [this] {
+    std::vector<double> times;
+    for (const StoredPicture& picture : pictures_->pictures()) times.push_back(picture.time);
+    chart_->chart()->setPictures(std::move(times));
+  });
+  connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
+    frozen_ = true;
+    showFrame(frame);
+    const QString when =
+        QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
+    image_->setBanner(tr("Stored picture of %1. Esc: back to live").arg(when));
+  });
+  pictures_->list();
+}
+
+LiveOptions MainWindow::liveOptions(const QString& source) const {
+  LiveOptions options;
+  options.source = source.toStdString();
+  options.night = night_;
+  options.alarms = alarms_;
+  // A folder is looked through, not played.
+  options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
+  return options;
+}
+
+void MainWindow::openSource(const QString& source) {
+  if (source.isEmpty()) return;
+  backToLive();
+  live_frame_.reset();
+  image_->setFrame(nullptr);
+  merge_->setFrame(nullptr);
+  image_->setBanner({});
+  live_->open(liveOptions(source));
+  const QString shown = QString::fromStdString(live_->sourceName());
+  setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
+  source_->setSource(shown);
+  stack_->setCurrentWidget(pictures_split_);
+  foreign_database_ = false;
+  if (history_.database() != options_.database) history_.setDatabase(options_.database);
+  chart_->setSourceName(shown);
+  rememberRecent(*settings_, {shown, QString::fromStdString(live_->model()),
+                              model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
+                              QDateTime::currentDateTime()});
+  if (live_->model().empty()) image_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
+  tick();
+}
+
+void MainWindow::closeSource() {
+  live_->close();
+  live_frame_.reset();
+  image_->setFrame(nullptr);
+  merge_->setFrame(nullptr);
+  image_->setBanner({});
+  source_->setSource({});
+  setWindowTitle(tr("MPM Monitor"));
+  welcome_->setRecents(loadRecents(*settings_));
+  stack_->setCurrentWidget(welcome_);
+  tick();
+}
+
+void MainWindow::openDropped(const QString& path) {
+  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return openModel(path);
+  if (path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive)) return openDatabase(path);
+  openSource(path);
+}
+
+void MainWindow::openDatabase(const QString& path) {
+  if (path.isEmpty()) {
+    auto* dialog = new QFileDialog(this, tr("Open a database"), {}, tr("Databases (*.db);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openDatabase);
+    return dialog->open();
+  }
+  foreign_database_ = true;
+  raiseDock(QStringLiteral("chart"));
+  history_.setDatabase(path);
+  showNotice(tr("Showing %1, read-only").arg(path));
+}
+
+void MainWindow::askForSource(SourceKind kind) {
+  auto* dialog = new SourceDialog(kind, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
+  dialog->open();
+}
+
+void MainWindow::changeModel() {
+  auto* dialog = new QFileDialog(this, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openModel);
+  dialog->open();
+}
+
+void MainWindow::openModel(const QString& path) {
+  if (!model_) image_->setBanner({});
+  live_->setModel(path.toStdString());
+  showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
+}
+
+void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
+  if (model == model_ || !model) return;
+  const auto names = [](const ModelInfo& info) {
+    std::vector<std::string> result;
+    for (const ClassInfo& c : info.facts.classes) result.push_back(c.name);
+    return result;
+  };
+  // Another schedule of the same model keeps the colours and the choice of classes.
+  if (!model_ || model_->classes != model->classes || names(*model_) != names(*model)) {
+    legend_.setClasses(*model);
+    QStringList classes;
+    for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
+    chart_->setClasses(classes);
+  }
+  const bool first = !model_;
+  model_ = model;
+  schedule_->setModel(*model);
+  source_->setModel(model.get(), QString::fromStdString(live_->model()));
+  // The last step is what the rest of the network works on.
+  setStep(static_cast<int>(model->schedule.size()));
+  if (first) image_->setBanner({});
+}
+
+void MainWindow::takeFrame(const LiveFramePtr& frame) {
+  live_frame_ = frame;
+  takeModel(frame->result.model);
+  if (!frozen_) showFrame(frame);
+  if (frame->hasGrid()) {
+    selection_.limit(frame->lookup.tokens());
+    legend_.setAreas(frame->areas);
+    speed_->setTimes(frame->result.segmentation.ms);
+    compare_->setFrame(frame);
+    status_tokens_->setText(tokensText());
+    status_latency_->setText(tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
+    const qint64 now = frame->result.frame.steady;
+    if (recording_ && pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName()), true))
+      ++recorded_;
+    if (picture_options_.lapse_minutes > 0 &&
+        (last_lapse_ == 0 || now - last_lapse_ >= picture_options_.lapse_minutes * 60000) &&
+        pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName())))
+      last_lapse_ = now;
+  }
+}
+
+void MainWindow::showFrame(const LiveFramePtr& frame) {
+  image_->setFrame(frame);
+  merge_->setFrame(frame);
+  inspector_->setFrame(frame);
+  refreshStep();
+}
+
+void MainWindow::takeState(const monitor::CaptureStatus& status) {
+  log(tr("Source: %1").arg(mpm::stateText(status)) +
+      (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
+  tick();
+}
+
+void MainWindow::tick() {
+  const monitor::CaptureStatus capture = live_->captureStatus();
+  const monitor::InferenceStatus inference = live_->inferenceStatus();
+  const QLocale locale;
+  source_->setStatus(capture);
+  if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->model()));
+  speed_->setStatus(capture, inference);
+  status_state_->setText(live_->paused() && live_->isOpen() ? tr("Paused") : mpm::stateText(capture));
+  setBadge(status_state_, live_->paused() ? "warning" : stateBadge(capture.state));
+  const bool old = live_->isOpen() && capture.state != monitor::CaptureState::kLive &&
+                   capture.state != monitor::CaptureState::kEnded && capture.frame_age_s >= 0;
+  status_age_->setText(old ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
+  if (!frozen_ && paint_.faded != old) {
+    paint_.faded = old;
+    refreshPaint();
+  }
+  if (!frozen_ && live_->isOpen() && model_)
+    image_->setBanner(
+        old ? tr("%1: the last frame is %2 old").arg(mpm::stateText(capture), spanText(capture.frame_age_s))
+            : QString());
+  status_fps_->setText(live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
+  status_record_->setText(recording_ ? tr("● REC %n picture(s)", nullptr, recorded_) : QString());
+  const auto writer = live_->writerStatus();
+  if (writer && !writer->writing) showNotice(QString::fromStdString(writer->problem), "bad");
+
+  const qint64 now = QDateTime::currentMSecsSinceEpoch();
+  // Fresh samples every 2 s; the statistics of a month every 30.
+  if (chart_->isVisible() && (live_->isOpen() || foreign_database_) && now - last_history_ >= 2000) {
+    const bool statistics = last_history_ / 30000 != now / 30000;
+    last_history_ = now;
+    chart_->refresh();
+    if (statistics) refreshHistory();
+  }
+}
+
+void MainWindow::refreshHistory() {
+  const auto source = chart_->source();
+  if (!source) return;
+  const monitor::UnixMs now = monitor::unixNow();
+  history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
+}
+
+void MainWindow::refreshPaint() {
+  legend_.apply(paint_);
+  image_->setPaint(paint_);
+}
+
+void MainWindow::setMode(ViewMode mode) {
+  paint_.mode = mode;
+  opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
+  refreshPaint();
+}
+
+void MainWindow::setOpacity(double opacity) {
+  paint_.opacity = std::clamp(std::round(opacity * 100) / 100, 0.0, 1.0);
+  const QSignalBlocker quiet(opacity_);
+  opacity_->setValue(static_cast<int>(std::lround(paint_.opacity * 100)));
+  refreshPaint();
+}
+
+void MainWindow::setStep(int step) {
+  const int last = model_ ? static_cast<int>(model_->schedule.size()) : 0;
+  selection_.setStep(std::clamp(step, 0, last));
+  refreshStep();
+}
+
+void MainWindow::refreshStep() {
+  const LiveFramePtr& frame = merge_->frame();
+  const bool known = frame && frame->hasGrid();
+  const int step = merge_->step();
+  actions_->action(QStringLiteral("previous_insertion"))->setEnabled(known && step > 0);
+  actions_->action(QStringLiteral("next_insertion"))->setEnabled(known && step + 1 < frame->lookup.steps());
+  if (!known)
+    step_label_->clear();
+  else if (step == 0)
+    step_label_->setText(tr("%n patch(es), nothing merged yet", nullptr, frame->lookup.tokens()));
+  else
+    step_label_->setText(tr("Before block %1: %2 → %3 tokens")
+                             .arg(frame->lookup.block(step))
+                             .arg(frame->lookup.clusters(step - 1))
+                             .arg(frame->lookup.clusters(step)));
+}
+
+void MainWindow::setColoring(MergeColoring coloring) {
+  merge_->setColoring(coloring);
+  coloring_->setCurrentIndex(static_cast<int>(coloring));
+}
+
+void MainWindow::showStored(double time) {
+  const double tolerance = std::max(2.0, (chart_->chart()->axis().to - chart_->chart()->axis().from) / 50);
+  if (const StoredPicture* picture = nearestPicture(pictures_->pictures(), time, tolerance))
+    pictures_->load(picture->path);
+  else
+    showNotice(tr("No picture is stored near that time. File ▸ Stored pictures… makes a time-lapse"));
+}
+
+void MainWindow::backToLive() {
+  if (!frozen_) return;
+  frozen_ = false;
+  image_->setBanner({});
+  if (live_frame_) showFrame(live_frame_);
+}
+
+void MainWindow::snapshot() {
+  if (!live_frame_) return showNotice(tr("There is no frame yet"), "warning");
+  if (!pictures_->write(live_frame_, paint_.opacity, QString::fromStdString(live_->sourceName())))
+    showNotice(tr("The disk is too slow: this picture was not saved"), "warning");
+}
+
+void MainWindow::setRecording(bool recording) {
+  recording_ = recording;
+  recorded_ = 0;
+  setBadge(status_record_, "bad");
+  if (recording) showNotice(tr("Recording to %1").arg(pictures_->folder()));
+  tick();
+}
+
+void MainWindow::showNotice(const QString& text, const char* badge) {
+  setBadge(notice_, badge);
+  notice_->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, width() / 2)));
+  notice_->setToolTip(text);
+  notice_timer_.start();
+}
+
+void MainWindow::log(const QString& text) {
+  log_->appendPlainText(QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text));
+}
+
+void MainWindow::askExport() {
+  const TimeAxis& axis = chart_->chart()->axis();
+  auto* dialog = new ExportDialog(axis.from, axis.to, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ExportDialog::chosen, this, [this, dialog] {
+    const auto format = dialog->format();
+    const auto [from, to] = dialog->span();
+    auto* file = new QFileDialog(this, tr("Export to"), QStringLiteral("mpm-monitor.") + dialog->suffix());
+    file->setAttribute(Qt::WA_DeleteOnClose);
+    file->setAcceptMode(QFileDialog::AcceptSave);
+    file->setDefaultSuffix(dialog->suffix());
+    connect(file, &QFileDialog::fileSelected, this,
+            [this, format, from = from, to = to](const QString& path) { exportSamples(format, from, to, path); });
+    file->open();
+  });
+  dialog->open();
+}
+
+void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to,
+                               const QString& path) {
+  if (format == ExportDialog::Format::kChartPng) {
+    const QImage picture = chart_->chart()->picture(QSize(1200, 480));
+    QSaveFile file(path);
+    if (file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit())
+      showNotice(tr("The chart was saved to %1").arg(path), "good");
+    else
+      showNotice(tr("%1 cannot be written: %2").arg(path, file.errorString()), "bad");
+    return;
+  }
+  const auto source = chart_->source();
+  if (!source) return showNotice(tr("There are no samples to export yet"), "warning");
+  monitor::ExportOptions options;
+  options.format = format == ExportDialog::Format::kCsv        ? monitor::ExportFormat::kCsv
+                   : format == ExportDialog::Format::kPhenoCam ? monitor::ExportFormat::kPhenoCam
+                                                               : monitor::ExportFormat::kJsonLines;
+  options.source = *source;
+  options.from = from;
+  options.to = to;
+  history_.exportTo(options, path);
+}
+
+QString MainWindow::commandLine() const {
+  QStringList words = {
+      QStringLiteral("mpm"), QStringLiteral("monitor"),
+      live_->isOpen() ? quoted(QString::fromStdString(live_->sourceName())) : QStringLiteral("SOURCE")};
+  const QString model = QString::fromStdString(live_->model());
+  if (!model.isEmpty()) words << QStringLiteral("--model") << quoted(model);
+  words << QStringLiteral("--schedule") << QString::fromStdString(toString(schedule_->schedule()));
+  if (!options_.database.isEmpty()) words << QStringLiteral("--db") << quoted(options_.database);
+  return words.join(QLatin1Char(' '));
+}
+
+void MainWindow::copyCommandLine() {
+  QApplication::clipboard()->setText(commandLine());
+  showNotice(tr("Copied: %1").arg(commandLine()), "good");
+}
+
+void MainWindow::askNight() {
+  auto* dialog = new NightDialog(night_, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
+    night_ = rule;
+    day_night_->setRule(rule);
+    live_->setNightRule(rule);
+  });
+  dialog->open();
+}
+
+void MainWindow::askAlarms() {
+  QStringList classes;
+  for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
+  auto* dialog = new AlarmsDialog(alarms_, classes, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &AlarmsDialog::chosen, this, [this](const monitor::AlarmOptions& alarms) {
+    alarms_ = alarms;
+    live_->setAlarms(alarms);
+  });
+  dialog->open();
+}
+
+void MainWindow::showAbout() {
+  const BuildInfo build = buildInfo();
+  auto* box =
+      new QMessageBox(QMessageBox::NoIcon, tr("About MPM Monitor"),
+                      tr("<b>MPM Monitor %1</b><p>Live segmentation, merge maps and day/night token counts for a "
+                         "camera on a fixed scene.</p><p>Method: Mutual Pair Merging for Efficient Vision "
+                         "Transformers, CVPR 2026.</p><p>OpenCV %2, Qt %3, %4</p><p>Apache License 2.0</p>")
+                          .arg(QString::fromStdString(build.version), QString::fromStdString(build.opencv),
+                               QString::fromLatin1(qVersion()), QString::fromStdString(build.instruction_set)),
+                      QMessageBox::Close, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+int MainWindow::setting(const char* name, int otherwise) const {
+  return settings_->value(QString::fromLatin1(name), otherwise).toInt();
+}
+
+void MainWindow::setDark(bool dark) {
+  applyLook(dark ? darkTheme() : lightTheme(), setting("font", 100));
+  settings_->setValue(QStringLiteral("dark"), dark);
+  const QSignalBlocker quiet(actions_->action(QStringLiteral("dark")));
+  actions_->action(QStringLiteral("dark"))->setChecked(dark);
+  refreshPaint();
+  image_->setViewState(image_->viewState());
+  image_->setFrame(image_->frame());
+}
+
+void MainWindow::setFontPercent(int percent) {
+  settings_->setValue(QStringLiteral("font"), std::clamp(percent, 70, 220));
+  applyLook(theme(), setting("font", 100));
+}
+
+void MainWindow::setLanguage(const QString& language) {
+  settings_->setValue(QStringLiteral("language"), language);
+  showNotice(tr("The language changes when the program starts the next time"));
+}
+
+QString MainWindow::tokensText() const {
+  if (!live_frame_ || !live_frame_->hasGrid()) return {};
+  const auto& tokens = live_frame_->result.segmentation.tokens;
+  QStringList counts;
+  for (double count : tokens) counts << QString::number(std::lround(count));
+  const double merged = tokens.empty() || tokens.front() <= 0 ? 0 : 100 * (1 - tokens.back() / tokens.front());
+  QString text = tr("tokens %1").arg(counts.join(QStringLiteral(" → ")));
+  if (tokens.size() > 1) text += tr(" (−%1 %)").arg(QLocale().toString(merged, 'f', 0));
+  return text;
+}
+
+QString MainWindow::stateText() const { return status_state_->text(); }
+bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
+  settings_->setValue(QStringLiteral("layout"), saveState());
+  settings_->setValue(QStringLiteral("pictures/lapse_minutes"), picture_options_.lapse_minutes);
+  settings_->setValue(QStringLiteral("pictures/keep_days"), picture_options_.keep_days);
+  settings_->setValue(QStringLiteral("pictures/free_mb"), picture_options_.free_mb);
+  event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  for (const QUrl& url : event->mimeData()->urls()) openDropped(url.isLocalFile() ? url.toLocalFile() : url.toString());
+}
+
+}  // namespace mpm

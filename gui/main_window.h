@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QMainWindow>
+#include <QTimer>
+#include <memory>
+
+#include "live_monitor.h"
+#include "models/events_model.h"
+#include "models/history.h"
+#include "models/legend_model.h"
+#include "models/merge_colors.h"
+#include "models/patch_selection.h"
+#include "models/picture_store.h"
+#include "models/recents.h"
+#include "views/settings_dialogs.h"
+
+class QComboBox;
+class QDockWidget;
+class QLabel;
+class QPlainTextEdit;
+class QSettings;
+class QSlider;
+class QSplitter;
+class QStackedWidget;
+class QTabWidget;
+class QToolButton;
+
+namespace mpm {
+
+class ActionRegistry;
+class ChartPanel;
+class ComparePanel;
+class DayNightPanel;
+class EventsPanel;
+class ImageView;
+class InspectorPanel;
+class LegendPanel;
+class MergeView;
+class SchedulePanel;
+class SourceDialog;
+class SourcePanel;
+class SpeedPanel;
+class WelcomePage;
+
+/// What the command line decided.
+struct WindowOptions {
+  QString model;                     ///< empty: the default model
+  std::optional<Schedule> schedule;  ///< nullopt: the model's own
+  QString database;                  ///< empty: nothing is stored
+  QString pictures;                  ///< folder of snapshots
+  QString settings;                  ///< an .ini file instead of the user's settings; for tests
+  int threads = 0;
+};
+
+/// The window: it makes the parts and wires them, nothing else.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  explicit MainWindow(const WindowOptions& options, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  /// Opens what openSource() understands, or gst:PIPELINE.
+  void openSource(const QString& source);
+  void closeSource();
+  /// A picture or a folder to watch, a model, or a database, by what it is.
+  void openDropped(const QString& path);
+  /// The history of another program's database, read-only, while it goes on.
+  void openDatabase(const QString& path);
+
+  // The parts, for tests.
+  LiveMonitor& live() { return *live_; }
+  ActionRegistry& actions() { return *actions_; }
+  ImageView* imageView() const { return image_; }
+  MergeView* mergeView() const { return merge_; }
+  LegendModel& legend() { return legend_; }
+  PatchSelection& selection() { return selection_; }
+  SchedulePanel* schedulePanel() const { return schedule_; }
+  InspectorPanel* inspector() const { return inspector_; }
+  ChartPanel* chartPanel() const { return chart_; }
+  DayNightPanel* dayNightPanel() const { return day_night_; }
+  SpeedPanel* speedPanel() const { return speed_; }
+  ComparePanel* comparePanel() const { return compare_; }
+  WelcomePage* welcomePage() const { return welcome_; }
+  EventsModel& events() { return events_; }
+  PictureStore& pictures() { return *pictures_; }
+  History& history() { return history_; }
+  QSlider* opacitySlider() const { return opacity_; }
+  QString tokensText() const;
+  QString stateText() const;
+  bool showsWelcome() const;
+  const QVector<QDockWidget*>& docks() const { return docks_; }
+  void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
+  QString commandLine() const;
+  void restoreDefaultLayout();
+  void setDark(bool dark);
+  void setFontPercent(int percent);
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  void makeActions();
+  void makeToolBar();
+  void makeCentral();
+  void makeDocks();
+  void makeStatusBar();
+  void wire();
+
+  void takeFrame(const LiveFramePtr& frame);
+  void takeModel(const std::shared_ptr<const ModelInfo>& model);
+  void takeState(const monitor::CaptureStatus& status);
+  void tick();
+  void refreshPaint();
+  void setMode(ViewMode mode);
+  void setOpacity(double opacity);
+  void setStep(int step);
+  void setColoring(MergeColoring coloring);
+  void showFrame(const LiveFramePtr& frame);
+  void showStored(double time);
+  void backToLive();
+  void snapshot();
+  void setRecording(bool recording);
+  void changeModel();
+  void openModel(const QString& path);
+  void askForSource(SourceKind kind);
+  void showNotice(const QString& text, const char* badge = "");
+  void log(const QString& text);
+  void refreshHistory();
+  void askExport();
+  void setLanguage(const QString& language);
+  LiveOptions liveOptions(const QString& source) const;
+  int setting(const char* name, int otherwise) const;
+  void raiseDock(const QString& id);
+  void askNight();
+  void askAlarms();
+  void copyCommandLine();
+  void showAbout();
+  void refreshStep();
+  QDockWidget* dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+
+  WindowOptions options_;
+  std::unique_ptr<QSettings> settings_;
+  LegendModel legend_;
+  EventsModel events_;
+  PatchSelection selection_;
+  History history_;
+  std::unique_ptr<PictureStore> pictures_;
+  ClassPaint paint_;
+  PictureOptions picture_options_;
+  monitor::NightRule night_;
+  monitor::AlarmOptions alarms_;
+
+  ActionRegistry* actions_;
+  QStackedWidget* stack_;
+  WelcomePage* welcome_;
+  QSplitter* pictures_split_;
+  ImageView* image_;
+  MergeView* merge_;
+  QToolButton *step_back_, *step_forward_;
+  QLabel* step_label_;
+  QComboBox* coloring_;
+  QSlider* opacity_;
+  SourcePanel* source_;
+  SchedulePanel* schedule_;
+  LegendPanel* legend_panel_;
+  InspectorPanel* inspector_;
+  SpeedPanel* speed_;
+  DayNightPanel* day_night_;
+  ComparePanel* compare_;
+  ChartPanel* chart_;
+  EventsPanel* events_panel_;
+  QPlainTextEdit* log_;
+  QVector<QDockWidget*> docks_;
+  QLabel *status_state_, *status_age_, *status_fps_, *status_latency_, *status_tokens_, *status_record_, *notice_;
+  QTimer notice_timer_;
+
+  std::shared_ptr<const ModelInfo> model_;
+  LiveFramePtr live_frame_;
+  bool frozen_ = false;  // a stored picture is on show
+  bool recording_ = false;
+  int recorded_ = 0;
+  qint64 last_lapse_ = 0;
+  qint64 last_history_ = 0;
+  bool foreign_database_ = false;
+  std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
+};
+
+}  // namespace mpm

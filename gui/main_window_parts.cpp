@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the window: actions, bars, docks.
+#include <QActionGroup>
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenuBar>
+#include <QPlainTextEdit>
+#include <QScrollArea>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "action_registry.h"
+#include "main_window.h"
+#include "mpm/version.hpp"
+#include "views/chart_panel.h"
+#include "views/compare_panel.h"
+#include "views/day_night_panel.h"
+#include "views/events_panel.h"
+#include "views/image_view.h"
+#include "views/inspector_panel.h"
+#include "views/legend_panel.h"
+#include "views/look.h"
+#include "views/merge_view.h"
+#include "views/schedule_panel.h"
+#include "views/source_panel.h"
+#include "views/speed_panel.h"
+#include "views/welcome_page.h"
+
+namespace mpm {
+
+void MainWindow::makeActions() {
+  actions_ = new ActionRegistry(this);
+  ActionRegistry& a = *actions_;
+  const QString file = tr("&File"), view = tr("&View"), watch = tr("&Watch"), help = tr("&Help");
+
+  a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
+     askForSource(SourceKind::kVideo);
+   })->setIcon(icon(Glyph::kCamera));
+  a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] {
+     openSource(QStringLiteral("demo:"));
+   })->setIcon(icon(Glyph::kDemo));
+  a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { changeModel(); })->setIcon(icon(Glyph::kModel));
+  a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { openDatabase({}); });
+  a.separate();
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { snapshot(); })->setIcon(icon(Glyph::kSnapshot));
+  a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
+     setRecording(on);
+   })->setIcon(icon(Glyph::kRecord));
+  a.add(file, "pictures", tr("Stored &pictures…"), tr("Ctrl+T"), [this] {
+    auto* dialog = new PictureDialog(picture_options_, pictures_->folder(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &PictureDialog::chosen, this, [this](const PictureOptions& options) {
+      picture_options_ = options;
+      pictures_->setRetention(options.keep_days, options.free_mb);
+    });
+    dialog->open();
+  });
+  a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { askExport(); })->setIcon(icon(Glyph::kExport));
+  a.separate();
+  a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
+     closeSource();
+   })->setIcon(icon(Glyph::kClose));
+  a.add(file, "quit", tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
+
+  auto* modes = new QActionGroup(this);
+  const std::tuple<const char*, QString, QString, Glyph, ViewMode> kinds[] = {
+      {"image", tr("&Image"), tr("1"), Glyph::kImage, ViewMode::kImage},
+      {"mask", tr("&Mask"), tr("2"), Glyph::kMask, ViewMode::kMask},
+      {"overlay", tr("&Overlay"), tr("3"), Glyph::kOverlay, ViewMode::kOverlay},
+      {"curtain", tr("Split &curtain"), tr("4"), Glyph::kCurtain, ViewMode::kCurtain}};
+  for (const auto& [id, text, key, glyph, mode] : kinds) {
+    QAction* action = a.addToggle(view, id, text, key, mode == paint_.mode, [this, mode = mode](bool on) {
+      if (on) setMode(mode);
+    });
+    action->setIcon(icon(glyph));
+    modes->addAction(action);
+  }
+  a.add(view, "opaque", tr("Overlay more opa&que"), tr("]"), [this] { setOpacity(paint_.opacity + 0.05); });
+  a.add(view, "transparent", tr("Overlay more &transparent"), tr("["), [this] { setOpacity(paint_.opacity - 0.05); });
+  a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
+  a.separate();
+  a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true,
+              [this](bool on) { merge_->parentWidget()->setVisible(on); });
+  a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] {
+     setStep(selection_.step() + 1);
+   })->setIcon(icon(Glyph::kNext));
+  a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","), [this] {
+     setStep(selection_.step() - 1);
+   })->setIcon(icon(Glyph::kPrevious));
+  a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"),
+        [this] { setColoring(static_cast<MergeColoring>((static_cast<int>(merge_->coloring()) + 1) % 3)); });
+  a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
+    selection_.unpin();
+    backToLive();
+  });
+  a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] {
+    image_->setViewState({});
+    merge_->setViewState({});
+  });
+  a.separate();
+  const std::pair<const char*, QString> spans[] = {{"hour", tr("Chart: last &hour")},
+                                                   {"day", tr("Chart: last &day")},
+                                                   {"week", tr("Chart: last &week")},
+                                                   {"all", tr("Chart: &everything")}};
+  for (int i = 0; i < 4; ++i)
+    a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
+          [this, i] { chart_->showSpan(static_cast<ChartPanel::Span>(i)); });
+  a.separate();
+  a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) {
+     setDark(on);
+   })->setIcon(icon(Glyph::kTheme));
+  a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(setting("font", 100) + 10); });
+  a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFontPercent(setting("font", 100) - 10); });
+  a.add(view, "english", tr("English"), tr("Ctrl+Alt+E"), [this] { setLanguage(QStringLiteral("en")); });
+  a.add(view, "french", tr("Français"), tr("Ctrl+Alt+F"), [this] { setLanguage(QStringLiteral("fr")); });
+  a.addToggle(view, "fullscreen", tr("&Full screen"), tr("F11"), false,
+              [this](bool on) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, on)); });
+  a.separate();
+  a.add(view, "layout", tr("&Restore the default layout"), tr("Ctrl+L"), [this] {
+     restoreDefaultLayout();
+   })->setIcon(icon(Glyph::kLayout));
+
+  a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) {
+     live_->setPaused(on);
+     source_->setPaused(on);
+     tick();
+   })->setIcon(icon(Glyph::kPause));
+  a.addToggle(watch, "compare", tr("&Compare with the full model"), tr("X"), false, [this](bool on) {
+     compare_->box()->setChecked(on);
+     if (on) raiseDock(QStringLiteral("compare"));
+   })->setIcon(icon(Glyph::kCompare));
+  a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
+    if (live_->isOpen()) openSource(QString::fromStdString(live_->options().source));
+  });
+  a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
+  a.separate();
+  a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { askNight(); });
+  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { askAlarms(); });
+
+  a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
+  a.add(help, "about", tr("&About"), tr("F1"), [this] { showAbout(); });
+}
+
+void MainWindow::makeToolBar() {
+  QToolBar* bar = addToolBar(tr("Tools"));
+  bar->setObjectName(QStringLiteral("tools"));
+  bar->setMovable(false);
+  bar->setIconSize(QSize(18, 18));
+  bar->setContextMenuPolicy(Qt::PreventContextMenu);
+  const auto put = [&](const char* id, bool with_text) {
+    QAction* action = actions_->action(QString::fromLatin1(id));
+    bar->addAction(action);
+    auto* button = static_cast<QToolButton*>(bar->widgetForAction(action));
+    button->setToolButtonStyle(with_text ? Qt::ToolButtonTextBesideIcon : Qt::ToolButtonIconOnly);
+    button->setFocusPolicy(Qt::TabFocus);
+    button->setAccessibleName(action->text().remove(QLatin1Char('&')));
+  };
+  actions_->action(QStringLiteral("open"))->setIconText(tr("Open"));
+  put("open", true);
+  put("pause", false);
+  bar->addSeparator();
+  for (const char* id : {"image", "mask", "overlay", "curtain"}) put(id, false);
+  opacity_ = named(new QSlider(Qt::Horizontal, bar), tr("Opacity of the overlay"));
+  opacity_->setRange(0, 100);
+  opacity_->setSingleStep(5);
+  opacity_->setFixedWidth(120);
+  opacity_->setToolTip(tr("Opacity of the overlay ([ and ])"));
+  opacity_->setValue(static_cast<int>(paint_.opacity * 100));
+  bar->addWidget(opacity_);
+  connect(opacity_, &QSlider::valueChanged, this, [this](int value) { setOpacity(value / 100.0); });
+  bar->addSeparator();
+  for (const char* id : {"snapshot", "record", "compare", "export"}) put(id, false);
+  auto* space = new QWidget(bar);
+  space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  bar->addWidget(space);
+  for (const char* id : {"panels", "dark", "keys"}) put(id, false);
+}
+
+void MainWindow::makeCentral() {
+  stack_ = new QStackedWidget(this);
+  welcome_ = new WelcomePage(stack_);
+  pictures_split_ = new QSplitter(Qt::Horizontal, stack_);
+  pictures_split_->setChildrenCollapsible(false);
+  pictures_split_->setHandleWidth(6);
+  image_ = named(new ImageView(&selection_, pictures_split_), tr("Image with classes"));
+  image_->setPlaceholder(tr("Waiting for the first frame…"));
+
+  auto* side = new QWidget(pictures_split_);
+  merge_ = named(new MergeView(&selection_, side), tr("Merge map"));
+  merge_->setPlaceholder(tr("The merge map appears with the first frame"));
+  step_back_ = new QToolButton(side);
+  step_back_->setDefaultAction(actions_->action(QStringLiteral("previous_insertion")));
+  step_forward_ = new QToolButton(side);
+  step_forward_->setDefaultAction(actions_->action(QStringLiteral("next_insertion")));
+  step_label_ = new QLabel(side);
+  step_label_->setAccessibleName(tr("Insertion on show"));
+  step_label_->setMinimumWidth(60);
+  coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
+  coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
+  connect(coloring_, &QComboBox::activated, this,
+          [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(6, 4, 6, 4);
+  bar->setSpacing(4);
+  bar->addWidget(step_back_);
+  bar->addWidget(step_forward_);
+  bar->addWidget(step_label_, 1);
+  bar->addWidget(coloring_);
+  auto* column = new QVBoxLayout(side);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(merge_, 1);
+  column->addLayout(bar);
+
+  pictures_split_->addWidget(image_);
+  pictures_split_->addWidget(side);
+  pictures_split_->setSizes({600, 600});
+  stack_->addWidget(welcome_);
+  stack_->addWidget(pictures_split_);
+  setCentralWidget(stack_);
+}
+
+QDockWidget* MainWindow::dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(id);
+  dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
+                    QDockWidget::DockWidgetFloatable);
+  if (area != Qt::BottomDockWidgetArea && id != QLatin1String("legend")) {
+    // A small screen scrolls inside a panel instead of growing the window.
+    auto* scroll = new QScrollArea(dock);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(content);
+    scroll->setMinimumHeight(60);
+    dock->setWidget(scroll);
+  } else {
+    dock->setWidget(content);
+  }
+  addDockWidget(area, dock);
+  docks_.append(dock);
+  actions_->adopt(tr("&Panels"), QStringLiteral("dock_") + id, dock->toggleViewAction(),
+                  QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)));
+  return dock;
+}
+
+void MainWindow::makeDocks() {
+  setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowTabbedDocks | QMainWindow::AllowNestedDocks);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+
+  source_ = new SourcePanel;
+  schedule_ = new SchedulePanel;
+  legend_panel_ = new LegendPanel(&legend_);
+  inspector_ = new InspectorPanel(&selection_, &legend_);
+  speed_ = new SpeedPanel;
+  day_night_ = new DayNightPanel;
+  compare_ = new ComparePanel;
+  chart_ = new ChartPanel(&history_);
+  events_panel_ = new EventsPanel(&events_);
+  log_ = named(new QPlainTextEdit, tr("Log"));
+  log_->setReadOnly(true);
+  log_->setMaximumBlockCount(2000);
+  log_->setFrameShape(QFrame::NoFrame);
+
+  dock(QStringLiteral("source"), tr("Source"), source_, Qt::LeftDockWidgetArea);
+  dock(QStringLiteral("schedule"), tr("Schedule"), schedule_, Qt::LeftDockWidgetArea);
+  dock(QStringLiteral("legend"), tr("Legend"), legend_panel_, Qt::RightDockWidgetArea);
+  dock(QStringLiteral("inspector"), tr("Inspector"), inspector_, Qt::RightDockWidgetArea);
+  dock(QStringLiteral("speed"), tr("Speed"), speed_, Qt::RightDockWidgetArea);
+  dock(QStringLiteral("day_night"), tr("Day/night"), day_night_, Qt::RightDockWidgetArea);
+  dock(QStringLiteral("compare"), tr("Compare"), compare_, Qt::RightDockWidgetArea);
+  dock(QStringLiteral("chart"), tr("Chart"), chart_, Qt::BottomDockWidgetArea);
+  dock(QStringLiteral("events"), tr("Events"), events_panel_, Qt::BottomDockWidgetArea);
+  dock(QStringLiteral("log"), tr("Log"), log_, Qt::BottomDockWidgetArea);
+  actions_->separate();
+  auto* panels = new QAction(tr("&Hide or show all panels"), this);
+  panels->setIcon(icon(Glyph::kLayout));
+  actions_->adopt(tr("&Panels"), QStringLiteral("panels"), panels, tr("F9"));
+  connect(panels, &QAction::triggered, this, [this] {
+    const bool any = std::any_of(docks_.begin(), docks_.end(), [](const QDockWidget* d) { return !d->isHidden(); });
+    for (QDockWidget* dock : docks_) dock->setVisible(!any);
+  });
+  restoreDefaultLayout();
+}
+
+void MainWindow::restoreDefaultLayout() {
+  const auto find = [this](const char* id) {
+    return *std::find_if(docks_.begin(), docks_.end(),
+                         [id](const QDockWidget* d) { return d->objectName() == QLatin1String(id); });
+  };
+  for (QDockWidget* dock : docks_) {
+    dock->setFloating(false);
+    removeDockWidget(dock);
+  }
+  addDockWidget(Qt::LeftDockWidgetArea, find("source"));
+  addDockWidget(Qt::LeftDockWidgetArea, find("schedule"));
+  addDockWidget(Qt::RightDockWidgetArea, find("legend"));
+  addDockWidget(Qt::RightDockWidgetArea, find("inspector"));
+  for (const char* id : {"speed", "day_night", "compare"}) tabifyDockWidget(find("inspector"), find(id));
+  addDockWidget(Qt::BottomDockWidgetArea, find("chart"));
+  for (const char* id : {"events", "log"}) tabifyDockWidget(find("chart"), find(id));
+  // A 7 inch screen shows the pictures; the panels are one key away.
+  const bool roomy = width() >= 1000 && height() >= 600;
+  for (QDockWidget* dock : docks_) dock->setVisible(roomy);
+  find("inspector")->raise();
+  find("chart")->raise();
+  resizeDocks({find("source"), find("legend")}, {250, 300}, Qt::Horizontal);
+  resizeDocks({find("source"), find("schedule")}, {330, 300}, Qt::Vertical);
+  resizeDocks({find("legend"), find("inspector")}, {360, 270}, Qt::Vertical);
+  resizeDocks({find("chart")}, {230}, Qt::Vertical);
+  pictures_split_->setSizes({600, 600});
+  merge_->parentWidget()->show();
+}
+
+void MainWindow::raiseDock(const QString& id) {
+  for (QDockWidget* dock : docks_)
+    if (dock->objectName() == id) {
+      dock->show();
+      dock->raise();
+    }
+}
+
+void MainWindow::makeStatusBar() {
+  QStatusBar* bar = statusBar();
+  bar->setSizeGripEnabled(false);
+  const auto add = [&](QLabel*& label, const QString& name, int stretch) {
+    label = named(new QLabel(bar), name);
+    label->setContentsMargins(6, 2, 6, 2);
+    bar->addWidget(label, stretch);
+  };
+  add(status_state_, tr("Connection"), 0);
+  add(status_age_, tr("Age of the frame"), 0);
+  add(notice_, tr("Notice"), 1);
+  const auto addRight = [&](QLabel*& label, const QString& name) {
+    label = named(new QLabel(bar), name);
+    label->setContentsMargins(6, 2, 6, 2);
+    bar->addPermanentWidget(label);
+  };
+  addRight(status_record_, tr("Recording"));
+  addRight(status_fps_, tr("Frames per second"));
+  addRight(status_latency_, tr("Latency"));
+  addRight(status_tokens_, tr("Tokens"));
+  notice_timer_.setSingleShot(true);
+  notice_timer_.setInterval(8000);
+  connect(&notice_timer_, &QTimer::timeout, notice_, &QLabel::clear);
+}
+
+}  // namespace mpm

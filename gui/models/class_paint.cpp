@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/class_paint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace mpm {
+namespace {
+
+struct Blend {
+  int alpha;  // of 256
+  int blue, green, red;
+};
+using Blends = std::array<Blend, 256>;
+
+Blends blends(const ClassPaint& paint, bool with_labels) {
+  Blends result{};
+  for (int c = 0; c < 256; ++c) {
+    int alpha = 0;
+    QRgb color = paint.color[c];
+    if (with_labels && paint.mode == ViewMode::kMask) {
+      alpha = 256;
+      if (!paint.visible[c]) color = paint.hidden;
+    } else if (with_labels && paint.mode != ViewMode::kImage && paint.visible[c]) {
+      alpha = static_cast<int>(std::lround(std::clamp(paint.opacity, 0.0, 1.0) * 256));
+    }
+    result[c] = {alpha, qBlue(color) * alpha, qGreen(color) * alpha, qRed(color) * alpha};
+  }
+  return result;
+}
+
+// Where a row or column of the target samples the image: between `from` and `to`, `weight` of 256 to the latter.
+struct Sample {
+  int from, to, weight, label;
+};
+
+std::vector<Sample> samples(int first, int last, double origin, double extent, int pixels, int labels) {
+  std::vector<Sample> result(std::max(0, last - first));
+  for (int i = first; i < last; ++i) {
+    const double unit = (i + 0.5 - origin) / extent;
+    const double position = std::clamp(unit * pixels - 0.5, 0.0, pixels - 1.0);
+    const int from = static_cast<int>(position);
+    result[i - first] = {from, std::min(from + 1, pixels - 1), static_cast<int>((position - from) * 256),
+                         std::clamp(static_cast<int>(unit * labels), 0, std::max(labels - 1, 0))};
+  }
+  return result;
+}
+
+}  // namespace
+
+void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint& paint, const QRectF& picture_rect,
+                  QImage& target) {
+  if (image.empty() || picture_rect.isEmpty()) return;
+  const int left = std::max(0, static_cast<int>(std::floor(picture_rect.left() + 0.5)));
+  const int top = std::max(0, static_cast<int>(std::floor(picture_rect.top() + 0.5)));
+  const int right = std::min(target.width(), static_cast<int>(std::floor(picture_rect.right() + 0.5)));
+  const int bottom = std::min(target.height(), static_cast<int>(std::floor(picture_rect.bottom() + 0.5)));
+  const auto columns = samples(left, right, picture_rect.left(), picture_rect.width(), image.cols, labels.cols);
+  const auto rows = samples(top, bottom, picture_rect.top(), picture_rect.height(), image.rows, labels.rows);
+
+  const Blends plain = blends(paint, false);
+  const Blends classes = blends(paint, !labels.empty());
+  const int curtain = paint.mode == ViewMode::kCurtain
+                          ? static_cast<int>(std::lround(picture_rect.left() + paint.curtain * picture_rect.width()))
+                          : 0;
+
+  for (int y = top; y < bottom; ++y) {
+    const Sample& row = rows[y - top];
+    const std::uint8_t* upper = image.ptr<std::uint8_t>(row.from);
+    const std::uint8_t* lower = image.ptr<std::uint8_t>(row.to);
+    const std::uint8_t* label = labels.empty() ? nullptr : labels.ptr<std::uint8_t>(row.label);
+    auto* out = reinterpret_cast<QRgb*>(target.scanLine(y));
+    const int wy = row.weight;
+    for (int x = left; x < right; ++x) {
+      const Sample& column = columns[x - left];
+      const std::uint8_t *a = upper + 3 * column.from, *b = upper + 3 * column.to;
+      const std::uint8_t *c = lower + 3 * column.from, *d = lower + 3 * column.to;
+      const int wx = column.weight;
+      const auto pixel = [&](int channel) {
+        const int above = a[channel] * (256 - wx) + b[channel] * wx;
+        const int below = c[channel] * (256 - wx) + d[channel] * wx;
+        return (above * (256 - wy) + below * wy) >> 16;
+      };
+      const Blend& blend = (x < curtain ? plain : classes)[label ? label[column.label] : 0];
+      const int keep = 256 - blend.alpha;
+      int blue = (pixel(0) * keep + blend.blue) >> 8;
+      int green = (pixel(1) * keep + blend.green) >> 8;
+      int red = (pixel(2) * keep + blend.red) >> 8;
+      if (paint.faded) {
+        const int grey = (blue * 29 + green * 150 + red * 77) >> 8;
+        blue = green = red = 40 + grey * 5 / 8;
+      }
+      out[x] = qRgb(red, green, blue);
+    }
+  }
+}
+
+}  // namespace mpm

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/events_model.h"
+
+#include <QDateTime>
+#include <QLocale>
+
+namespace mpm {
+namespace {
+
+QString severityText(monitor::Severity severity) {
+  switch (severity) {
+    case monitor::Severity::kInfo:
+      return EventsModel::tr("Info");
+    case monitor::Severity::kWarning:
+      return EventsModel::tr("Warning");
+    case monitor::Severity::kError:
+      return EventsModel::tr("Error");
+  }
+  return {};
+}
+
+QString kindText(monitor::EventKind kind) {
+  switch (kind) {
+    case monitor::EventKind::kSession:
+      return EventsModel::tr("Session");
+    case monitor::EventKind::kSource:
+      return EventsModel::tr("Source");
+    case monitor::EventKind::kModel:
+      return EventsModel::tr("Model");
+    case monitor::EventKind::kStorage:
+      return EventsModel::tr("Storage");
+    case monitor::EventKind::kClock:
+      return EventsModel::tr("Clock");
+    case monitor::EventKind::kAlarm:
+      return EventsModel::tr("Alarm");
+    case monitor::EventKind::kAlarmEnded:
+      return EventsModel::tr("Alarm ended");
+  }
+  return {};
+}
+
+}  // namespace
+
+void EventsModel::add(const monitor::Event& event) {
+  if (rowCount() >= kMost) {
+    beginRemoveRows({}, rowCount() - 1, rowCount() - 1);
+    events_.pop_back();
+    endRemoveRows();
+  }
+  beginInsertRows({}, 0, 0);
+  events_.push_front(event);
+  endInsertRows();
+}
+
+void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
+  beginResetModel();
+  events_.assign(ascending.rbegin(), ascending.rend());
+  if (events_.size() > kMost) events_.resize(kMost);
+  endResetModel();
+}
+
+int EventsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(events_.size());
+}
+int EventsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
+
+QVariant EventsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const monitor::Event& event = events_[index.row()];
+  if (role == Qt::DisplayRole || role == Qt::ToolTipRole) {
+    switch (index.column()) {
+      case kTime:
+        return QLocale().toString(QDateTime::fromMSecsSinceEpoch(event.time), QStringLiteral("d MMM yyyy HH:mm:ss"));
+      case kSeverity:
+        return severityText(event.severity);
+      case kKind:
+        return kindText(event.kind);
+      case kMessage:
+        return QString::fromStdString(event.message);
+    }
+  }
+  if (role == Qt::AccessibleTextRole)
+    return QStringLiteral("%1: %2").arg(severityText(event.severity), QString::fromStdString(event.message));
+  return {};
+}
+
+QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  switch (section) {
+    case kTime:
+      return tr("Time");
+    case kSeverity:
+      return tr("Severity");
+    case kKind:
+      return tr("About");
+    case kMessage:
+      return tr("What happened");
+  }
+  return {};
+}
+
+}  // namespace mpm

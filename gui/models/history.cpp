@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/history.h"
+
+#include <QFileInfo>
+
+namespace mpm {
+
+History::History(QObject* parent) : QObject(parent), far_(new QObject) {
+  far_->moveToThread(&thread_);
+  thread_.setObjectName(QStringLiteral("history"));
+  thread_.start();
+}
+
+History::~History() {
+  for (auto& latest : latest_) ++latest;  // questions that still wait are pointless now
+  thread_.quit();
+  thread_.wait();
+  delete far_;
+}
+
+void History::setDatabase(const QString& path) {
+  path_ = path;
+  askSources();
+}
+
+template <typename Answer>
+void History::ask(Kind kind, Answer answer) {
+  const int mine = ++latest_[kind];
+  QMetaObject::invokeMethod(far_, [this, kind, mine, path = path_, answer = std::move(answer)] {
+    if (latest_[kind] != mine && kind != kExport) return;
+    try {
+      if (reader_path_ != path) reader_.reset();
+      if (!reader_) {
+        if (path.isEmpty() || !QFileInfo::exists(path)) {
+          if (kind == kExport) emit failed(tr("There is no database to export from yet"));
+          return;
+        }
+        reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
+        reader_path_ = path;
+      }
+      answer(*reader_);
+    } catch (const std::exception& error) {
+      reader_.reset();
+      emit failed(QString::fromStdString(error.what()));
+    }
+  });
+}
+
+void History::askSources() {
+  ask(kSources, [this](const monitor::StoreReader& reader) { emit sourcesChanged(reader.sources()); });
+}
+
+void History::askChart(const monitor::ChartQuery& query) {
+  ask(kChart, [this, query](const monitor::StoreReader& reader) { emit chartReady(reader.chart(query), query); });
+}
+
+void History::askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
+  ask(kDayNight, [this, source, from, to](const monitor::StoreReader& reader) {
+    emit dayNightReady(reader.dayNight(source, from, to));
+  });
+}
+
+void History::askEvents(std::int64_t source) {
+  ask(kEvents,
+      [this, source](const monitor::StoreReader& reader) { emit eventsReady(reader.events(source, 0, INT64_MAX)); });
+}
+
+void History::askNearest(std::int64_t source, monitor::UnixMs time) {
+  ask(kNearest,
+      [this, source, time](const monitor::StoreReader& reader) { emit nearestReady(reader.nearest(source, time)); });
+}
+
+void History::exportTo(const monitor::ExportOptions& options, const QString& path) {
+  ask(kExport, [this, options, path](const monitor::StoreReader& reader) {
+    emit exported(path, monitor::exportSamples(reader, options, path.toStdString()));
+  });
+}
+
+}  // namespace mpm

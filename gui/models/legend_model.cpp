@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/legend_model.h"
+
+#include <QLocale>
+#include <algorithm>
+
+#include "mpm/pictures.hpp"
+
+namespace mpm {
+
+void LegendModel::setClasses(const ModelInfo& info) {
+  beginResetModel();
+  rows_.clear();
+  solo_.reset();
+  const auto colors = classColors(info.facts, info.classes);
+  for (int c = 0; c < info.classes; ++c) {
+    const bool named = c < static_cast<int>(info.facts.classes.size());
+    Row row;
+    row.name = named ? QString::fromStdString(info.facts.classes[c].name) : tr("class %1").arg(c);
+    row.color = QColor(colors[c][2], colors[c][1], colors[c][0]);
+    rows_.push_back(std::move(row));
+  }
+  endResetModel();
+  emit paintChanged();
+}
+
+void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
+  for (Row& row : rows_) row.area = 0;
+  for (const auto& [index, share] : shares)
+    if (index >= 0 && index < classes()) rows_[index].area = share;
+  if (!rows_.empty()) emit dataChanged(index(0, kArea), index(classes() - 1, kArea), {Qt::DisplayRole, kAreaRole});
+}
+
+void LegendModel::setColor(int row, const QColor& color) {
+  rows_[row].color = color;
+  emit dataChanged(index(row, 0), index(row, kColumns - 1), {Qt::DecorationRole, kColorRole});
+  emit paintChanged();
+}
+
+void LegendModel::toggleSolo(std::optional<int> index) {
+  solo_ = index == solo_ ? std::nullopt : index;
+  visibilityChanged();
+}
+
+void LegendModel::setAllVisible(bool visible) {
+  solo_.reset();
+  for (Row& row : rows_) row.visible = visible;
+  visibilityChanged();
+}
+
+void LegendModel::visibilityChanged() {
+  if (!rows_.empty())
+    emit dataChanged(index(0, 0), index(classes() - 1, kColumns - 1), {Qt::CheckStateRole, Qt::FontRole});
+  emit paintChanged();
+}
+
+void LegendModel::apply(ClassPaint& paint) const {
+  paint.color.fill(0);
+  paint.visible.fill(false);
+  for (int c = 0; c < std::min(classes(), 256); ++c) {
+    paint.color[c] = rows_[c].color.rgb();
+    paint.visible[c] = visible(c);
+  }
+}
+
+int LegendModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : classes(); }
+int LegendModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumns; }
+
+QVariant LegendModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const Row& row = rows_[index.row()];
+  switch (role) {
+    case Qt::DisplayRole:
+      return index.column() == kName ? row.name : tr("%1 %").arg(QLocale().toString(row.area * 100, 'f', 1));
+    case Qt::CheckStateRole:
+      if (index.column() == kName) return visible(index.row()) ? Qt::Checked : Qt::Unchecked;
+      return {};
+    case Qt::DecorationRole:
+      if (index.column() == kName) return row.color;
+      return {};
+    case Qt::TextAlignmentRole:
+      if (index.column() == kArea) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+      return {};
+    case Qt::ToolTipRole:
+      return tr("%1 (class %2). Double click: show it alone. Enter or the context menu: change its colour.")
+          .arg(row.name)
+          .arg(index.row());
+    case Qt::AccessibleTextRole:
+      return tr("%1, %2 % of the frame").arg(row.name, QLocale().toString(row.area * 100, 'f', 1));
+    case kClassRole:
+      return index.row();
+    case kAreaRole:
+      return row.area;
+    case kColorRole:
+      return row.color;
+    default:
+      return {};
+  }
+}
+
+bool LegendModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::CheckStateRole || index.column() != kName) return false;
+  if (solo_) {  // the marks show the solo: keep what is seen and change this one
+    for (int c = 0; c < classes(); ++c) rows_[c].visible = c == *solo_;
+    solo_.reset();
+  }
+  rows_[index.row()].visible = value.toInt() == Qt::Checked;
+  visibilityChanged();
+  return true;
+}
+
+QVariant LegendModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  return section == kName ? tr("Class") : tr("Area");
+}
+
+Qt::ItemFlags LegendModel::flags(const QModelIndex& index) const {
+  Qt::ItemFlags result = QAbstractTableModel::flags(index);
+  if (index.isValid() && index.column() == kName) result |= Qt::ItemIsUserCheckable;
+  return result;
+}
+
+LegendFilter::LegendFilter(QObject* parent) : QSortFilterProxyModel(parent) {
+  setFilterCaseSensitivity(Qt::CaseInsensitive);
+  setFilterKeyColumn(LegendModel::kName);
+  setSortCaseSensitivity(Qt::CaseInsensitive);
+  // Areas change with every frame; rows that jump under the mouse while they do would be unusable.
+  setDynamicSortFilter(false);
+}
+
+bool LegendFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+  if (left.column() != LegendModel::kArea)
+    return QString::localeAwareCompare(left.data().toString(), right.data().toString()) < 0;
+  return left.data(LegendModel::kAreaRole).toDouble() < right.data(LegendModel::kAreaRole).toDouble();
+}
+
+}  // namespace mpm

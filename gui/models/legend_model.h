@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QColor>
+#include <QSortFilterProxyModel>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/class_paint.h"
+#include "mpm/model_info.hpp"
+
+namespace mpm {
+
+/// The classes of the model: shown or hidden, their colours and the share of the frame each covers.
+class LegendModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { kName, kArea, kColumns };
+  enum Role { kClassRole = Qt::UserRole, kAreaRole, kColorRole };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void setClasses(const ModelInfo& info);
+  void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
+  void setColor(int index, const QColor& color);
+  QColor color(int index) const { return rows_[index].color; }
+  QString name(int index) const { return rows_[index].name; }
+  int classes() const { return static_cast<int>(rows_.size()); }
+  bool visible(int index) const { return solo_ ? *solo_ == index : rows_[index].visible; }
+
+  /// Shows class `index` alone; again, or nullopt: what the check marks say.
+  void toggleSolo(std::optional<int> index);
+  std::optional<int> solo() const { return solo_; }
+  void setAllVisible(bool visible);
+
+  /// Fills in the colours and the visibility.
+  void apply(ClassPaint& paint) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ signals:
+  void paintChanged();
+
+ private:
+  struct Row {
+    QString name;
+    QColor color;
+    bool visible = true;
+    double area = 0;
+  };
+  void visibilityChanged();
+  std::vector<Row> rows_;
+  std::optional<int> solo_;
+};
+
+/// Search by name, sort by name or area (largest first).
+class LegendFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+ public:
+  explicit LegendFilter(QObject* parent = nullptr);
+
+ protected:
+  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+};
+
+}  // namespace mpm

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/live_frame.h"
+
+#include <algorithm>
+#include <array>
+#include <opencv2/imgproc.hpp>
+
+#include "models/merge_colors.h"
+#include "monitor/sample.h"
+
+namespace mpm {
+namespace {
+
+std::vector<cv::Mat> halvings(const cv::Mat& image) {
+  std::vector<cv::Mat> scales = {image};
+  while (scales.back().cols > 400 && scales.size() < 4) {
+    cv::Mat half;
+    cv::resize(scales.back(), half, {}, 0.5, 0.5, cv::INTER_AREA);
+    scales.push_back(half);
+  }
+  return scales;
+}
+
+Comparison compare(const Segmentation& merged, const Segmentation& full) {
+  Comparison result;
+  result.merged_ms = merged.ms.total;
+  result.full_ms = full.ms.total;
+  result.speed_up = merged.ms.total > 0 ? full.ms.total / merged.ms.total : 0;
+  if (!merged.labels.empty() && merged.labels.size() == full.labels.size()) {
+    cv::compare(merged.labels, full.labels, result.differs, cv::CMP_NE);
+    result.agreement =
+        1 - static_cast<double>(cv::countNonZero(result.differs)) / static_cast<double>(merged.labels.total());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<int> LiveFrame::classOfToken(int token) const {
+  const cv::Mat& map = labels();
+  const Size2 grid = lookup.grid();
+  if (map.empty() || token < 0 || token >= lookup.tokens()) return std::nullopt;
+  const auto edge = [](int cell, int cells, int pixels) {
+    return static_cast<int>(static_cast<std::int64_t>(cell) * pixels / cells);
+  };
+  const int row = token / grid.width, column = token % grid.width;
+  std::array<int, 256> count{};
+  for (int y = edge(row, grid.height, map.rows); y < edge(row + 1, grid.height, map.rows); ++y)
+    for (int x = edge(column, grid.width, map.cols); x < edge(column + 1, grid.width, map.cols); ++x)
+      ++count[map.at<std::uint8_t>(y, x)];
+  const auto most = std::max_element(count.begin(), count.end());
+  if (*most == 0) return std::nullopt;
+  return static_cast<int>(most - count.begin());
+}
+
+LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
+  auto frame = std::make_shared<LiveFrame>();
+  frame->scales = halvings(result.frame.image);
+  const Segmentation& segmentation = result.segmentation;
+  frame->lookup = MergeLookup(segmentation.grid, segmentation.cluster_of_token, result.model->schedule);
+  frame->patch_colors = patchColors(result.frame.image, segmentation.grid);
+  frame->areas = monitor::classAreas(segmentation.labels);
+  if (result.full) frame->comparison = compare(segmentation, *result.full);
+  frame->result = std::move(result);
+  return frame;
+}
+
+LiveFramePtr makeLiveFrame(const cv::Mat& image) {
+  auto frame = std::make_shared<LiveFrame>();
+  frame->result.frame.image = image;
+  frame->scales = {image};
+  return frame;
+}
+
+}  // namespace mpm

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QThread>
+#include <atomic>
+#include <vector>
+
+#include "models/live_frame.h"
+
+namespace mpm {
+
+/// A stored picture, as monitor::writeSnapshot() names them.
+struct StoredPicture {
+  double time = 0;  ///< s
+  QString path;
+};
+
+/// The picture nearest to `time` and no further than `tolerance` seconds away; nullptr when there is none. `pictures`
+/// ascending.
+const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, double time, double tolerance);
+
+/// Snapshots, recordings and time-lapses: writes pictures and forgets old ones, on a thread of its own.
+class PictureStore : public QObject {
+  Q_OBJECT
+ public:
+  explicit PictureStore(const QString& folder, QObject* parent = nullptr);
+  ~PictureStore() override;
+
+  QString folder() const { return folder_; }
+  /// What is stored, ascending, as of the last listed().
+  const std::vector<StoredPicture>& pictures() const { return pictures_; }
+
+  /// Clean PNG, overlay PNG and JSON. Recordings write many: `only_clean` leaves the other two out. A picture that
+  /// would make more than a few wait is refused; false then.
+  bool write(const LiveFramePtr& frame, double opacity, const QString& source, bool only_clean = false);
+  /// Retention: pictures older than `days` go (0: none), and the oldest go while the disk has less than `free_mb` MB
+  /// free (0: never).
+  void setRetention(double days, double free_mb);
+  void list();
+  void load(const QString& path);
+
+ signals:
+  void written(const QString& path);
+  void failed(const QString& message);
+  void listed();
+  void loaded(const mpm::LiveFramePtr& frame, double time);
+
+ private:
+  QString folder_;
+  QThread thread_;
+  QObject* far_;
+  std::atomic<int> waiting_ = 0;
+  std::atomic<double> days_ = 0, free_mb_ = 0;
+  std::vector<StoredPicture> pictures_;
+};
+
+}  // namespace mpm

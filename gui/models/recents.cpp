@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/recents.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QSettings>
+#include <QUrl>
+
+#include "models/gstreamer_source.h"
+#include "mpm/source.hpp"
+
+namespace mpm {
+
+QVector<Recent> loadRecents(QSettings& settings) {
+  QVector<Recent> result;
+  const int count = settings.beginReadArray(QStringLiteral("recent"));
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    Recent recent{
+        settings.value(QStringLiteral("source")).toString(), settings.value(QStringLiteral("model")).toString(),
+        settings.value(QStringLiteral("schedule")).toString(), settings.value(QStringLiteral("last")).toDateTime()};
+    if (!recent.source.isEmpty()) result.append(recent);
+  }
+  settings.endArray();
+  return result;
+}
+
+void rememberRecent(QSettings& settings, const Recent& added) {
+  Recent recent = added;
+  recent.source = QString::fromStdString(withoutCredentials(added.source.toStdString()));
+  QVector<Recent> all = loadRecents(settings);
+  all.removeIf([&](const Recent& other) { return other.source == recent.source; });
+  all.prepend(recent);
+  if (all.size() > kMostRecents) all.resize(kMostRecents);
+  settings.remove(QStringLiteral("recent"));
+  settings.beginWriteArray(QStringLiteral("recent"), static_cast<int>(all.size()));
+  for (int i = 0; i < all.size(); ++i) {
+    settings.setArrayIndex(i);
+    settings.setValue(QStringLiteral("source"), all[i].source);
+    settings.setValue(QStringLiteral("model"), all[i].model);
+    settings.setValue(QStringLiteral("schedule"), all[i].schedule);
+    settings.setValue(QStringLiteral("last"), all[i].last);
+  }
+  settings.endArray();
+}
+
+SourceKind sourceKind(const QString& source) {
+  if (source.startsWith(QLatin1String("demo:"))) return SourceKind::kDemo;
+  if (isPipeline(source.toStdString())) return SourceKind::kPipeline;
+  if (source.contains(QLatin1String("://"))) return SourceKind::kAddress;
+  if (source.startsWith(QLatin1String("/dev/"))) return SourceKind::kCamera;
+  bool number = false;
+  source.toInt(&number);
+  if (number) return SourceKind::kCamera;
+  return QFileInfo(source).isDir() ? SourceKind::kFolder : SourceKind::kVideo;
+}
+
+QString sourceTitle(const QString& source) {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("sourceTitle", text); };
+  switch (sourceKind(source)) {
+    case SourceKind::kDemo:
+      return tr("Demo street");
+    case SourceKind::kCamera:
+      return tr("Camera %1").arg(source.startsWith(QLatin1Char('/')) ? QFileInfo(source).fileName() : source);
+    case SourceKind::kVideo:
+    case SourceKind::kFolder:
+      return QFileInfo(source).fileName();
+    case SourceKind::kAddress:
+    case SourceKind::kPipeline:
+      return QString::fromStdString(withoutCredentials(source.toStdString()));
+  }
+  return source;
+}
+
+QVector<CameraDevice> cameras(const QString& root) {
+  QVector<CameraDevice> result;
+  const QDir devices(root + QStringLiteral("/dev"));
+  for (const QString& name : devices.entryList({QStringLiteral("video*")}, QDir::System | QDir::Files, QDir::Name)) {
+    const QString base = root + QStringLiteral("/sys/class/video4linux/") + name;
+    // One camera has several nodes; the first carries pictures, the others metadata.
+    QFile index(base + QStringLiteral("/index"));
+    if (index.open(QIODevice::ReadOnly) && index.readAll().trimmed() != "0") continue;
+    QFile label(base + QStringLiteral("/name"));
+    const QString text = label.open(QIODevice::ReadOnly) ? QString::fromUtf8(label.readAll()).trimmed() : QString();
+    result.append({QStringLiteral("/dev/") + name, text.isEmpty() ? name : text});
+  }
+  return result;
+}
+
+QString withCredentials(const QString& address, const QString& user, const QString& password) {
+  const auto scheme = address.indexOf(QLatin1String("://"));
+  if (user.isEmpty() || scheme < 0) return address;
+  QString rest = address.mid(scheme + 3);
+  if (rest.startsWith(QLatin1String("***@"))) rest.remove(0, 4);
+  const auto encode = [](const QString& text) { return QString::fromLatin1(QUrl::toPercentEncoding(text)); };
+  return address.left(scheme + 3) + encode(user) +
+         (password.isEmpty() ? QString() : QLatin1Char(':') + encode(password)) + QLatin1Char('@') + rest;
+}
+
+}  // namespace mpm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+#include <QVector>
+
+class QSettings;
+
+namespace mpm {
+
+/// A source that was watched before.
+struct Recent {
+  QString source;  ///< without credentials: they are never kept
+  QString model;
+  QString schedule;  ///< as mpm::toString() writes it
+  QDateTime last;
+  bool needsPassword() const { return source.contains(QLatin1String("***")); }
+  friend bool operator==(const Recent&, const Recent&) = default;
+};
+
+inline constexpr int kMostRecents = 8;
+QVector<Recent> loadRecents(QSettings& settings);
+/// Puts `recent` in front; one entry per source.
+void rememberRecent(QSettings& settings, const Recent& recent);
+
+enum class SourceKind { kDemo, kCamera, kVideo, kFolder, kAddress, kPipeline };
+SourceKind sourceKind(const QString& source);
+/// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
+QString sourceTitle(const QString& source);
+
+struct CameraDevice {
+  QString path;  ///< /dev/video0
+  QString name;  ///< as its driver calls it
+};
+/// The cameras of this machine. `root`: where dev/ and sys/ are, for tests.
+QVector<CameraDevice> cameras(const QString& root = QStringLiteral("/"));
+
+/// `address` with user and password put in; both percent-encoded. Empty user: `address` as it is.
+QString withCredentials(const QString& address, const QString& user, const QString& password);
+
+}  // namespace mpm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QColor>
+#include <QPalette>
+#include <QString>
+#include <utility>
+#include <vector>
+
+namespace mpm {
+
+/// Every colour of the program. Qt 6.4 cannot tell what the desktop prefers, so the choice is the user's.
+struct Theme {
+  bool dark = false;
+  QColor window, panel, field, border;
+  QColor text, muted;  ///< on window, panel and field
+  QColor accent, on_accent;
+  QColor good, warning, bad;   ///< states, as text on panel
+  QColor canvas, on_canvas;    ///< behind pictures
+  QColor chart, grid, night;   ///< chart background, its lines, the shade of the night
+  std::vector<QColor> series;  ///< lines of the chart
+
+  QPalette palette() const;
+  QString styleSheet() const;
+
+  /// Pairs (text, background) that occur on screen.
+  std::vector<std::pair<QColor, QColor>> textPairs() const;
+};
+
+Theme lightTheme();
+Theme darkTheme();
+
+/// Contrast of WCAG 2.1, 1..21.
+double contrast(const QColor& a, const QColor& b);
+/// Black or white, whichever is read more easily on `background`.
+QColor readableOn(const QColor& background);
+
+}  // namespace mpm

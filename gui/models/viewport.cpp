@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/viewport.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpm {
+namespace {
+
+// The centre that keeps the picture over the whole widget where it is the larger of the two, and in its middle where
+// not.
+double clampedCenter(double center, double picture, double widget) {
+  if (picture <= widget) return 0.5;
+  const double margin = widget / picture / 2;
+  return std::clamp(center, margin, 1 - margin);
+}
+
+}  // namespace
+
+Viewport::Viewport(QSize picture, QSizeF widget, const ViewState& state)
+    : picture_(picture), widget_(widget), state_(state) {
+  if (empty()) return;
+  fit_ = std::min(widget.width() / picture.width(), widget.height() / picture.height());
+  state_.zoom = std::clamp(state.zoom, 1.0, ViewState::kMaxZoom);
+  scale_ = fit_ * state_.zoom;
+  const QSizeF size = QSizeF(picture) * scale_;
+  state_.center = {clampedCenter(state.center.x(), size.width(), widget.width()),
+                   clampedCenter(state.center.y(), size.height(), widget.height())};
+  rect_ = {QPointF(widget.width() / 2 - state_.center.x() * size.width(),
+                   widget.height() / 2 - state_.center.y() * size.height()),
+           size};
+}
+
+ViewState Viewport::zoomedAt(QPointF widget, double factor) const {
+  if (empty()) return state_;
+  ViewState next = state_;
+  next.zoom = std::clamp(state_.zoom * factor, 1.0, ViewState::kMaxZoom);
+  const QPointF fixed = toPicture(widget);
+  const double scale = fit_ * next.zoom;
+  const QPointF middle = fixed + (QPointF(widget_.width() / 2, widget_.height() / 2) - widget) / scale;
+  next.center = {middle.x() / picture_.width(), middle.y() / picture_.height()};
+  return Viewport(picture_, widget_, next).state();
+}
+
+ViewState Viewport::pannedBy(QPointF widget_delta) const {
+  if (empty()) return state_;
+  ViewState next = state_;
+  next.center -= QPointF(widget_delta.x() / rect_.width(), widget_delta.y() / rect_.height());
+  return Viewport(picture_, widget_, next).state();
+}
+
+std::optional<int> Viewport::tokenAt(QPointF widget, Size2 grid) const {
+  if (empty() || grid.width < 1 || grid.height < 1 || !rect_.contains(widget)) return std::nullopt;
+  const auto cell = [](double offset, double extent, int cells) {
+    return std::clamp(static_cast<int>(std::floor(offset / extent * cells)), 0, cells - 1);
+  };
+  return cell(widget.y() - rect_.top(), rect_.height(), grid.height) * grid.width +
+         cell(widget.x() - rect_.left(), rect_.width(), grid.width);
+}
+
+QRectF Viewport::tokenRect(int token, Size2 grid) const {
+  const double width = rect_.width() / grid.width;
+  const double height = rect_.height() / grid.height;
+  return {rect_.left() + token % grid.width * width, rect_.top() + token / grid.width * height, width, height};
+}
+
+}  // namespace mpm

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QPointF>
+#include <QRectF>
+#include <QSize>
+#include <optional>
+
+#include "mpm/options.hpp"
+
+namespace mpm {
+
+/// Which part of a picture is looked at. It names no pixel, so views of different sizes can share it.
+struct ViewState {
+  static constexpr double kMaxZoom = 40;
+
+  double zoom = 1;           ///< 1: the whole picture fits, kMaxZoom at most
+  QPointF center{0.5, 0.5};  ///< of the picture, 0..1
+  friend bool operator==(const ViewState&, const ViewState&) = default;
+};
+
+/// The mapping between a picture and the widget that shows it.
+class Viewport {
+ public:
+  Viewport() = default;
+  Viewport(QSize picture, QSizeF widget, const ViewState& state);
+
+  bool empty() const { return picture_.isEmpty() || widget_.isEmpty(); }
+  const ViewState& state() const { return state_; }
+  double scale() const { return scale_; }  ///< widget px per picture px
+  QRectF pictureRect() const { return rect_; }
+
+  QPointF toPicture(QPointF widget) const { return (widget - rect_.topLeft()) / scale_; }
+  QPointF toWidget(QPointF picture) const { return picture * scale_ + rect_.topLeft(); }
+
+  /// The state after zooming by `factor` with the point of the picture under `widget` staying where it is.
+  ViewState zoomedAt(QPointF widget, double factor) const;
+  ViewState pannedBy(QPointF widget_delta) const;
+
+  /// The patch, in raster order, under a point of the widget; nullopt beside the picture.
+  std::optional<int> tokenAt(QPointF widget, Size2 grid) const;
+  QRectF tokenRect(int token, Size2 grid) const;  ///< in widget px
+
+ private:
+  QSize picture_;
+  QSizeF widget_;
+  ViewState state_;
+  double fit_ = 1;
+  double scale_ = 1;
+  QRectF rect_;
+};
+
+}  // namespace mpm

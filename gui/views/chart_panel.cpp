@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/chart_panel.h"
+
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <QToolButton>
+#include <algorithm>
+
+#include "views/look.h"
+#include "views/time_chart.h"
+
+namespace mpm {
+namespace {
+
+double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+
+QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
+  auto* button = new QToolButton(parent);
+  button->setText(text);
+  button->setToolTip(tip);
+  button->setAccessibleName(tip);
+  button->setCheckable(true);
+  button->setChecked(on);
+  return button;
+}
+
+}  // namespace
+
+ChartPanel::ChartPanel(History* history, QWidget* parent)
+    : QWidget(parent), history_(history), chart_(named(new TimeChart(this), tr("Chart over time"))) {
+  tokens_ = toggle(tr("Tokens"), tr("Draw the tokens kept after the last insertion"), true, this);
+  merged_ = toggle(tr("Merged"), tr("Draw the share of the tokens merged away"), false, this);
+  inference_ = toggle(tr("Inference"), tr("Draw the time of one frame"), true, this);
+  area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
+  classes_ = named(new QComboBox(this), tr("Class whose area is drawn"));
+  classes_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  sources_ = named(new QComboBox(this), tr("Source whose samples are drawn"));
+  sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  sources_->setMinimumContentsLength(12);
+  sources_->hide();
+  follow_ = toggle(tr("Follow"), tr("Keep the end of the chart at the present"), true, this);
+
+  auto* bar = new QHBoxLayout;
+  bar->setSpacing(4);
+  for (QToolButton* button : {tokens_, merged_, inference_, area_}) {
+    bar->addWidget(button);
+    connect(button, &QToolButton::toggled, this, &ChartPanel::updateSeries);
+  }
+  bar->addWidget(classes_);
+  bar->addStretch();
+  bar->addWidget(sources_);
+  bar->addSpacing(8);
+  spans_ = new QButtonGroup(this);
+  const std::pair<QString, QString> names[] = {{tr("Hour"), tr("Show the last hour")},
+                                               {tr("Day"), tr("Show the last day")},
+                                               {tr("Week"), tr("Show the last week")},
+                                               {tr("All"), tr("Show everything that is stored")}};
+  for (int i = 0; i < 4; ++i) {
+    QToolButton* button = toggle(names[i].first, names[i].second, i == 0, this);
+    spans_->addButton(button, i);
+    bar->addWidget(button);
+  }
+  bar->addWidget(follow_);
+
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 6, 8, 6);
+  column->setSpacing(4);
+  column->addLayout(bar);
+  column->addWidget(chart_, 1);
+
+  connect(classes_, &QComboBox::activated, this, [this] {
+    area_->setChecked(true);
+    updateSeries();
+  });
+  connect(sources_, &QComboBox::activated, this, [this] {
+    if (const auto id = source()) emit sourcePicked(*id);
+    refresh();
+  });
+  connect(spans_, &QButtonGroup::idClicked, this, [this](int id) { showSpan(static_cast<Span>(id)); });
+  connect(follow_, &QToolButton::toggled, this, [this](bool on) {
+    chart_->setFollowing(on);
+    if (on) refresh();
+  });
+  connect(chart_, &TimeChart::followingChanged, this, [this](bool on) {
+    const QSignalBlocker quiet(follow_);
+    follow_->setChecked(on);
+    if (!on && spans_->checkedButton()) {  // no span is exactly on show any more
+      spans_->setExclusive(false);
+      spans_->checkedButton()->setChecked(false);
+      spans_->setExclusive(true);
+    }
+  });
+  connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
+  connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
+  connect(history_, &History::chartReady, this, [this](const monitor::Chart& chart, const monitor::ChartQuery& query) {
+    chart_->setChart(chart, query.quantities);
+  });
+  updateSeries();
+}
+
+void ChartPanel::updateSeries() {
+  using Kind = monitor::Quantity::Kind;
+  std::vector<TimeChart::Series> series;
+  if (tokens_->isChecked()) series.push_back({{Kind::kTokens, -1}, tr("Tokens kept"), {}, 1, 0});
+  if (merged_->isChecked()) series.push_back({{Kind::kMerged, -1}, tr("Merged away"), QStringLiteral("%"), 100, 1});
+  if (inference_->isChecked()) series.push_back({{Kind::kInferenceMs, -1}, tr("Inference"), tr("ms"), 1, 1});
+  if (area_->isChecked() && classes_->currentIndex() >= 0)
+    series.push_back({{Kind::kClassArea, classes_->currentIndex()},
+                      tr("Area of %1").arg(classes_->currentText()),
+                      QStringLiteral("%"),
+                      100,
+                      1});
+  chart_->setSeries(std::move(series));
+}
+
+void ChartPanel::setSourceName(const QString& name) {
+  wanted_ = name;
+  takeSources(records_);
+  history_->askSources();
+}
+
+void ChartPanel::setClasses(const QStringList& names) {
+  const int current = classes_->currentIndex();
+  const QSignalBlocker quiet(classes_);
+  classes_->clear();
+  classes_->addItems(names);
+  if (current >= 0 && current < names.size()) classes_->setCurrentIndex(current);
+  if (area_->isChecked()) updateSeries();
+}
+
+std::optional<std::int64_t> ChartPanel::source() const {
+  const QVariant id = sources_->currentData();
+  return id.isValid() ? std::optional<std::int64_t>(id.toLongLong()) : std::nullopt;
+}
+
+void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) {
+  const auto before = source();
+  records_ = sources;
+  const QSignalBlocker quiet(sources_);
+  sources_->clear();
+  for (const auto& record : sources)
+    sources_->addItem(QString::fromStdString(record.name), QVariant::fromValue<qint64>(record.id));
+  int index = wanted_.isEmpty() ? -1 : sources_->findText(wanted_);
+  if (index >= 0) wanted_.clear();  // from now on the choice is the user's
+  if (index < 0 && before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
+  if (index < 0) index = sources_->count() - 1;
+  sources_->setCurrentIndex(index);
+  sources_->setVisible(sources_->count() > 1);
+  if (const auto id = source(); id && id != before) {
+    emit sourcePicked(*id);
+    chart_->setRange(chart_->axis().from, chart_->axis().to);
+  }
+}
+
+void ChartPanel::ask(double from, double to, int max_buckets) {
+  const auto id = source();
+  if (!id) return;
+  monitor::ChartQuery query;
+  query.source = *id;
+  query.from = static_cast<monitor::UnixMs>(from * 1000);
+  query.to = static_cast<monitor::UnixMs>(to * 1000) + 1;
+  query.max_buckets = max_buckets;
+  for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
+  if (!query.quantities.empty()) history_->askChart(query);
+}
+
+void ChartPanel::refresh() {
+  if (!source() || !wanted_.isEmpty()) history_->askSources();
+  const TimeAxis& axis = chart_->axis();
+  const double shift = chart_->following() ? now() - axis.to : 0;
+  chart_->setRange(axis.from + shift, axis.to + shift);
+}
+
+void ChartPanel::showSpan(Span span) {
+  if (QAbstractButton* button = spans_->button(static_cast<int>(span))) button->setChecked(true);
+  const double end = now();
+  double length = 3600;
+  if (span == Span::kDay) length = 86400;
+  if (span == Span::kWeek) length = 7 * 86400;
+  if (span == Span::kAll) {
+    history_->askSources();
+    const auto id = source();
+    for (const auto& record : records_)
+      if (id && record.id == *id) length = std::max(60.0, (end - static_cast<double>(record.first) / 1000) * 1.02);
+  }
+  chart_->setFollowing(true);
+  chart_->setRange(end - length, end);
+}
+
+}  // namespace mpm

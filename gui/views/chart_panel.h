@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "models/history.h"
+#include "monitor/inference.h"
+
+class QButtonGroup;
+class QComboBox;
+class QToolButton;
+
+namespace mpm {
+
+class TimeChart;
+
+/// The chart with the choice of what it draws, of which source, over how long.
+class ChartPanel : public QWidget {
+  Q_OBJECT
+ public:
+  ChartPanel(History* history, QWidget* parent = nullptr);
+
+  TimeChart* chart() const { return chart_; }
+  /// Which source's samples to draw, by the name it has in the database; picked again when it appears there.
+  void setSourceName(const QString& name);
+  void setClasses(const QStringList& names);
+  std::optional<std::int64_t> source() const;
+  /// Asks for what is new; moves the axis on while it follows the clock.
+  void refresh();
+
+  enum class Span { kHour, kDay, kWeek, kAll };
+  void showSpan(Span span);
+
+ signals:
+  void sourcePicked(qint64 source);
+
+ private:
+  void takeSources(const std::vector<monitor::SourceRecord>& sources);
+  void ask(double from, double to, int max_buckets);
+  void updateSeries();
+
+  History* history_;
+  TimeChart* chart_;
+  QComboBox *sources_, *classes_;
+  QButtonGroup* spans_;
+  QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
+  QString wanted_;
+  std::vector<monitor::SourceRecord> records_;
+};
+
+}  // namespace mpm

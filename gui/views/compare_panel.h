@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+
+#include "models/live_frame.h"
+
+class QCheckBox;
+class QLabel;
+
+namespace mpm {
+
+/// The same frame with and without merging: agreement, speed, and where the labels differ.
+class ComparePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ComparePanel(QWidget* parent = nullptr);
+  void setFrame(const LiveFramePtr& frame);
+  QCheckBox* box() const { return on_; }
+  QString text() const;
+  const QImage& picture() const { return picture_; }
+
+ signals:
+  void compareToggled(bool on);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void showPicture();
+  QCheckBox* on_;
+  QLabel *facts_, *difference_;
+  QImage picture_;
+};
+
+/// A small picture of `frame`, grey, with the pixels whose label differs in a strong colour.
+QImage differencePicture(const LiveFrame& frame, int width);
+
+}  // namespace mpm

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/day_night_panel.h"
+
+#include <QCoreApplication>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+
+#include <cmath>
+
+#include "views/look.h"
+
+namespace mpm {
+namespace {
+
+QString number(double value, int decimals = 0) { return QLocale().toString(value, 'f', decimals); }
+QString signedNumber(double value) {
+  return (value < 0 ? QStringLiteral("−") : QStringLiteral("+")) + number(std::abs(value), 1);
+}
+
+}  // namespace
+
+QString differenceText(const monitor::DayNightStatistics& statistics) {
+  const auto& difference = statistics.difference;
+  if (!difference) return DayNightPanel::tr("There are not samples of both day and night yet.");
+  const QString value = signedNumber(difference->tokens);
+  if (!difference->plus_minus)
+    return DayNightPanel::tr("Night − day: %1 tokens; too little time to tell how certain that is.").arg(value);
+  const QString text = DayNightPanel::tr("Night − day: %1 ± %2 tokens").arg(value, number(*difference->plus_minus, 1));
+  const bool periods = difference->block == monitor::Difference::Block::kPeriod;
+  const QString basis =
+      periods
+          ? DayNightPanel::tr("%1 days, %2 nights").arg(difference->day_blocks).arg(difference->night_blocks)
+          : DayNightPanel::tr("%1 hours of day, %2 of night").arg(difference->day_blocks).arg(difference->night_blocks);
+  return (difference->significant() ? DayNightPanel::tr("%1: they differ (95 % interval, %2).")
+                                    : DayNightPanel::tr("%1: no difference shown (95 % interval, %2)."))
+      .arg(text, basis);
+}
+
+QString ruleText(const monitor::NightRule& rule) {
+  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
+    return DayNightPanel::tr("Night: the sun lower than %1° at %2°, %3°")
+        .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
+  if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
+    return DayNightPanel::tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
+  if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
+    const auto clock = [](int minutes) {
+      return QStringLiteral("%1:%2")
+          .arg(minutes / 60, 2, 10, QLatin1Char('0'))
+          .arg(minutes % 60, 2, 10, QLatin1Char('0'));
+    };
+    return DayNightPanel::tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
+  }
+  return DayNightPanel::tr("Day and night are not told apart.");
+}
+
+DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(14);
+  grid->setVerticalSpacing(4);
+  const QString columns[] = {tr("Day"), tr("Night")};
+  const QString rows[] = {tr("Mean"), tr("Median"), tr("90 % below"), tr("Samples"), tr("Since yesterday")};
+  for (int c = 0; c < 2; ++c) grid->addWidget(headingLabel(columns[c], this), 0, c + 1, Qt::AlignRight);
+  for (int r = 0; r < 5; ++r) {
+    grid->addWidget(mutedLabel(rows[r], this), r + 1, 0);
+    for (int c = 0; c < 2; ++c) {
+      cells_[r][c] = new QLabel(QStringLiteral("–"), this);
+      cells_[r][c]->setAccessibleName(QStringLiteral("%1, %2").arg(rows[r], columns[c]));
+      grid->addWidget(cells_[r][c], r + 1, c + 1, Qt::AlignRight);
+    }
+  }
+  grid->setColumnStretch(0, 1);
+  difference_ = new QLabel(differenceText({}), this);
+  difference_->setWordWrap(true);
+  rule_ = mutedLabel({}, this);
+  rule_->setWordWrap(true);
+  auto* settings = new QPushButton(tr("Day and night…"), this);
+  settings->setToolTip(tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 8, 10, 8);
+  column->setSpacing(8);
+  column->addWidget(mutedLabel(tr("Tokens kept, last 30 days"), this));
+  column->addLayout(grid);
+  column->addWidget(difference_);
+  column->addWidget(rule_);
+  column->addWidget(settings, 0, Qt::AlignLeft);
+  column->addStretch();
+  connect(settings, &QPushButton::clicked, this, &DayNightPanel::settingsRequested);
+  setRule({});
+}
+
+void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics) {
+  const monitor::Summary* sides[] = {&statistics.day, &statistics.night};
+  const std::optional<double>* changes[] = {&statistics.day_change, &statistics.night_change};
+  for (int c = 0; c < 2; ++c) {
+    const bool any = sides[c]->samples > 0;
+    cells_[0][c]->setText(any ? number(sides[c]->mean, 1) : QStringLiteral("–"));
+    cells_[1][c]->setText(any ? number(sides[c]->median) : QStringLiteral("–"));
+    cells_[2][c]->setText(any ? number(sides[c]->p90) : QStringLiteral("–"));
+    cells_[3][c]->setText(QLocale().toString(qlonglong(sides[c]->samples)));
+    cells_[4][c]->setText(*changes[c] ? signedNumber(**changes[c]) : QStringLiteral("–"));
+  }
+  difference_->setText(differenceText(statistics));
+}
+
+void DayNightPanel::setRule(const monitor::NightRule& rule) { rule_->setText(ruleText(rule)); }
+
+QString DayNightPanel::text() const {
+  QStringList parts;
+  for (const auto& row : cells_)
+    for (const QLabel* cell : row) parts << QStringLiteral("%1: %2").arg(cell->accessibleName(), cell->text());
+  return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + difference_->text() + QLatin1Char('\n') + rule_->text();
+}
+
+}  // namespace mpm

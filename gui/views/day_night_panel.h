@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "monitor/day_night.h"
+#include "monitor/statistics.h"
+
+class QLabel;
+
+namespace mpm {
+
+/// Token counts by day and by night, and whether they differ.
+class DayNightPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DayNightPanel(QWidget* parent = nullptr);
+  void setStatistics(const monitor::DayNightStatistics& statistics);
+  void setRule(const monitor::NightRule& rule);
+  QString text() const;
+
+ signals:
+  void settingsRequested();
+
+ private:
+  QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
+  QLabel *difference_, *rule_;
+};
+
+/// One sentence about the difference, with its uncertainty.
+QString differenceText(const monitor::DayNightStatistics& statistics);
+QString ruleText(const monitor::NightRule& rule);
+
+}  // namespace mpm

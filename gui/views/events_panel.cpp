@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/events_panel.h"
+
+#include <QHeaderView>
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+#include "views/look.h"
+
+namespace mpm {
+namespace {
+
+// The word says it; the colour only helps the eye.
+class SeverityDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const auto& event = static_cast<const EventsModel*>(index.model())->event(index.row());
+    if (event.severity == monitor::Severity::kInfo) return;
+    option->palette.setColor(QPalette::Text,
+                             event.severity == monitor::Severity::kError ? theme().bad : theme().warning);
+    option->font.setBold(true);
+  }
+};
+
+}  // namespace
+
+EventsPanel::EventsPanel(EventsModel* model, QWidget* parent) : QTableView(parent) {
+  setModel(model);
+  setAccessibleName(tr("Events"));
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setShowGrid(false);
+  setTabKeyNavigation(false);
+  setWordWrap(false);
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  horizontalHeader()->setHighlightSections(false);
+  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->resizeSection(EventsModel::kTime,
+                                    fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
+  setItemDelegateForColumn(EventsModel::kSeverity, new SeverityDelegate(this));
+  connect(this, &QTableView::doubleClicked, this, [this, model](const QModelIndex& index) {
+    emit timePicked(static_cast<double>(model->event(index.row()).time) / 1000);
+  });
+}
+
+}  // namespace mpm

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QTableView>
+
+#include "models/events_model.h"
+
+namespace mpm {
+
+/// The list of events. A double click asks for the time of one.
+class EventsPanel : public QTableView {
+  Q_OBJECT
+ public:
+  EventsPanel(EventsModel* model, QWidget* parent = nullptr);
+
+ signals:
+  void timePicked(double time);
+};
+
+}  // namespace mpm

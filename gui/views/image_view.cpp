@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/image_view.h"
+
+#include <QPainter>
+#include <cmath>
+
+#include "views/look.h"
+
+namespace mpm {
+namespace {
+
+// The smallest picture that still has a pixel for every pixel of the screen.
+const cv::Mat& scaleFor(const LiveFrame& frame, double device_px_per_picture_px) {
+  std::size_t best = 0;
+  while (best + 1 < frame.scales.size() &&
+         device_px_per_picture_px * frame.image().cols <= frame.scales[best + 1].cols * 1.15)
+    ++best;
+  return frame.scales[best];
+}
+
+}  // namespace
+
+void ImageView::setPaint(const ClassPaint& paint) {
+  if (paint == paint_) return;
+  paint_ = paint;
+  stale_ = true;
+  update();
+}
+
+void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
+  const double ratio = devicePixelRatioF();
+  const QSize device = size() * ratio;
+  if (canvas_.size() != device) {
+    canvas_ = QImage(device, QImage::Format_RGB32);
+    stale_ = true;
+  }
+  if (stale_) {
+    canvas_.fill(theme().canvas);
+    canvas_.setDevicePixelRatio(1);
+    const QRectF picture(view.pictureRect().topLeft() * ratio, view.pictureRect().size() * ratio);
+    paintClasses(scaleFor(*frame(), view.scale() * ratio), frame()->labels(), paint_, picture, canvas_);
+    canvas_.setDevicePixelRatio(ratio);
+    stale_ = false;
+  }
+  painter.drawImage(0, 0, canvas_);
+  if (paint_.mode == ViewMode::kCurtain) {
+    const double x = std::round(curtainX(view)) + 0.5;
+    const QRectF picture = view.pictureRect().intersected(QRectF(rect()));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(QColor(0, 0, 0, 140), 3));
+    painter.drawLine(QPointF(x, picture.top()), QPointF(x, picture.bottom()));
+    painter.setPen(QPen(Qt::white, 1.5));
+    painter.drawLine(QPointF(x, picture.top()), QPointF(x, picture.bottom()));
+    const QPointF knob(x, picture.center().y());
+    painter.setBrush(Qt::white);
+    painter.setPen(QPen(QColor(0, 0, 0, 140), 1));
+    painter.drawEllipse(knob, 10, 10);
+    painter.setPen(QPen(QColor(40, 40, 40), 1.8, Qt::SolidLine, Qt::RoundCap));
+    for (const double side : {-1.0, 1.0}) {
+      painter.drawLine(knob + QPointF(side * 6, 0), knob + QPointF(side * 2.5, -3.5));
+      painter.drawLine(knob + QPointF(side * 6, 0), knob + QPointF(side * 2.5, 3.5));
+    }
+  }
+}
+
+double ImageView::curtainX(const Viewport& view) const {
+  return view.pictureRect().left() + paint_.curtain * view.pictureRect().width();
+}
+
+bool ImageView::beginDrag(QPointF at) {
+  return paint_.mode == ViewMode::kCurtain && std::abs(at.x() - curtainX(viewport())) < 12;
+}
+
+void ImageView::drag(QPointF at) {
+  const QRectF picture = viewport().pictureRect();
+  emit curtainMoved(std::clamp((at.x() - picture.left()) / picture.width(), 0.0, 1.0));
+}
+
+void ImageView::resizeEvent(QResizeEvent* event) {
+  stale_ = true;
+  PictureView::resizeEvent(event);
+}
+
+}  // namespace mpm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QImage>
+
+#include "models/class_paint.h"
+#include "views/picture_view.h"
+
+namespace mpm {
+
+/// The image with the classes laid over it.
+class ImageView : public PictureView {
+  Q_OBJECT
+ public:
+  using PictureView::PictureView;
+
+  void setPaint(const ClassPaint& paint);
+  const ClassPaint& paint() const { return paint_; }
+
+ signals:
+  void curtainMoved(double share);  ///< 0..1 of the picture's width
+
+ protected:
+  void paintPicture(QPainter& painter, const Viewport& viewport) override;
+  bool beginDrag(QPointF at) override;
+  void drag(QPointF at) override;
+  void pictureChanged() override { stale_ = true; }
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  double curtainX(const Viewport& viewport) const;
+
+  ClassPaint paint_;
+  QImage canvas_;  // of the widget's size in device pixels; painted anew only when something in it changed
+  bool stale_ = true;
+};
+
+}  // namespace mpm

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/inspector_panel.h"
+
+#include <QFormLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+
+#include "views/look.h"
+
+namespace mpm {
+
+InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* legend, QWidget* parent)
+    : QWidget(parent), selection_(selection), legend_(legend) {
+  hint_ =
+      mutedLabel(tr("Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch."), this);
+  hint_->setWordWrap(true);
+  facts_ = new QWidget(this);
+  auto* form = new QFormLayout(facts_);
+  form->setContentsMargins(0, 0, 0, 0);
+  form->setVerticalSpacing(4);
+  add(form, tr("Class"), class_);
+  add(form, tr("Score"), score_);
+  add(form, tr("Cluster"), cluster_);
+  add(form, tr("Size"), size_);
+  add(form, tr("Merged"), merged_);
+  add(form, tr("Similarity"), similarity_);
+  add(form, tr("Patch"), patch_);
+  pin_ = mutedLabel({}, this);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 8, 10, 8);
+  column->addWidget(hint_);
+  column->addWidget(facts_);
+  column->addWidget(pin_);
+  column->addStretch();
+  connect(selection, &PatchSelection::changed, this, &InspectorPanel::refresh);
+  refresh();
+}
+
+void InspectorPanel::add(QFormLayout* form, const QString& name, QLabel*& value) {
+  value = new QLabel(facts_);
+  value->setWordWrap(true);
+  value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  value->setAccessibleName(name);
+  form->addRow(mutedLabel(name, facts_), value);
+}
+
+void InspectorPanel::setFrame(LiveFramePtr frame) {
+  frame_ = std::move(frame);
+  refresh();
+}
+
+void InspectorPanel::refresh() {
+  const auto token = selection_->token();
+  const bool known = frame_ && frame_->hasGrid() && token && *token < frame_->lookup.tokens();
+  hint_->setVisible(!known);
+  facts_->setVisible(known);
+  pin_->setText(selection_->pinned() ? tr("Pinned: click it again to let go") : QString());
+  if (!known) return;
+
+  const MergeLookup& lookup = frame_->lookup;
+  const int step = std::min(selection_->step(), lookup.steps() - 1);
+  const QLocale locale;
+  const auto label = frame_->classOfToken(*token);
+  class_->setText(!label                        ? tr("none: this model does not segment")
+                  : *label < legend_->classes() ? legend_->name(*label)
+                                                : tr("class %1").arg(*label));
+  const Segmentation& result = frame_->result.segmentation;
+  const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
+  score_->setText(score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1))
+                             : tr("not known"));
+  const int size = lookup.size(step, *token);
+  cluster_->setText(tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
+  size_->setText(tr("%n patch(es)", nullptr, size));
+  const int merged = lookup.mergedAt(step, *token);
+  merged_->setText(merged == 0 ? tr("not yet") : tr("before block %1").arg(lookup.block(merged)));
+  const bool similar = merged > 0 && static_cast<std::size_t>(merged) <= result.pair_similarity.size();
+  similarity_->setText(
+      similar ? tr("%1 with its pair")
+                    .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
+              : tr("no pair"));
+  patch_->setText(tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
+}
+
+QString InspectorPanel::text() const {
+  if (!facts_->isVisibleTo(this)) return hint_->text();
+  QStringList parts;
+  for (const QLabel* label : {class_, score_, cluster_, size_, merged_, similarity_, patch_})
+    parts << QStringLiteral("%1: %2").arg(label->accessibleName(), label->text());
+  return parts.join(QLatin1Char('\n'));
+}
+
+}  // namespace mpm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "models/legend_model.h"
+
+class QLineEdit;
+class QTableView;
+
+namespace mpm {
+
+/// The table of classes with its search field.
+class LegendPanel : public QWidget {
+  Q_OBJECT
+ public:
+  LegendPanel(LegendModel* model, QWidget* parent = nullptr);
+
+  QTableView* table() const { return table_; }
+  QLineEdit* search() const { return search_; }
+
+ private:
+  void editColor(const QModelIndex& index);
+  void showMenu(const QPoint& at);
+  int classAt(const QModelIndex& index) const;
+
+  LegendModel* model_;
+  LegendFilter* filter_;
+  QTableView* table_;
+  QLineEdit* search_;
+};
+
+}  // namespace mpm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QIcon>
+
+#include "models/theme.h"
+
+class QLabel;
+class QWidget;
+
+namespace mpm {
+
+/// The theme in force. UI thread only.
+const Theme& theme();
+
+/// Gives every widget of the application this theme and a font of `font_percent` of the desktop's.
+void applyLook(const Theme& theme, int font_percent);
+
+enum class Glyph {
+  kCamera,
+  kVideo,
+  kFolder,
+  kNetwork,
+  kPipeline,
+  kDemo,
+  kPlay,
+  kPause,
+  kImage,
+  kMask,
+  kOverlay,
+  kCurtain,
+  kSnapshot,
+  kRecord,
+  kExport,
+  kModel,
+  kTheme,
+  kHelp,
+  kClose,
+  kPrevious,
+  kNext,
+  kCompare,
+  kPin,
+  kLayout
+};
+/// Painted, not loaded: sharp at every size, in the text colour of the theme in force.
+QIcon icon(Glyph glyph);
+
+/// The name that screen readers say; `widget` itself.
+template <typename Widget>
+Widget* named(Widget* widget, const QString& name) {
+  widget->setAccessibleName(name);
+  return widget;
+}
+
+QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
+QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
+/// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
+void setBadge(QLabel* label, const char* kind);
+
+}  // namespace mpm

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/merge_view.h"
+
+#include <QPainter>
+#include <cmath>
+
+#include "views/look.h"
+
+namespace mpm {
+
+MergeView::MergeView(PatchSelection* selection, QWidget* parent) : PictureView(selection, parent) {}
+
+void MergeView::setColoring(MergeColoring coloring) {
+  coloring_ = coloring;
+  stale_ = true;
+  update();
+}
+
+int MergeView::step() const {
+  return frame() && frame()->hasGrid() ? std::min(selection().step(), frame()->lookup.steps() - 1) : 0;
+}
+
+void MergeView::refresh() {
+  if (!stale_ && shown_step_ == step()) return;
+  shown_step_ = step();
+  fill_ = mergeFill(frame()->lookup, shown_step_, coloring_, frame()->patch_colors);
+  borders_ = mergeBorders(frame()->lookup, shown_step_);
+  stale_ = false;
+}
+
+void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
+  if (!frame()->hasGrid()) {
+    painter.setPen(theme().on_canvas);
+    painter.drawText(rect(), Qt::AlignCenter, tr("No merge map for this picture"));
+    return;
+  }
+  refresh();
+  const auto [height, width] = frame()->lookup.grid();
+  const QRectF picture = view.pictureRect();
+  // The edges of the cells on whole pixels: cells meet without seams, and lines stay one pixel wide at every zoom.
+  std::vector<int> xs(width + 1), ys(height + 1);
+  for (int i = 0; i <= width; ++i) xs[i] = static_cast<int>(std::lround(picture.left() + picture.width() * i / width));
+  for (int i = 0; i <= height; ++i)
+    ys[i] = static_cast<int>(std::lround(picture.top() + picture.height() * i / height));
+
+  painter.setClipRect(rect());
+  for (int token = 0; token < width * height; ++token) {
+    const int x = token % width, y = token / width;
+    const QRect cell(xs[x], ys[y], xs[x + 1] - xs[x], ys[y + 1] - ys[y]);
+    if (cell.intersects(rect())) painter.fillRect(cell, QColor(fill_[token]));
+  }
+  QVector<QLine> lines;
+  lines.reserve(static_cast<int>(borders_.size()) + 4);
+  for (const MergeBorder& border : borders_) {
+    const int x = border.token % width, y = border.token / width;
+    if (border.right)
+      lines.append({xs[x + 1], ys[y], xs[x + 1], ys[y + 1]});
+    else
+      lines.append({xs[x], ys[y + 1], xs[x + 1], ys[y + 1]});
+  }
+  // The mean colours of a picture need a light line to be told apart, flat fills a dark one.
+  painter.setPen(QPen(coloring_ == MergeColoring::kMean ? QColor(255, 255, 255, 170) : QColor(0, 0, 0, 150), 0));
+  painter.drawLines(lines);
+
+  if (coloring_ == MergeColoring::kSize && xs[1] - xs[0] >= 2 * fontMetrics().averageCharWidth() + 6) {
+    for (int token = 0; token < width * height; ++token) {
+      const int size = frame()->lookup.size(shown_step_, token);
+      if (size < 2) continue;
+      const int x = token % width, y = token / width;
+      painter.setPen(readableOn(QColor(fill_[token])));
+      painter.drawText(QRect(xs[x], ys[y], xs[x + 1] - xs[x], ys[y + 1] - ys[y]), Qt::AlignCenter,
+                       QString::number(size));
+    }
+  }
+  if (coloring_ != MergeColoring::kMean) paintKey(painter);
+}
+
+void MergeView::paintKey(QPainter& painter) {
+  std::vector<std::pair<QColor, QString>> entries;
+  if (coloring_ == MergeColoring::kSize) {
+    const QString labels[kSizeBins] = {tr("1 patch"), tr("2"), tr("3–4"), tr("5–8"), tr("9 and more")};
+    for (int bin = 0; bin < kSizeBins; ++bin) entries.emplace_back(QColor(sizeColor(bin)), labels[bin]);
+  } else {
+    entries.emplace_back(QColor(insertionColor(0)), tr("not merged"));
+    for (int k = 1; k <= step(); ++k)
+      entries.emplace_back(QColor(insertionColor(k)), tr("before block %1").arg(frame()->lookup.block(k)));
+  }
+  const int row = fontMetrics().height() + 4;
+  int width_needed = 0;
+  for (const auto& [color, text] : entries)
+    width_needed = std::max(width_needed, fontMetrics().horizontalAdvance(text));
+  const int count = static_cast<int>(entries.size());
+  const QRect box(8, height() - count * row - 20, width_needed + row + 24, count * row + 12);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(QColor(0, 0, 0, 190));
+  painter.drawRoundedRect(box, 6, 6);
+  for (int i = 0; i < count; ++i) {
+    const int y = box.top() + 6 + i * row;
+    painter.setPen(QPen(QColor(255, 255, 255, 150), 1));
+    painter.setBrush(entries[i].first);
+    painter.drawRect(QRect(box.left() + 8, y + 3, row - 8, row - 8));
+    painter.setPen(Qt::white);
+    painter.drawText(QRect(box.left() + row + 8, y, width_needed + 8, row), Qt::AlignVCenter | Qt::AlignLeft,
+                     entries[i].second);
+  }
+}
+
+}  // namespace mpm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QLine>
+#include <vector>
+
+#include "models/merge_colors.h"
+#include "views/picture_view.h"
+
+namespace mpm {
+
+/// The merge map: which patches became one token.
+class MergeView : public PictureView {
+  Q_OBJECT
+ public:
+  MergeView(PatchSelection* selection, QWidget* parent = nullptr);
+
+  void setColoring(MergeColoring coloring);
+  MergeColoring coloring() const { return coloring_; }
+  /// The step of the selection, no further than this frame goes.
+  int step() const;
+
+ protected:
+  void paintPicture(QPainter& painter, const Viewport& viewport) override;
+  void pictureChanged() override { stale_ = true; }
+
+ private:
+  void refresh();
+  void paintKey(QPainter& painter);
+
+  MergeColoring coloring_ = MergeColoring::kMean;
+  std::vector<QRgb> fill_;
+  std::vector<MergeBorder> borders_;
+  int shown_step_ = -1;
+  bool stale_ = true;
+};
+
+}  // namespace mpm

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/picture_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "models/merge_colors.h"
+#include "views/look.h"
+
+namespace mpm {
+
+PictureView::PictureView(PatchSelection* selection, QWidget* parent) : QWidget(parent), selection_(selection) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  connect(selection, &PatchSelection::changed, this, qOverload<>(&QWidget::update));
+}
+
+void PictureView::setFrame(LiveFramePtr frame) {
+  frame_ = std::move(frame);
+  pictureChanged();
+  update();
+}
+
+void PictureView::setViewState(const ViewState& state) {
+  if (state == state_) return;
+  state_ = state;
+  pictureChanged();
+  update();
+}
+
+void PictureView::changeState(const ViewState& state) {
+  if (state == state_) return;
+  setViewState(state);
+  emit viewStateChanged(state);
+}
+
+void PictureView::setBanner(const QString& text) {
+  if (text == banner_) return;
+  banner_ = text;
+  update();
+}
+
+void PictureView::setPlaceholder(const QString& text) {
+  placeholder_ = text;
+  update();
+}
+
+Viewport PictureView::viewport() const { return {frame_ ? frame_->size() : QSize(), QSizeF(size()), state_}; }
+
+void PictureView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().canvas);
+  if (!frame_) {
+    painter.setPen(theme().on_canvas);
+    painter.drawText(rect().adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap, placeholder_);
+  } else {
+    const Viewport view = viewport();
+    paintPicture(painter, view);
+    if (frame_->hasGrid()) paintCluster(painter, view);
+    paintCursor(painter, view);
+  }
+  if (!banner_.isEmpty()) {
+    const int height = fontMetrics().height() + 10;
+    const QRect strip(0, 0, width(), height);
+    painter.fillRect(strip, QColor(0, 0, 0, 185));
+    painter.setPen(Qt::white);
+    painter.drawText(strip.adjusted(10, 0, -10, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     fontMetrics().elidedText(banner_, Qt::ElideRight, width() - 20));
+  }
+  if (hasFocus()) {
+    painter.setPen(QPen(theme().accent, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  }
+}
+
+void PictureView::paintCluster(QPainter& painter, const Viewport& view) {
+  const auto token = selection_->token();
+  const MergeLookup& lookup = frame_->lookup;
+  if (!token || *token >= lookup.tokens()) return;
+  const int step = std::min(selection_->step(), lookup.steps() - 1);
+  const int cluster = lookup.cluster(step, *token);
+  const auto corner = [&](int x, int y) {
+    const QRectF picture = view.pictureRect();
+    return QPointF(std::round(picture.left() + picture.width() * x / lookup.grid().width),
+                   std::round(picture.top() + picture.height() * y / lookup.grid().height));
+  };
+  QVector<QLineF> outline;
+  for (const GridLine& line : clusterOutline(lookup, step, cluster))
+    outline.append(QLineF(corner(line.x1, line.y1), corner(line.x2, line.y2)));
+  const QRectF here = view.tokenRect(*token, lookup.grid());
+  QVector<QLineF> links;
+  for (int member : lookup.members(step, cluster))
+    if (member != *token) links.append(QLineF(here.center(), view.tokenRect(member, lookup.grid()).center()));
+
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(QColor(0, 0, 0, 150), 3));
+  painter.drawLines(links);
+  painter.setPen(QPen(QColor(255, 220, 60), 1.3, Qt::DashLine));
+  painter.drawLines(links);
+  painter.setPen(QPen(QColor(0, 0, 0, 200), 4, Qt::SolidLine, Qt::SquareCap));
+  painter.drawLines(outline);
+  painter.setPen(QPen(QColor(255, 220, 60), 2, Qt::SolidLine, Qt::SquareCap));
+  painter.drawLines(outline);
+  // The patch itself, so that it is known among its cluster.
+  painter.setBrush(QColor(255, 255, 255, 60));
+  painter.setPen(QPen(Qt::white, 1, selection_->pinned() ? Qt::SolidLine : Qt::DotLine));
+  painter.drawRect(here.adjusted(1.5, 1.5, -1.5, -1.5));
+  painter.restore();
+}
+
+void PictureView::paintCursor(QPainter& painter, const Viewport& view) {
+  const auto cursor = selection_->cursor();
+  if (!cursor || underMouse()) return;
+  const QRectF picture = view.pictureRect();
+  const QPointF at(picture.left() + cursor->x() * picture.width(), picture.top() + cursor->y() * picture.height());
+  const QVector<QLineF> cross = {{at - QPointF(9, 0), at - QPointF(3, 0)},
+                                 {at + QPointF(3, 0), at + QPointF(9, 0)},
+                                 {at - QPointF(0, 9), at - QPointF(0, 3)},
+                                 {at + QPointF(0, 3), at + QPointF(0, 9)}};
+  painter.setPen(QPen(Qt::black, 3));
+  painter.drawLines(cross);
+  painter.setPen(QPen(Qt::white, 1));
+  painter.drawLines(cross);
+}
+
+void PictureView::wheelEvent(QWheelEvent* event) {
+  changeState(viewport().zoomedAt(event->position(), std::pow(1.0015, event->angleDelta().y())));
+  event->accept();
+}
+
+void PictureView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return QWidget::mousePressEvent(event);
+  pressed_at_ = last_at_ = event->position();
+  moved_ = false;
+  drag_ = event->button() == Qt::LeftButton && frame_ && beginDrag(event->position()) ? Drag::kView : Drag::kPan;
+}
+
+void PictureView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF at = event->position();
+  if ((at - pressed_at_).manhattanLength() > 4) moved_ = true;
+  if (drag_ == Drag::kView) {
+    drag(at);
+  } else if (drag_ == Drag::kPan && moved_) {
+    changeState(viewport().pannedBy(at - last_at_));
+  }
+  last_at_ = at;
+  if (!frame_) return;
+  const Viewport view = viewport();
+  const QRectF picture = view.pictureRect();
+  std::optional<QPointF> cursor;
+  if (picture.contains(at))
+    cursor = QPointF((at.x() - picture.left()) / picture.width(), (at.y() - picture.top()) / picture.height());
+  selection_->point(view.tokenAt(at, frame_->lookup.grid()), cursor);
+}
+
+void PictureView::mouseReleaseEvent(QMouseEvent* event) {
+  const Drag was = std::exchange(drag_, Drag::kNone);
+  if (was == Drag::kPan && !moved_ && event->button() == Qt::LeftButton && frame_)
+    selection_->togglePin(viewport().tokenAt(event->position(), frame_->lookup.grid()));
+}
+
+void PictureView::mouseDoubleClickEvent(QMouseEvent*) { changeState({}); }
+
+void PictureView::keyPressEvent(QKeyEvent* event) {
+  const Size2 grid = frame_ ? frame_->lookup.grid() : Size2{};
+  const QPointF middle(width() / 2.0, height() / 2.0);
+  switch (event->key()) {
+    case Qt::Key_Left:
+      return selection_->move(-1, 0, grid.width, grid.height);
+    case Qt::Key_Right:
+      return selection_->move(1, 0, grid.width, grid.height);
+    case Qt::Key_Up:
+      return selection_->move(0, -1, grid.width, grid.height);
+    case Qt::Key_Down:
+      return selection_->move(0, 1, grid.width, grid.height);
+    case Qt::Key_Return:
+    case Qt::Key_Space:
+      return selection_->togglePin(selection_->token());
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return changeState(viewport().zoomedAt(middle, 1.25));
+    case Qt::Key_Minus:
+      return changeState(viewport().zoomedAt(middle, 0.8));
+    case Qt::Key_0:
+      return changeState({});
+    default:
+      QWidget::keyPressEvent(event);
+  }
+}
+
+void PictureView::leaveEvent(QEvent*) { selection_->point(std::nullopt, std::nullopt); }
+
+}  // namespace mpm

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "models/live_frame.h"
+#include "models/patch_selection.h"
+#include "models/viewport.h"
+
+namespace mpm {
+
+/// What the image and the merge map have in common: zoom, pan, the patch under the mouse, the outlined cluster.
+class PictureView : public QWidget {
+  Q_OBJECT
+ public:
+  PictureView(PatchSelection* selection, QWidget* parent = nullptr);
+
+  void setFrame(LiveFramePtr frame);
+  const LiveFramePtr& frame() const { return frame_; }
+  void setViewState(const ViewState& state);
+  ViewState viewState() const { return state_; }
+  /// Shown across the top: why the picture is not live. Empty: it is.
+  void setBanner(const QString& text);
+  /// Shown in the middle while there is no picture.
+  void setPlaceholder(const QString& text);
+
+  Viewport viewport() const;
+  QSize sizeHint() const override { return {640, 420}; }
+  QSize minimumSizeHint() const override { return {160, 110}; }
+
+ signals:
+  void viewStateChanged(const ViewState& state);
+
+ protected:
+  /// The picture itself; the base paints what lies over it.
+  virtual void paintPicture(QPainter& painter, const Viewport& viewport) = 0;
+  /// Before the base takes a press for panning; true: the view handles the drag.
+  virtual bool beginDrag(QPointF) { return false; }
+  virtual void drag(QPointF) {}
+  virtual void pictureChanged() {}
+
+  const PatchSelection& selection() const { return *selection_; }
+
+  void paintEvent(QPaintEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  void paintCluster(QPainter& painter, const Viewport& viewport);
+  void paintCursor(QPainter& painter, const Viewport& viewport);
+  void changeState(const ViewState& state);
+
+  PatchSelection* selection_;
+  LiveFramePtr frame_;
+  ViewState state_;
+  QString banner_, placeholder_;
+  enum class Drag { kNone, kPan, kView } drag_ = Drag::kNone;
+  QPointF pressed_at_, last_at_;
+  bool moved_ = false;
+};
+
+}  // namespace mpm

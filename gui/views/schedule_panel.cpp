@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/schedule_panel.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "views/look.h"
+
+namespace mpm {
+
+SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
+  summary_ = new QLabel(this);
+  summary_->setWordWrap(true);
+  note_ = mutedLabel({}, this);
+  note_->setWordWrap(true);
+  note_->hide();
+  grid_ = new QGridLayout;
+  grid_->setHorizontalSpacing(10);
+  grid_->setVerticalSpacing(4);
+  paper_ = new QPushButton(tr("Paper: 2, 5"), this);
+  paper_->setToolTip(tr("Merge before blocks 2 and 5, the schedule of the paper"));
+  none_ = new QPushButton(tr("Full model"), this);
+  none_->setToolTip(tr("No merging at all"));
+  copy_ = new QPushButton(tr("Copy as command line"), this);
+  copy_->setToolTip(tr("The command that watches this source with this model and schedule without a window"));
+
+  auto* presets = new QHBoxLayout;
+  presets->addWidget(paper_);
+  presets->addWidget(none_);
+  presets->addStretch();
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(10, 8, 10, 10);
+  column->setSpacing(8);
+  column->addWidget(mutedLabel(tr("Merge tokens before block"), this));
+  column->addLayout(grid_);
+  column->addWidget(summary_);
+  column->addWidget(note_);
+  column->addLayout(presets);
+  column->addWidget(copy_);
+  column->addStretch();
+  connect(paper_, &QPushButton::clicked, this, [this] { choose(kDefaultSchedule); });
+  connect(none_, &QPushButton::clicked, this, [this] { choose({}); });
+  connect(copy_, &QPushButton::clicked, this, &SchedulePanel::copyRequested);
+  refresh();
+}
+
+void SchedulePanel::setModel(const ModelInfo& info) {
+  if (static_cast<int>(boxes_.size()) != info.blocks) {
+    for (QCheckBox* box : boxes_) delete box;
+    boxes_.clear();
+    constexpr int kColumns = 4;
+    for (int block = 0; block < info.blocks; ++block) {
+      auto* box = new QCheckBox(QString::number(block), this);
+      box->setAccessibleName(tr("Merge before block %1").arg(block));
+      box->setToolTip(tr("Merge before block %1; takes effect on the next frame").arg(block));
+      connect(box, &QCheckBox::toggled, this, [this] {
+        refresh();
+        emit scheduleChanged(schedule());
+      });
+      grid_->addWidget(box, block / kColumns, block % kColumns);
+      boxes_.push_back(box);
+    }
+  }
+  const bool fixed = info.converted;
+  for (QCheckBox* box : boxes_) box->setEnabled(!fixed);
+  paper_->setEnabled(!fixed && info.blocks > 5);
+  none_->setEnabled(!fixed);
+  note_->setVisible(fixed);
+  note_->setText(tr("This model was converted with its schedule. Open the plain ONNX file to change it."));
+  setSchedule(info.schedule);
+}
+
+void SchedulePanel::setSchedule(const Schedule& schedule) {
+  for (int block = 0; block < blocks(); ++block) {
+    const QSignalBlocker quiet(boxes_[block]);
+    boxes_[block]->setChecked(std::find(schedule.begin(), schedule.end(), block) != schedule.end());
+  }
+  refresh();
+}
+
+Schedule SchedulePanel::schedule() const {
+  Schedule result;
+  for (int block = 0; block < blocks(); ++block)
+    if (boxes_[block]->isChecked()) result.push_back(block);
+  return result;
+}
+
+void SchedulePanel::choose(const Schedule& wanted) {
+  const Schedule before = schedule();
+  setSchedule(wanted);
+  if (schedule() != before) emit scheduleChanged(schedule());
+}
+
+void SchedulePanel::refresh() {
+  copy_->setEnabled(!boxes_.empty());
+  QStringList blocks;
+  for (int block : schedule()) blocks << QString::number(block);
+  summary_->setText(boxes_.empty()     ? tr("No model is loaded")
+                    : blocks.isEmpty() ? tr("Full model: nothing is merged")
+                                       : tr("Schedule %1").arg(blocks.join(QStringLiteral(", "))));
+}
+
+}  // namespace mpm

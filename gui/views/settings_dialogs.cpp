@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/settings_dialogs.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QTimeEdit>
+#include <cmath>
+
+#include "views/look.h"
+
+namespace mpm {
+namespace {
+
+QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
+  auto* box = new QDialogButtonBox(accept | QDialogButtonBox::Cancel, dialog);
+  box->button(accept)->setProperty("primary", true);
+  QObject::connect(box, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
+  QObject::connect(box, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  return box;
+}
+
+QDoubleSpinBox* number(QWidget* parent, const QString& name, double low, double high, double value, int decimals,
+                       const QString& suffix) {
+  auto* box = named(new QDoubleSpinBox(parent), name);
+  box->setDecimals(decimals);
+  box->setRange(low, high);
+  box->setValue(value);
+  box->setSuffix(suffix);
+  return box;
+}
+
+QSpinBox* whole(QWidget* parent, const QString& name, int low, int high, int value, const QString& suffix = {}) {
+  auto* box = named(new QSpinBox(parent), name);
+  box->setRange(low, high);
+  box->setValue(value);
+  box->setSuffix(suffix);
+  return box;
+}
+
+// A row that counts only while its mark is set.
+QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, std::initializer_list<QWidget*> fields) {
+  auto* check = new QCheckBox(text);
+  check->setChecked(on);
+  auto* row = new QHBoxLayout;
+  for (QWidget* field : fields) {
+    field->setEnabled(on);
+    QObject::connect(check, &QCheckBox::toggled, field, &QWidget::setEnabled);
+    row->addWidget(field);
+  }
+  row->addStretch();
+  form->addRow(check, row);
+  return check;
+}
+
+}  // namespace
+
+NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Day and night"));
+  const auto sun =
+      std::holds_alternative<monitor::NightBySun>(rule) ? std::get<monitor::NightBySun>(rule) : monitor::NightBySun{};
+  const auto light = std::holds_alternative<monitor::NightByBrightness>(rule)
+                         ? std::get<monitor::NightByBrightness>(rule)
+                         : monitor::NightByBrightness{};
+  const auto fixed = std::holds_alternative<monitor::NightByHours>(rule) ? std::get<monitor::NightByHours>(rule)
+                                                                         : monitor::NightByHours{};
+  sun_ = new QRadioButton(tr("By the sun at the place of the camera"), this);
+  brightness_ = new QRadioButton(tr("By the brightness of the picture"), this);
+  hours_ = new QRadioButton(tr("Between fixed hours"), this);
+  none_ = new QRadioButton(tr("Do not tell them apart"), this);
+  QRadioButton* choices[] = {none_, sun_, brightness_, hours_};
+  choices[rule.index()]->setChecked(true);
+
+  latitude_ = number(this, tr("Latitude, degrees north"), -90, 90, sun.latitude, 4, tr("° N"));
+  longitude_ = number(this, tr("Longitude, degrees east"), -180, 180, sun.longitude, 4, tr("° E"));
+  elevation_ =
+      number(this, tr("Night below this elevation of the sun"), -18, 10, sun.night_below, 1, QStringLiteral("°"));
+  dark_ = whole(this, tr("Night below this brightness"), 0, 254, static_cast<int>(light.night_below));
+  bright_ = whole(this, tr("Day above this brightness"), 1, 255, static_cast<int>(light.day_above));
+  from_ = named(new QTimeEdit(QTime(fixed.from / 60, fixed.from % 60), this), tr("Night begins"));
+  to_ = named(new QTimeEdit(QTime(fixed.to / 60, fixed.to % 60), this), tr("Night ends"));
+
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 14, 16, 14);
+  const auto group = [&](QRadioButton* button, std::initializer_list<std::pair<QString, QWidget*>> rows) {
+    column->addWidget(button);
+    auto* inner = new QWidget(this);
+    auto* form = new QFormLayout(inner);
+    form->setContentsMargins(24, 0, 0, 6);
+    for (const auto& [name, field] : rows) form->addRow(name, field);
+    column->addWidget(inner);
+    inner->setEnabled(button->isChecked());
+    connect(button, &QRadioButton::toggled, inner, &QWidget::setEnabled);
+  };
+  group(sun_,
+        {{tr("Latitude"), latitude_}, {tr("Longitude"), longitude_}, {tr("Night when the sun is below"), elevation_}});
+  group(brightness_, {{tr("Night below (of 255)"), dark_}, {tr("Day above (of 255)"), bright_}});
+  group(hours_, {{tr("From"), from_}, {tr("To"), to_}});
+  column->addWidget(none_);
+  auto* box = buttons(this, QDialogButtonBox::Ok);
+  column->addWidget(box);
+  const auto check = [this, box] {
+    box->button(QDialogButtonBox::Ok)->setEnabled(!brightness_->isChecked() || dark_->value() <= bright_->value());
+  };
+  connect(dark_, &QSpinBox::valueChanged, this, check);
+  connect(bright_, &QSpinBox::valueChanged, this, check);
+  connect(brightness_, &QRadioButton::toggled, this, check);
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->rule()); });
+}
+
+monitor::NightRule NightDialog::rule() const {
+  const auto minutes = [](QTime time) { return time.hour() * 60 + time.minute(); };
+  if (sun_->isChecked()) return monitor::NightBySun{latitude_->value(), longitude_->value(), elevation_->value()};
+  if (brightness_->isChecked())
+    return monitor::NightByBrightness{static_cast<double>(dark_->value()), static_cast<double>(bright_->value())};
+  if (hours_->isChecked()) return monitor::NightByHours{minutes(from_->time()), minutes(to_->time())};
+  return {};
+}
+
+AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, QWidget* parent)
+    : QDialog(parent) {
+  setWindowTitle(tr("Alarms"));
+  auto* form = new QFormLayout;
+  seconds_ = whole(this, tr("Seconds without a frame"), 1, 86400,
+                   options.no_frame_s > 0 ? static_cast<int>(options.no_frame_s) : 60, tr(" s"));
+  fewest_ = whole(this, tr("Fewest tokens"), 1, 100000, static_cast<int>(options.tokens_below.value_or(300)));
+  most_ = whole(this, tr("Most tokens"), 1, 100000, static_cast<int>(options.tokens_above.value_or(900)));
+  const bool area = !options.areas.empty();
+  const monitor::AreaAlarm first = area ? options.areas.front() : monitor::AreaAlarm{};
+  class_ = named(new QComboBox(this), tr("Class"));
+  class_->addItems(classes);
+  class_->setCurrentIndex(area ? first.label : 0);
+  side_ = named(new QComboBox(this), tr("Above or below"));
+  side_->addItems({tr("covers more than"), tr("covers less than")});
+  side_->setCurrentIndex(first.below ? 1 : 0);
+  share_ = number(this, tr("Share of the picture"), 0, 100, 100 * first.above.value_or(first.below.value_or(0.1)), 1,
+                  QStringLiteral(" %"));
+  minutes_ = number(this, tr("Minutes before it rings"), 0.1, 1440, options.minutes, 1, tr(" min"));
+  no_frame_ = guarded(form, tr("No frame for"), options.no_frame_s > 0, {seconds_});
+  below_ = guarded(form, tr("Fewer tokens than"), options.tokens_below.has_value(), {fewest_});
+  above_ = guarded(form, tr("More tokens than"), options.tokens_above.has_value(), {most_});
+  area_ = guarded(form, tr("A class"), area, {class_, side_, share_});
+  area_->setEnabled(!classes.isEmpty());
+  form->addRow(tr("Tokens and areas ring after"), minutes_);
+  auto* note = mutedLabel(tr("Alarms go to the list of events; nothing is ever in the way of the picture."), this);
+  note->setWordWrap(true);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 14, 16, 14);
+  column->addLayout(form);
+  column->addWidget(note);
+  column->addWidget(buttons(this, QDialogButtonBox::Ok));
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
+}
+
+monitor::AlarmOptions AlarmsDialog::options() const {
+  monitor::AlarmOptions result;
+  if (no_frame_->isChecked()) result.no_frame_s = seconds_->value();
+  if (below_->isChecked()) result.tokens_below = fewest_->value();
+  if (above_->isChecked()) result.tokens_above = most_->value();
+  // A band upside down is no band: the upper limit wins.
+  if (result.tokens_below && result.tokens_above && *result.tokens_below >= *result.tokens_above)
+    result.tokens_below.reset();
+  if (area_->isChecked() && class_->currentIndex() >= 0) {
+    monitor::AreaAlarm alarm;
+    alarm.label = class_->currentIndex();
+    alarm.name = class_->currentText().toStdString();
+    (side_->currentIndex() == 0 ? alarm.above : alarm.below) = share_->value() / 100;
+    result.areas.push_back(alarm);
+  }
+  result.minutes = minutes_->value();
+  return result;
+}
+
+ExportDialog::ExportDialog(double from, double to, QWidget* parent) : QDialog(parent), from_(from), to_(to) {
+  setWindowTitle(tr("Export"));
+  format_ = named(new QComboBox(this), tr("Format"));
+  format_->addItems({tr("CSV, one row per sample"), tr("CSV in the PhenoCam profile"), tr("JSON Lines"),
+                     tr("The chart as a PNG picture")});
+  shown_ = new QRadioButton(tr("The stretch of time on show"), this);
+  all_ = new QRadioButton(tr("Everything that is stored"), this);
+  all_->setChecked(true);
+  auto* form = new QFormLayout;
+  form->addRow(tr("Format"), format_);
+  form->addRow(tr("Samples"), all_);
+  form->addRow(QString(), shown_);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 14, 16, 14);
+  column->addLayout(form);
+  auto* box = buttons(this, QDialogButtonBox::Save);
+  box->button(QDialogButtonBox::Save)->setText(tr("Save…"));
+  column->addWidget(box);
+  connect(format_, &QComboBox::currentIndexChanged, this, [this] {
+    all_->setEnabled(format() != Format::kChartPng);
+    shown_->setEnabled(format() != Format::kChartPng);
+  });
+  connect(this, &QDialog::accepted, this, &ExportDialog::chosen);
+}
+
+ExportDialog::Format ExportDialog::format() const { return static_cast<Format>(format_->currentIndex()); }
+void ExportDialog::setFormat(Format format) { format_->setCurrentIndex(static_cast<int>(format)); }
+
+std::pair<monitor::UnixMs, monitor::UnixMs> ExportDialog::span() const {
+  if (all_->isChecked()) return {0, INT64_MAX};
+  return {static_cast<monitor::UnixMs>(from_ * 1000), static_cast<monitor::UnixMs>(std::ceil(to_ * 1000))};
+}
+
+QString ExportDialog::suffix() const {
+  switch (format()) {
+    case Format::kCsv:
+    case Format::kPhenoCam:
+      return QStringLiteral("csv");
+    case Format::kJsonLines:
+      return QStringLiteral("jsonl");
+    case Format::kChartPng:
+      return QStringLiteral("png");
+  }
+  return {};
+}
+
+PictureDialog::PictureDialog(const PictureOptions& options, const QString& folder, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Stored pictures"));
+  auto* form = new QFormLayout;
+  minutes_ = number(this, tr("Minutes between two pictures"), 0.1, 1440,
+                    options.lapse_minutes > 0 ? options.lapse_minutes : 15, 1, tr(" min"));
+  days_ = number(this, tr("Days to keep pictures"), 1, 36500, options.keep_days > 0 ? options.keep_days : 90, 0,
+                 tr(" days"));
+  megabytes_ =
+      number(this, tr("Free space to leave"), 10, 1e7, options.free_mb > 0 ? options.free_mb : 500, 0, tr(" MB"));
+  lapse_ = guarded(form, tr("Time-lapse: one picture every"), options.lapse_minutes > 0, {minutes_});
+  keep_ = guarded(form, tr("Forget pictures older than"), options.keep_days > 0, {days_});
+  free_ = guarded(form, tr("Forget the oldest to leave free"), options.free_mb > 0, {megabytes_});
+  auto* where = mutedLabel(tr("Pictures are in %1").arg(folder), this);
+  where->setWordWrap(true);
+  where->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 14, 16, 14);
+  column->addLayout(form);
+  column->addWidget(where);
+  column->addWidget(buttons(this, QDialogButtonBox::Ok));
+  connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
+}
+
+PictureOptions PictureDialog::options() const {
+  return {lapse_->isChecked() ? minutes_->value() : 0, keep_->isChecked() ? days_->value() : 0,
+          free_->isChecked() ? megabytes_->value() : 0};
+}
+
+}  // namespace mpm

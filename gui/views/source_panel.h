@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "monitor/inference.h"
+
+class QLabel;
+class QPushButton;
+
+namespace mpm {
+
+/// What is watched with which model, and how the connection is.
+class SourcePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SourcePanel(QWidget* parent = nullptr);
+
+  void setSource(const QString& source);
+  void setModel(const ModelInfo* info, const QString& path);
+  void setStatus(const monitor::CaptureStatus& status);
+  void setPaused(bool paused);
+  QString stateText() const;
+
+ signals:
+  void changeSourceRequested();
+  void changeModelRequested();
+  void pauseRequested();
+  void closeRequested();
+
+ private:
+  QLabel *title_, *detail_, *state_, *message_, *counters_, *model_, *model_detail_;
+  QPushButton *pause_, *close_;
+};
+
+/// "Live", "Retrying (3, next in 5 s)"; in the user's language.
+QString stateText(const monitor::CaptureStatus& status);
+const char* stateBadge(monitor::CaptureState state);
+
+}  // namespace mpm

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+#include <vector>
+
+#include "models/chart_lane.h"
+
+namespace mpm {
+
+/// Samples over time: one lane per quantity above a common time axis, the night shaded. What is on show is asked for
+/// by rangeChanged(); until the answer is there, the buckets at hand are drawn where they belong.
+class TimeChart : public QWidget {
+  Q_OBJECT
+ public:
+  struct Series {
+    monitor::Quantity quantity;
+    QString name;
+    QString unit;       ///< "", "ms", "%"
+    double factor = 1;  ///< from the stored to the shown value
+    int decimals = 0;
+  };
+
+  explicit TimeChart(QWidget* parent = nullptr);
+
+  void setSeries(std::vector<Series> series);
+  const std::vector<Series>& series() const { return series_; }
+  void setChart(monitor::Chart chart, const std::vector<monitor::Quantity>& quantities);
+  const monitor::Chart& chart() const { return chart_; }
+  /// Times, in seconds, that have a stored picture.
+  void setPictures(std::vector<double> times);
+
+  void setRange(double from, double to);
+  const TimeAxis& axis() const { return axis_; }
+  /// The end of the axis follows the clock.
+  void setFollowing(bool following);
+  bool following() const { return following_; }
+
+  std::optional<double> crosshair() const { return crosshair_; }
+  QString crosshairText() const;
+
+  /// The chart as it is, on white, for a file.
+  QImage picture(QSize size);
+
+  QSize sizeHint() const override { return {700, 220}; }
+  QSize minimumSizeHint() const override { return {200, 90}; }
+
+ signals:
+  void rangeChanged(double from, double to, int max_buckets);
+  void followingChanged(bool following);
+  /// A click, in seconds.
+  void timePicked(double time);
+  void crosshairMoved(double time);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void layOut(QSizeF size);
+  void paint(QPainter& painter, QSizeF size);
+  void changeAxis(const TimeAxis& axis);
+  void moveCrosshair(std::optional<double> time);
+  QString valueText(const Series& series, double value) const;
+
+  std::vector<Series> series_;
+  monitor::Chart chart_;
+  std::vector<monitor::Quantity> answered_;  // the quantities of chart_
+  std::vector<double> pictures_;
+  TimeAxis axis_;
+  QRectF plot_;
+  bool following_ = true;
+  std::optional<double> crosshair_;
+  std::optional<QPointF> pressed_;
+  QPointF last_;
+  bool moved_ = false;
+  QTimer ask_;
+};
+
+}  // namespace mpm
