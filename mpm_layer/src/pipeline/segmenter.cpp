@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/resample.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
+#include "pipeline/inspect.h"
 #include "pipeline/preprocess.h"
 #include "pipeline/stage_times.h"
 #include "pipeline/windows.h"
@@ -52,6 +54,7 @@ struct Segmenter::Impl {
   cv::dnn::Net net;
   std::vector<cv::String> outputs;  // merge_map, token_counts, then scores or what the head gives
   std::vector<cv::Mat> blobs;       // of `outputs`
+  std::size_t answers = 0;          // of `outputs`; behind them the tokens that go into each insertion
   Normalizer normalize;
   OpenCvParallel parallel;
   cv::Mat resized, planes;
@@ -72,12 +75,24 @@ struct Segmenter::Impl {
       outputs.push_back("scores");
     else
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
+    answers = outputs.size();
+    if (options.inspect && options.fit == Fit::kResize)
+      for (int block : info.schedule)
+        outputs.push_back(
+            layerName(block == 0 ? "backbone/patch_embed" : "backbone/block" + std::to_string(block - 1)));
   }
 
   static cv::dnn::Net read(const std::string& model, const SegmenterOptions& options, ModelInfo& info) {
     if (options.threads < 0) throw Error("the number of threads must not be negative");
     if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
     return readNet(model, options, &info);
+  }
+
+  // OpenCV puts a prefix that ends in '!' in front of the name in the file.
+  std::string layerName(const std::string& name) const {
+    for (const cv::String& layer : net.getLayerNames())
+      if (layer == name || layer.ends_with("!" + name)) return layer;
+    return name;
   }
 
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.
@@ -92,7 +107,7 @@ struct Segmenter::Impl {
       throw Error(error.err.substr(0, error.err.find('\n')));
     }
     addForwardTime(net, watch.lap(), ms);
-    for (std::size_t i = 2; i < blobs.size(); ++i)
+    for (std::size_t i = 2; i < answers; ++i)
       if (!allFinite(blobs[i]))
         throw Error("the model's " + outputs[i] + " hold NaN or infinity: its weights or its input are damaged");
   }
@@ -105,6 +120,18 @@ struct Segmenter::Impl {
     for (int k = 0; k < insertions; ++k)
       result.cluster_of_token.push_back(
           toIds(maps.ptr<float>() + static_cast<std::ptrdiff_t>(k) * info.tokens(), info.tokens()));
+  }
+
+  void inspect(Segmentation& result) const {
+    if (info.segments()) result.token_score = bestClassShare(scores());
+    std::vector<int> before(info.tokens());
+    std::iota(before.begin(), before.end(), 0);
+    for (std::size_t k = 0; k < result.cluster_of_token.size(); ++k) {
+      const float* rows = blobs[answers + k].ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens) * info.dim;
+      const std::vector<int>& after = result.cluster_of_token[k];
+      result.pair_similarity.push_back(pairSimilarity({rows, info.tokens(), info.dim}, before, after));
+      before = after;
+    }
   }
 
   void addTokens(Segmentation& result, double share) const {
@@ -124,6 +151,7 @@ struct Segmenter::Impl {
     forward(*fitting, result.ms);
     takeMaps(result);
     addTokens(result, 1);
+    if (options.inspect) inspect(result);
     if (!info.segments()) return;
     watch.lap();
     if (labels_size != image.size()) {
