@@ -13,14 +13,14 @@ namespace mpm::monitor {
 
 struct AreaAlarm {
   int label = 0;
-  std::string name;                    ///< of the class, for the message
-  std::optional<double> above, below;  ///< share of the pixels, 0..1
+  std::string name{};                      ///< of the class, for the message
+  std::optional<double> above{}, below{};  ///< share of the pixels, 0..1
 };
 
 struct AlarmOptions {
-  double no_frame_s = 0;                             ///< no frame for so long; 0: no such alarm
-  std::optional<double> tokens_above, tokens_below;  ///< of the count after the last insertion
-  std::vector<AreaAlarm> areas;
+  double no_frame_s = 0;                                 ///< no frame for so long; 0: no such alarm
+  std::optional<double> tokens_above{}, tokens_below{};  ///< of the count after the last insertion
+  std::vector<AreaAlarm> areas{};
   double minutes = 1;  ///< tokens and areas: outside for so long, without a break, before the alarm goes off
   /// A token or area alarm ends only once the value is back inside by this share of the limit, so that a value on the
   /// limit does not ring all day.

@@ -16,12 +16,12 @@
 namespace mpm::monitor {
 
 struct CapturedFrame {
-  cv::Mat image;            ///< CV_8UC3 BGR; shared, not to be written to
+  cv::Mat image{};          ///< CV_8UC3 BGR; shared, not to be written to
   std::int64_t id = 0;      ///< 1, 2, ... within a Capture, over reconnections
   int stream = 0;           ///< CaptureOptions::stream
   UnixMs time = 0;          ///< when it arrived
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
-  std::string name;         ///< Frame::name
+  std::string name{};       ///< Frame::name
 };
 
 using FrameMailbox = Mailbox<CapturedFrame>;

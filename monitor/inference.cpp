@@ -275,6 +275,7 @@ struct InferenceWorker::Impl {
   void setLoading(bool loading) {
     const std::lock_guard lock(mutex);
     status.loading = loading;
+    status.ready = current != nullptr;
   }
 
   template <typename Change>

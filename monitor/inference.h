@@ -29,12 +29,13 @@ struct InferenceStatus {
   double p50_ms = 0, p95_ms = 0;  ///< Segmentation::ms.total over the last few hundred frames
   double fps = 0;                 ///< results per second, over the last seconds
   bool loading = false;           ///< a model is being read
+  bool ready = false;             ///< there is a model that can run
   double busy_s = 0;              ///< for how long the frame in hand has been worked on; 0: idle
 };
 
-/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame. An error
-/// never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before goes
-/// on.
+/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame; of the
+/// results before, at most the one that is being delivered still comes. An error never ends it: a model that cannot be
+/// read, or that fails on its first frame, is an event, and the one before goes on.
 class InferenceWorker {
  public:
   struct Callbacks {  ///< called on the worker's thread

@@ -15,10 +15,10 @@
 namespace mpm::monitor {
 
 struct RecorderOptions {
-  std::string source;  ///< as the user wrote it
-  double every_s = 1;  ///< one sample in so many seconds at most; 0: one per frame
-  NightRule night;
-  AlarmOptions alarms;
+  std::string source{};  ///< as the user wrote it
+  double every_s = 1;    ///< one sample in so many seconds at most; 0: one per frame
+  NightRule night{};
+  AlarmOptions alarms{};
   bool watch_clock = true;  ///< false for simulated time
 };
 

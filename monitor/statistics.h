@@ -15,7 +15,7 @@ namespace mpm::monitor {
 struct HourOfTokens {
   UnixMs start = 0;
   bool night = false;
-  std::map<double, std::int64_t> occurrences;
+  std::map<double, std::int64_t> occurrences{};
 };
 
 struct Summary {

@@ -128,7 +128,7 @@ struct Chart {
 struct ChartQuery {
   std::int64_t source = 0;  ///< SourceRecord::id
   UnixMs from = 0, to = 0;  ///< [from, to)
-  std::vector<Quantity> quantities;
+  std::vector<Quantity> quantities{};
   int max_buckets = 2000;
 };
 

@@ -18,5 +18,7 @@ Verb addRun(CLI::App& mpm);
 Verb addEval(CLI::App& mpm);
 Verb addBench(CLI::App& mpm);
 Verb addBenchWorker(CLI::App& mpm);
+Verb addMonitor(CLI::App& mpm);
+Verb addReport(CLI::App& mpm);
 
 }  // namespace mpm::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/alarms.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/samples.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(Alarms, TokensOutsideABandForMinutes) {
+  Alarms alarms({.tokens_above = 450, .tokens_below = 300, .minutes = 2, .hysteresis = 0.1});
+  std::int64_t second = 0;
+  const auto add = [&](double tokens, int seconds) {  // so many seconds of it
+    std::vector<Event> events;
+    for (int i = 0; i < seconds; ++i, ++second)
+      for (const Event& event : alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000))
+        events.push_back(event);
+    return events;
+  };
+  EXPECT_THAT(add(400, 60), IsEmpty());
+  EXPECT_THAT(add(460, 119), IsEmpty());
+  EXPECT_THAT(add(440, 1), IsEmpty()) << "a break starts the time anew";
+  EXPECT_THAT(add(460, 120), IsEmpty());
+  const auto begun = add(460, 1);
+  ASSERT_THAT(begun, SizeIs(1));
+  EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
+  EXPECT_THAT(begun[0].message, HasSubstr("tokens 460 above 450 for 2 min"));
+  EXPECT_TRUE(alarms.ringing());
+  EXPECT_THAT(add(470, 600), IsEmpty()) << "told once";
+  EXPECT_THAT(add(440, 60), IsEmpty()) << "inside, but within the hysteresis";
+  const auto ended = add(405, 60);
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].kind, EventKind::kAlarmEnded);
+  EXPECT_FALSE(alarms.ringing());
+  EXPECT_THAT(add(299, 121), SizeIs(1)) << "the lower limit works as well";
+  EXPECT_THAT(add(320, 10), IsEmpty());
+  EXPECT_THAT(add(331, 10), SizeIs(1));
+}
+
+TEST(Alarms, AreaOfAClass) {
+  Alarms alarms({.areas = {{.label = 3, .name = "car", .above = 0.2, .below = std::nullopt},
+                           {.label = 9, .name = "", .above = std::nullopt, .below = 0.1}},
+                 .minutes = 0});
+  const auto events = alarms.add(sampleAt(kNoon), 0);  // class 3: 25 %, class 9 does not occur
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_THAT(events[0].message, HasSubstr("area of car 25 % above 20 %"));
+  EXPECT_THAT(events[1].message, HasSubstr("area of class 9 0 % below 10 %"));
+  Sample sample = sampleAt(kNoon);
+  sample.areas = {{9, 1.0}};
+  EXPECT_THAT(alarms.add(sample, 1000), SizeIs(2));
+  EXPECT_FALSE(alarms.ringing());
+}
+
+TEST(Alarms, NoFrame) {
+  Alarms alarms({.no_frame_s = 30});
+  EXPECT_THAT(alarms.tick(kNoon, 0, -1), IsEmpty());
+  EXPECT_THAT(alarms.tick(kNoon, 29'000, -1), IsEmpty());
+  EXPECT_THAT(alarms.tick(kNoon, 30'000, -1), SizeIs(1)) << "also when there never was one";
+  EXPECT_THAT(alarms.tick(kNoon, 31'000, 0.1), SizeIs(1));
+  EXPECT_THAT(alarms.tick(kNoon, 61'000, 29.9), IsEmpty());
+  EXPECT_THAT(alarms.tick(kNoon, 61'200, 30.1), SizeIs(1));
+  EXPECT_THAT(alarms.tick(kNoon, 99'000, 70), IsEmpty());
+  EXPECT_TRUE(alarms.ringing());
+}
+
+TEST(Alarms, AJumpOfTheClockRingsNothing) {
+  Alarms alarms({.tokens_above = 300, .minutes = 5});
+  EXPECT_THAT(alarms.add(sampleAt(kNoon), 0), IsEmpty());
+  EXPECT_THAT(alarms.add(sampleAt(kNoon + kDayMs), 1000), IsEmpty());
+}
+
+TEST(Alarms, RefusesNonsense) {
+  EXPECT_MPM_ERROR(Alarms({.tokens_above = 300, .tokens_below = 400}), "empty");
+  EXPECT_MPM_ERROR(Alarms({.areas = {{.label = 0, .name = "", .above = 1.5, .below = std::nullopt}}}),
+                   "between 0 and 1");
+  EXPECT_MPM_ERROR(Alarms({.minutes = -1}), "negative");
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

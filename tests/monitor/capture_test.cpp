@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/capture.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "monitor/wait.h"
+#include "mpm/error.hpp"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Frame frame(int index) {
+  return {.image = cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(index % 256)), .name = "x", .source = "x", .index = index};
+}
+
+// A source made of a function that gets the number of the call.
+class FakeSource final : public FrameSource {
+ public:
+  explicit FakeSource(std::function<std::optional<Frame>(int)> next) : next_(std::move(next)) {}
+  std::optional<Frame> next() override { return next_(calls_++); }
+
+ private:
+  std::function<std::optional<Frame>(int)> next_;
+  int calls_ = 0;
+};
+
+SourceFactory always(std::function<std::optional<Frame>(int)> next) {
+  return [next](const SourceOptions&) { return std::make_unique<FakeSource>(next); };
+}
+
+CaptureOptions quick() {
+  CaptureOptions options;
+  options.source.timeout_s = 0.1;
+  options.stall_s = 0.03;
+  options.backoff_s = {0.01, 0.02};
+  return options;
+}
+
+std::optional<Frame> slowly(int call) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return frame(call);
+}
+
+TEST(Capture, GivesTheLatestFrameAndCounts) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.stream = 5;
+  options.now = [] { return UnixMs{1234}; };
+  Capture capture(always(slowly), options, frames);
+  EXPECT_EQ(capture.status().state, CaptureState::kIdle);
+  EXPECT_EQ(capture.status().frame_age_s, -1);
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in >= 50; }));
+  EXPECT_EQ(capture.status().state, CaptureState::kLive);
+  EXPECT_GT(capture.status().fps, 0);
+  EXPECT_GE(capture.status().frame_age_s, 0);
+  const auto taken = frames->tryTake();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->stream, 5);
+  EXPECT_EQ(taken->time, 1234);
+  capture.stop();
+  const CaptureStatus status = capture.status();
+  EXPECT_EQ(status.state, CaptureState::kIdle);
+  const bool one_left = frames->tryTake().has_value();
+  EXPECT_EQ(status.in, status.dropped + 1 + (one_left ? 1 : 0)) << "every frame was taken, dropped, or waits";
+  EXPECT_EQ(capture.last()->id, status.in);
+}
+
+TEST(Capture, NoFrameComesAfterStop) {
+  for (int i = 0; i < 20; ++i) {
+    const auto frames = std::make_shared<FrameMailbox>();
+    Capture capture(always(frame), quick(), frames);
+    capture.start();
+    ASSERT_TRUE(eventually([&] { return capture.status().in > 0; }));
+    capture.stop();
+    (void)frames->tryTake();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_FALSE(frames->tryTake());
+  }
+}
+
+TEST(Capture, FilesLoseNoFrameAndEnd) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.lossless = true;
+  options.reconnect = false;
+  Capture capture(always([](int call) { return call < 200 ? std::optional(frame(call)) : std::nullopt; }), options,
+                  frames);
+  capture.start();
+  for (int i = 1; i <= 200; ++i) {
+    const auto taken = frames->take(std::chrono::minutes(1));
+    ASSERT_TRUE(taken);
+    ASSERT_EQ(taken->id, i);
+    if (i == 100) std::this_thread::sleep_for(std::chrono::milliseconds(400));  // longer than the time-out
+  }
+  ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
+  EXPECT_EQ(capture.status().dropped, 0);
+  EXPECT_EQ(capture.status().message, "");
+}
+
+TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.reconnect = false;
+  Capture capture([](const SourceOptions&) -> std::unique_ptr<FrameSource> { throw Error("there is no file 'x'"); },
+                  options, frames);
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
+  EXPECT_EQ(capture.status().message, "there is no file 'x'");
+}
+
+TEST(Capture, ASourceThatDisappearsComesBack) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  std::atomic<int> opened = 0;
+  std::atomic<bool> there = true;
+  Collected<CaptureStatus> states;
+  const SourceFactory factory = [&](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    ++opened;
+    if (!there) throw Error("cannot open rtsp://user:hunter2@camera");
+    return std::make_unique<FakeSource>([&](int call) -> std::optional<Frame> {
+      if (!there) throw Error("rtsp://user:hunter2@camera stopped");
+      return slowly(call);
+    });
+  };
+  Capture capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status); });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in > 5; }));
+  there = false;
+  ASSERT_TRUE(eventually([&] { return opened >= 5; }));
+  const std::int64_t before = capture.status().in;
+  EXPECT_THAT(capture.status().message, HasSubstr("camera"));
+  there = true;
+  ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; }));
+  EXPECT_EQ(capture.status().state, CaptureState::kLive);
+  EXPECT_EQ(capture.status().message, "") << "it is over";
+  capture.stop();
+
+  std::vector<CaptureState> sequence;
+  int attempts = 0;
+  for (const CaptureStatus& status : states.all()) {
+    sequence.push_back(status.state);
+    EXPECT_THAT(toString(status), ::testing::Not(HasSubstr("hunter2")));
+    if (status.state != CaptureState::kRetrying) continue;
+    attempts = std::max(attempts, status.attempt);
+    EXPECT_LE(status.retry_in_s, 0.02);
+    EXPECT_THAT(toString(status), HasSubstr("Retrying (" + std::to_string(status.attempt) + ", next in "));
+  }
+  EXPECT_GE(attempts, 3) << "attempts that fail in a row are counted";
+  ASSERT_GE(sequence.size(), 4u);
+  EXPECT_EQ(sequence[0], CaptureState::kOpening);
+  EXPECT_EQ(sequence[1], CaptureState::kLive);
+  EXPECT_EQ(sequence.back(), CaptureState::kIdle);
+  EXPECT_THAT(sequence, ::testing::Contains(CaptureState::kRetrying));
+}
+
+TEST(Capture, AReadThatHangsForEverIsReplaced) {
+  Gate gate;
+  const auto frames = std::make_shared<FrameMailbox>();
+  std::atomic<int> opened = 0;
+  Collected<CaptureState> states;
+  const SourceFactory factory = [&](const SourceOptions&) {
+    const bool hangs = ++opened <= 2;
+    return std::make_unique<FakeSource>([&gate, hangs](int call) {
+      if (hangs && call == 3) gate.wait();
+      return slowly(call);
+    });
+  };
+  Capture capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status.state); });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in > 20; })) << "the third attempt works";
+  EXPECT_EQ(capture.status().hanging, 2);
+  EXPECT_THAT(states.all(), ::testing::IsSupersetOf({CaptureState::kStalled, CaptureState::kRetrying}));
+  gate.open();
+  ASSERT_TRUE(eventually([&] { return capture.status().hanging == 0; }));
+  const std::int64_t before = capture.status().in;
+  ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; })) << "their frames disturb nobody";
+}
+
+TEST(Capture, AHangingSourceHangsNobody) {
+  const auto gate = std::make_shared<Gate>();
+  const auto frames = std::make_shared<FrameMailbox>();
+  {
+    Capture opens(
+        [gate](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+          gate->wait();
+          return nullptr;
+        },
+        quick(), frames);
+    opens.start();
+    ASSERT_TRUE(eventually([&] { return opens.status().state == CaptureState::kRetrying; }));
+    EXPECT_THAT(opens.status().message, HasSubstr("no answer within"));
+    opens.stop();
+    opens.start();
+    EXPECT_EQ(opens.status().in, 0);
+  }  // the destructor returns
+  gate->open();
+}
+
+TEST(Capture, ReadsThatHangAreNotPiledUp) {
+  const auto gate = std::make_shared<Gate>();
+  const auto frames = std::make_shared<FrameMailbox>();
+  std::atomic<int> opened = 0;
+  CaptureOptions options = quick();
+  options.source.timeout_s = 0.01;
+  options.max_hanging = 3;
+  {
+    Capture capture(
+        [gate, &opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+          if (++opened <= 3) gate->wait();
+          return std::make_unique<FakeSource>(slowly);
+        },
+        options, frames);
+    capture.start();
+    ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
+    EXPECT_EQ(opened, 3);
+    EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
+    gate->open();
+    ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
+  }
+}
+
+TEST(Capture, TakesFramesNotFasterThanAsked) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.max_fps = 100;
+  Capture capture(always(frame), options, frames);
+  const std::int64_t start = steadyNow();
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));
+  const auto in = static_cast<double>(capture.status().in);
+  EXPECT_LE(in, static_cast<double>(steadyNow() - start) / 10 + 2);
+}
+
+TEST(Capture, KnowsWhatIsLive) {
+  for (const char* source : {"0", "12", "/dev/video0", "rtsp://a/b", "http://a/b.mjpg"})
+    EXPECT_TRUE(isLive(source)) << source;
+  for (const char* source : {"a.png", "folder", "video.avi", "./0", "", "street/*.png"})
+    EXPECT_FALSE(isLive(source)) << source;
+  EXPECT_TRUE(captureOptions("0").reconnect);
+  EXPECT_FALSE(captureOptions("0").lossless);
+  EXPECT_TRUE(captureOptions("a.avi").lossless);
+  CaptureOptions options;
+  EXPECT_EQ(options.backoff_s, (std::vector<double>{1, 2, 5, 10, 30}));
+  options.stall_s = 0;
+  EXPECT_MPM_ERROR(options.validate(), "positive");
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

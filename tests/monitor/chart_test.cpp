@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "monitor/samples.h"
+#include "monitor/store.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using Kind = Quantity::Kind;
+
+// Writes samples of any number without waiting for a commit each second.
+void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
+  StoreOptions options;
+  options.max_pending = samples.size() + 1;
+  StoreWriter writer(path, options);
+  SessionInfo info = session();
+  info.every_s = every_s;
+  writer.beginSession(info);
+  for (const Sample& sample : samples) writer.append(sample);
+  ASSERT_TRUE(writer.flush());
+}
+
+// A bucket of the chart against a loop over the samples.
+void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& samples) {
+  std::size_t next = 0;
+  for (const ChartBucket& bucket : chart.buckets) {
+    ASSERT_EQ(bucket.start % chart.bucket_ms, 0);
+    double sum = 0, low = 1e9, high = -1e9, area = 0;
+    std::int64_t count = 0, night = 0;
+    for (; next < samples.size() && samples[next].time < bucket.start + chart.bucket_ms; ++next) {
+      ASSERT_GE(samples[next].time, bucket.start);
+      const double tokens = samples[next].tokens.back();
+      sum += tokens;
+      low = std::min(low, tokens);
+      high = std::max(high, tokens);
+      for (const auto& [label, share] : samples[next].areas)
+        if (label == 3) area += share;
+      night += *samples[next].night ? 1 : 0;
+      ++count;
+    }
+    ASSERT_EQ(bucket.samples, count);
+    ASSERT_EQ(bucket.values[0].samples, count);
+    ASSERT_NEAR(bucket.values[0].mean, sum / static_cast<double>(count), 1e-9 * sum);
+    ASSERT_EQ(bucket.values[0].min, low);
+    ASSERT_EQ(bucket.values[0].max, high);
+    ASSERT_NEAR(bucket.values[1].mean, area / static_cast<double>(count), 1e-6);
+    ASSERT_NEAR(bucket.night, static_cast<double>(night) / static_cast<double>(count), 1e-12);
+  }
+  EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
+}
+
+const std::vector<Quantity> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, 3}};
+
+TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
+  const TemporaryFolder folder;
+  constexpr UnixMs kStep = 5 * kMinuteMs, kYear = 365 * kDayMs;
+  constexpr UnixMs kGapFrom = kNoon + 100 * kDayMs, kGapTo = kNoon + 110 * kDayMs;
+  std::vector<Sample> samples;
+  for (UnixMs time = kNoon; time < kNoon + kYear; time += kStep) {
+    if (time >= kGapFrom && time < kGapTo) continue;
+    const double hour = static_cast<double>(time % kDayMs) / kHourMs;
+    Sample sample = sampleAt(time, std::round(400 + 20 * std::cos(hour / 24 * 6.283) + static_cast<double>(time % 7)),
+                             hour < 6 || hour >= 20);
+    if (hour < 12) sample.areas = {{0, 1.0}};  // class 3 does not occur: an area of 0
+    samples.push_back(sample);
+  }
+  fill(folder / "a.db", samples, 300);
+  const StoreReader reader(folder / "a.db");
+
+  const Chart year = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo});
+  EXPECT_LE(year.buckets.size(), 2000u);
+  EXPECT_GE(year.buckets.size(), 1000u) << "as fine as the limit allows";
+  expectBucketsAreTheSamples(year, samples);
+  int gaps = 0;
+  for (std::size_t i = 0; i < year.buckets.size(); ++i) {
+    gaps += year.buckets[i].gap_before;
+    if (year.buckets[i].gap_before) {
+      EXPECT_GE(year.buckets[i].start + year.bucket_ms, kGapTo);
+      EXPECT_LT(year.buckets[i - 1].start, kGapFrom);
+    }
+  }
+  EXPECT_EQ(gaps, 1);
+
+  for (int max_buckets : {2, 3, 10, 100, 366, 1999, 5000}) {
+    const Chart chart =
+        reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo, .max_buckets = max_buckets});
+    EXPECT_LE(chart.buckets.size(), static_cast<std::size_t>(max_buckets));
+    expectBucketsAreTheSamples(chart, samples);
+  }
+  EXPECT_MPM_ERROR(reader.chart({.source = 1, .from = 0, .to = 1, .quantities = {}, .max_buckets = 1}), "2 buckets");
+}
+
+TEST(Chart, AnHourShowsEverySample) {
+  const TemporaryFolder folder;
+  std::vector<Sample> samples;
+  for (int second = 0; second < 3600; ++second)
+    if (second < 1000 || second >= 1010)
+      samples.push_back(sampleAt(kNoon + second * 1000 + second % 3, 300 + second % 50));
+  fill(folder / "a.db", samples, 1);
+  const StoreReader reader(folder / "a.db");
+  const Chart chart =
+      reader.chart({.source = 1, .from = kNoon, .to = kNoon + kHourMs, .quantities = kTwo, .max_buckets = 4000});
+  EXPECT_EQ(chart.bucket_ms, 1000);
+  EXPECT_EQ(chart.buckets.size(), samples.size());
+  expectBucketsAreTheSamples(chart, samples);
+  EXPECT_EQ(
+      std::count_if(chart.buckets.begin(), chart.buckets.end(), [](const ChartBucket& b) { return b.gap_before; }), 1);
+  EXPECT_TRUE(chart.buckets[1000].gap_before);
+  const Chart part = reader.chart({.source = 1, .from = kNoon + 60'000, .to = kNoon + 120'000, .quantities = kTwo});
+  EXPECT_EQ(part.buckets.front().start, kNoon + 60'000);
+  EXPECT_EQ(part.buckets.size(), 60u);
+  EXPECT_TRUE(reader.chart({.source = 1, .from = kNoon - kDayMs, .to = kNoon, .quantities = kTwo}).buckets.empty());
+  EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo}).buckets.empty());
+}
+
+TEST(Chart, ShowsEveryQuantity) {
+  const TemporaryFolder folder;
+  Sample a = sampleAt(kNoon, 300), b = sampleAt(kNoon + 500, 400);
+  a.dropped = 4;
+  b.inference_ms = 20;
+  b.brightness = 50;
+  fill(folder / "a.db", {a, b}, 1);
+  const Chart chart = StoreReader(folder / "a.db")
+                          .chart({.source = 1,
+                                  .from = kNoon,
+                                  .to = kNoon + 1000,
+                                  .quantities = {{Kind::kTokens, 0},
+                                                 {Kind::kTokens, 1},
+                                                 {Kind::kTokens, 2},
+                                                 {Kind::kTokens, 7},
+                                                 {Kind::kMerged},
+                                                 {Kind::kInferenceMs},
+                                                 {Kind::kBrightness},
+                                                 {Kind::kDropped},
+                                                 {Kind::kClassArea, 0},
+                                                 {Kind::kClassArea, 1}}});
+  ASSERT_EQ(chart.buckets.size(), 1u);
+  const std::vector<Spread>& values = chart.buckets[0].values;
+  EXPECT_EQ(values[0].mean, 660);
+  EXPECT_EQ(values[1].mean, 491);
+  EXPECT_EQ(values[2].mean, 350);
+  EXPECT_EQ(values[3].samples, 0) << "there is no seventh insertion";
+  EXPECT_NEAR(values[4].mean, 1 - 350.0 / 660, 1e-12);
+  EXPECT_NEAR(values[4].min, 1 - 400.0 / 660, 1e-7);
+  EXPECT_EQ(values[5].mean, 16.25);
+  EXPECT_EQ(values[6].mean, 75);
+  EXPECT_EQ(values[7].mean, 2);
+  EXPECT_EQ(values[8].mean, 0.75);
+  EXPECT_EQ(values[9].mean, 0);
+  EXPECT_EQ(values[9].samples, 2);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

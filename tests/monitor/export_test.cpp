@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/export.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "monitor/day_night.h"
+#include "monitor/samples.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> linesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class ExportTest : public ::testing::Test {
+ protected:
+  ExportTest() {
+    StoreWriter writer(folder_ / "a.db");
+    SessionInfo info = session();
+    info.classes[3] = "tree, \"old\"";
+    info.latitude = 48.0;
+    info.longitude = 11.5;
+    writer.beginSession(info);
+    writer.append(sampleAt(kNoon + 250, 377, false));
+    Sample other = sampleAt(kNoon + 12 * kHourMs, 0, std::nullopt);
+    other.tokens = {660, 400.5};
+    other.areas = {{0, 1.0}};
+    other.dropped = 3;
+    writer.append(other);
+  }
+  StoreReader reader() const { return StoreReader(folder_ / "a.db"); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ExportTest, Csv) {
+  EXPECT_THAT(linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1})),
+              ElementsAre("time_utc,unix_ms,tokens,tokens_after_merge_1,tokens_after_merge_2,merged_percent,"
+                          "inference_ms,brightness_0_255,night,dropped_frames,area_road_percent,"
+                          "\"area_tree, \"\"old\"\"_percent\"",
+                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,75.0000,25.0000",
+                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,100.0000,0.0000"));
+  EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
+}
+
+TEST_F(ExportTest, PhenoCamHasAHeaderTheDayOfTheYearAndTheSun) {
+  ::setenv("TZ", "CET-1CEST", 1);  // summer time must not matter
+  ::tzset();
+  const auto lines = linesOf(exportText(reader(), {.format = ExportFormat::kPhenoCam, .source = 1}));
+  ::unsetenv("TZ");
+  ::tzset();
+  std::size_t header = 0;
+  std::string comments;
+  while (header < lines.size() && lines[header].starts_with("#")) comments += lines[header++] + "\n";
+  for (const char* part : {"# Site: camera 0\n", "# Lat: 48.00000\n", "# Lon: 11.50000\n", "# UTC Offset: 1\n",
+                           "# Image Count: 2\n", "# Schedule: 2,5\n"})
+    EXPECT_THAT(comments, HasSubstr(part));
+  ASSERT_EQ(lines.size(), header + 3);
+  EXPECT_THAT(lines[header], HasSubstr("date,local_std_time,doy,solar_elev,tokens,"));
+  char solar[32];
+  std::snprintf(solar, sizeof solar, "%.3f", sunElevation(kNoon + 250, 48.0, 11.5));
+  EXPECT_THAT(lines[header + 1],
+              ::testing::StartsWith(std::string("2026-06-01,13:00:00,152.54167,") + solar + ",660,491,"));
+  EXPECT_THAT(lines[header + 2], ::testing::StartsWith("2026-06-02,01:00:00,153.04167,-"));
+  EXPECT_THAT(lines[header + 2], HasSubstr(",660,400.5,NA,39.318,"));
+}
+
+TEST_F(ExportTest, JsonLines) {
+  const auto lines = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
+  ASSERT_EQ(lines.size(), 2u);
+  const auto first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]);
+  EXPECT_EQ(first["time"], "2026-06-01T12:00:00.250Z");
+  EXPECT_EQ(first["tokens"], nlohmann::json({660, 491, 377}));
+  EXPECT_EQ(first["night"], false);
+  EXPECT_EQ(first["area_fraction"]["tree, \"old\""], 0.25);
+  EXPECT_TRUE(second["night"].is_null());
+  EXPECT_EQ(second["dropped_frames"], 3);
+}
+
+TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
+  const std::string path = folder_ / "out.csv";
+  EXPECT_EQ(exportSamples(reader(), {.source = 1}, path), 2);
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, exportText(reader(), {.source = 1}));
+  EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, folder_ / "no/out.csv"), "no/out.csv");
+  EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, "/dev/full/x"), "/dev/full/x");
+  EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 8}, path), "no source 8");
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
+    ++files;
+  }
+  EXPECT_EQ(files, 2u);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/inference.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "monitor/wait.h"
+#include "mpm/error.hpp"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+namespace fs = std::filesystem;
+using mpm::test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
+const std::string kOther = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
+
+class InferenceWorkerTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<FrameMailbox> frames_ = std::make_shared<FrameMailbox>();
+  Collected<InferenceResult> results_;
+  Collected<Event> events_;
+  std::int64_t id_ = 0;
+
+  InferenceWorker::Callbacks callbacks() {
+    return {.on_result = [this](InferenceResult result) { results_.add(std::move(result)); },
+            .on_event = [this](const Event& event) { events_.add(event); }};
+  }
+
+  static SegmenterOptions options(Schedule schedule = {1, 2}) {
+    SegmenterOptions options;
+    options.schedule = std::move(schedule);
+    return options;
+  }
+
+  void put(int stream = 0) {
+    cv::Mat image(48, 96, CV_8UC3);
+    cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
+    frames_->put({.image = image, .id = ++id_, .stream = stream, .time = 1000 * id_, .steady = steadyNow()});
+  }
+
+  // Frames until a result satisfies the condition, which it returns.
+  std::optional<InferenceResult> until(const std::function<bool(const InferenceResult&)>& condition) {
+    const std::size_t before = results_.size();
+    const bool found = eventually([&] {
+      put();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const auto all = results_.all();
+      return all.size() > before && condition(all.back());
+    });
+    return found ? std::optional(results_.all().back()) : std::nullopt;
+  }
+  std::optional<InferenceResult> one() {
+    return until([](const InferenceResult&) { return true; });
+  }
+  bool toldOf(const std::string& part) const {
+    for (const Event& event : events_.all())
+      if (event.message.find(part) != std::string::npos) return true;
+    return false;
+  }
+};
+
+// The model with a stretch of its weights turned into NaN.
+void writeModelWithNan(const std::string& to) {
+  std::ifstream input(kModel, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(input)), {});
+  bytes.replace(bytes.size() / 2, 256, 256, '\xff');
+  std::ofstream(to, std::ios::binary) << bytes;
+  Segmenter damaged(to);
+  EXPECT_MPM_ERROR(damaged.segment(cv::Mat(32, 64, CV_8UC3, cv::Scalar(1, 2, 3))), "");
+}
+
+void overwrite(const std::string& path, const std::string& with) {  // as a copy that replaces the file does
+  fs::copy_file(with, path + ".new", fs::copy_options::overwrite_existing);
+  fs::rename(path + ".new", path);
+}
+
+TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
+  const InferenceWorker worker(frames_, kModel, options(), callbacks());
+  const auto result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->frame.time, 1000 * result->frame.id);
+  EXPECT_EQ(result->segmentation.labels.size(), cv::Size(96, 48));
+  EXPECT_EQ(result->segmentation.tokens.size(), 3u);
+  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+  EXPECT_EQ(result->model_path, kModel);
+  EXPECT_FALSE(result->full);
+  Segmenter direct(kModel, options());
+  EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->segmentation.labels), 0);
+  EXPECT_GT(worker.status().processed, 0);
+  EXPECT_GT(worker.status().p50_ms, 0);
+  EXPECT_GE(worker.status().p95_ms, worker.status().p50_ms);
+  EXPECT_TRUE(events_.all().empty());
+}
+
+TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  const auto first = one();
+  ASSERT_TRUE(first);
+  for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{0, 1, 2}}) {
+    worker.setSchedule(schedule);
+    const std::size_t before = results_.size();
+    const auto result = until([&](const InferenceResult& now) { return now.model->schedule == schedule; });
+    ASSERT_TRUE(result);
+    const auto all = results_.all();
+    const auto late = std::count_if(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
+                                    [&](const InferenceResult& now) { return now.model->schedule != schedule; });
+    EXPECT_LE(late, 1) << "none of the schedule before but the one that was being delivered";
+    EXPECT_EQ(result->segmentation.tokens.size(), schedule.size() + 1);
+    EXPECT_GT(result->session, first->session);
+  }
+  EXPECT_MPM_ERROR(worker.setSchedule({2, 1}), "");
+}
+
+TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitIsAnEventAndTheOldOneGoesOn) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  ASSERT_TRUE(one());
+  worker.setSchedule({1, 99});
+  ASSERT_TRUE(eventually([&] { return events_.size() > 0; }));
+  EXPECT_EQ(events_.all()[0].kind, EventKind::kModel);
+  EXPECT_THAT(events_.all()[0].message, HasSubstr("goes on"));
+  const auto result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+}
+
+TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m.onnx";
+  fs::copy_file(kModel, path);
+  InferenceWorker worker(frames_, path, options(), callbacks());
+  worker.setFollowFile(true);
+  const auto before = one();
+  ASSERT_TRUE(before);
+  std::ofstream(path, std::ios::trunc) << "garbage";
+  ASSERT_TRUE(eventually([&] { return toldOf("cannot load"); }));
+  auto result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->session, before->session);
+  EXPECT_EQ(result->segmentation.tokens, before->segmentation.tokens);
+  worker.setSchedule({2});  // needs the file, which is garbage
+  ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
+  result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+  overwrite(path, kModel);  // repaired: taken up again
+  ASSERT_TRUE(until([&](const InferenceResult& now) { return now.session > before->session; }));
+  EXPECT_EQ(events_.size(), 2u);
+}
+
+TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
+  const TemporaryFolder folder;
+  writeModelWithNan(folder / "nan.onnx");
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  const auto before = one();
+  ASSERT_TRUE(before);
+  worker.setModel(folder / "nan.onnx", Schedule{1, 2});
+  const auto after = one();
+  ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
+  EXPECT_EQ(after->model_path, kModel);
+  EXPECT_EQ(after->session, before->session);
+  EXPECT_TRUE(toldOf("fails on its first frame"));
+  EXPECT_EQ(worker.status().failed, 0);
+}
+
+TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsToldOnce) {
+  const TemporaryFolder folder;
+  writeModelWithNan(folder / "nan.onnx");
+  InferenceWorker worker(frames_, folder / "nan.onnx", options(), callbacks());
+  ASSERT_TRUE(eventually([&] {
+    put();
+    return worker.status().failed >= 5;
+  }));
+  EXPECT_EQ(events_.size(), 1u);
+  EXPECT_EQ(results_.size(), 0u);
+  worker.setModel(kModel, Schedule{1});
+  EXPECT_TRUE(one()) << "and it goes on with a good one";
+}
+
+TEST_F(InferenceWorkerTest, SwapsModels) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  ASSERT_TRUE(one());
+  worker.setModel(kOther, Schedule{1});
+  const auto result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->model_path, kOther);
+  EXPECT_EQ(result->model->head, "linear");
+}
+
+TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
+  const TemporaryFolder folder;
+  InferenceWorker worker(frames_, "", options(), callbacks());
+  put();
+  EXPECT_EQ(worker.status().processed, 0);
+  worker.setModel(folder / "none.onnx");
+  ASSERT_TRUE(eventually([&] { return toldOf("none.onnx"); }));
+  worker.setModel(kModel, Schedule{});
+  ASSERT_TRUE(one());
+}
+
+TEST_F(InferenceWorkerTest, FramesOfAnotherStreamAreDropped) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  ASSERT_TRUE(one());
+  worker.setStream(1);
+  ASSERT_TRUE(eventually([&] {
+    put(0);
+    return worker.status().stale >= 3;
+  }));
+  const std::int64_t processed = worker.status().processed, stale = worker.status().stale;
+  put(0);
+  ASSERT_TRUE(eventually([&] { return worker.status().stale > stale; }));
+  EXPECT_EQ(worker.status().processed, processed);
+  put(1);
+  ASSERT_TRUE(eventually([&] { return results_.size() > 0 && results_.all().back().frame.stream == 1; }));
+}
+
+TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  worker.setCompare(true);
+  const auto result = until([](const InferenceResult& now) { return now.full.has_value(); });
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->full->tokens.size(), 1u);
+  EXPECT_EQ(result->full->labels.size(), result->segmentation.labels.size());
+  Segmenter full(kModel, options({}));
+  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->full->labels), 0);
+}
+
+TEST_F(InferenceWorkerTest, PausesAndKeepsItsPace) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  ASSERT_TRUE(one());
+  worker.setPaused(true);
+  ASSERT_TRUE(eventually([&] {  // the one in hand may still come
+    const auto before = worker.status().processed;
+    put();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return worker.status().processed == before;
+  }));
+  worker.setPaused(false);
+  worker.setInterval(0.2);
+  const std::int64_t start = steadyNow();
+  const std::int64_t before = worker.status().processed;
+  ASSERT_TRUE(eventually([&] {
+    put();
+    return worker.status().processed >= before + 5;
+  }));
+  EXPECT_GE(steadyNow() - start, 3 * 200) << "five results, four intervals, the first may have begun before";
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "monitor/store.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+namespace fs = std::filesystem;
+using monitor::StoreReader;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MonitorCommand : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string database_ = folder_ / "a.db";
+
+  std::string images(int count) {
+    fs::create_directory(folder_ / "in");
+    for (int i = 0; i < count; ++i) writeImage(folder_ / ("in/" + std::to_string(100 + i) + ".png"), 40, 60, i);
+    return folder_ / "in";
+  }
+
+  CommandResult monitor(const std::string& source, std::vector<std::string> more = {}, CommandOptions options = {}) {
+    std::vector<std::string> arguments = {"monitor",    source, "--model", kSegmenter,
+                                          "--schedule", "1,2",  "--db",    database_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return mpmCommand(arguments, options);
+  }
+};
+
+TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
+  const CommandResult result =
+      monitor(images(5), {"--every", "0", "--night-brightness", "200", "--json", "--snapshots", folder_ / "shots"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  int samples = 0;
+  for (const auto& line : result.jsonLines()) {
+    if (line.contains("event")) continue;
+    ++samples;
+    EXPECT_EQ(line["tokens"].size(), 3u);
+    EXPECT_EQ(line["night"], true);
+    double area = 0;
+    for (const auto& share : line["classes"]) area += share.get<double>();
+    EXPECT_NEAR(area, 1, 1e-9);
+  }
+  EXPECT_EQ(samples, 5);
+  const StoreReader store(database_);
+  ASSERT_EQ(store.sources().size(), 1u);
+  EXPECT_EQ(store.sources()[0].samples, 5);
+  EXPECT_EQ(store.sessions(1)[0].schedule, (Schedule{1, 2}));
+  EXPECT_TRUE(store.sessions(1)[0].ended);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "shots"), {}), 3) << "one snapshot in an hour";
+
+  const CommandResult again = monitor(folder_ / "in", {"--every", "0"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 10) << "goes on with the same database";
+  EXPECT_THAT(again.err, HasSubstr("5 samples in"));
+}
+
+TEST_F(MonitorCommand, ASignalEndsItCleanly) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    const CommandResult result = monitor(images(50), {"--every", "0.2", "--json"}, {.signal_after_first_line = signal});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    result.jsonLines();  // throws on half a line
+    const StoreReader store(database_);
+    EXPECT_TRUE(store.sessions(1).empty() || store.sessions(1).back().ended);
+  }
+}
+
+TEST_F(MonitorCommand, KeepsCredentialsToItself) {
+  const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream";
+  const CommandOptions at_first_event{.environment = {{"MPM_SOURCE", source}}, .signal_after_first_line = SIGTERM};
+  const CommandResult result =
+      mpmCommand({"monitor", "--model", kSegmenter, "--db", database_, "--json"}, at_first_event);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_FALSE(result.jsonLines().empty());
+  EXPECT_THAT(result.jsonLines()[0]["message"].get<std::string>(), HasSubstr("Retrying (1, next in 1 s)"));
+  std::ifstream file(database_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_THAT(bytes, HasSubstr("127.0.0.1"));
+  for (const std::string& text : {result.out, result.err, bytes}) EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+}
+
+TEST_F(MonitorCommand, TellsSystemdWhatItDoes) {
+  const int listener = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder_ / "notify";
+  std::memcpy(address.sun_path, path.data(), path.size());
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const CommandResult result =
+      monitor(images(3), {"--every", "0"}, {.environment = {{"NOTIFY_SOCKET", path}, {"WATCHDOG_USEC", "1000000"}}});
+  EXPECT_EQ(result.exit_code, 0);
+  std::vector<std::string> said;
+  char buffer[1024];
+  for (ssize_t got; (got = ::recv(listener, buffer, sizeof buffer, 0)) > 0;) said.emplace_back(buffer, got);
+  ::close(listener);
+  ASSERT_GE(said.size(), 4u);
+  EXPECT_EQ(said.front(), "READY=1");
+  EXPECT_EQ(said.back(), "STOPPING=1");
+  EXPECT_THAT(said, ::testing::Contains("WATCHDOG=1"));
+  EXPECT_THAT(said, ::testing::Contains(::testing::StartsWith("STATUS=")));
+}
+
+TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
+  std::ofstream(folder_ / "garbage.onnx") << "garbage";
+  expectFailure(mpmCommand({"monitor", "0", "--model", folder_ / "garbage.onnx", "--db", database_}), 1,
+                {"garbage.onnx"});
+  expectFailure(monitor(folder_ / "no-such-folder"), 1, {"no-such-folder"});
+  expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter, "--db", folder_ / "garbage.onnx"}), 1,
+                {"garbage.onnx"});
+  expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter}), 2, {"--db"});
+  expectFailure(mpmCommand({"monitor", "--model", kSegmenter, "--db", database_}), 2, {"no source"});
+  expectFailure(mpmCommand({"monitor", "0", "--db", database_}), 2, {"--model"});
+  expectFailure(monitor("0", {"--lat", "48"}), 2, {"--lon"});
+  expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night", "21:00-06:00"}), 2, {"one of"});
+  expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});
+  expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
+  expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
+}
+
+TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
+  ASSERT_EQ(monitor(images(4), {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
+  const CommandResult report = mpmCommand(
+      {"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv", "--format", "phenocam"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(report.out, HasSubstr("schedule 1,2"));
+  EXPECT_THAT(report.out, HasSubstr("  night             4"));
+  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
+  std::ifstream csv(folder_ / "a.csv");
+  std::string line;
+  int rows = 0;
+  while (std::getline(csv, line)) rows += !line.starts_with("#");
+  EXPECT_EQ(rows, 5);
+  const CommandResult json = mpmCommand({"report", database_, "--json"});
+  EXPECT_EQ(json.json()["night"]["samples"], 4);
+  EXPECT_TRUE(json.json()["day"].is_null());
+  expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
+  expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
+  expectFailure(mpmCommand({"report"}), 2, {"DB"});
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/recorder.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/samples.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
+  InferenceResult result;
+  result.frame.image = cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(grey));
+  result.frame.time = kNoon + ms;
+  result.frame.steady = ms;
+  result.segmentation.labels = cv::Mat::zeros(4, 4, CV_8U);
+  result.segmentation.labels.row(0).setTo(2);
+  result.segmentation.tokens = {16, 12, 9};
+  result.segmentation.ms.total = 3;
+  auto info = std::make_shared<ModelInfo>();
+  info->facts.classes = {{"road", {}}, {"car", {}}};
+  info->classes = 3;
+  info->grid = {4, 4};
+  info->schedule = {1, 2};
+  result.model = info;
+  result.model_path = "m.onnx";
+  result.session = session;
+  return result;
+}
+
+TEST(Recorder, MakesASampleOfAResult) {
+  Recorder recorder({.source = "camera 0", .night = NightByBrightness{}}, nullptr);
+  const auto sample = recorder.add(resultAt(0), 5);
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->time, kNoon);
+  EXPECT_THAT(sample->tokens, ::testing::ElementsAre(16, 12, 9));
+  EXPECT_THAT(sample->areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
+  EXPECT_NEAR(sample->brightness, 30, 1e-9);
+  EXPECT_EQ(sample->night, true);
+  EXPECT_EQ(sample->dropped, 5);
+  EXPECT_EQ(recorder.add(resultAt(1000), 7)->dropped, 2);
+}
+
+TEST(Recorder, OneSamplePerInterval) {
+  Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);
+  int samples = 0;
+  for (int frame = 0; frame < 2500; ++frame)  // 25 fps, frames come a little early or late
+    samples += recorder.add(resultAt(frame * 40 + (frame * 7) % 13), 0).has_value();
+  EXPECT_EQ(samples, 100);
+  Recorder slow({.source = "camera 0", .every_s = 1}, nullptr);
+  samples = 0;
+  for (int frame = 0; frame < 100; ++frame) samples += slow.add(resultAt(frame * 1500), 0).has_value();
+  EXPECT_EQ(samples, 100) << "a source slower than the interval loses none";
+  Recorder every({.source = "camera 0", .every_s = 0}, nullptr);
+  for (int frame = 0; frame < 100; ++frame) EXPECT_TRUE(every.add(resultAt(frame), 0));
+}
+
+TEST(Recorder, ANewModelOrScheduleIsANewSession) {
+  const TemporaryFolder folder;
+  {
+    StoreWriter store(folder / "a.db");
+    Recorder recorder({.source = "rtsp://u:secret@cam", .every_s = 0, .night = NightBySun{48.1, 11.6}}, &store);
+    for (int session : {1, 1, 2, 2, 2, 1}) recorder.add(resultAt(session, session), 0);
+  }
+  const StoreReader reader(folder / "a.db");
+  const auto sessions = reader.sessions(1);
+  ASSERT_THAT(sessions, SizeIs(3));
+  EXPECT_THAT(sessions[0].source, HasSubstr("***"));
+  EXPECT_THAT(sessions[0].classes, ::testing::ElementsAre("road", "car", "class_2"));
+  EXPECT_EQ(sessions[0].tokens, 16);
+  EXPECT_EQ(sessions[0].latitude, 48.1);
+  EXPECT_EQ(sessions[0].longitude, 11.6);
+  for (const SessionRecord& session : sessions) EXPECT_TRUE(session.ended);
+  EXPECT_THAT(allSamples(reader), SizeIs(6));
+}
+
+TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
+  const TemporaryFolder folder;
+  std::vector<Event> told;
+  {
+    StoreWriter store(folder / "a.db");
+    RecorderOptions options{.source = "camera 0", .every_s = 0};
+    options.alarms.no_frame_s = 10;
+    options.alarms.tokens_below = 10;
+    options.alarms.minutes = 0;
+    Recorder recorder(options, &store, [&](const Event& event) { told.push_back(event); });
+    CaptureStatus status;
+    status.frame_age_s = 0;
+    recorder.add(resultAt(0), 0);
+    recorder.tick(status, kNoon, 0);
+    recorder.tick(status, kNoon + 1000 - 2 * kHourMs, 1000);
+    status.frame_age_s = 11;
+    recorder.tick(status, kNoon + 2000 - 2 * kHourMs, 2000);
+  }
+  ASSERT_THAT(told, SizeIs(3));
+  EXPECT_THAT(told[0].message, HasSubstr("tokens 9 below 10"));
+  EXPECT_EQ(told[1].kind, EventKind::kClock);
+  EXPECT_EQ(told[1].message, "the clock went back by 2 h");
+  EXPECT_THAT(told[2].message, HasSubstr("no frame for 10 s"));
+  EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
+
+  told.clear();
+  Recorder simulated({.source = "scene", .watch_clock = false}, nullptr,
+                     [&](const Event& event) { told.push_back(event); });
+  for (int i = 0; i < 5; ++i) simulated.tick({}, kNoon + i * kHourMs, i * 1000);
+  EXPECT_TRUE(told.empty());
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/statistics.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace mpm::monitor {
+namespace {
+
+constexpr UnixMs kMidnight = 1'780'272'000'000;  // 2026-06-01 00:00:00 UTC
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+TEST(Statistics, SummaryIsThatOfTheSortedValues) {
+  std::mt19937 random(1);
+  for (int n : {1, 2, 3, 10, 11, 97, 1000}) {
+    std::vector<double> values;
+    std::map<double, std::int64_t> occurrences;
+    for (int i = 0; i < n; ++i) {
+      values.push_back(std::uniform_int_distribution(300, 340)(random));
+      ++occurrences[values.back()];
+    }
+    std::sort(values.begin(), values.end());
+    const auto quantile = [&](double p) {
+      const double at = p * (n - 1);
+      const auto i = static_cast<std::size_t>(at);
+      return i + 1 < values.size() ? values[i] + (at - std::floor(at)) * (values[i + 1] - values[i]) : values[i];
+    };
+    const Summary summary = summarize(occurrences);
+    EXPECT_EQ(summary.samples, n);
+    EXPECT_NEAR(summary.mean, mean(values), 1e-9);
+    EXPECT_NEAR(summary.median, quantile(0.5), 1e-9);
+    EXPECT_NEAR(summary.p90, quantile(0.9), 1e-9);
+    EXPECT_EQ(summary.min, values.front());
+    EXPECT_EQ(summary.max, values.back());
+  }
+  EXPECT_EQ(summarize({}).samples, 0);
+}
+
+TEST(Statistics, StudentQuantilesOfTheTables) {
+  const std::pair<double, double> table[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},   {5, 2.571},
+                                             {10, 2.228}, {30, 2.042}, {120, 1.980}, {100000, 1.960}};
+  for (const auto& [degrees, quantile] : table) EXPECT_NEAR(studentQuantile(0.95, degrees), quantile, 6e-4) << degrees;
+  EXPECT_NEAR(studentQuantile(0.99, 4), 4.604, 6e-4);
+}
+
+// Hours of days (06-18) and nights; each day and night has a mean of its own, hours scatter around it.
+std::vector<HourOfTokens> simulate(int days, double difference, double between, double within, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<HourOfTokens> hours;
+  double level[2] = {};
+  for (int hour = 0; hour < days * 24; ++hour) {
+    const bool night = hour % 24 < 6 || hour % 24 >= 18;
+    if (hour % 24 == 6 || hour == 0) level[0] = between * normal(random);
+    if (hour % 24 == 18 || hour == 0) level[1] = between * normal(random);
+    HourOfTokens one{.start = kMidnight + hour * kHourMs, .night = night, .occurrences = {}};
+    for (int i = 0; i < 20; ++i)
+      ++one.occurrences[std::round(10 * (400 + (night ? difference : 0) + level[night] + within * normal(random))) /
+                        10];
+    hours.push_back(one);
+  }
+  return hours;
+}
+
+TEST(Statistics, WholeDaysAndNightsAreTheBlocks) {
+  std::vector<HourOfTokens> hours = simulate(10, 15, 4, 6, 3);
+  std::shuffle(hours.begin(), hours.end(), std::mt19937(1));
+  const DayNightStatistics statistics = compareDayNight(hours, kMidnight + 10 * kDayMs);
+  ASSERT_TRUE(statistics.difference && statistics.difference->plus_minus);
+  EXPECT_EQ(statistics.difference->block, Difference::Block::kPeriod);
+  EXPECT_EQ(statistics.difference->day_blocks, 10);
+  EXPECT_EQ(statistics.difference->night_blocks, 11) << "the first and the last night are half";
+
+  // The same by plain loops over days and nights.
+  std::map<std::int64_t, std::pair<double, double>> periods[2];  // sum, samples
+  for (const HourOfTokens& hour : hours) {
+    const std::int64_t hour_index = (hour.start - kMidnight) / kHourMs;
+    auto& [sum, count] = periods[hour.night][(hour_index + (hour.night ? 12 : 0)) / 24];
+    for (const auto& [tokens, n] : hour.occurrences) {
+      sum += tokens * static_cast<double>(n);
+      count += static_cast<double>(n);
+    }
+  }
+  double means[2], variances[2], blocks[2];
+  for (int side : {0, 1}) {
+    double sum = 0, count = 0, scatter = 0;
+    for (const auto& [index, period] : periods[side]) {
+      sum += period.first;
+      count += period.second;
+    }
+    means[side] = sum / count;
+    for (const auto& [index, period] : periods[side])
+      scatter += std::pow(period.second / count * (period.first / period.second - means[side]), 2);
+    blocks[side] = static_cast<double>(periods[side].size());
+    variances[side] = scatter * blocks[side] / (blocks[side] - 1);
+  }
+  EXPECT_NEAR(statistics.difference->tokens, means[1] - means[0], 1e-9);
+  const double variance = variances[0] + variances[1];
+  const double degrees =
+      variance * variance /
+      (variances[0] * variances[0] / (blocks[0] - 1) + variances[1] * variances[1] / (blocks[1] - 1));
+  EXPECT_NEAR(*statistics.difference->plus_minus, studentQuantile(0.95, degrees) * std::sqrt(variance), 1e-9);
+  EXPECT_TRUE(statistics.difference->significant());
+}
+
+// The promise of a 95 % interval, kept where the naive standard error over frames fails.
+TEST(Statistics, TheIntervalCoversTheTruth) {
+  constexpr int kTrials = 400;
+  int covered = 0, naive_covered = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto hours = simulate(6, 5, 4, 6, static_cast<unsigned>(trial + 100));
+    const auto statistics = compareDayNight(hours, kMidnight + 6 * kDayMs);
+    const double error = std::abs(statistics.difference->tokens - 5);
+    covered += error <= *statistics.difference->plus_minus;
+    naive_covered += error <= 1.96 * std::hypot(4, 6) * std::sqrt(2.0 / (6 * 12 * 20));
+  }
+  EXPECT_GE(covered, 0.91 * kTrials);
+  EXPECT_LE(covered, 0.995 * kTrials) << "and is no wider than it must be";
+  EXPECT_LE(naive_covered, 0.5 * kTrials) << "otherwise blocks would not be needed";
+}
+
+TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
+  const auto hours = simulate(1, 15, 0, 6, 5);
+  const auto independent = compareDayNight(hours, kMidnight + kDayMs);
+  ASSERT_TRUE(independent.difference && independent.difference->plus_minus);
+  EXPECT_EQ(independent.difference->block, Difference::Block::kHour);
+  EXPECT_EQ(independent.difference->day_blocks, 12);
+
+  // The same hour means, sorted so that neighbours are alike: less is known.
+  std::vector<double> means;
+  for (const HourOfTokens& hour : hours)
+    if (!hour.night) means.push_back(summarize(hour.occurrences).mean);
+  std::sort(means.begin(), means.end());
+  std::vector<HourOfTokens> trend;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    trend.push_back({kMidnight + static_cast<UnixMs>(6 + i) * kHourMs, false, {{means[i], 20}}});
+    trend.push_back({kMidnight + static_cast<UnixMs>(18 + i) * kHourMs, true, {{means[(i * 5) % 12], 20}}});
+  }
+  const auto correlated = compareDayNight(trend, kMidnight + 2 * kDayMs);
+  ASSERT_TRUE(correlated.difference->plus_minus);
+  std::swap(trend[0].occurrences, trend[10].occurrences);
+  std::swap(trend[4].occurrences, trend[18].occurrences);
+  std::swap(trend[8].occurrences, trend[20].occurrences);
+  const auto mixed = compareDayNight(trend, kMidnight + 2 * kDayMs);
+  EXPECT_GT(*correlated.difference->plus_minus, 1.3 * *mixed.difference->plus_minus);
+}
+
+TEST(Statistics, SaysNothingItDoesNotKnow) {
+  EXPECT_FALSE(compareDayNight({}, kMidnight).difference);
+  const HourOfTokens day{kMidnight, false, {{400, 10}}}, night{kMidnight + 12 * kHourMs, true, {{410, 10}}};
+  EXPECT_FALSE(compareDayNight({day}, kMidnight + kDayMs).difference);
+  const auto both = compareDayNight({day, night}, kMidnight + kDayMs);
+  ASSERT_TRUE(both.difference);
+  EXPECT_EQ(both.difference->tokens, 10);
+  EXPECT_FALSE(both.difference->plus_minus) << "one block on a side says nothing of its scatter";
+  EXPECT_FALSE(both.difference->significant());
+  EXPECT_FALSE(both.day_change);
+}
+
+TEST(Statistics, ChangeSinceYesterday) {
+  std::vector<HourOfTokens> hours;
+  for (int hour = 0; hour < 72; ++hour)
+    hours.push_back({kMidnight + hour * kHourMs, hour % 24 < 12, {{400 + (hour / 24) * (hour % 24 < 12 ? 3 : 5), 10}}});
+  const auto statistics = compareDayNight(hours, kMidnight + 3 * kDayMs);
+  EXPECT_EQ(statistics.day_change, 5);
+  EXPECT_EQ(statistics.night_change, 3);
+}
+
+}  // namespace
+}  // namespace mpm::monitor

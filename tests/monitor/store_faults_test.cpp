@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+
+#include "monitor/samples.h"
+#include "monitor/store.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+
+std::string quickCheck(const std::string& path) {
+  sqlite3* database = nullptr;
+  std::string result;
+  sqlite3_open(path.c_str(), &database);
+  sqlite3_exec(
+      database, "PRAGMA integrity_check",
+      [](void* text, int, char** values, char**) {
+        static_cast<std::string*>(text)->append(values[0]);
+        return 0;
+      },
+      &result, nullptr);
+  sqlite3_close(database);
+  return result;
+}
+
+// Starts the victim, kills it some time after its first commit. Returns how many samples it knew to be committed.
+std::int64_t runAndKill(const std::string& path, std::size_t first, int microseconds) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const std::string number = std::to_string(first);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl(MPM_STORE_VICTIM, MPM_STORE_VICTIM, path.c_str(), number.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  std::int64_t committed = 0, count = 0;
+  bool killed = false;
+  while (::read(ends[0], &count, sizeof count) == sizeof count) {
+    committed = count;
+    if (!killed) {
+      ::usleep(static_cast<useconds_t>(microseconds));
+      ::kill(child, SIGKILL);
+      killed = true;
+    }
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the victim ended by itself";
+  return committed;
+}
+
+TEST(StoreFaults, AKillLosesNothingThatWasCommitted) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  std::mt19937 random(7);
+  std::size_t before = 0;
+  for (int round = 0; round < 25; ++round) {
+    const std::int64_t committed = runAndKill(path, before, std::uniform_int_distribution(0, 60000)(random));
+    ASSERT_GT(committed, 0);
+    const StoreReader reader(path);  // opens, as it is, right after the kill
+    const auto samples = allSamples(reader);
+    ASSERT_GE(samples.size(), before + static_cast<std::size_t>(committed)) << "round " << round;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      ASSERT_EQ(samples[i].time, static_cast<UnixMs>(i) * 1000) << "a hole in round " << round;
+    std::int64_t in_hours = 0;  // what was summed up agrees with what is there one by one
+    for (const HourOfTokens& hour : reader.hoursOfTokens(1, INT64_MIN, INT64_MAX))
+      for (const auto& [tokens, count] : hour.occurrences) in_hours += count;
+    ASSERT_EQ(in_hours, static_cast<std::int64_t>(samples.size()));
+    ASSERT_EQ(quickCheck(path), "ok");
+    before = samples.size();
+  }
+  EXPECT_EQ(StoreReader(path).sessions(1).size(), 25u);
+}
+
+class EventList {
+ public:
+  void add(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  }
+  std::vector<Event> all() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+// A disk that is full in the middle, seen by a writer that must go on.
+void expectSurvivesFullDisk(const std::string& path, const std::function<void()>& fill,
+                            const std::function<void()>& free) {
+  EventList told;
+  StoreOptions options;
+  options.commit_s = 0.001;
+  options.retry_s = 0.01;
+  options.max_pending = 3000;
+  StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
+  writer.beginSession(session());
+  int number = 0;
+  for (; number < 50; ++number) writer.append(sampleAt(kNoon + number * 1000));
+  ASSERT_TRUE(writer.flush());
+  ASSERT_TRUE(told.all().empty());
+
+  fill();
+  bool failed = false;
+  for (int i = 0; i < 2000 && !failed; ++i) {
+    writer.append(sampleAt(kNoon + number++ * 1000));
+    failed = !writer.flush();
+  }
+  ASSERT_TRUE(failed) << "the disk did not fill";
+  const std::int64_t committed = writer.status().samples;
+  EXPECT_FALSE(writer.status().writing);
+  EXPECT_NE(writer.status().problem, "");
+  EXPECT_GT(writer.status().pending, 0);
+  for (int i = 0; i < 100; ++i) writer.append(sampleAt(kNoon + number++ * 1000));
+  EXPECT_FALSE(writer.flush());
+  EXPECT_EQ(writer.status().samples, committed);
+  ASSERT_EQ(told.all().size(), 1u) << "told once, not at every try";
+  EXPECT_EQ(told.all()[0].kind, EventKind::kStorage);
+  EXPECT_EQ(told.all()[0].severity, Severity::kError);
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), static_cast<std::size_t>(committed)) << "still readable";
+
+  free();
+  while (!writer.flush()) ::usleep(1000);
+  EXPECT_TRUE(writer.status().writing);
+  EXPECT_EQ(writer.status().lost, 0);
+  ASSERT_TRUE(writer.flush());  // the event of its own
+  const StoreReader reader(path);
+  EXPECT_EQ(allSamples(reader).size(), static_cast<std::size_t>(number)) << "what waited in memory was written";
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_THAT(events[0].message, ::testing::HasSubstr("cannot write"));
+  EXPECT_THAT(events[1].message, ::testing::HasSubstr("writing again"));
+  EXPECT_EQ(quickCheck(path), "ok");
+}
+
+TEST(StoreFaults, ADiskThatFillsStopsTheWritingUntilThereIsSpace) {
+  const TemporaryFolder folder;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit unlimited{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  const rlimit full{200'000, unlimited.rlim_max};
+  expectSurvivesFullDisk(
+      folder / "a.db", [&] { ::setrlimit(RLIMIT_FSIZE, &full); }, [&] { ::setrlimit(RLIMIT_FSIZE, &unlimited); });
+}
+
+TEST(StoreFaults, AFileSystemThatFillsStopsTheWritingUntilThereIsSpace) {
+  const TemporaryFolder folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
+  const std::string ballast = folder / "ballast";
+  expectSurvivesFullDisk(
+      folder / "a.db",
+      [&] {
+        std::ofstream file(ballast, std::ios::binary);
+        const std::string block(4096, 'x');
+        while (file.write(block.data(), 4096).flush()) continue;
+      },
+      [&] { std::filesystem::remove(ballast); });
+  ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
+  const TemporaryFolder folder;
+  std::signal(SIGXFSZ, SIG_IGN);
+  StoreOptions options;
+  options.retry_s = 3600;
+  options.max_pending = 100;
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  ASSERT_TRUE(writer.flush());
+  rlimit unlimited{};
+  ::getrlimit(RLIMIT_FSIZE, &unlimited);
+  const rlimit full{0, unlimited.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  EXPECT_FALSE(writer.flush());
+  for (int i = 1000; i < 2000; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  EXPECT_EQ(writer.status().pending, 100);
+  EXPECT_EQ(writer.status().lost, 1900);
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+  ASSERT_TRUE(writer.flush());
+  const auto samples = allSamples(StoreReader(folder / "a.db"));
+  ASSERT_EQ(samples.size(), 100u);
+  EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";
+}
+
+TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.retry_s = 0.01;
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  std::filesystem::rename(folder / "a.db", folder / "b.db");
+  writer.append(sampleAt(kNoon + 1000));
+  EXPECT_FALSE(writer.flush());
+  EXPECT_THAT(writer.status().problem, ::testing::HasSubstr("a.db"));
+  std::filesystem::rename(folder / "b.db", folder / "a.db");
+  while (!writer.flush()) ::usleep(1000);
+  EXPECT_EQ(allSamples(StoreReader(folder / "a.db")).size(), 2u);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/store.h"
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "monitor/samples.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+void executeSql(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << (message ? message : "");
+  sqlite3_free(message);
+  sqlite3_close(database);
+}
+
+TEST(Store, GivesBackWhatWasPutIn) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt);
+  odd.areas = {{2, 0.1}, {149, 0.9}};
+  odd.dropped = 7;
+  {
+    StoreWriter writer(path);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon, 377, true));
+    writer.append(odd);
+    writer.append(Event{kNoon, EventKind::kAlarm, Severity::kWarning, "tokens 500 above 450"});
+    EXPECT_TRUE(writer.flush());
+    EXPECT_EQ(writer.status().samples, 2);
+    EXPECT_GT(writer.status().bytes, 0);
+  }
+  const StoreReader reader(path);
+  const auto sources = reader.sources();
+  ASSERT_THAT(sources, SizeIs(1));
+  EXPECT_EQ(sources[0].name, "camera 0");
+  EXPECT_EQ(sources[0].samples, 2);
+  EXPECT_EQ(sources[0].first, kNoon);
+  EXPECT_EQ(sources[0].last, kNoon + 250);
+
+  const auto samples = allSamples(reader);
+  ASSERT_THAT(samples, SizeIs(2));
+  EXPECT_THAT(samples[0].tokens, ElementsAre(660, 491, 377));
+  EXPECT_EQ(samples[0].night, true);
+  EXPECT_THAT(samples[1].tokens, ElementsAre(660, 491, 376.5));
+  EXPECT_EQ(samples[1].night, std::nullopt);
+  EXPECT_EQ(samples[1].dropped, 7);
+  EXPECT_EQ(samples[1].inference_ms, 12.5);
+  ASSERT_THAT(samples[1].areas, SizeIs(2));
+  EXPECT_EQ(samples[1].areas[1].first, 149);
+  EXPECT_NEAR(samples[1].areas[1].second, 0.9, 1e-7);
+  EXPECT_LT(samples[0].id, samples[1].id);
+
+  const auto sessions = reader.sessions(1);
+  ASSERT_THAT(sessions, SizeIs(1));
+  EXPECT_THAT(sessions[0].schedule, ElementsAre(2, 5));
+  EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "sky", "tree"));
+  EXPECT_TRUE(sessions[0].ended) << "a clean end is written";
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].kind, EventKind::kAlarm);
+  EXPECT_EQ(events[0].severity, Severity::kWarning);
+  EXPECT_EQ(events[0].message, "tokens 500 above 450");
+}
+
+TEST(Store, IsReadWhileItIsWritten) {
+  const TemporaryFolder folder;
+  StoreWriter writer(folder / "a.db");
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  const std::int64_t version = reader.version();
+  EXPECT_THAT(allSamples(reader), SizeIs(1));
+  const std::int64_t seen = allSamples(reader).back().id;
+  writer.append(sampleAt(kNoon + 1000));
+  ASSERT_TRUE(writer.flush());
+  EXPECT_NE(reader.version(), version);
+  const auto fresh = reader.samplesAfter(1, seen);
+  ASSERT_THAT(fresh, SizeIs(1));
+  EXPECT_EQ(fresh[0].time, kNoon + 1000);
+}
+
+TEST(Store, TwoWritersShareAFile) {
+  const TemporaryFolder folder;
+  StoreWriter a(folder / "a.db"), b(folder / "a.db");
+  a.beginSession(session("camera 0"));
+  b.beginSession(session("camera 1"));
+  for (int i = 0; i < 50; ++i) {
+    a.append(sampleAt(kNoon + i * 1000));
+    b.append(sampleAt(kNoon + i * 1000));
+    if (i % 10 == 0) {
+      EXPECT_TRUE(a.flush());
+      EXPECT_TRUE(b.flush());
+    }
+  }
+  EXPECT_TRUE(a.flush());
+  EXPECT_TRUE(b.flush());
+  const StoreReader reader(folder / "a.db");
+  for (const SourceRecord& source : reader.sources()) EXPECT_EQ(source.samples, 50) << source.name;
+}
+
+TEST(Store, CommitsAtMostOncePerInterval) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.commit_s = 3600;
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  const std::int64_t version = reader.version();
+  for (int i = 0; i < 1000; ++i) writer.append(sampleAt(kNoon + i));
+  EXPECT_EQ(reader.version(), version) << "the next commit is an hour away";
+  EXPECT_EQ(writer.status().pending, 1000);
+  ASSERT_TRUE(writer.flush());
+  EXPECT_EQ(allSamples(reader).size(), 1000u);
+}
+
+TEST(Store, SamplesKeepTheirOrderWhenTheClockGoesBack) {
+  const TemporaryFolder folder;
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(session());
+    for (UnixMs time : {kNoon, kNoon + 1000, kNoon - kHourMs, kNoon - kHourMs + 1000}) writer.append(sampleAt(time));
+  }
+  const StoreReader reader(folder / "a.db");
+  const auto by_id = reader.samplesAfter(1, 0);
+  ASSERT_THAT(by_id, SizeIs(4));
+  EXPECT_EQ(by_id[2].time, kNoon - kHourMs) << "in the order they came";
+  EXPECT_EQ(allSamples(reader)[0].time, kNoon - kHourMs) << "by the clock";
+  const Chart chart = reader.chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = {}});
+  std::int64_t in_chart = 0;
+  for (const ChartBucket& bucket : chart.buckets) in_chart += bucket.samples;
+  EXPECT_EQ(in_chart, 4);
+}
+
+TEST(Store, NearestSample) {
+  const TemporaryFolder folder;
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(session());
+    for (int i = 0; i < 5; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  }
+  const StoreReader reader(folder / "a.db");
+  EXPECT_EQ(reader.nearest(1, kNoon + 1400)->time, kNoon + 1000);
+  EXPECT_EQ(reader.nearest(1, kNoon + 1600)->time, kNoon + 2000);
+  EXPECT_EQ(reader.nearest(1, kNoon - kDayMs)->time, kNoon);
+  EXPECT_EQ(reader.nearest(1, kNoon + kDayMs)->time, kNoon + 4000);
+  EXPECT_EQ(reader.nearest(2, kNoon), std::nullopt);
+}
+
+// What version 1 wrote: no aggregates.
+constexpr const char* kVersion1 = R"(
+  PRAGMA journal_mode = WAL; PRAGMA application_id = 1297108273; PRAGMA user_version = 1;
+  CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,
+    started_ms INTEGER NOT NULL, ended_ms INTEGER, model TEXT NOT NULL, model_name TEXT NOT NULL,
+    schedule TEXT NOT NULL, tokens INTEGER NOT NULL, classes TEXT NOT NULL, every_s REAL NOT NULL,
+    latitude REAL, longitude REAL);
+  CREATE INDEX session_by_source ON session(source, id);
+  CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,
+    source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,
+    inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,
+    dropped INTEGER NOT NULL);
+  CREATE INDEX sample_by_time ON sample(source, time_ms);
+  CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,
+    kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);
+  CREATE INDEX event_by_time ON event(time_ms);
+  INSERT INTO source VALUES (1, 'camera 0');
+  INSERT INTO session VALUES (1, 1, 1780315200000, NULL, 'm.onnx', '', '2,5', 660, '["road"]', 60, NULL, NULL);
+  WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 29999)
+  INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)
+    SELECT 1, 1, 1780315200000 + i * 60000, '[660,' || (300 + i % 7) || ']', 5.0, '{"0":1}', (i / 720) % 2, 90, 0 FROM n;
+)";
+
+TEST(Store, BringsAnOlderSchemaUpToDate) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "old.db";
+  executeSql(path, kVersion1);
+  EXPECT_MPM_ERROR(StoreReader{path}, "older version (schema 1)");
+  { const StoreWriter writer(path); }
+  const StoreReader reader(path);
+  EXPECT_EQ(allSamples(reader).size(), 30000u);
+  // More than are drawn one by one: the aggregates of version 2 were made from the samples of version 1.
+  const Chart chart = reader.chart({.source = 1,
+                                    .from = INT64_MIN,
+                                    .to = INT64_MAX,
+                                    .quantities = {{Quantity::Kind::kTokens, -1}},
+                                    .max_buckets = 100});
+  std::int64_t samples = 0;
+  double sum = 0;
+  for (const ChartBucket& bucket : chart.buckets) {
+    samples += bucket.values[0].samples;
+    sum += bucket.values[0].mean * static_cast<double>(bucket.values[0].samples);
+    EXPECT_EQ(bucket.values[0].min, 300);
+    EXPECT_EQ(bucket.values[0].max, 306);
+  }
+  EXPECT_EQ(samples, 30000);
+  double expected = 0;
+  for (int i = 0; i < 30000; ++i) expected += 300 + i % 7;
+  EXPECT_NEAR(sum, expected, 1e-3);
+  const DayNightStatistics statistics = reader.dayNight(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(statistics.day.samples + statistics.night.samples, 30000);
+}
+
+TEST(Store, RefusesWhatItDoesNotKnow) {
+  const TemporaryFolder folder;
+  EXPECT_MPM_ERROR(StoreReader{folder / "none.db"}, "there is no database");
+  std::ofstream(folder / "text.db") << "This is a letter to somebody, and long enough to be taken for a header.\n"
+                                       "It goes on for a while, so that the first page of it is more than a page.\n";
+  EXPECT_MPM_ERROR(StoreReader{folder / "text.db"}, "is not a database");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "text.db"}, "is not a database");
+  executeSql(folder / "other.db", "CREATE TABLE song(title TEXT)");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "other.db"}, "another program");
+  EXPECT_MPM_ERROR(StoreReader{folder / "other.db"}, "another program");
+  { const StoreWriter writer(folder / "new.db"); }
+  executeSql(folder / "new.db", "PRAGMA user_version = 99");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "newer version (schema 99");
+  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "newer version (schema 99");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
+  StoreOptions options;
+  options.commit_s = 0;
+  EXPECT_MPM_ERROR((StoreWriter{folder / "b.db", options}), "commit_s");
+}
+
+TEST(Store, ForgetsByAgeButKeepsHours) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.keep_days = 2;
+  options.maintenance_s = 0.01;
+  options.now = [] { return kNoon + 10 * kDayMs; };
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  for (int minute = 0; minute < 10 * 24 * 60; ++minute) writer.append(sampleAt(kNoon + minute * kMinuteMs));
+  writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
+  writer.append(Event{kNoon + 9 * kDayMs, EventKind::kSource, Severity::kInfo, "young"});
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  for (int i = 0; i < 2000 && reader.sources()[0].samples > 2 * 24 * 60; ++i) {
+    writer.append(Event{kNoon + 9 * kDayMs, EventKind::kSource, Severity::kInfo, "tick"});  // it looks when it writes
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(reader.sources()[0].samples, 2 * 24 * 60);
+  EXPECT_EQ(allSamples(reader)[0].time, kNoon + 8 * kDayMs);
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX, 100000);
+  EXPECT_EQ(events.front().message, "young");
+  // The whole stretch still has its hours.
+  EXPECT_EQ(reader.sources()[0].first, kNoon - 12 * kHourMs);
+  const Chart chart = reader.chart({.source = 1, .from = kNoon, .to = kNoon + 10 * kDayMs, .quantities = {}});
+  EXPECT_EQ(chart.bucket_ms, kHourMs);
+  EXPECT_EQ(chart.buckets.size(), 240u);
+}
+
+TEST(Store, ForgetsTheOldestBeyondItsSize) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  options.max_megabytes = 1;
+  options.maintenance_s = 0.01;
+  options.now = [] { return kNoon + 100 * kHourMs; };
+  StoreWriter writer(path, options);
+  writer.beginSession(session());
+  constexpr int kSamples = 100 * 360;  // one in 10 s for 100 hours: several megabytes
+  for (int block = 0; block < 36; ++block) {
+    for (int i = block * 1000; i < (block + 1) * 1000; ++i) writer.append(sampleAt(kNoon + i * 10 * kSecondMs));
+    ASSERT_TRUE(writer.flush());
+  }
+  const auto used = [&] {
+    sqlite3* database = nullptr;
+    sqlite3_open(path.c_str(), &database);
+    std::int64_t pages = 0;
+    sqlite3_exec(
+        database, "PRAGMA page_count",
+        [](void* result, int, char** values, char**) {
+          *static_cast<std::int64_t*>(result) = std::atoll(values[0]);
+          return 0;
+        },
+        &pages, nullptr);
+    sqlite3_close(database);
+    return pages * 4096;
+  };
+  const StoreReader reader(path);
+  for (int i = 0; i < 2000 && used() > 1'000'000; ++i) {
+    writer.append(Event{kNoon + 100 * kHourMs, EventKind::kSource, Severity::kInfo, "tick"});
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_LE(used(), 1'000'000);
+  const auto samples = allSamples(reader);
+  ASSERT_FALSE(samples.empty());
+  EXPECT_LT(samples.size(), static_cast<std::size_t>(kSamples));
+  EXPECT_EQ(samples.back().time, kNoon + (kSamples - 1) * 10 * kSecondMs) << "the newest stay";
+}
+
+TEST(Store, KeepsNoCredentials) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.beginSession(session("rtsp://admin:hunter2@10.0.0.7/stream?token=s3cret"));
+    writer.append(sampleAt(kNoon));
+    writer.append(Event{kNoon, EventKind::kSource, Severity::kError,
+                        "cannot open rtsp://admin:hunter2@10.0.0.7/stream?token=s3cret: no answer"});
+    ASSERT_TRUE(writer.flush());
+    for (const char* suffix : {"", "-wal"}) {  // also while it is open
+      std::ifstream file(path + suffix, std::ios::binary);
+      const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+      for (const char* secret : {"hunter2", "s3cret", "admin"})
+        EXPECT_EQ(bytes.find(secret), std::string::npos) << secret << " in " << path << suffix;
+    }
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(bytes.find("10.0.0.7"), std::string::npos) << "what may be kept is kept";
+  for (const char* secret : {"hunter2", "s3cret", "admin"}) EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
+  EXPECT_THAT(StoreReader(path).sources()[0].name, HasSubstr("***"));
+}
+
+TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::string inside = folder / "ro", path = inside + "/a.db";
+  ASSERT_EQ(::mkdir(inside.c_str(), 0700), 0);
+  {
+    StoreWriter writer(path);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+  }
+  ::chmod(path.c_str(), 0400);
+  ::chmod(inside.c_str(), 0500);
+  EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(1));  // root may write anyway; for others this is the read-only way
+  ::chmod(inside.c_str(), 0700);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+
+#include "monitor/store.h"
+
+// store_victim DATABASE FIRST: appends samples number FIRST, FIRST + 1, ... until it is killed. Each time a commit is
+// done it writes the number of committed samples to stdout, 8 bytes.
+int main(int argc, char** argv) {
+  using namespace mpm::monitor;
+  if (argc != 3) return 2;
+  StoreOptions options;
+  options.commit_s = 0.02;
+  options.maintenance_s = 0.05;
+  StoreWriter store(argv[1], options);
+  SessionInfo session;
+  session.source = "camera 0";
+  store.beginSession(session);
+  std::int64_t committed = 0;
+  for (std::int64_t number = std::atoll(argv[2]);; ++number) {
+    Sample sample;
+    sample.time = number * 1000;
+    sample.tokens = {100, static_cast<double>(number % 100)};
+    sample.night = false;
+    store.append(sample);
+    if (const std::int64_t now = store.status().samples; now != committed) {
+      committed = now;
+      if (::write(STDOUT_FILENO, &committed, sizeof committed) != sizeof committed) return 1;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace mpm::monitor::test {
+
+/// Gives other threads all the time they need; false only when something is wrong.
+inline bool eventually(const std::function<bool()>& condition) {
+  for (int i = 0; i < 60000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+/// Holds a thread until the test lets go of it: a driver that hangs.
+class Gate {
+ public:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return open_; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+/// A list that several threads add to.
+template <typename T>
+class Collected {
+ public:
+  void add(T value) {
+    const std::lock_guard lock(mutex_);
+    values_.push_back(std::move(value));
+  }
+  std::vector<T> all() const {
+    const std::lock_guard lock(mutex_);
+    return values_;
+  }
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<T> values_;
+};
+
+}  // namespace mpm::monitor::test

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "class_names.h"
+#include "errors.h"
+#include "interrupt.h"
+#include "model_options.h"
+#include "monitor/recorder.h"
+#include "monitor/service_notify.h"
+#include "monitor/snapshot.h"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+#include "output.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+using namespace monitor;
+using namespace std::chrono_literals;
+
+constexpr double kStuckAfterS = 120;  // one frame: then the watchdog may bite
+constexpr std::int64_t kSnapshotCareMs = kHourMs;
+
+struct MonitorArguments {
+  std::string source, model, database;
+  SegmenterOptions options;
+  double timeout_s = SourceOptions{}.timeout_s, every_s = 1;
+  std::optional<double> latitude, longitude, night_brightness;
+  std::optional<std::string> night_hours;
+  double keep_days = 0, max_megabytes = 0;
+  std::string snapshots;
+  double snapshot_minutes = 60;
+  double alarm_no_frame_s = 0, alarm_minutes = 1;
+  std::optional<double> alarm_tokens_above, alarm_tokens_below;
+  std::vector<std::string> alarm_areas;
+  bool json = false;
+};
+
+NightRule nightRule(const MonitorArguments& arguments) {
+  const bool sun = arguments.latitude || arguments.longitude;
+  if (sun + arguments.night_brightness.has_value() + arguments.night_hours.has_value() > 1)
+    throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night");
+  if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
+  NightRule rule;
+  try {
+    if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
+    if (arguments.night_brightness)
+      rule = NightByBrightness{.night_below = *arguments.night_brightness,
+                               .day_above = std::min(255.0, 1.3 * *arguments.night_brightness + 5)};
+    if (arguments.night_hours) rule = parseNightHours(*arguments.night_hours);
+    validate(rule);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  return rule;
+}
+
+// "car>20": the area of class car above 20 %.
+AreaAlarm parseAreaAlarm(const std::string& text, const std::vector<std::string>& names) {
+  const auto at = text.find_last_of("<>");
+  char* end = nullptr;
+  const double percent = at == std::string::npos ? -1 : std::strtod(text.c_str() + at + 1, &end);
+  if (at == std::string::npos || end == text.c_str() + at + 1 || *end != '\0' || !(percent >= 0 && percent <= 100))
+    throw UsageError("'" + text + "' is not CLASS>PERCENT or CLASS<PERCENT");
+  AreaAlarm alarm;
+  alarm.name = text.substr(0, at);
+  const auto found = std::find(names.begin(), names.end(), alarm.name);
+  if (found == names.end()) throw UsageError("the model has no class '" + alarm.name + "' ('mpm info' lists them)");
+  alarm.label = static_cast<int>(found - names.begin());
+  (text[at] == '>' ? alarm.above : alarm.below) = percent / 100;
+  return alarm;
+}
+
+AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<std::string>& names) {
+  AlarmOptions alarms;
+  alarms.no_frame_s = arguments.alarm_no_frame_s;
+  alarms.tokens_above = arguments.alarm_tokens_above;
+  alarms.tokens_below = arguments.alarm_tokens_below;
+  alarms.minutes = arguments.alarm_minutes;
+  for (const std::string& text : arguments.alarm_areas) alarms.areas.push_back(parseAreaAlarm(text, names));
+  try {
+    alarms.validate();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  return alarms;
+}
+
+// What the threads of the monitor have to say, for the main thread to say it.
+class Outbox {
+ public:
+  void add(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() < kMax) events_.push_back(event);
+  }
+  void add(const Sample& sample) {
+    const std::lock_guard lock(mutex_);
+    if (samples_.size() < kMax) samples_.push_back(sample);
+  }
+  std::deque<Event> takeEvents() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(events_, {});
+  }
+  std::deque<Sample> takeSamples() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(samples_, {});
+  }
+
+ private:
+  static constexpr std::size_t kMax = 10000;  // a terminal that is stopped must not eat the memory
+  std::mutex mutex_;
+  std::deque<Event> events_;
+  std::deque<Sample> samples_;
+};
+
+// A line that is redrawn in place; notes go above it.
+class StatusLine {
+ public:
+  explicit StatusLine(bool shown) : shown_(shown) {}
+  ~StatusLine() { clear(); }
+  void draw(const std::string& text) {
+    if (!shown_ || text == drawn_) return;
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    drawn_ = text;
+  }
+  void clear() {
+    if (!drawn_.empty()) std::fputs("\r\033[K", stderr);
+    drawn_.clear();
+  }
+
+ private:
+  bool shown_;
+  std::string drawn_;
+};
+
+// Pictures of the scene now and then. A failed one is an event, and the next one is tried.
+class TimeLapse {
+ public:
+  TimeLapse(const MonitorArguments& arguments, Recorder& recorder) : arguments_(arguments), recorder_(recorder) {}
+
+  void add(const InferenceResult& result, const Sample& sample) {
+    if (arguments_.snapshots.empty() || result.frame.steady < next_) return;
+    next_ = result.frame.steady + static_cast<std::int64_t>(arguments_.snapshot_minutes * kMinuteMs);
+    try {
+      writeSnapshot(arguments_.snapshots, result, sample, arguments_.source);
+      if (arguments_.keep_days > 0 && result.frame.steady >= next_care_) {
+        forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0);
+        next_care_ = result.frame.steady + kSnapshotCareMs;
+      }
+      failed_ = false;
+    } catch (const Error& error) {
+      if (!std::exchange(failed_, true))
+        recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, error.what()});
+    }
+  }
+
+ private:
+  const MonitorArguments& arguments_;
+  Recorder& recorder_;
+  std::int64_t next_ = 0, next_care_ = 0;
+  bool failed_ = false;
+};
+
+Json sampleJson(const Sample& sample, const std::vector<std::string>& names) {
+  Json areas = Json::object();
+  for (const auto& [label, area] : sample.areas) {
+    const auto index = static_cast<std::size_t>(label);
+    areas[index < names.size() ? names[index] : "class_" + std::to_string(label)] = area;
+  }
+  return {{"time", isoTime(sample.time, true)},
+          {"tokens", sample.tokens},
+          {"inference_ms", std::round(sample.inference_ms * 1e3) / 1e3},
+          {"classes", areas},
+          {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
+          {"brightness", std::round(sample.brightness * 100) / 100},
+          {"dropped", sample.dropped}};
+}
+
+Json eventJson(const Event& event) {
+  return {{"time", isoTime(event.time, true)},
+          {"event", monitor::toString(event.kind)},
+          {"severity", monitor::toString(event.severity)},
+          {"message", event.message}};
+}
+
+std::string statusText(const CaptureStatus& capture, const InferenceStatus& inference, const WriterStatus& store,
+                       const std::optional<Sample>& sample) {
+  std::string text = monitor::toString(capture);
+  if (inference.loading) text += "  loading the model";
+  if (capture.fps > 0) text += "  " + fixed(capture.fps, 1) + " fps in";
+  if (sample) {
+    text += "  " + fixed(inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->tokens);
+    if (sample->night) text += *sample->night ? "  night" : "  day";
+  }
+  text += "  " + std::to_string(store.samples) + (store.writing ? " samples" : " samples, NOT WRITING");
+  return text;
+}
+
+Severity severityOf(const CaptureStatus& status) {
+  return status.state == CaptureState::kRetrying || status.state == CaptureState::kStalled ? Severity::kWarning
+                                                                                           : Severity::kInfo;
+}
+
+int monitorSource(const MonitorArguments& arguments) {
+  if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
+  requireModel(arguments.model);
+  if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
+  RecorderOptions recording{.source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments)};
+  const ModelInfo model = readModelInfo(arguments.model, arguments.options);
+  const std::vector<std::string> names = classNames(model);
+  recording.alarms = alarmOptions(arguments, names);
+  CaptureOptions capturing = captureOptions(arguments.source);
+  capturing.source.timeout_s = arguments.timeout_s;
+
+  ServiceNotify service;
+  Outbox outbox;
+  StoreOptions storing;
+  storing.keep_days = arguments.keep_days;
+  storing.max_megabytes = arguments.max_megabytes;
+  StoreWriter store(arguments.database, storing, [&](const Event& event) { outbox.add(event); });
+  Recorder recorder(recording, &store, [&](const Event& event) { outbox.add(event); });
+  TimeLapse time_lapse(arguments, recorder);
+
+  const auto frames = std::make_shared<FrameMailbox>();
+  Capture capture(sourceFactory(arguments.source), capturing, frames, [&](const CaptureStatus& status) {
+    if (status.state != CaptureState::kIdle && status.state != CaptureState::kOpening)
+      recorder.add(Event{unixNow(), EventKind::kSource, severityOf(status), monitor::toString(status)});
+  });
+  InferenceWorker worker(frames, arguments.model, arguments.options,
+                         {.on_result =
+                              [&](const InferenceResult& result) {
+                                const auto sample = recorder.add(result, capture.status().dropped);
+                                if (!sample) return;
+                                time_lapse.add(result, *sample);
+                                outbox.add(*sample);
+                              },
+                          .on_event = [&](const Event& event) { recorder.add(event); }});
+  worker.setFollowFile(true);
+  worker.setInterval(arguments.every_s);
+
+  std::string failure;
+  {
+    StatusLine line(stderrIsTerminal());
+    std::optional<Sample> last;
+    const auto speak = [&] {
+      for (const Event& event : outbox.takeEvents()) {
+        line.clear();
+        if (arguments.json)
+          printLine(eventJson(event));
+        else
+          printNote(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
+      }
+      for (const Sample& sample : outbox.takeSamples()) {
+        last = sample;
+        if (!arguments.json) continue;
+        if (stdoutIsTerminal()) line.clear();
+        printLine(sampleJson(sample, names));
+      }
+    };
+    while (worker.status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
+    if (!worker.status().ready && !interrupted()) {
+      const auto events = outbox.takeEvents();
+      throw Error(events.empty() ? "cannot load '" + arguments.model + "'" : events.back().message);
+    }
+    capture.start();
+    service.ready();
+    std::int64_t next_tick = 0;
+    while (!interrupted()) {
+      const CaptureStatus source = capture.status();
+      const InferenceStatus inference = worker.status();
+      if (const std::int64_t now = steadyNow(); now >= next_tick) {
+        next_tick = now + 1000;
+        recorder.tick(source, unixNow(), now);
+        service.status(statusText(source, inference, store.status(), last));
+      }
+      if (inference.busy_s < kStuckAfterS) service.alive();
+      speak();
+      line.draw(statusText(source, inference, store.status(), last));
+      if (source.state == CaptureState::kEnded &&
+          source.in == source.dropped + inference.processed + inference.failed + inference.stale) {
+        failure = source.message;
+        break;
+      }
+      std::this_thread::sleep_for(100ms);
+    }
+    service.stopping();
+    capture.stop();
+    speak();
+  }
+  if (!store.flush())
+    throw Error("the last " + std::to_string(store.status().pending) +
+                " samples could not be written: " + store.status().problem);
+  if (!failure.empty()) throw Error(failure);
+  if (!arguments.json)
+    printNote(std::to_string(store.status().samples) + " samples in " + arguments.database + "; 'mpm report " +
+              arguments.database + "' sums them up");
+  return kOk;
+}
+
+}  // namespace
+
+Verb addMonitor(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
+  const auto arguments = std::make_shared<MonitorArguments>();
+  verb->add_option("SOURCE", arguments->source,
+                   "Camera (0, /dev/video0), address (rtsp://, http://), video,\nfolder of images. The environment's "
+                   "MPM_SOURCE, where others\ncannot see a password, serves as well")
+      ->envname("MPM_SOURCE")
+      ->option_text(" ");
+  addModelOptions(*verb, arguments->model, arguments->options);
+  verb->add_option("--db", arguments->database, "The SQLite database to write; goes on with one that exists")
+      ->type_name("FILE");
+  verb->add_option("--every", arguments->every_s, "One sample in so many seconds; 0: every frame. Default: 1")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->option_text("SECONDS");
+  verb->add_option("--timeout", arguments->timeout_s,
+                   "Open a camera or address anew that is silent for so long.\nDefault: 10")
+      ->check(CLI::Range(0.01, 1e6))
+      ->option_text("SECONDS");
+  const std::string night = "Day and night";
+  verb->add_option("--lat", arguments->latitude, "By the sun: night while it is 6 degrees below the horizon")
+      ->check(CLI::Range(-90.0, 90.0))
+      ->option_text("DEGREES")
+      ->group(night);
+  verb->add_option("--lon", arguments->longitude, "Degrees north and east")
+      ->check(CLI::Range(-180.0, 180.0))
+      ->option_text("DEGREES")
+      ->group(night);
+  verb->add_option("--night-brightness", arguments->night_brightness, "By the image: night below this mean grey value")
+      ->check(CLI::Range(0.0, 255.0))
+      ->option_text("0..255")
+      ->group(night);
+  verb->add_option("--night", arguments->night_hours, "By the clock: 21:00-06:30, local time")
+      ->option_text("FROM-TO")
+      ->group(night);
+  const std::string keep = "What is kept";
+  verb->add_option("--keep", arguments->keep_days,
+                   "Forget samples, events and snapshots after so many days;\nmeans of hours stay. Default: never")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text("DAYS")
+      ->group(keep);
+  verb->add_option("--max-size", arguments->max_megabytes, "Forget the oldest samples when the database grows larger")
+      ->check(CLI::Range(0.0, 1e9))
+      ->option_text("MB")
+      ->group(keep);
+  verb->add_option("--snapshots", arguments->snapshots, "Write the frame, its overlay and a JSON file there")
+      ->option_text("DIR")
+      ->group(keep);
+  verb->add_option("--snapshot-every", arguments->snapshot_minutes, "How often. Default: 60")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text("MINUTES")
+      ->group(keep);
+  const std::string alarms = "Alarms";
+  verb->add_option("--alarm-no-frame", arguments->alarm_no_frame_s, "No frame for so long")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text("SECONDS")
+      ->group(alarms);
+  verb->add_option("--alarm-tokens-above", arguments->alarm_tokens_above, "More tokens kept than this")
+      ->option_text("N")
+      ->group(alarms);
+  verb->add_option("--alarm-tokens-below", arguments->alarm_tokens_below, "Fewer tokens kept than this")
+      ->option_text("N")
+      ->group(alarms);
+  verb->add_option("--alarm-area", arguments->alarm_areas, "Area of a class: 'car>20' or 'sky<5', percent of the image")
+      ->option_text("CLASS>PERCENT ...")
+      ->group(alarms);
+  verb->add_option("--alarm-minutes", arguments->alarm_minutes,
+                   "For so long before the alarms of tokens and areas go off. Default: 1")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text("MINUTES")
+      ->group(alarms);
+  verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
+  verb->footer(
+      "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that goes away or hangs is opened anew after 1, 2, "
+      "5,\n10, then every 30 s; a disk that is full is tried again every 10 s; a model file that changes is read "
+      "anew.\n"
+      "A kill loses at most the last second. As a service: systemctl enable --now mpm-monitor@NAME.\n\n"
+      "Examples:\n"
+      "  mpm monitor 0 --model vit.onnx --db street.db --lat 48.1 --lon 11.6\n"
+      "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
+      "  mpm report street.db\n");
+  return {verb, [arguments] { return monitorSource(*arguments); }};
+}
+
+}  // namespace mpm::cli
