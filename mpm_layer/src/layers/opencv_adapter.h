@@ -4,6 +4,7 @@
 #include <opencv2/core/version.hpp>
 #include <opencv2/dnn.hpp>
 #include <opencv2/dnn/layer.details.hpp>
+#include <string>
 #include <vector>
 
 /// The differences between OpenCV 4.6 and 5.0 that a layer meets, in one place.
@@ -19,6 +20,16 @@ using MatShape = cv::MatShape;
 #else
 using MatShape = cv::dnn::MatShape;
 #endif
+
+/// The classic engine also in 5.0: the new one gives either all outputs of a net or one, and labels without scores are
+/// what callers ask for.
+inline cv::dnn::Net readOnnx(const std::string& bytes) {
+#if CV_VERSION_MAJOR >= 5
+  return cv::dnn::readNetFromONNX(bytes.data(), bytes.size(), cv::dnn::ENGINE_CLASSIC);
+#else
+  return cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
+#endif
+}
 
 inline MatShape makeShape(const std::vector<int>& sizes) { return MatShape(sizes); }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <opencv2/core/utils/logger.hpp>
 
+#include "layers/opencv_adapter.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 
@@ -34,7 +35,7 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
   if (info) *info = found;
   try {
     const QuietImport quiet;
-    cv::dnn::Net net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
+    cv::dnn::Net net = opencv::readOnnx(bytes);
     net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     return net;
