@@ -104,6 +104,22 @@ std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Sh
   return shape;
 }
 
+std::optional<Shape> einsumShape(const Node& node, const Shape& a, const Shape& b) {
+  std::string equation = node.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow) return std::nullopt;
+  const std::string left = equation.substr(0, comma), right = equation.substr(comma + 1, arrow - comma - 1);
+  if (left.size() != a.size() || right.size() != b.size()) return std::nullopt;
+  Shape shape;
+  for (const char letter : equation.substr(arrow + 2)) {
+    const std::size_t in_left = left.find(letter), in_right = right.find(letter);
+    if (in_left == std::string::npos && in_right == std::string::npos) return std::nullopt;
+    shape.push_back(in_left != std::string::npos ? a[in_left] : b[in_right]);
+  }
+  return shape;
+}
+
 std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   const Shape* a = graph.shape(node.input(0));
   const Shape* b = graph.shape(node.input(1));
@@ -158,6 +174,7 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     return *a;
   }
   if (op == "MatMul") return b ? matMulShape(node, *a, *b) : std::nullopt;
+  if (op == "Einsum") return b && node.inputs.size() == 2 ? einsumShape(node, *a, *b) : std::nullopt;
   if (op == "Gemm") return b ? gemmShape(node, *a, *b) : std::nullopt;
   if (op == "Conv") {
     if (!b || b->size() != 4) return std::nullopt;

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are no model, or a broken one: one clear line each, no crash.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <limits>
+
+#include "mpm/mpm.hpp"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+class BadFile : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+  ConvertOptions options;
+
+  BadFile() { options.schedule = Schedule{}; }
+
+  void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+  std::string goodBytes() { return TinyVit(Dialect{}).graph().model().SerializeAsString(); }
+  void writeChanged(const std::function<void(onnx::GraphProto&)>& change, Dialect dialect = {}) {
+    GraphBuilder builder = TinyVit(dialect).graph();
+    change(*builder.model().mutable_graph());
+    builder.save(path);
+  }
+  static onnx::TensorProto& initializer(onnx::GraphProto& graph, const std::string& name) {
+    for (auto& tensor : *graph.mutable_initializer()) {
+      if (tensor.name() == name) return tensor;
+    }
+    throw std::runtime_error("no initialiser " + name);
+  }
+  void expectError(const std::string& part) {
+    EXPECT_MPM_ERROR(convertModel(path, options), part);
+    EXPECT_MPM_ERROR(readModelInfo(path, options), part);
+    EXPECT_MPM_ERROR(convertModel(path, options), path);
+  }
+};
+
+TEST_F(BadFile, Missing) { expectError("no such file"); }
+
+TEST_F(BadFile, Folder) {
+  path = folder.path();
+  expectError("not a file");
+}
+
+TEST_F(BadFile, Empty) {
+  write("");
+  expectError("the file is empty");
+}
+
+TEST_F(BadFile, Text) {
+  write("This is not a model.\n");
+  expectError("not an ONNX model");
+}
+
+TEST_F(BadFile, CutOffAnywhere) {
+  const std::string bytes = goodBytes();
+  for (std::size_t length = 1; length < bytes.size(); length = length * 5 / 4 + 7) {
+    write(bytes.substr(0, length));
+    EXPECT_THROW(convertModel(path, options), Error) << length << " of " << bytes.size() << " bytes";
+  }
+}
+
+TEST_F(BadFile, EveryByteFlipped) {
+  // Not every change breaks a model; none may crash the reader.
+  const std::string bytes = goodBytes();
+  unsigned state = 5;
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = bytes;
+    for (int flips = 0; flips < 3; ++flips) {
+      state = state * 1664525u + 1013904223u;
+      changed[state % changed.size()] = static_cast<char>(state >> 24);
+    }
+    write(changed);
+    try {
+      convertModel(path, options);
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST_F(BadFile, NoNodes) {
+  onnx::ModelProto model;
+  model.add_opset_import()->set_version(17);
+  model.mutable_graph()->set_name("empty");
+  write(model.SerializeAsString());
+  expectError("holds no graph with nodes");
+}
+
+TEST_F(BadFile, OldOpset) {
+  GraphBuilder builder = TinyVit(Dialect{}).graph();
+  builder.model().mutable_opset_import(0)->set_version(10);
+  builder.save(path);
+  expectError("opset 10 found, 11 or later expected");
+}
+
+TEST_F(BadFile, NoOpset) {
+  GraphBuilder builder = TinyVit(Dialect{}).graph();
+  builder.model().clear_opset_import();
+  builder.save(path);
+  expectError("names no opset");
+}
+
+TEST_F(BadFile, NanWeights) {
+  writeChanged([](onnx::GraphProto& graph) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    initializer(graph, "block1.fc2.b")
+        .mutable_raw_data()
+        ->replace(8, sizeof nan, reinterpret_cast<const char*>(&nan), sizeof nan);
+  });
+  expectError("initialiser 'block1.fc2.b' holds a NaN or an infinity");
+}
+
+TEST_F(BadFile, InfiniteHalfWeights) {
+  Dialect dialect;
+  dialect.storage = Storage::kHalf;
+  writeChanged(
+      [](onnx::GraphProto& graph) {
+        initializer(graph, "block0.proj.b").mutable_raw_data()->replace(0, 2, "\x00\x7c", 2);
+      },
+      dialect);
+  expectError("initialiser 'block0.proj.b' holds a NaN or an infinity");
+}
+
+TEST_F(BadFile, TooFewBytes) {
+  writeChanged([](onnx::GraphProto& graph) { initializer(graph, "block0.proj.b").mutable_raw_data()->resize(20); });
+  expectError("initialiser 'block0.proj.b': 20 bytes found, 96 expected for shape 24");
+}
+
+TEST_F(BadFile, NegativeAndHugeShapes) {
+  writeChanged([](onnx::GraphProto& graph) { initializer(graph, "block0.proj.b").set_dims(0, -24); });
+  expectError("initialiser 'block0.proj.b'");
+  writeChanged([](onnx::GraphProto& graph) {
+    initializer(graph, "block0.proj.b").set_dims(0, std::int64_t{1} << 40);
+    initializer(graph, "block0.proj.b").add_dims(std::int64_t{1} << 40);
+  });
+  expectError("initialiser 'block0.proj.b'");
+}
+
+TEST_F(BadFile, UnknownType) {
+  writeChanged(
+      [](onnx::GraphProto& graph) { initializer(graph, "block0.proj.b").set_data_type(onnx::TensorProto::STRING); });
+  expectError("tensors of ONNX type 8 are not understood");
+}
+
+TEST_F(BadFile, ExternalDataMissingOrShort) {
+  Dialect dialect;
+  dialect.storage = Storage::kExternal;
+  writeChanged([](onnx::GraphProto&) {}, dialect);
+  EXPECT_NO_THROW(convertModel(path, options));
+  std::filesystem::resize_file(folder / "external.data", 1000);
+  expectError("external.data' is too short");
+  std::filesystem::remove(folder / "external.data");
+  expectError("external.data' is missing");
+}
+
+TEST_F(BadFile, ExternalDataElsewhere) {
+  Dialect dialect;
+  dialect.storage = Storage::kExternal;
+  for (const char* location : {"../external.data", "/etc/passwd", "sub/../../external.data", ""}) {
+    writeChanged(
+        [location](onnx::GraphProto& graph) {
+          initializer(graph, "patch.b").mutable_external_data(0)->set_value(location);
+        },
+        dialect);
+    expectError("expected a file in the model's folder");
+  }
+  writeChanged(
+      [](onnx::GraphProto& graph) {
+        initializer(graph, "patch.b").mutable_external_data(1)->set_value("18446744073709551615");
+      },
+      dialect);
+  expectError("is too short");
+  writeChanged(
+      [](onnx::GraphProto& graph) { initializer(graph, "patch.b").mutable_external_data(1)->set_value("12x"); },
+      dialect);
+  expectError("offset '12x', expected a number");
+}
+
+TEST_F(BadFile, Cycle) {
+  writeChanged([](onnx::GraphProto& graph) { graph.mutable_node(3)->set_input(0, graph.node(30).output(0)); });
+  expectError("which no earlier node makes");
+}
+
+TEST_F(BadFile, TwiceMade) {
+  writeChanged([](onnx::GraphProto& graph) { graph.mutable_node(5)->set_output(0, graph.node(4).output(0)); });
+  expectError("again");
+}
+
+TEST_F(BadFile, OutputOfNobody) {
+  writeChanged([](onnx::GraphProto& graph) { graph.mutable_output(0)->set_name("nothing"); });
+  expectError("graph output 'nothing' is made by no node");
+}
+
+TEST_F(BadFile, FunctionThatCallsItself) {
+  GraphBuilder builder = TinyVit(Dialect{}).graph();
+  onnx::FunctionProto& function = *builder.model().add_functions();
+  function.set_name("Loop");
+  function.set_domain("test");
+  function.add_input("x");
+  function.add_output("y");
+  onnx::NodeProto& call = *function.add_node();
+  call.set_op_type("Loop");
+  call.set_domain("test");
+  call.add_input("x");
+  call.add_output("y");
+  onnx::NodeProto& start = *builder.model().mutable_graph()->add_node();
+  start = call;
+  start.set_input(0, "image");
+  builder.save(path);
+  expectError("function 'Loop' calls itself");
+}
+
+TEST_F(BadFile, ConstantThatWouldFillTheMemory) {
+  writeChanged([](onnx::GraphProto& graph) {
+    auto& sides = *graph.add_initializer();
+    sides.set_name("sides");
+    sides.set_data_type(onnx::TensorProto::INT64);
+    sides.add_dims(2);
+    sides.add_int64_data(1 << 20);
+    sides.add_int64_data(1 << 20);
+    auto& node = *graph.add_node();
+    node.set_op_type("ConstantOfShape");
+    node.set_name("huge");
+    node.add_input("sides");
+    node.add_output("huge");
+  });
+  expectError("node 'huge' (ConstantOfShape)");
+}
+
+TEST_F(BadFile, Facts) {
+  write(goodBytes());
+  const auto json = [&](const std::string& text) { std::ofstream(folder / "model.json") << text; };
+  const auto expectJsonError = [&](const std::string& part) {
+    EXPECT_MPM_ERROR(convertModel(path, options), part);
+    EXPECT_MPM_ERROR(convertModel(path, options), folder / "model.json");
+  };
+  json("{");
+  expectJsonError("not valid JSON");
+  json("[1]");
+  expectJsonError("expected an object");
+  json(R"({"mean": [0.5, 0.5]})");
+  expectJsonError("three numbers in 'mean'");
+  json(R"({"std": [0.5, 0, 0.5]})");
+  expectJsonError("three positive numbers in 'std'");
+  json(R"({"input": {"channels": "GRB"}})");
+  expectJsonError("\"RGB\" or \"BGR\"");
+  json(R"({"classes": [{"name": "sky", "color": "blue"}]})");
+  expectJsonError("a colour such as");
+  json(R"({"classes": [{"color": "#0000ff"}]})");
+  expectJsonError("a class with a name");
+  json(R"({"ignore": 300})");
+  expectJsonError("a whole number from 0 to 255 in 'ignore'");
+}
+
+TEST_F(BadFile, FactsWithAnotherNumberOfClasses) {
+  Dialect dialect;
+  dialect.head = HeadStyle::kLinear;
+  TinyVit(dialect).save(path);
+  std::ofstream(folder / "model.json") << R"({"classes": [{"name": "sky", "color": "#0000ff"}]})";
+  expectError("names 1 classes, the graph has 6");
+}
+
+}  // namespace
+}  // namespace mpm::test

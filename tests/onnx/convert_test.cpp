@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a converted file looks like, how it is written, and other input sizes.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "mpm/mpm.hpp"
+#include "onnx/model_info_json.h"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+class Convert : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+  Dialect dialect;
+  ConvertOptions options;
+
+  Convert() {
+    dialect.head = HeadStyle::kMask;
+    options.schedule = Schedule{1, 2};
+  }
+};
+
+TEST_F(Convert, NamesAndMetadata) {
+  TinyVit(dialect).save(path);
+  std::ofstream(folder / "model.json")
+      << R"({"name": "tiny", "mean": [0.1, 0.2, 0.3], "input": {"channels": "BGR"}, "ignore": 9})";
+  ModelInfo info;
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(path, options, &info)));
+  std::vector<std::string> names;
+  for (const auto& node : model.graph().node()) {
+    EXPECT_EQ(node.name(), node.output(0));
+    EXPECT_EQ(node.domain(), "ai.mpm");
+    names.push_back(node.name());
+  }
+  EXPECT_THAT(
+      names, ::testing::ElementsAre("backbone/patch_embed", "backbone/block0", "merge/before_block1", "backbone/block1",
+                                    "merge/before_block2", "backbone/block2", "backbone/norm",
+                                    ::testing::StartsWith("head/"), "head/class_tokens", "head/block0", "head/block1",
+                                    "head/norm", "head/mask_scores", "scores", "labels", "merge_map"));
+  std::vector<std::string> outputs;
+  for (const auto& output : model.graph().output()) outputs.push_back(output.name());
+  EXPECT_THAT(outputs, ::testing::UnorderedElementsAre("labels", "scores", "merge_map", "token_counts"));
+  std::map<std::string, std::string> metadata;
+  for (const auto& entry : model.metadata_props()) metadata[entry.key()] = entry.value();
+  EXPECT_EQ(metadata["mpm.format"], "1");
+  const ModelInfo read = onnx_graph::fromJson(metadata["mpm.info"]);
+  EXPECT_EQ(onnx_graph::toJson(read), onnx_graph::toJson(info));
+  EXPECT_EQ(read.facts.name, "tiny");
+  EXPECT_EQ(read.facts.channels, "BGR");
+  EXPECT_EQ(read.facts.ignore, 9);
+  EXPECT_EQ(read.facts.mean, (std::array<float, 3>{0.1f, 0.2f, 0.3f}));
+  EXPECT_EQ(read.schedule, (Schedule{1, 2}));
+  EXPECT_EQ(read.head, "mask_transformer");
+  EXPECT_EQ(read.classes, TinyVit::kClasses);
+}
+
+TEST_F(Convert, InfoOfPlainAndConverted) {
+  TinyVit(dialect).save(path);
+  const ModelInfo plain = readModelInfo(path, options);
+  EXPECT_FALSE(plain.converted);
+  EXPECT_EQ(plain.opset, 17);
+  EXPECT_EQ(plain.facts.name, "model");
+  EXPECT_GT(plain.parameters, 10000);
+  const ModelInfo made = convertFile(path, folder / "converted.onnx", options);
+  const ModelInfo converted = readModelInfo(folder / "converted.onnx");
+  EXPECT_TRUE(converted.converted);
+  EXPECT_EQ(onnx_graph::toJson(made), onnx_graph::toJson(converted));
+  EXPECT_EQ(plain.parameters, converted.parameters);
+}
+
+TEST_F(Convert, ConvertedFilePassesThroughUnchanged) {
+  TinyVit(dialect).save(path);
+  convertFile(path, folder / "once.onnx", options);
+  convertFile(folder / "once.onnx", folder / "twice.onnx");
+  const auto bytes = [&](const char* name) {
+    std::ifstream file(folder / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(bytes("once.onnx"), bytes("twice.onnx"));
+  EXPECT_EQ(bytes("once.onnx"), convertModel(path, options)) << "two conversions differ";
+}
+
+TEST_F(Convert, FullDiskLeavesNothingBehind) {
+  TinyVit(dialect).save(path);
+  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}); };
+  const auto before = files();
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  rlimit small = old;
+  small.rlim_cur = 4096;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_MPM_ERROR(convertFile(path, folder / "out.onnx", options), "out.onnx: cannot write");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(files(), before);
+  EXPECT_MPM_ERROR(convertFile(path, folder / "no/such/folder.onnx", options), "cannot write");
+}
+
+/// Another input size: positions resized bilinearly, the head on the new grid.
+TEST_F(Convert, OtherInputSize) {
+  for (const HeadStyle head : {HeadStyle::kMask, HeadStyle::kLinear}) {
+    for (const int special : {1, 2}) {
+      dialect.head = head;
+      dialect.special = special;
+      TinyVit vit(dialect);
+      vit.save(path);
+      options.schedule = Schedule{};
+      for (const auto& [grid_h, grid_w] : {std::pair(3, 5), {6, 4}, {2, 9}}) {
+        options.input_size = Size2{grid_h * TinyVit::kPatch, grid_w * TinyVit::kPatch};
+        ModelInfo info;
+        cv::dnn::Net net = readNet(path, options, &info);
+        EXPECT_EQ(info.grid, (Size2{grid_h, grid_w}));
+        const auto image = TinyVit::image(4, info.input.height, info.input.width);
+        const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, {"scores"});
+        EXPECT_LT(difference(found[0], vit.scores(image, grid_h, grid_w)), 1e-4) << grid_h << "x" << grid_w;
+      }
+    }
+  }
+}
+
+/// Positions of one grid in a graph whose input size is symbolic: read at that grid, then resized.
+TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
+  dialect.symbolic = true;
+  dialect.head = HeadStyle::kLinear;
+  dialect.resize_in_graph = false;
+  TinyVit vit(dialect);
+  vit.save(path);
+  std::ofstream(folder / "model.json") << R"({"input": {"height": 12, "width": 20}})";
+  options.schedule = Schedule{};
+  EXPECT_EQ(readModelInfo(path, options).input, (Size2{12, 20}));
+  options.input_size = Size2{16, 24};
+  cv::dnn::Net net = readNet(path, options);
+  const auto image = TinyVit::image(4, 16, 24);
+  EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
+}
+
+TEST_F(Convert, LocalFunctionsArePutInPlace) {
+  dialect.head = HeadStyle::kFeatures;
+  TinyVit vit(dialect);
+  GraphBuilder builder = vit.graph();
+  // Every Softmax becomes a call of a function that holds one, its axis an attribute of the call.
+  onnx::FunctionProto& function = *builder.model().add_functions();
+  function.set_name("Attend");
+  function.set_domain("test");
+  function.add_input("x");
+  function.add_output("y");
+  function.add_attribute("axis");
+  onnx::NodeProto& body = *function.add_node();
+  body.set_op_type("Softmax");
+  body.add_input("x");
+  body.add_output("y");
+  onnx::AttributeProto& axis = *body.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_ref_attr_name("axis");
+  for (auto& node : *builder.model().mutable_graph()->mutable_node()) {
+    if (node.op_type() != "Softmax") continue;
+    node.set_op_type("Attend");
+    node.set_domain("test");
+  }
+  builder.save(path);
+  options.schedule = Schedule{};
+  cv::dnn::Net net = readNet(path, options);
+  const auto image = TinyVit::image(4);
+  const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"});
+  EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
+}
+
+TEST(Options, Schedules) {
+  EXPECT_EQ(parseSchedule("2,5"), (Schedule{2, 5}));
+  EXPECT_EQ(parseSchedule("none"), Schedule{});
+  EXPECT_EQ(toString(Schedule{0, 11}), "0,11");
+  EXPECT_EQ(toString(Schedule{}), "none");
+  for (const char* text : {"", "2,", ",2", "a", "2,b", "2 5", "-1", "2,2", "5,2", "99999999999"}) {
+    EXPECT_MPM_ERROR(parseSchedule(text), "schedule") << text;
+  }
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/graph_builder.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace mpm::test {
+namespace {
+
+constexpr const char* kDataFile = "external.data";
+
+template <typename T>
+void append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// Bits of a normal half or zero, which is all that the tests' weights are.
+std::uint16_t halfBits(double value) {
+  const double magnitude = std::abs(value);
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (magnitude < std::ldexp(1.0, -14)) return static_cast<std::uint16_t>(sign | std::lrint(std::ldexp(magnitude, 24)));
+  int exponent = 0;
+  const double fraction = std::frexp(magnitude, &exponent);  // 0.5 <= fraction < 1
+  const long mantissa = std::lrint(std::ldexp(fraction, 11)) - 1024;
+  return static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + mantissa));
+}
+
+double halfValue(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const double mantissa = bits & 1023;
+  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+}  // namespace
+
+double roundedToHalf(double value) { return halfValue(halfBits(value)); }
+
+GraphBuilder::GraphBuilder(int opset, Storage storage) : opset_(opset), storage_(storage) {
+  model_.set_ir_version(7);
+  model_.add_opset_import()->set_version(opset);
+  model_.mutable_graph()->set_name("test");
+}
+
+void GraphBuilder::input(const std::string& name, const std::vector<long>& shape) {
+  onnx::ValueInfoProto& value = *model_.mutable_graph()->add_input();
+  value.set_name(name);
+  auto& type = *value.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  for (const long side : shape) {
+    auto& dim = *type.mutable_shape()->add_dim();
+    if (side > 0) {
+      dim.set_dim_value(side);
+    } else {
+      dim.set_dim_param("any");
+    }
+  }
+}
+
+void GraphBuilder::output(const std::string& name) { model_.mutable_graph()->add_output()->set_name(name); }
+
+std::string GraphBuilder::node(const std::string& op, const std::vector<std::string>& inputs,
+                               const std::vector<Attribute>& attributes, int outputs, const std::string& name) {
+  onnx::NodeProto& made = *model_.mutable_graph()->add_node();
+  made.set_op_type(op);
+  const std::string first = name.empty() ? fresh(op) : name;
+  made.set_name(first);
+  for (const std::string& value : inputs) made.add_input(value);
+  for (int i = 0; i < outputs; ++i) made.add_output(i == 0 ? first : other(first, i));
+  for (const auto& [key, value] : attributes) {
+    onnx::AttributeProto& attribute = *made.add_attribute();
+    attribute.set_name(key);
+    if (const long* integer = std::get_if<long>(&value)) {
+      attribute.set_type(onnx::AttributeProto::INT);
+      attribute.set_i(*integer);
+    } else if (const double* real = std::get_if<double>(&value)) {
+      attribute.set_type(onnx::AttributeProto::FLOAT);
+      attribute.set_f(static_cast<float>(*real));
+    } else if (const std::string* text = std::get_if<std::string>(&value)) {
+      attribute.set_type(onnx::AttributeProto::STRING);
+      attribute.set_s(*text);
+    } else {
+      attribute.set_type(onnx::AttributeProto::INTS);
+      for (const long each : std::get<std::vector<long>>(value)) attribute.add_ints(each);
+    }
+  }
+  return first;
+}
+
+onnx::TensorProto GraphBuilder::tensor(const std::string& name, const std::vector<long>& shape,
+                                       const std::vector<double>& values) {
+  onnx::TensorProto proto;
+  proto.set_name(name);
+  for (const long side : shape) proto.add_dims(side);
+  std::string bytes;
+  const bool half = storage_ == Storage::kHalf, wide = storage_ == Storage::kDouble;
+  proto.set_data_type(half ? onnx::TensorProto::FLOAT16 : wide ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT);
+  for (const double value : values) {
+    if (storage_ == Storage::kFloatField) {
+      proto.add_float_data(static_cast<float>(value));
+    } else if (half) {
+      append(bytes, halfBits(value));
+    } else if (wide) {
+      append(bytes, value);
+    } else {
+      append(bytes, static_cast<float>(value));
+    }
+  }
+  if (storage_ == Storage::kFloatField) return proto;
+  if (storage_ != Storage::kExternal) {
+    proto.set_raw_data(bytes);
+    return proto;
+  }
+  proto.set_data_location(onnx::TensorProto::EXTERNAL);
+  const auto entry = [&](const char* key, const std::string& value) {
+    onnx::StringStringEntryProto& made = *proto.add_external_data();
+    made.set_key(key);
+    made.set_value(value);
+  };
+  entry("location", kDataFile);
+  entry("offset", std::to_string(external_.size()));
+  entry("length", std::to_string(bytes.size()));
+  external_ += bytes;
+  return proto;
+}
+
+std::string GraphBuilder::weights(const std::string& name, const std::vector<long>& shape,
+                                  const std::vector<double>& values) {
+  if (storage_ == Storage::kConstantNode) {
+    onnx::NodeProto& made = *model_.mutable_graph()->add_node();
+    made.set_op_type("Constant");
+    made.set_name(name);
+    made.add_output(name);
+    onnx::AttributeProto& attribute = *made.add_attribute();
+    attribute.set_name("value");
+    attribute.set_type(onnx::AttributeProto::TENSOR);
+    *attribute.mutable_t() = tensor("", shape, values);
+    return name;
+  }
+  *model_.mutable_graph()->add_initializer() = tensor(name, shape, values);
+  if (storage_ == Storage::kIdentity) return node("Identity", {name});
+  // Half and double weights of a float graph come behind a Cast.
+  if (storage_ == Storage::kHalf || storage_ == Storage::kDouble) return node("Cast", {name}, {{"to", 1L}});
+  return name;
+}
+
+std::string GraphBuilder::ints(const std::vector<long>& values) {
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  proto.set_name(fresh("ints"));
+  proto.set_data_type(onnx::TensorProto::INT64);
+  proto.add_dims(static_cast<long>(values.size()));
+  for (const long value : values) proto.add_int64_data(value);
+  return proto.name();
+}
+
+std::string GraphBuilder::intScalar(long value) {
+  const std::string name = ints({value});
+  model_.mutable_graph()->mutable_initializer(model_.graph().initializer_size() - 1)->clear_dims();
+  return name;
+}
+
+std::string GraphBuilder::number(double value) {
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  proto.set_name(fresh("number"));
+  proto.set_data_type(onnx::TensorProto::FLOAT);
+  proto.add_float_data(static_cast<float>(value));
+  return proto.name();
+}
+
+std::string GraphBuilder::squeeze(const std::string& x, long axis) {
+  if (opset_ < 13) return node("Squeeze", {x}, {{"axes", std::vector<long>{axis}}});
+  return node("Squeeze", {x, ints({axis})});
+}
+
+std::string GraphBuilder::unsqueeze(const std::string& x, long axis) {
+  if (opset_ < 13) return node("Unsqueeze", {x}, {{"axes", std::vector<long>{axis}}});
+  return node("Unsqueeze", {x, ints({axis})});
+}
+
+std::string GraphBuilder::reduceMean(const std::string& x, long axis, bool keep) {
+  if (opset_ < 18) return node("ReduceMean", {x}, {{"axes", std::vector<long>{axis}}, {"keepdims", long{keep}}});
+  return node("ReduceMean", {x, ints({axis})}, {{"keepdims", long{keep}}});
+}
+
+std::string GraphBuilder::reduceSum(const std::string& x, long axis) {
+  if (opset_ < 13) return node("ReduceSum", {x}, {{"axes", std::vector<long>{axis}}});
+  return node("ReduceSum", {x, ints({axis})});
+}
+
+std::string GraphBuilder::split(const std::string& x, long axis, const std::vector<long>& sizes) {
+  const int parts = static_cast<int>(sizes.size());
+  if (opset_ < 13) return node("Split", {x}, {{"axis", axis}, {"split", sizes}}, parts);
+  if (opset_ < 18) return node("Split", {x, ints(sizes)}, {{"axis", axis}}, parts);
+  return node("Split", {x}, {{"axis", axis}, {"num_outputs", long{parts}}}, parts);
+}
+
+void GraphBuilder::save(const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  model_.SerializeToOstream(&file);
+  if (storage_ != Storage::kExternal) return;
+  std::ofstream(std::filesystem::path(path).parent_path() / kDataFile, std::ios::binary) << external_;
+}
+
+}  // namespace mpm::test

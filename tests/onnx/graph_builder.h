@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mpm::test {
+
+/// How a builder stores weights.
+enum class Storage { kFloat, kHalf, kDouble, kFloatField, kConstantNode, kIdentity, kExternal };
+
+/// Writes ONNX graphs by hand, node for node as an exporter would.
+class GraphBuilder {
+ public:
+  using Attribute = std::pair<const char*, std::variant<long, double, std::string, std::vector<long>>>;
+
+  explicit GraphBuilder(int opset, Storage storage = Storage::kFloat);
+
+  int opset() const { return opset_; }
+  /// A side of 0 is symbolic.
+  void input(const std::string& name, const std::vector<long>& shape);
+  void output(const std::string& name);
+  /// A node; returns its first output.
+  std::string node(const std::string& op, const std::vector<std::string>& inputs,
+                   const std::vector<Attribute>& attributes = {}, int outputs = 1, const std::string& name = "");
+  /// Output `index` of the node that made `first`.
+  static std::string other(const std::string& first, int index) { return first + "#" + std::to_string(index); }
+  /// Weights, stored as the builder was told.
+  std::string weights(const std::string& name, const std::vector<long>& shape, const std::vector<double>& values);
+  std::string ints(const std::vector<long>& values);
+  std::string intScalar(long value);
+  std::string number(double value);
+
+  // Spellings that changed with the opset.
+  std::string squeeze(const std::string& x, long axis);
+  std::string unsqueeze(const std::string& x, long axis);
+  std::string reshape(const std::string& x, const std::vector<long>& shape) {
+    return node("Reshape", {x, ints(shape)});
+  }
+  std::string transpose(const std::string& x, const std::vector<long>& order) {
+    return node("Transpose", {x}, {{"perm", order}});
+  }
+  std::string slice(const std::string& x, long axis, long begin, long end) {
+    return node("Slice", {x, ints({begin}), ints({end}), ints({axis})});
+  }
+  std::string reduceMean(const std::string& x, long axis, bool keep = true);
+  std::string reduceSum(const std::string& x, long axis);
+  /// Equal parts; returns the first.
+  std::string split(const std::string& x, long axis, const std::vector<long>& sizes);
+
+  onnx::ModelProto& model() { return model_; }
+  /// Writes the file, and beside it NAME.data when weights are external.
+  void save(const std::string& path);
+
+ private:
+  onnx::TensorProto tensor(const std::string& name, const std::vector<long>& shape, const std::vector<double>& values);
+  std::string fresh(const std::string& stem) { return stem + "_" + std::to_string(count_++); }
+
+  onnx::ModelProto model_;
+  std::string external_;
+  int opset_;
+  Storage storage_;
+  int count_ = 0;
+};
+
+/// Nearest IEEE half of `value` (round to even), as a number.
+double roundedToHalf(double value);
+
+}  // namespace mpm::test

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnx/graph_builder.h"
+
+namespace mpm::test {
+
+enum class NormStyle { kOp, kPow, kMul, kReciprocal, kPowHalf };
+enum class ActivationStyle {
+  kErfOp,
+  kErfHalfLast,
+  kErfHalfFirst,
+  kErfHalfInside,
+  kErfDivided,
+  kTanhOp,
+  kTanhPow,
+  kTanhMul,
+  kQuick,
+  kSilu,
+  kRelu
+};
+enum class QkvStyle {
+  kGather,
+  kSplitSqueeze,
+  kSlice,
+  kChunk,
+  kSeparate,
+  kBatchedHeads,
+  kTokensFirst,
+  kEinsum,
+  kAttentionOp
+};
+enum class ScaleStyle { kScores, kScoresDiv, kQuery, kBoth, kNone };
+enum class BiasStyle { kPresent, kAbsent, kZero, kAddedLater };
+enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv };
+enum class PositionStyle { kAfterConcat, kBeforeConcat, kRegistersLater };
+enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMask, kClassToken, kClassSlice, kMean, kTap };
+enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
+
+/// One way to write down a ViT.
+struct Dialect {
+  std::string name;
+  int opset = 17;
+  Storage storage = Storage::kFloat;
+  NormStyle norm = NormStyle::kOp;
+  ActivationStyle activation = ActivationStyle::kErfHalfLast;
+  QkvStyle qkv = QkvStyle::kGather;
+  ScaleStyle scale = ScaleStyle::kScores;
+  BiasStyle qkv_bias = BiasStyle::kPresent;
+  LinearStyle linear = LinearStyle::kMatMul;
+  PositionStyle position = PositionStyle::kAfterConcat;
+  HeadStyle head = HeadStyle::kFeatures;
+  L2Style l2 = L2Style::kSumSqrt;
+  int special = 1;
+  bool layer_scale = false, qk_norm = false, gated = false, gated_fused = false, mlp_norm = false, pre_norm = false;
+  bool symbolic = false;        ///< batch and size of the input are not given
+  bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
+  bool resize_in_graph = true;  ///< a segmentation head ends with a Resize
+  bool argmax = false;
+};
+
+/// A tiny random ViT: written as ONNX in a dialect, and evaluated by double-precision loops.
+class TinyVit {
+ public:
+  static constexpr int kDim = 24, kHeads = 2, kHeadDim = 12, kHidden = 20, kBlocks = 3, kPatch = 4, kGridH = 3,
+                       kGridW = 5;
+  static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 6;
+
+  explicit TinyVit(Dialect dialect, unsigned seed = 7);
+
+  const Dialect& dialect() const { return dialect_; }
+  /// The graph, not yet saved, for tests that damage it.
+  GraphBuilder graph();
+  void save(const std::string& path) { graph().save(path); }
+
+  /// Input {1, 3, kHeight, kWidth}.
+  static std::vector<double> image(unsigned seed, int height = kHeight, int width = kWidth);
+  /// What the graph's outputs are for that image, in order.
+  std::vector<std::vector<double>> evaluate(const std::vector<double>& image) const;
+  /// Scores {classes, grid_h, grid_w} of a segmentation head for an image of another size, positions resized.
+  std::vector<double> scores(const std::vector<double>& image, int grid_h, int grid_w) const;
+
+ private:
+  friend class TinyVitWriter;
+  using Values = std::vector<double>;
+
+  const Values& weight(const std::string& name) const { return weights_.at(name); }
+  void draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state);
+  void drawBlock(const std::string& name, unsigned& state);
+  Values linear(const Values& x, const std::string& name, int in, int out) const;
+  Values norm(const Values& x, const std::string& name, int width, double eps) const;
+  Values block(const Values& x, const std::string& name) const;
+  Values attention(const Values& x, const std::string& name) const;
+  Values activate(Values x) const;
+  std::vector<Values> streams(const Values& image, int grid_h, int grid_w) const;
+  Values encode(const Values& image, int grid_h, int grid_w) const;
+
+  Dialect dialect_;
+  std::map<std::string, Values> weights_;
+};
+
+}  // namespace mpm::test

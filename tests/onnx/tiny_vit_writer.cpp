@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "onnx/tiny_vit.h"
+
+namespace mpm::test {
+
+/// Writes a TinyVit down, node for node, as its dialect says.
+class TinyVitWriter {
+ public:
+  explicit TinyVitWriter(const TinyVit& vit)
+      : vit_(vit), dialect_(vit.dialect()), g_(dialect_.opset, dialect_.storage) {}
+
+  GraphBuilder write() {
+    const bool symbolic = dialect_.symbolic;
+    g_.input("image", {symbolic ? 0 : 1, 3, symbolic ? 0 : TinyVit::kHeight, symbolic ? 0 : TinyVit::kWidth});
+    std::string x = embedding();
+    if (dialect_.pre_norm) x = norm(x, "pre", TinyVit::kDim, 1e-6);
+    std::string tap;
+    for (int i = 0; i < TinyVit::kBlocks; ++i) {
+      if (i == 2) tap = x;
+      x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
+    }
+    if (dialect_.head == HeadStyle::kTap) g_.output(g_.node("Identity", {tap}, {}, 1, "tap"));
+    head(norm(x, "norm", TinyVit::kDim, 1e-6));
+    return std::move(g_);
+  }
+
+ private:
+  using Ints = std::vector<long>;
+
+  static constexpr long kDim = TinyVit::kDim, kHeads = TinyVit::kHeads, kHeadDim = TinyVit::kHeadDim,
+                        kHidden = TinyVit::kHidden;
+  long tokens() const { return dialect_.special + TinyVit::kTokens; }
+
+  std::string stored(const std::string& name, const Ints& shape) { return g_.weights(name, shape, vit_.weight(name)); }
+
+  std::string embedding() {
+    std::string image = "image";
+    if (dialect_.normalises) {
+      image = g_.node("Sub", {image, g_.weights("mean", {1, 3, 1, 1}, {0.25, 0.5, 0.75})});
+      image = g_.node("Div", {image, g_.weights("deviation", {1, 3, 1, 1}, {0.5, 0.625, 0.75})});
+    }
+    const long patch = TinyVit::kPatch, special = dialect_.special, patches = TinyVit::kTokens;
+    std::string x = g_.node("Conv", {image, stored("patch.w", {kDim, 3, patch, patch}), stored("patch.b", {kDim})},
+                            {{"kernel_shape", Ints{patch, patch}}, {"strides", Ints{patch, patch}}});
+    if (dialect_.symbolic) {
+      // As PyTorch's flatten(2) comes out of a trace with dynamic axes.
+      const std::string shape = g_.node("Shape", {x});
+      const std::string front = g_.node("Slice", {shape, g_.ints({0}), g_.ints({2}), g_.ints({0})});
+      x = g_.node("Reshape", {x, g_.node("Concat", {front, g_.ints({-1})}, {{"axis", 0L}})});
+    } else {
+      x = g_.reshape(x, {1, kDim, -1});
+    }
+    x = g_.transpose(x, {0, 2, 1});
+    const auto& position = vit_.weight("position");
+    const auto part = [&](long first, long count) {
+      return std::vector<double>(position.begin() + first * kDim, position.begin() + (first + count) * kDim);
+    };
+    const auto& specials = vit_.weight("special");
+    const auto specialRows = [&](const char* name, long first, long count) {
+      const std::string rows = g_.weights(name, {1, count, kDim},
+                                          {specials.begin() + first * kDim, specials.begin() + (first + count) * kDim});
+      if (!dialect_.symbolic) return g_.node("Expand", {rows, g_.ints({1, count, kDim})});
+      const std::string batch = g_.node("Gather", {g_.node("Shape", {"image"}), g_.intScalar(0)}, {{"axis", 0L}});
+      const std::string shape = g_.node("Concat", {g_.unsqueeze(batch, 0), g_.ints({count, kDim})}, {{"axis", 0L}});
+      return g_.node("Expand", {rows, shape});
+    };
+    if (dialect_.position == PositionStyle::kBeforeConcat || special == 0) {
+      x = g_.node("Add", {x, g_.weights("position", {1, patches, kDim}, part(special, patches))});
+      return special == 0 ? x : g_.node("Concat", {specialRows("special", 0, special), x}, {{"axis", 1L}});
+    }
+    if (dialect_.position == PositionStyle::kAfterConcat) {
+      x = g_.node("Concat", {specialRows("special", 0, special), x}, {{"axis", 1L}});
+      return g_.node("Add", {x, g_.weights("position", {1, tokens(), kDim}, position)});
+    }
+    // DINOv2 with registers: the class token gets a position, the registers slip in behind it without one.
+    x = g_.node("Concat", {specialRows("class", 0, 1), x}, {{"axis", 1L}});
+    std::vector<double> placed = part(0, 1), rest = part(special, patches);
+    placed.insert(placed.end(), rest.begin(), rest.end());
+    x = g_.node("Add", {x, g_.weights("position", {1, 1 + patches, kDim}, placed)});
+    return g_.node("Concat",
+                   {g_.slice(x, 1, 0, 1), specialRows("registers", 1, special - 1), g_.slice(x, 1, 1, 1L << 60)},
+                   {{"axis", 1L}});
+  }
+
+  std::string norm(const std::string& x, const std::string& name, long width, double eps) {
+    const std::string w = stored(name + ".w", {width}), b = stored(name + ".b", {width});
+    if (dialect_.norm == NormStyle::kOp) {
+      return g_.node("LayerNormalization", {x, w, b}, {{"axis", -1L}, {"epsilon", eps}});
+    }
+    const std::string centred = g_.node("Sub", {x, g_.reduceMean(x, -1)});
+    const bool twice = dialect_.norm == NormStyle::kPow;
+    const std::string square = twice ? g_.node("Pow", {centred, g_.number(2)}) : g_.node("Mul", {centred, centred});
+    const std::string variance = g_.node("Add", {g_.reduceMean(square, -1), g_.number(eps)});
+    std::string unit;
+    if (dialect_.norm == NormStyle::kReciprocal) {
+      unit = g_.node("Mul", {centred, g_.node("Reciprocal", {g_.node("Sqrt", {variance})})});
+    } else if (dialect_.norm == NormStyle::kPowHalf) {
+      unit = g_.node("Div", {centred, g_.node("Pow", {variance, g_.number(0.5)})});
+    } else {
+      unit = g_.node("Div", {centred, g_.node("Sqrt", {variance})});
+    }
+    return g_.node("Add", {g_.node("Mul", {unit, w}), b});
+  }
+
+  /// Rows of several linear layers, one behind the other.
+  std::vector<double> joined(const std::vector<std::string>& names, const char* part) const {
+    std::vector<double> all;
+    for (const std::string& name : names)
+      all.insert(all.end(), vit_.weight(name + part).begin(), vit_.weight(name + part).end());
+    return all;
+  }
+
+  /// One linear layer made of the rows of `names`; x {1, rows, in}.
+  std::string linear(const std::string& x, const std::vector<std::string>& names, long rows, long in,
+                     bool bias = true) {
+    const std::vector<double> w = joined(names, ".w"), b = joined(names, ".b");
+    const auto out = static_cast<long>(b.size());
+    std::string stem = names[0];
+    if (names.size() > 1) stem += "+";
+    std::vector<double> turned(w.size());
+    for (long o = 0; o < out; ++o) {
+      for (long i = 0; i < in; ++i)
+        turned[static_cast<std::size_t>(i * out + o)] = w[static_cast<std::size_t>(o * in + i)];
+    }
+    switch (dialect_.linear) {
+      case LinearStyle::kMatMul: {
+        const std::string y = g_.node("MatMul", {x, g_.weights(stem + ".w", {in, out}, turned)});
+        return bias ? g_.node("Add", {g_.weights(stem + ".b", {out}, b), y}) : y;
+      }
+      case LinearStyle::kGemm:
+      case LinearStyle::kGemmPlain: {
+        const bool transB = dialect_.linear == LinearStyle::kGemm;
+        std::vector<std::string> inputs{
+            g_.reshape(x, {-1, in}),
+            g_.weights(stem + ".w", transB ? Ints{out, in} : Ints{in, out}, transB ? w : turned)};
+        if (bias) inputs.push_back(g_.weights(stem + ".b", {out}, b));
+        return g_.reshape(g_.node("Gemm", inputs, {{"transB", long{transB}}}), {1, rows, out});
+      }
+      case LinearStyle::kConv:
+        break;
+    }
+    const std::string map = g_.reshape(g_.transpose(x, {0, 2, 1}), {1, in, rows, 1});
+    std::vector<std::string> inputs{map, g_.weights(stem + ".w", {out, in, 1, 1}, w)};
+    if (bias) inputs.push_back(g_.weights(stem + ".b", {out}, b));
+    return g_.transpose(g_.reshape(g_.node("Conv", inputs, {{"kernel_shape", Ints{1, 1}}}), {1, out, rows}), {0, 2, 1});
+  }
+
+  std::string activation(const std::string& x) {
+    const auto mul = [&](const std::string& a, const std::string& b) { return g_.node("Mul", {a, b}); };
+    const auto plus1 = [&](const std::string& a) { return g_.node("Add", {a, g_.number(1)}); };
+    const auto erf = [&](const std::string& a) { return g_.node("Erf", {a}); };
+    const double root = std::sqrt(2.0);
+    switch (dialect_.activation) {
+      case ActivationStyle::kErfOp:
+        return g_.node("Gelu", {x});
+      case ActivationStyle::kTanhOp:
+        return g_.node("Gelu", {x}, {{"approximate", std::string("tanh")}});
+      case ActivationStyle::kErfHalfLast:
+        return mul(mul(x, plus1(erf(g_.node("Div", {x, g_.number(root)})))), g_.number(0.5));
+      case ActivationStyle::kErfHalfFirst:
+        return mul(mul(x, g_.number(0.5)), plus1(erf(g_.node("Div", {x, g_.number(root)}))));
+      case ActivationStyle::kErfHalfInside:
+        return mul(x, mul(g_.number(0.5), plus1(erf(mul(x, g_.number(1 / root))))));
+      case ActivationStyle::kErfDivided:
+        return g_.node("Div", {mul(plus1(erf(mul(x, g_.number(1 / root)))), x), g_.number(2)});
+      case ActivationStyle::kQuick:
+        return mul(x, g_.node("Sigmoid", {mul(x, g_.number(1.702))}));
+      case ActivationStyle::kSilu:
+        return mul(g_.node("Sigmoid", {x}), x);
+      case ActivationStyle::kRelu:
+        return g_.node("Relu", {x});
+      case ActivationStyle::kTanhPow:
+      case ActivationStyle::kTanhMul:
+        break;
+    }
+    const bool pow = dialect_.activation == ActivationStyle::kTanhPow;
+    const std::string cube = pow ? g_.node("Pow", {x, g_.number(3)}) : mul(mul(x, x), x);
+    const std::string inner = g_.node("Add", {x, mul(cube, g_.number(0.044715))});
+    const std::string bent = plus1(g_.node("Tanh", {mul(inner, g_.number(0.7978845608))}));
+    return pow ? mul(mul(x, g_.number(0.5)), bent) : mul(g_.number(0.5), mul(x, bent));
+  }
+
+  struct Heads {
+    std::string q, k, v;  ///< {1, heads, tokens, head_dim}, or without the 1, or tokens in front, as the style has it
+  };
+
+  Heads project(const std::string& x, const std::string& name, long rows) {
+    const std::vector<std::string> all{name + ".q", name + ".k", name + ".v"};
+    const bool bias = dialect_.qkv_bias == BiasStyle::kPresent || dialect_.qkv_bias == BiasStyle::kZero;
+    const auto byHead = [&](const std::string& part) {
+      return g_.transpose(g_.reshape(part, {1, rows, kHeads, kHeadDim}), {0, 2, 1, 3});
+    };
+    const std::string axis = "axis";
+    switch (dialect_.qkv) {
+      case QkvStyle::kChunk: {
+        const std::string first = g_.split(linear(x, all, rows, kDim, bias), -1, {kDim, kDim, kDim});
+        return {byHead(first), byHead(GraphBuilder::other(first, 1)), byHead(GraphBuilder::other(first, 2))};
+      }
+      case QkvStyle::kSeparate:
+      case QkvStyle::kEinsum:
+      case QkvStyle::kAttentionOp: {
+        const auto one = [&](const std::string& part) {
+          const std::string y = linear(x, {part}, rows, kDim, bias);
+          return dialect_.qkv == QkvStyle::kEinsum ? g_.reshape(y, {1, rows, kHeads, kHeadDim}) : byHead(y);
+        };
+        return {one(all[0]), one(all[1]), one(all[2])};
+      }
+      case QkvStyle::kBatchedHeads: {
+        // torch.nn.MultiheadAttention: tokens first, heads in the batch.
+        const auto one = [&](const std::string& part) {
+          const std::string y = g_.reshape(linear(x, {part}, rows, kDim, bias), {rows, 1, kDim});
+          return g_.transpose(g_.reshape(y, {rows, kHeads, kHeadDim}), {1, 0, 2});
+        };
+        return {one(all[0]), one(all[1]), one(all[2])};
+      }
+      case QkvStyle::kTokensFirst: {
+        // torchvision: {tokens, 1, 3 d} -> {1, tokens, 1, 3, d} -> {3, tokens, 1, 1, d}
+        const std::string y = g_.reshape(linear(x, all, rows, kDim, bias), {rows, 1, 3, kDim});
+        const std::string front = g_.squeeze(g_.transpose(g_.unsqueeze(y, 0), {3, 1, 2, 0, 4}), -2);
+        const auto one = [&](long i) {
+          const std::string part = g_.node("Gather", {front, g_.intScalar(i)}, {{"axis", 0L}});
+          return g_.reshape(g_.transpose(g_.reshape(part, {rows, kHeads, kHeadDim}), {1, 0, 2}),
+                            {1, kHeads, rows, kHeadDim});
+        };
+        return {one(0), one(1), one(2)};
+      }
+      case QkvStyle::kGather:
+      case QkvStyle::kSplitSqueeze:
+      case QkvStyle::kSlice:
+        break;
+    }
+    const std::string y =
+        g_.transpose(g_.reshape(linear(x, all, rows, kDim, bias), {1, rows, 3, kHeads, kHeadDim}), {2, 0, 3, 1, 4});
+    if (dialect_.qkv == QkvStyle::kGather) {
+      const auto one = [&](long i) { return g_.node("Gather", {y, g_.intScalar(i)}, {{"axis", 0L}}); };
+      return {one(0), one(1), one(2)};
+    }
+    if (dialect_.qkv == QkvStyle::kSlice) {
+      const auto one = [&](long i) { return g_.squeeze(g_.slice(y, 0, i, i + 1), 0); };
+      return {one(0), one(1), one(2)};
+    }
+    const std::string first = g_.split(y, 0, {1, 1, 1});
+    return {g_.squeeze(first, 0), g_.squeeze(GraphBuilder::other(first, 1), 0),
+            g_.squeeze(GraphBuilder::other(first, 2), 0)};
+  }
+
+  std::string attention(const std::string& x, const std::string& name, long rows) {
+    Heads heads = project(x, name, rows);
+    const bool einsum = dialect_.qkv == QkvStyle::kEinsum, batched = dialect_.qkv == QkvStyle::kBatchedHeads;
+    if (dialect_.qkv_bias == BiasStyle::kAddedLater) {
+      heads.q =
+          g_.node("Add", {heads.q, g_.weights(name + ".q_bias", {1, kHeads, 1, kHeadDim}, vit_.weight(name + ".q.b"))});
+      heads.v =
+          g_.node("Add", {heads.v, g_.weights(name + ".v_bias", {1, kHeads, 1, kHeadDim}, vit_.weight(name + ".v.b"))});
+    }
+    if (dialect_.qk_norm) {
+      heads.q = norm(heads.q, name + ".q_norm", kHeadDim, 1e-6);
+      heads.k = norm(heads.k, name + ".k_norm", kHeadDim, 1e-6);
+    }
+    const double scale = 1 / std::sqrt(static_cast<double>(kHeadDim));
+    if (dialect_.scale == ScaleStyle::kQuery) heads.q = g_.node("Mul", {heads.q, g_.number(scale)});
+    std::string out;
+    if (dialect_.qkv == QkvStyle::kAttentionOp) {
+      out = g_.node("Attention", {heads.q, heads.k, heads.v},
+                    {{"scale", dialect_.scale == ScaleStyle::kNone ? 1.0 : scale}});
+    } else {
+      std::string k = einsum ? heads.k : g_.transpose(heads.k, batched ? Ints{0, 2, 1} : Ints{0, 1, 3, 2});
+      if (dialect_.scale == ScaleStyle::kBoth) {
+        heads.q = g_.node("Mul", {heads.q, g_.number(std::sqrt(scale))});
+        k = g_.node("Mul", {k, g_.number(std::sqrt(scale))});
+      }
+      std::string scores = einsum ? g_.node("Einsum", {heads.q, k}, {{"equation", std::string("bqhd,bkhd->bhqk")}})
+                                  : g_.node("MatMul", {heads.q, k});
+      if (dialect_.scale == ScaleStyle::kScores) scores = g_.node("Mul", {scores, g_.number(scale)});
+      if (dialect_.scale == ScaleStyle::kScoresDiv) scores = g_.node("Div", {scores, g_.number(1 / scale)});
+      const std::string p = g_.node("Softmax", {scores}, {{"axis", batched ? 2L : 3L}});
+      out = einsum ? g_.node("Einsum", {p, heads.v}, {{"equation", std::string("bhqk,bkhd->bqhd")}})
+                   : g_.node("MatMul", {p, heads.v});
+    }
+    if (!einsum) out = batched ? g_.transpose(out, {1, 0, 2}) : g_.transpose(out, {0, 2, 1, 3});
+    return linear(g_.reshape(out, {1, rows, kDim}), {name + ".proj"}, rows, kDim);
+  }
+
+  std::string block(const std::string& x, const std::string& name, long rows, double eps) {
+    std::string branch = attention(norm(x, name + ".norm1", kDim, eps), name, rows);
+    if (dialect_.layer_scale) branch = g_.node("Mul", {branch, stored(name + ".scale1", {kDim})});
+    const std::string middle = g_.node("Add", {x, branch});
+    const std::string normed = norm(middle, name + ".norm2", kDim, eps);
+    std::string hidden;
+    if (dialect_.gated_fused) {
+      const std::string first =
+          g_.split(linear(normed, {name + ".fc1", name + ".gate"}, rows, kDim), -1, {kHidden, kHidden});
+      hidden = g_.node("Mul", {activation(first), GraphBuilder::other(first, 1)});
+    } else {
+      hidden = activation(linear(normed, {name + ".fc1"}, rows, kDim));
+      if (dialect_.gated) hidden = g_.node("Mul", {linear(normed, {name + ".gate"}, rows, kDim), hidden});
+    }
+    if (dialect_.mlp_norm) hidden = norm(hidden, name + ".mlp_norm", kHidden, 1e-6);
+    std::string mlp = linear(hidden, {name + ".fc2"}, rows, kHidden);
+    if (dialect_.layer_scale) mlp = g_.node("Mul", {stored(name + ".scale2", {kDim}), mlp});
+    return g_.node("Add", {mlp, middle});
+  }
+
+  std::string unit(const std::string& x) {
+    switch (dialect_.l2) {
+      case L2Style::kSumSqrt:
+        return g_.node("Div", {x, g_.node("Sqrt", {g_.reduceSum(g_.node("Mul", {x, x}), -1)})});
+      case L2Style::kLp:
+        return g_.node("LpNormalization", {x}, {{"axis", -1L}, {"p", 2L}});
+      case L2Style::kReduceL2:
+      case L2Style::kReduceL2Clip:
+        break;
+    }
+    std::string length = dialect_.opset < 18 ? g_.node("ReduceL2", {x}, {{"axes", Ints{-1}}, {"keepdims", 1L}})
+                                             : g_.node("ReduceL2", {x, g_.ints({-1})}, {{"keepdims", 1L}});
+    if (dialect_.l2 == L2Style::kReduceL2Clip) {
+      length = g_.node("Clip", {length, g_.number(1e-12)});
+      length = g_.node("Expand", {length, g_.node("Shape", {x})});
+    }
+    return g_.node("Div", {x, length});
+  }
+
+  std::string maskScores(const std::string& patches) {
+    const long count = TinyVit::kTokens, classes = TinyVit::kClasses, rows = count + classes;
+    const std::string classes_rows = g_.node("Expand", {stored("classes", {1, classes, kDim}), g_.ints({1, 1, 1})});
+    std::string x = g_.node("Concat", {linear(patches, {"decoder"}, count, kDim), classes_rows}, {{"axis", 1L}});
+    for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i), rows, 1e-5);
+    x = norm(x, "decoder.norm", kDim, 1e-5);
+    const std::string p = g_.node("MatMul", {g_.slice(x, 1, 0, -classes), stored("proj_patch", {kDim, kDim})});
+    const std::string c = g_.node("MatMul", {g_.slice(x, 1, -classes, 1L << 60), stored("proj_classes", {kDim, kDim})});
+    const std::string masks = g_.node("MatMul", {unit(p), g_.transpose(unit(c), {0, 2, 1})});
+    return norm(masks, "mask", classes, 1e-3);
+  }
+
+  void head(const std::string& x) {
+    const auto out = [&](const std::string& value, const std::string& name) {
+      g_.output(g_.node("Identity", {value}, {}, 1, name));
+    };
+    const long special = dialect_.special, classes = TinyVit::kClasses, count = TinyVit::kTokens;
+    switch (dialect_.head) {
+      case HeadStyle::kFeatures:
+      case HeadStyle::kTap:
+        return out(x, "features");
+      case HeadStyle::kClassToken:
+        return out(g_.reshape(linear(g_.unsqueeze(g_.node("Gather", {x, g_.intScalar(0)}, {{"axis", 1L}}), 1), {"head"},
+                                     1, kDim),
+                              {1, classes}),
+                   "logits");
+      case HeadStyle::kClassSlice:
+        return out(g_.squeeze(linear(g_.slice(x, 1, 0, 1), {"head"}, 1, kDim), 1), "logits");
+      case HeadStyle::kMean:
+        return out(g_.squeeze(linear(g_.reduceMean(g_.slice(x, 1, special, 1L << 60), 1), {"head"}, 1, kDim), 1),
+                   "logits");
+      default:
+        break;
+    }
+    const std::string patches = g_.slice(x, 1, special, 1L << 60);
+    std::string map;
+    if (dialect_.head == HeadStyle::kLinearConv) {
+      const std::string grid =
+          g_.reshape(g_.transpose(patches, {0, 2, 1}), {1, kDim, TinyVit::kGridH, TinyVit::kGridW});
+      map = g_.node("Conv", {grid, stored("head.w", {classes, kDim, 1, 1}), stored("head.b", {classes})},
+                    {{"kernel_shape", Ints{1, 1}}});
+    } else {
+      const std::string scores =
+          dialect_.head == HeadStyle::kMask ? maskScores(patches) : linear(patches, {"head"}, count, kDim);
+      map = g_.reshape(g_.transpose(scores, {0, 2, 1}), {1, classes, TinyVit::kGridH, TinyVit::kGridW});
+    }
+    if (dialect_.resize_in_graph) {
+      map = g_.node("Resize", {map, "", "", g_.ints({1, classes, TinyVit::kHeight, TinyVit::kWidth})},
+                    {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+    }
+    if (dialect_.argmax) map = g_.node("ArgMax", {map}, {{"axis", 1L}, {"keepdims", 0L}});
+    out(map, "masks");
+  }
+
+  const TinyVit& vit_;
+  const Dialect& dialect_;
+  GraphBuilder g_;
+};
+
+GraphBuilder TinyVit::graph() { return TinyVitWriter(*this).write(); }
+
+}  // namespace mpm::test
