@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetcher.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace mpm::train {
@@ -23,6 +26,9 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::work() {
+  // LibTorch's threads wait for each other after every operation: one that has to share its core with a renderer holds
+  // up all of them. A niced thread fills the gaps instead (on Linux niceness belongs to a thread).
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock,

@@ -67,7 +67,8 @@ void visit(Recipe& r, Field&& field) {
 
   group = "Data";
   field(group, "data", r.data,
-        "Folder with images/ and labels/ (8-bit class indices, paired by name); without it the built-in scene");
+        "Folder with images/ and labels/ (8-bit class indices, paired by name);\n"
+        "without it the built-in scene");
   field(group, "validation", r.validation, "The same, to evaluate on; without it every tenth pair is held out");
   field(group, "ignore", r.ignore, "Label of pixels that belong to no class");
   field(group, "per-street", r.scene.samples_per_street, "Scene: images of a street before the next one is built");
@@ -87,7 +88,7 @@ void visit(Recipe& r, Field&& field) {
   field(group, "dim-light", r.augmentation.dim, "Probability of a fifth to a half of the light");
 
   group = "Optimisation";
-  field(group, "seed", r.seed, "Of the weights and the data; the same seed gives the same run on the same machine");
+  field(group, "seed", r.seed, "Of the weights and the data");
   field(group, "steps", r.steps, "Steps of AdamW");
   field(group, "batch", r.batch, "Images per step");
   field(group, "lr", r.lr, "Peak learning rate");
@@ -97,9 +98,12 @@ void visit(Recipe& r, Field&& field) {
   field(group, "clip", r.clip, "Largest norm of the gradient (0: no limit)");
   field(group, "label-smoothing", r.label_smoothing, "Share of the truth spread over all classes");
   field(group, "drop-path", r.drop_path, "Stochastic depth of the last block; for small folders of images");
-  field(group, "average", r.average, "Decay of the moving average of the weights, which is what is exported (0: none)");
+  field(group, "average", r.average,
+        "Decay of the moving average of the weights; the average is exported\n"
+        "(0: none)");
   field(group, "class-balance", r.class_balance,
-        "Weight of a class in the loss: (median frequency / frequency) to this power (0: none)");
+        "Weight of a class in the loss: (median frequency / frequency) to this\n"
+        "power, 0.2 to 5 (0: all alike)");
   field(group, "precision", r.precision, "Of matrix products: fp32, bf16, or auto: bf16 where it is faster");
 }
 
