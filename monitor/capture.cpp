@@ -169,7 +169,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     CapturedFrame captured{.image = std::move(frame.image),
                            .id = ++in,
                            .stream = options.stream,
-                           .time = options.now(),
+                           .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
                            .steady = steadyNow(),
                            .name = std::move(frame.name)};
     attempt.heartbeat = captured.steady;

@@ -57,7 +57,7 @@ struct CaptureOptions {
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
   /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
   int max_hanging = 8;
-  std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time; a simulated source brings its own
+  std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time, unless the frame says when it was taken
 
   /// Throws mpm::Error for a time that is not positive.
   void validate() const;

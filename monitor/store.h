@@ -40,7 +40,7 @@ struct StoreOptions {
   double max_megabytes = 0;        ///< forget the oldest when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double maintenance_s = 60;       ///< how often retention is looked at
-  std::size_t max_pending = 3600;  ///< samples kept in memory while the disk is full; older ones are lost
+  std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
 
   /// Throws mpm::Error for what makes no sense.

@@ -77,10 +77,27 @@ class ChartBuilder {
 
   Chart take() {
     finish();
+    markGaps();
     return std::move(chart_);
   }
 
  private:
+  // Where more than two samples are missing. A source of its own pace (longest step 0) is measured by what is usual.
+  void markGaps() {
+    std::vector<UnixMs> steps;
+    for (std::size_t i = 1; i < chart_.buckets.size(); ++i)
+      steps.push_back(chart_.buckets[i].start - chart_.buckets[i - 1].start);
+    if (steps.empty()) return;
+    std::int64_t longest = longest_step_;
+    if (longest == 0) {
+      std::vector<UnixMs> sorted = steps;
+      std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+      longest = sorted[sorted.size() / 2] * 5 / 2;
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      chart_.buckets[i + 1].gap_before = steps[i] > chart_.bucket_ms + longest;
+  }
+
   void finish() {
     if (sum_.samples == 0) return;
     ChartBucket bucket;
@@ -88,8 +105,6 @@ class ChartBuilder {
     bucket.samples = sum_.samples;
     if (sum_.night + sum_.day > 0)
       bucket.night = static_cast<double>(sum_.night) / static_cast<double>(sum_.night + sum_.day);
-    if (!chart_.buckets.empty())
-      bucket.gap_before = start_ - chart_.buckets.back().start > chart_.bucket_ms + longest_step_;
     for (const Quantity& quantity : query_.quantities) bucket.values.push_back(sum_.spread(quantity));
     chart_.buckets.push_back(std::move(bucket));
     sum_ = {};
@@ -159,10 +174,12 @@ struct StoreReader::Impl {
     return row.integer(0);
   }
 
+  // Two and a half of the intervals that samples were meant to have; 0: they came as they liked.
   std::int64_t longestStep(std::int64_t source, UnixMs from, UnixMs to) const {
     Statement row = database.prepare(
         "SELECT max(every_s) FROM session WHERE source = ? AND started_ms < ? AND (ended_ms IS NULL OR ended_ms >= ?)");
     row.bind(source, to, from).step();
+    if (row.real(0) == 0) return 0;
     return static_cast<std::int64_t>(2.5 * std::max(1.0, row.real(0)) * 1000);
   }
 };

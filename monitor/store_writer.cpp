@@ -173,16 +173,20 @@ struct StoreWriter::Impl {
   void enqueue(Operation operation) {
     {
       const std::lock_guard lock(mutex);
-      if (std::holds_alternative<Sample>(operation)) ++samples_queued;
-      queue.push_back(std::move(operation));
-      ++enqueued;
-      forgetOverflow();
+      push(std::move(operation));
     }
     changed.notify_all();
   }
 
-  // Only a disk that is full for long fills the queue.
+  void push(Operation operation) {  // the mutex is held
+    if (std::holds_alternative<Sample>(operation)) ++samples_queued;
+    queue.push_back(std::move(operation));
+    ++enqueued;
+    forgetOverflow();
+  }
+
   void forgetOverflow() {
+    if (status.writing) return;  // whatever came will be written in a moment
     const auto dropFirst = [&](bool samples) {
       const auto oldest = std::find_if(queue.begin(), queue.end(), [&](const Operation& operation) {
         return samples ? std::holds_alternative<Sample>(operation) : std::holds_alternative<Event>(operation);
@@ -200,8 +204,15 @@ struct StoreWriter::Impl {
   }
 
   void post(Severity severity, const std::string& message) {
-    const Event event{options.now(), EventKind::kStorage, severity, message};
-    enqueue(event);
+    Event event{options.now(), EventKind::kStorage, severity, message};
+    {
+      const std::lock_guard lock(mutex);
+      push(event);
+    }
+    tell(event);
+  }
+
+  void tell(const Event& event) const {
     if (on_event) on_event(event);
   }
 
@@ -244,39 +255,44 @@ struct StoreWriter::Impl {
       giveBack(std::move(batch), batch_samples, error.what());
       return false;
     }
-    std::int64_t lost = 0;
-    bool resumed = false;
+    std::optional<Event> resumed;
     {
       const std::lock_guard lock(mutex);
       done += static_cast<std::int64_t>(batch.size());
       status.samples += static_cast<std::int64_t>(batch_samples);
-      resumed = !std::exchange(status.writing, true);
-      lost = status.lost;
       status.problem.clear();
+      if (!std::exchange(status.writing, true)) {
+        resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
+                        "writing again to '" + path + "'" +
+                            (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "")};
+        push(*resumed);  // before anyone learns that all is written
+      }
     }
-    changed.notify_all();
     measure();
-    if (resumed)
-      post(Severity::kInfo, "writing again to '" + path + "'" +
-                                (lost > 0 ? "; " + std::to_string(lost) + " samples were lost so far" : ""));
+    changed.notify_all();
+    if (resumed) tell(*resumed);
     return true;
   }
 
   void giveBack(std::deque<Operation> batch, std::size_t batch_samples, const std::string& problem) {
     connection.reset();  // a disk that was pulled out and put back needs a new one
-    bool first = false;
+    std::optional<Event> stopped;
     {
       const std::lock_guard lock(mutex);
       batch.insert(batch.end(), std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end()));
       queue.swap(batch);
       samples_queued += batch_samples;
-      while (samples_queued > options.max_pending) forgetOverflow();
-      first = std::exchange(status.writing, false);
       status.problem = problem;
+      if (std::exchange(status.writing, false)) {
+        stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
+                        "cannot write to '" + path + "', samples wait in memory: " + problem};
+        push(*stopped);
+      }
+      while (samples_queued > options.max_pending) forgetOverflow();
       ++attempts_failed;
     }
     changed.notify_all();
-    if (first) post(Severity::kError, "cannot write to '" + path + "', samples wait in memory: " + problem);
+    if (stopped) tell(*stopped);
   }
 
   // True when there is more to do at once.

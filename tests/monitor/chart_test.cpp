@@ -14,11 +14,9 @@ namespace {
 using mpm::test::TemporaryFolder;
 using Kind = Quantity::Kind;
 
-// Writes samples of any number without waiting for a commit each second.
+// Writes samples as one recording.
 void fill(const std::string& path, const std::vector<Sample>& samples, double every_s) {
-  StoreOptions options;
-  options.max_pending = samples.size() + 1;
-  StoreWriter writer(path, options);
+  StoreWriter writer(path);
   SessionInfo info = session();
   info.every_s = every_s;
   writer.beginSession(info);
@@ -117,6 +115,20 @@ TEST(Chart, AnHourShowsEverySample) {
   EXPECT_EQ(part.buckets.size(), 60u);
   EXPECT_TRUE(reader.chart({.source = 1, .from = kNoon - kDayMs, .to = kNoon, .quantities = kTwo}).buckets.empty());
   EXPECT_TRUE(reader.chart({.source = 9, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo}).buckets.empty());
+}
+
+TEST(Chart, TheGapsOfASourceOfItsOwnPace) {
+  const TemporaryFolder folder;
+  std::vector<Sample> samples;
+  for (int minute = 0; minute < 200; ++minute)
+    if (minute < 100 || minute >= 110) samples.push_back(sampleAt(kNoon + minute * kMinuteMs));
+  fill(folder / "a.db", samples, 0);
+  const Chart chart =
+      StoreReader(folder / "a.db")
+          .chart({.source = 1, .from = INT64_MIN, .to = INT64_MAX, .quantities = kTwo, .max_buckets = 20000});
+  EXPECT_EQ(chart.bucket_ms, 1000);
+  ASSERT_EQ(chart.buckets.size(), 190u);
+  for (std::size_t i = 0; i < chart.buckets.size(); ++i) EXPECT_EQ(chart.buckets[i].gap_before, i == 100) << i;
 }
 
 TEST(Chart, ShowsEveryQuantity) {

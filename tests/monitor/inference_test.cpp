@@ -66,13 +66,15 @@ class InferenceWorkerTest : public ::testing::Test {
   }
 };
 
-// The model with a stretch of its weights turned into NaN.
-void writeModelWithNan(const std::string& to) {
+// The model with a stretch of its weights so large (8.4e37 at any alignment) that its results overflow: it loads.
+void writeModelThatOverflows(const std::string& to) {
   std::ifstream input(kModel, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(input)), {});
-  bytes.replace(bytes.size() / 2, 256, 256, '\xff');
+  bytes.replace(bytes.size() / 2, 256, 256, '\x7e');
   std::ofstream(to, std::ios::binary) << bytes;
-  Segmenter damaged(to);
+  SegmenterOptions options;
+  options.schedule = Schedule{1, 2};
+  Segmenter damaged(to, options);
   EXPECT_MPM_ERROR(damaged.segment(cv::Mat(32, 64, CV_8UC3, cv::Scalar(1, 2, 3))), "");
 }
 
@@ -156,11 +158,11 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
 
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   const TemporaryFolder folder;
-  writeModelWithNan(folder / "nan.onnx");
+  writeModelThatOverflows(folder / "large.onnx");
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
   ASSERT_TRUE(before);
-  worker.setModel(folder / "nan.onnx", Schedule{1, 2});
+  worker.setModel(folder / "large.onnx", Schedule{1, 2});
   const auto after = one();
   ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
   EXPECT_EQ(after->model_path, kModel);
@@ -171,8 +173,8 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
 
 TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsToldOnce) {
   const TemporaryFolder folder;
-  writeModelWithNan(folder / "nan.onnx");
-  InferenceWorker worker(frames_, folder / "nan.onnx", options(), callbacks());
+  writeModelThatOverflows(folder / "large.onnx");
+  InferenceWorker worker(frames_, folder / "large.onnx", options(), callbacks());
   ASSERT_TRUE(eventually([&] {
     put();
     return worker.status().failed >= 5;

@@ -122,12 +122,12 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   ASSERT_TRUE(told.all().empty());
 
   fill();
-  bool failed = false;
-  for (int i = 0; i < 2000 && !failed; ++i) {
+  int failures = 0;  // in a row: a first one may make room by ending the write-ahead log
+  for (int i = 0; i < 20000 && failures < 3; ++i) {
     writer.append(sampleAt(kNoon + number++ * 1000));
-    failed = !writer.flush();
+    failures = writer.flush() ? 0 : failures + 1;
   }
-  ASSERT_TRUE(failed) << "the disk did not fill";
+  ASSERT_EQ(failures, 3) << "the disk did not fill";
   const std::int64_t committed = writer.status().samples;
   EXPECT_FALSE(writer.status().writing);
   EXPECT_NE(writer.status().problem, "");
@@ -135,9 +135,12 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   for (int i = 0; i < 100; ++i) writer.append(sampleAt(kNoon + number++ * 1000));
   EXPECT_FALSE(writer.flush());
   EXPECT_EQ(writer.status().samples, committed);
-  ASSERT_EQ(told.all().size(), 1u) << "told once, not at every try";
-  EXPECT_EQ(told.all()[0].kind, EventKind::kStorage);
-  EXPECT_EQ(told.all()[0].severity, Severity::kError);
+  const std::vector<Event> when_full = told.all();
+  ASSERT_FALSE(when_full.empty());
+  EXPECT_EQ(when_full.back().kind, EventKind::kStorage);
+  EXPECT_EQ(when_full.back().severity, Severity::kError);
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(writer.flush());
+  EXPECT_EQ(told.all().size(), when_full.size()) << "told once, not at every try";
   EXPECT_EQ(allSamples(StoreReader(path)).size(), static_cast<std::size_t>(committed)) << "still readable";
 
   free();
@@ -148,9 +151,9 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   const StoreReader reader(path);
   EXPECT_EQ(allSamples(reader).size(), static_cast<std::size_t>(number)) << "what waited in memory was written";
   const auto events = reader.events(1, INT64_MIN, INT64_MAX);
-  ASSERT_EQ(events.size(), 2u);
-  EXPECT_THAT(events[0].message, ::testing::HasSubstr("cannot write"));
-  EXPECT_THAT(events[1].message, ::testing::HasSubstr("writing again"));
+  ASSERT_EQ(events.size(), when_full.size() + 1);
+  EXPECT_THAT(events[events.size() - 2].message, ::testing::HasSubstr("cannot write"));
+  EXPECT_THAT(events.back().message, ::testing::HasSubstr("writing again"));
   EXPECT_EQ(quickCheck(path), "ok");
 }
 
