@@ -119,8 +119,12 @@ void MainWindow::wire() {
     log(text);
     if (event.severity != monitor::Severity::kInfo)
       showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
-    if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError && !model_)
-      image_->setBanner(text);
+    if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
+      if (model_)
+        schedule_->setSchedule(model_->schedule);  // what was asked for did not come about
+      else
+        image_->setBanner(text);
+    }
   });
 
   connect(&legend_, &LegendModel::paintChanged, this, &MainWindow::refreshPaint);
@@ -342,6 +346,12 @@ void MainWindow::showFrame(const LiveFramePtr& frame) {
   image_->setFrame(frame);
   merge_->setFrame(frame);
   inspector_->setFrame(frame);
+  const auto& captured = frame->result.frame;
+  frame_label_->setText(
+      tr("%1 × %2 px").arg(frame->size().width()).arg(frame->size().height()) +
+      (captured.time > 0 ? QStringLiteral("  ·  ") + QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
+                                                                        QStringLiteral("d MMM HH:mm:ss"))
+                         : QString()));
   refreshStep();
 }
 
@@ -426,9 +436,9 @@ void MainWindow::refreshStep() {
   if (!known)
     step_label_->clear();
   else if (step == 0)
-    step_label_->setText(tr("%n patch(es), nothing merged yet", nullptr, frame->lookup.tokens()));
+    step_label_->setText(tr("%n patch(es)", nullptr, frame->lookup.tokens()));
   else
-    step_label_->setText(tr("Before block %1: %2 → %3 tokens")
+    step_label_->setText(tr("Block %1: %2 → %3")
                              .arg(frame->lookup.block(step))
                              .arg(frame->lookup.clusters(step - 1))
                              .arg(frame->lookup.clusters(step)));

@@ -160,7 +160,7 @@ class MainWindow : public QMainWindow {
   ImageView* image_;
   MergeView* merge_;
   QToolButton *step_back_, *step_forward_;
-  QLabel* step_label_;
+  QLabel *step_label_, *frame_label_;
   QComboBox* coloring_;
   QSlider* opacity_;
   SourcePanel* source_;

@@ -190,7 +190,8 @@ void MainWindow::makeCentral() {
   pictures_split_ = new QSplitter(Qt::Horizontal, stack_);
   pictures_split_->setChildrenCollapsible(false);
   pictures_split_->setHandleWidth(6);
-  image_ = named(new ImageView(&selection_, pictures_split_), tr("Image with classes"));
+  auto* main_side = new QWidget(pictures_split_);
+  image_ = named(new ImageView(&selection_, main_side), tr("Image with classes"));
   image_->setPlaceholder(tr("Waiting for the first frame…"));
 
   auto* side = new QWidget(pictures_split_);
@@ -202,7 +203,7 @@ void MainWindow::makeCentral() {
   step_forward_->setDefaultAction(actions_->action(QStringLiteral("next_insertion")));
   step_label_ = new QLabel(side);
   step_label_->setAccessibleName(tr("Insertion on show"));
-  step_label_->setMinimumWidth(60);
+  step_label_->setMinimumWidth(40);
   coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
   coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
@@ -220,7 +221,23 @@ void MainWindow::makeCentral() {
   column->addWidget(merge_, 1);
   column->addLayout(bar);
 
-  pictures_split_->addWidget(image_);
+  // The same bar below both pictures, so that they stand side by side.
+  frame_label_ = mutedLabel({}, main_side);
+  frame_label_->setAccessibleName(tr("Frame on show"));
+  auto* main_bar = new QHBoxLayout;
+  main_bar->setContentsMargins(10, 4, 6, 4);
+  main_bar->addWidget(frame_label_);
+  main_bar->addSpacing(1);
+  auto* strut = new QWidget(main_side);
+  strut->setFixedHeight(coloring_->sizeHint().height());
+  main_bar->addWidget(strut, 1);
+  auto* main_column = new QVBoxLayout(main_side);
+  main_column->setContentsMargins(0, 0, 0, 0);
+  main_column->setSpacing(0);
+  main_column->addWidget(image_, 1);
+  main_column->addLayout(main_bar);
+
+  pictures_split_->addWidget(main_side);
   pictures_split_->addWidget(side);
   pictures_split_->setSizes({600, 600});
   stack_->addWidget(welcome_);
@@ -231,6 +248,8 @@ void MainWindow::makeCentral() {
 QDockWidget* MainWindow::dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(id);
+  content->setProperty("panel", true);
+  content->setAttribute(Qt::WA_StyledBackground);
   dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
                     QDockWidget::DockWidgetFloatable);
   if (area != Qt::BottomDockWidgetArea && id != QLatin1String("legend")) {
@@ -245,6 +264,9 @@ QDockWidget* MainWindow::dock(const QString& id, const QString& title, QWidget* 
     dock->setWidget(content);
   }
   addDockWidget(area, dock);
+  // Tabs name these; a title below would say it twice.
+  if (area == Qt::BottomDockWidgetArea || (area == Qt::RightDockWidgetArea && id != QLatin1String("legend")))
+    dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
   actions_->adopt(tr("&Panels"), QStringLiteral("dock_") + id, dock->toggleViewAction(),
                   QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)));
@@ -313,8 +335,8 @@ void MainWindow::restoreDefaultLayout() {
   for (QDockWidget* dock : docks_) dock->setVisible(roomy);
   find("inspector")->raise();
   find("chart")->raise();
-  resizeDocks({find("source"), find("legend")}, {250, 300}, Qt::Horizontal);
-  resizeDocks({find("source"), find("schedule")}, {330, 300}, Qt::Vertical);
+  resizeDocks({find("source"), find("legend")}, {232, 310}, Qt::Horizontal);
+  resizeDocks({find("source"), find("schedule")}, {300, 330}, Qt::Vertical);
   resizeDocks({find("legend"), find("inspector")}, {360, 270}, Qt::Vertical);
   resizeDocks({find("chart")}, {230}, Qt::Vertical);
   pictures_split_->setSizes({600, 600});

@@ -58,12 +58,12 @@ SourceKind sourceKind(const QString& source) {
 }
 
 QString sourceTitle(const QString& source) {
-  const auto tr = [](const char* text) { return QCoreApplication::translate("sourceTitle", text); };
   switch (sourceKind(source)) {
     case SourceKind::kDemo:
-      return tr("Demo street");
+      return QCoreApplication::translate("sourceTitle", "Demo street");
     case SourceKind::kCamera:
-      return tr("Camera %1").arg(source.startsWith(QLatin1Char('/')) ? QFileInfo(source).fileName() : source);
+      return QCoreApplication::translate("sourceTitle", "Camera %1")
+          .arg(source.startsWith(QLatin1Char('/')) ? QFileInfo(source).fileName() : source);
     case SourceKind::kVideo:
     case SourceKind::kFolder:
       return QFileInfo(source).fileName();

@@ -105,7 +105,7 @@ QMainWindow::separator { background: %window; width: 6px; height: 6px; }
 QMainWindow::separator:hover { background: %accent; }
 QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; font-weight: 600; }
 QDockWidget::title { background: %window; padding: 6px 8px; text-align: left; }
-QDockWidget > QWidget { background: %panel; }
+QWidget[panel="true"] { background: %panel; }
 QToolBar { background: %window; border: none; border-bottom: 1px solid %border; spacing: 4px; padding: 4px 8px; }
 QToolBar::separator { background: %border; width: 1px; margin: 5px 6px; }
 QToolButton { border: 1px solid transparent; border-radius: 6px; padding: 4px 8px; color: %text; }
@@ -133,8 +133,8 @@ QTableView, QListView { background: %panel; alternate-background-color: %window;
   selection-background-color: %accent; selection-color: %on_accent; outline: none; }
 QTableView::item:focus, QListView::item:focus { border: 1px solid %accent; }
 QTabWidget::pane { border: none; border-top: 1px solid %border; }
-QTabBar::tab { background: transparent; color: %muted; padding: 6px 12px; border: none; border-bottom: 2px solid transparent; }
-QTabBar::tab:selected { color: %text; border-bottom: 2px solid %accent; font-weight: 600; }
+QTabBar::tab { background: transparent; color: %muted; padding: 6px 9px; border: none; border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: %text; border-bottom: 2px solid %accent; }
 QTabBar::tab:hover { color: %text; }
 QStatusBar { background: %window; border-top: 1px solid %border; }
 QStatusBar::item { border: none; }
@@ -154,7 +154,6 @@ QMenuBar { background: %window; }
 QMenuBar::item { padding: 4px 8px; border-radius: 4px; }
 QMenuBar::item:selected { background: %hover; }
 )");
-  // Longest names first: %on_accent before %accent would not matter, but %window must not eat part of another name.
   const std::vector<std::pair<QString, QColor>> values = {
       {QStringLiteral("%on_accent"), on_accent}, {QStringLiteral("%window"), window},
       {QStringLiteral("%warning"), warning},     {QStringLiteral("%accent"), accent},

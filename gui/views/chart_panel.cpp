@@ -151,7 +151,10 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
     emit sourcePicked(*id);
-    chart_->setRange(chart_->axis().from, chart_->axis().to);
+    if (chart_->following())
+      follow();
+    else
+      chart_->setRange(chart_->axis().from, chart_->axis().to);
   }
 }
 
@@ -168,25 +171,36 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
 }
 
 void ChartPanel::refresh() {
-  if (!source() || !wanted_.isEmpty()) history_->askSources();
-  const TimeAxis& axis = chart_->axis();
-  const double shift = chart_->following() ? now() - axis.to : 0;
-  chart_->setRange(axis.from + shift, axis.to + shift);
+  history_->askSources();
+  if (chart_->following())
+    follow();
+  else
+    chart_->setRange(chart_->axis().from, chart_->axis().to);
 }
 
 void ChartPanel::showSpan(Span span) {
+  span_ = span;
   if (QAbstractButton* button = spans_->button(static_cast<int>(span))) button->setChecked(true);
-  const double end = now();
-  double length = 3600;
-  if (span == Span::kDay) length = 86400;
-  if (span == Span::kWeek) length = 7 * 86400;
-  if (span == Span::kAll) {
-    history_->askSources();
-    const auto id = source();
-    for (const auto& record : records_)
-      if (id && record.id == *id) length = std::max(60.0, (end - static_cast<double>(record.first) / 1000) * 1.02);
-  }
   chart_->setFollowing(true);
+  follow();
+}
+
+// The span that ends now; a source younger than that fills the chart with what there is.
+void ChartPanel::follow() {
+  constexpr double kShortest = 60;
+  constexpr double kLengths[] = {3600, 86400, 7 * 86400, 0};
+  double length = kLengths[static_cast<int>(span_)];
+  double end = now();
+  const auto id = source();
+  for (const auto& record : records_) {
+    if (!id || record.id != *id) continue;
+    if (span_ == Span::kAll)
+      end =
+          std::max(static_cast<double>(record.last) / 1000, std::min(end, static_cast<double>(record.last) / 1000 + 5));
+    const double age = std::max(kShortest, end - static_cast<double>(record.first) / 1000);
+    length = length == 0 ? age * 1.01 : std::min(length, age * 1.01);
+  }
+  if (length == 0) length = 3600;
   chart_->setRange(end - length, end);
 }
 

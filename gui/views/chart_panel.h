@@ -38,12 +38,14 @@ class ChartPanel : public QWidget {
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
+  void follow();
 
   History* history_;
   TimeChart* chart_;
   QComboBox *sources_, *classes_;
   QButtonGroup* spans_;
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
+  Span span_ = Span::kHour;
   QString wanted_;
   std::vector<monitor::SourceRecord> records_;
 };

@@ -39,6 +39,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kName, QHeaderView::Stretch);
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table_->setMinimumHeight(90);
 
   auto* bar = new QHBoxLayout;

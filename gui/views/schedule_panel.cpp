@@ -15,9 +15,6 @@ namespace mpm {
 SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
   summary_ = new QLabel(this);
   summary_->setWordWrap(true);
-  note_ = mutedLabel({}, this);
-  note_->setWordWrap(true);
-  note_->hide();
   grid_ = new QGridLayout;
   grid_->setHorizontalSpacing(10);
   grid_->setVerticalSpacing(4);
@@ -38,7 +35,6 @@ SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(mutedLabel(tr("Merge tokens before block"), this));
   column->addLayout(grid_);
   column->addWidget(summary_);
-  column->addWidget(note_);
   column->addLayout(presets);
   column->addWidget(copy_);
   column->addStretch();
@@ -65,12 +61,8 @@ void SchedulePanel::setModel(const ModelInfo& info) {
       boxes_.push_back(box);
     }
   }
-  const bool fixed = info.converted;
-  for (QCheckBox* box : boxes_) box->setEnabled(!fixed);
-  paper_->setEnabled(!fixed && info.blocks > 5);
-  none_->setEnabled(!fixed);
-  note_->setVisible(fixed);
-  note_->setText(tr("This model was converted with its schedule. Open the plain ONNX file to change it."));
+  paper_->setEnabled(info.blocks > kDefaultSchedule.back());
+  none_->setEnabled(true);
   setSchedule(info.schedule);
 }
 
@@ -97,6 +89,8 @@ void SchedulePanel::choose(const Schedule& wanted) {
 
 void SchedulePanel::refresh() {
   copy_->setEnabled(!boxes_.empty());
+  none_->setEnabled(!boxes_.empty());
+  if (boxes_.empty()) paper_->setEnabled(false);
   QStringList blocks;
   for (int block : schedule()) blocks << QString::number(block);
   summary_->setText(boxes_.empty()     ? tr("No model is loaded")

@@ -34,7 +34,7 @@ class SchedulePanel : public QWidget {
   void choose(const Schedule& schedule);
 
   QGridLayout* grid_;
-  QLabel *summary_, *note_;
+  QLabel* summary_;
   QPushButton *paper_, *none_, *copy_;
   std::vector<QCheckBox*> boxes_;
 };

@@ -1,0 +1,56 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>mpm::InspectorPanel</name>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n patch</numerusform>
+            <numerusform>%n patches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::MainWindow</name>
+    <message numerus="yes">
+        <source>%n sample(s) exported to %1</source>
+        <translation>
+            <numerusform>%n sample exported to %1</numerusform>
+            <numerusform>%n samples exported to %1</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>● REC %n picture(s)</source>
+        <translation>
+            <numerusform>● REC %n picture</numerusform>
+            <numerusform>● REC %n pictures</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n patch</numerusform>
+            <numerusform>%n patches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::SourcePanel</name>
+    <message numerus="yes">
+        <source>%1 blocks, %2 wide, %3 × %4 patches, %n class(es)</source>
+        <translation>
+            <numerusform>%1 blocks, %2 wide, %3 × %4 patches, %n class</numerusform>
+            <numerusform>%1 blocks, %2 wide, %3 × %4 patches, %n classes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n read(s) hang</source>
+        <translation>
+            <numerusform>%n read hangs</numerusform>
+            <numerusform>%n reads hang</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,1861 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<TS version="2.1" language="fr" sourcelanguage="en">
+<context>
+    <name>mpm::ActionRegistry</name>
+    <message>
+        <source>Keys</source>
+        <translation>Touches</translation>
+    </message>
+    <message>
+        <source>Arrow keys</source>
+        <translation>Flèches</translation>
+    </message>
+    <message>
+        <source>In a picture: move the patch cursor</source>
+        <translation>Dans une image : déplacer le curseur de carrés</translation>
+    </message>
+    <message>
+        <source>Space</source>
+        <translation>Espace</translation>
+    </message>
+    <message>
+        <source>In a picture: pin the patch</source>
+        <translation>Dans une image : épingler le carré</translation>
+    </message>
+    <message>
+        <source>+  −  0</source>
+        <translation>+  −  0</translation>
+    </message>
+    <message>
+        <source>In a picture or the chart: zoom in, out, all of it</source>
+        <translation>Dans une image ou le graphique : agrandir, réduire, tout voir</translation>
+    </message>
+    <message>
+        <source>Wheel, drag</source>
+        <translation>Molette, glisser</translation>
+    </message>
+    <message>
+        <source>Zoom, move</source>
+        <translation>Agrandir, déplacer</translation>
+    </message>
+    <message>
+        <source>Double click</source>
+        <translation>Double clic</translation>
+    </message>
+    <message>
+        <source>In the legend: show one class alone</source>
+        <translation>Dans la légende : montrer une classe seule</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation>Entrée</translation>
+    </message>
+    <message>
+        <source>In the legend: change a colour</source>
+        <translation>Dans la légende : changer une couleur</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Touche</translation>
+    </message>
+    <message>
+        <source>What it does</source>
+        <translation>Ce qu’elle fait</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::AlarmsDialog</name>
+    <message>
+        <source>Alarms</source>
+        <translation>Alarmes</translation>
+    </message>
+    <message>
+        <source>Seconds without a frame</source>
+        <translation>Secondes sans image</translation>
+    </message>
+    <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message>
+        <source>Fewest tokens</source>
+        <translation>Nombre minimal de jetons</translation>
+    </message>
+    <message>
+        <source>Most tokens</source>
+        <translation>Nombre maximal de jetons</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>Above or below</source>
+        <translation>Au-dessus ou au-dessous</translation>
+    </message>
+    <message>
+        <source>covers more than</source>
+        <translation>couvre plus de</translation>
+    </message>
+    <message>
+        <source>covers less than</source>
+        <translation>couvre moins de</translation>
+    </message>
+    <message>
+        <source>Share of the picture</source>
+        <translation>Part de l’image</translation>
+    </message>
+    <message>
+        <source>Minutes before it rings</source>
+        <translation>Minutes avant l’alarme</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source>No frame for</source>
+        <translation>Aucune image depuis</translation>
+    </message>
+    <message>
+        <source>Fewer tokens than</source>
+        <translation>Moins de jetons que</translation>
+    </message>
+    <message>
+        <source>More tokens than</source>
+        <translation>Plus de jetons que</translation>
+    </message>
+    <message>
+        <source>A class</source>
+        <translation>Une classe</translation>
+    </message>
+    <message>
+        <source>Tokens and areas ring after</source>
+        <translation>Jetons et surfaces : alarme après</translation>
+    </message>
+    <message>
+        <source>Alarms go to the list of events; nothing is ever in the way of the picture.</source>
+        <translation>Les alarmes vont dans la liste des événements ; rien ne cache jamais l’image.</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::ChartPanel</name>
+    <message>
+        <source>Chart over time</source>
+        <translation>Graphique dans le temps</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Jetons</translation>
+    </message>
+    <message>
+        <source>Draw the tokens kept after the last insertion</source>
+        <translation>Tracer les jetons gardés après la dernière insertion</translation>
+    </message>
+    <message>
+        <source>Merged</source>
+        <translation>Fusionnés</translation>
+    </message>
+    <message>
+        <source>Draw the share of the tokens merged away</source>
+        <translation>Tracer la part des jetons fusionnés</translation>
+    </message>
+    <message>
+        <source>Inference</source>
+        <translation>Inférence</translation>
+    </message>
+    <message>
+        <source>Draw the time of one frame</source>
+        <translation>Tracer la durée d’une image</translation>
+    </message>
+    <message>
+        <source>Area of</source>
+        <translation>Surface de</translation>
+    </message>
+    <message>
+        <source>Draw the share of the picture that a class covers</source>
+        <translation>Tracer la part de l’image qu’une classe couvre</translation>
+    </message>
+    <message>
+        <source>Class whose area is drawn</source>
+        <translation>Classe dont la surface est tracée</translation>
+    </message>
+    <message>
+        <source>Source whose samples are drawn</source>
+        <translation>Source dont les échantillons sont tracés</translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation>Suivre</translation>
+    </message>
+    <message>
+        <source>Keep the end of the chart at the present</source>
+        <translation>Garder la fin du graphique au présent</translation>
+    </message>
+    <message>
+        <source>Hour</source>
+        <translation>Heure</translation>
+    </message>
+    <message>
+        <source>Show the last hour</source>
+        <translation>Montrer la dernière heure</translation>
+    </message>
+    <message>
+        <source>Day</source>
+        <translation>Jour</translation>
+    </message>
+    <message>
+        <source>Show the last day</source>
+        <translation>Montrer le dernier jour</translation>
+    </message>
+    <message>
+        <source>Week</source>
+        <translation>Semaine</translation>
+    </message>
+    <message>
+        <source>Show the last week</source>
+        <translation>Montrer la dernière semaine</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>Tout</translation>
+    </message>
+    <message>
+        <source>Show everything that is stored</source>
+        <translation>Montrer tout ce qui est enregistré</translation>
+    </message>
+    <message>
+        <source>Tokens kept</source>
+        <translation>Jetons gardés</translation>
+    </message>
+    <message>
+        <source>Merged away</source>
+        <translation>Fusionnés</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>ms</translation>
+    </message>
+    <message>
+        <source>Area of %1</source>
+        <translation>Surface de %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::ComparePanel</name>
+    <message>
+        <source>Run the full model on every frame too</source>
+        <translation>Exécuter aussi le modèle complet sur chaque image</translation>
+    </message>
+    <message>
+        <source>Each frame is processed twice, so fewer frames a second are</source>
+        <translation>Chaque image est traitée deux fois : il y en a moins par seconde</translation>
+    </message>
+    <message>
+        <source>Pixels whose class differs</source>
+        <translation>Pixels dont la classe diffère</translation>
+    </message>
+    <message>
+        <source>Shows how far merging changes the labels of the very same frame, and how much time it saves.</source>
+        <translation>Montre à quel point la fusion change les classes de la même image, et le temps qu’elle fait gagner.</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
+    <message>
+        <source>Same label on %1 % of the pixels
+%2 times as fast: %3 ms instead of %4 ms
+Orange: the label differs</source>
+        <translation>Même classe sur %1 % des pixels
+%2 fois plus rapide : %3 ms au lieu de %4 ms
+En orange : la classe diffère</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::DayNightPanel</name>
+    <message>
+        <source>There are not samples of both day and night yet.</source>
+        <translation>Il n’y a pas encore d’échantillons à la fois de jour et de nuit.</translation>
+    </message>
+    <message>
+        <source>Night − day: %1 tokens; too little time to tell how certain that is.</source>
+        <translation>Nuit − jour : %1 jetons ; trop peu de temps pour dire avec quelle certitude.</translation>
+    </message>
+    <message>
+        <source>Night − day: %1 ± %2 tokens</source>
+        <translation>Nuit − jour : %1 ± %2 jetons</translation>
+    </message>
+    <message>
+        <source>%1 days, %2 nights</source>
+        <translation>%1 jours, %2 nuits</translation>
+    </message>
+    <message>
+        <source>%1 hours of day, %2 of night</source>
+        <translation>%1 heures de jour, %2 de nuit</translation>
+    </message>
+    <message>
+        <source>%1: they differ (95 % interval, %2).</source>
+        <translation>%1 : ils diffèrent (intervalle à 95 %, %2).</translation>
+    </message>
+    <message>
+        <source>%1: no difference shown (95 % interval, %2).</source>
+        <translation>%1 : aucune différence établie (intervalle à 95 %, %2).</translation>
+    </message>
+    <message>
+        <source>Night: the sun lower than %1° at %2°, %3°</source>
+        <translation>Nuit : soleil sous %1° à %2°, %3°</translation>
+    </message>
+    <message>
+        <source>Night: the picture darker than %1 of 255</source>
+        <translation>Nuit : image plus sombre que %1 sur 255</translation>
+    </message>
+    <message>
+        <source>Night: from %1 to %2</source>
+        <translation>Nuit : de %1 à %2</translation>
+    </message>
+    <message>
+        <source>Day and night are not told apart.</source>
+        <translation>Le jour et la nuit ne sont pas distingués.</translation>
+    </message>
+    <message>
+        <source>Day</source>
+        <translation>Jour</translation>
+    </message>
+    <message>
+        <source>Night</source>
+        <translation>Nuit</translation>
+    </message>
+    <message>
+        <source>Mean</source>
+        <translation>Moyenne</translation>
+    </message>
+    <message>
+        <source>Median</source>
+        <translation>Médiane</translation>
+    </message>
+    <message>
+        <source>90 % below</source>
+        <translation>90 % sous</translation>
+    </message>
+    <message>
+        <source>Samples</source>
+        <translation>Échantillons</translation>
+    </message>
+    <message>
+        <source>Since yesterday</source>
+        <translation>Depuis hier</translation>
+    </message>
+    <message>
+        <source>Day and night…</source>
+        <translation>Jour et nuit…</translation>
+    </message>
+    <message>
+        <source>Choose what counts as night: the sun, the brightness, or fixed hours</source>
+        <translation>Choisir ce qui compte comme nuit : le soleil, la luminosité ou des heures fixes</translation>
+    </message>
+    <message>
+        <source>Tokens kept, last 30 days</source>
+        <translation>Jetons gardés, 30 derniers jours</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::EventsModel</name>
+    <message>
+        <source>Info</source>
+        <translation>Information</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Avertissement</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>Erreur</translation>
+    </message>
+    <message>
+        <source>Session</source>
+        <translation>Session</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>Source</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modèle</translation>
+    </message>
+    <message>
+        <source>Storage</source>
+        <translation>Stockage</translation>
+    </message>
+    <message>
+        <source>Clock</source>
+        <translation>Horloge</translation>
+    </message>
+    <message>
+        <source>Alarm</source>
+        <translation>Alarme</translation>
+    </message>
+    <message>
+        <source>Alarm ended</source>
+        <translation>Fin d’alarme</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Heure</translation>
+    </message>
+    <message>
+        <source>Severity</source>
+        <translation>Gravité</translation>
+    </message>
+    <message>
+        <source>About</source>
+        <translation>Sujet</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>Ce qui s’est passé</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::EventsPanel</name>
+    <message>
+        <source>Events</source>
+        <translation>Événements</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::ExportDialog</name>
+    <message>
+        <source>Export</source>
+        <translation>Exporter</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>Format</translation>
+    </message>
+    <message>
+        <source>CSV, one row per sample</source>
+        <translation>CSV, une ligne par échantillon</translation>
+    </message>
+    <message>
+        <source>CSV in the PhenoCam profile</source>
+        <translation>CSV au profil PhenoCam</translation>
+    </message>
+    <message>
+        <source>JSON Lines</source>
+        <translation>JSON Lines</translation>
+    </message>
+    <message>
+        <source>The chart as a PNG picture</source>
+        <translation>Le graphique en image PNG</translation>
+    </message>
+    <message>
+        <source>The stretch of time on show</source>
+        <translation>La période affichée</translation>
+    </message>
+    <message>
+        <source>Everything that is stored</source>
+        <translation>Tout ce qui est enregistré</translation>
+    </message>
+    <message>
+        <source>Samples</source>
+        <translation>Échantillons</translation>
+    </message>
+    <message>
+        <source>Save…</source>
+        <translation>Enregistrer…</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::History</name>
+    <message>
+        <source>There is no database to export from yet</source>
+        <translation>Il n’y a pas encore de base de données à exporter</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::InspectorPanel</name>
+    <message>
+        <source>Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch.</source>
+        <translation>Pointez une image, ou déplacez le curseur de carrés avec les flèches. Un clic épingle le carré.</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>Score</source>
+        <translation>Score</translation>
+    </message>
+    <message>
+        <source>Cluster</source>
+        <translation>Groupe</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Taille</translation>
+    </message>
+    <message>
+        <source>Merged</source>
+        <translation>Fusionnés</translation>
+    </message>
+    <message>
+        <source>Similarity</source>
+        <translation>Similarité</translation>
+    </message>
+    <message>
+        <source>Patch</source>
+        <translation>Carré</translation>
+    </message>
+    <message>
+        <source>Pinned: click it again to let go</source>
+        <translation>Épinglé : recliquez pour le libérer</translation>
+    </message>
+    <message>
+        <source>none: this model does not segment</source>
+        <translation>aucune : ce modèle ne segmente pas</translation>
+    </message>
+    <message>
+        <source>class %1</source>
+        <translation>classe %1</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>inconnu</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 sur %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n carré</numerusform>
+            <numerusform>%n carrés</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>not yet</source>
+        <translation>pas encore</translation>
+    </message>
+    <message>
+        <source>before block %1</source>
+        <translation>avant le bloc %1</translation>
+    </message>
+    <message>
+        <source>%1 with its pair</source>
+        <translation>%1 avec sa paire</translation>
+    </message>
+    <message>
+        <source>no pair</source>
+        <translation>pas de paire</translation>
+    </message>
+    <message>
+        <source>row %1, column %2</source>
+        <translation>ligne %1, colonne %2</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::LegendModel</name>
+    <message>
+        <source>class %1</source>
+        <translation>classe %1</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>%1 (class %2). Double click: show it alone. Enter or the context menu: change its colour.</source>
+        <translation>%1 (classe %2). Double clic : la montrer seule. Entrée ou le menu contextuel : changer sa couleur.</translation>
+    </message>
+    <message>
+        <source>%1, %2 % of the frame</source>
+        <translation>%1, %2 % de l’image</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>Area</source>
+        <translation>Surface</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::LegendPanel</name>
+    <message>
+        <source>Search the classes</source>
+        <translation>Chercher dans les classes</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Chercher</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>Tout</translation>
+    </message>
+    <message>
+        <source>Show every class</source>
+        <translation>Montrer toutes les classes</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>Aucune</translation>
+    </message>
+    <message>
+        <source>Hide every class</source>
+        <translation>Cacher toutes les classes</translation>
+    </message>
+    <message>
+        <source>Classes</source>
+        <translation>Classes</translation>
+    </message>
+    <message>
+        <source>Colour of %1</source>
+        <translation>Couleur de %1</translation>
+    </message>
+    <message>
+        <source>Show the others again</source>
+        <translation>Montrer de nouveau les autres</translation>
+    </message>
+    <message>
+        <source>Show it alone</source>
+        <translation>La montrer seule</translation>
+    </message>
+    <message>
+        <source>Change its colour…</source>
+        <translation>Changer sa couleur…</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::MainWindow</name>
+    <message>
+        <source>MPM Monitor</source>
+        <translation>Moniteur MPM</translation>
+    </message>
+    <message>
+        <source>From the next frame on: schedule %1</source>
+        <translation>Dès la prochaine image : insertions %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) exported to %1</source>
+        <translation>
+            <numerusform>%n échantillon exporté vers %1</numerusform>
+            <numerusform>%n échantillons exportés vers %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Saved %1</source>
+        <translation>%1 enregistré</translation>
+    </message>
+    <message>
+        <source>Stored picture of %1. Esc: back to live</source>
+        <translation>Image enregistrée du %1. Échap : retour au direct</translation>
+    </message>
+    <message>
+        <source>%1 – MPM Monitor</source>
+        <translation>%1 – Moniteur MPM</translation>
+    </message>
+    <message>
+        <source>No model yet: choose one with Ctrl+M, or drop an ONNX file here</source>
+        <translation>Pas encore de modèle : choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
+    </message>
+    <message>
+        <source>Open a database</source>
+        <translation>Ouvrir une base de données</translation>
+    </message>
+    <message>
+        <source>Databases (*.db);;All files (*)</source>
+        <translation>Bases de données (*.db);;Tous les fichiers (*)</translation>
+    </message>
+    <message>
+        <source>Showing %1, read-only</source>
+        <translation>%1 affichée, en lecture seule</translation>
+    </message>
+    <message>
+        <source>Open a model</source>
+        <translation>Ouvrir un modèle</translation>
+    </message>
+    <message>
+        <source>ONNX models (*.onnx)</source>
+        <translation>Modèles ONNX (*.onnx)</translation>
+    </message>
+    <message>
+        <source>Reading %1…</source>
+        <translation>Lecture de %1…</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>%1 × %2 px</source>
+        <translation>%1 × %2 px</translation>
+    </message>
+    <message>
+        <source>Source: %1</source>
+        <translation>Source : %1</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>En pause</translation>
+    </message>
+    <message>
+        <source>frame of %1 ago</source>
+        <translation>image d’il y a %1</translation>
+    </message>
+    <message>
+        <source>%1: the last frame is %2 old</source>
+        <translation>%1 : la dernière image date de %2</translation>
+    </message>
+    <message>
+        <source>%1 fps</source>
+        <translation>%1 im/s</translation>
+    </message>
+    <message numerus="yes">
+        <source>● REC %n picture(s)</source>
+        <translation>
+            <numerusform>● ENR %n image</numerusform>
+            <numerusform>● ENR %n images</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n carré</numerusform>
+            <numerusform>%n carrés</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Block %1: %2 → %3</source>
+        <translation>Bloc %1 : %2 → %3</translation>
+    </message>
+    <message>
+        <source>No picture is stored near that time. File ▸ Stored pictures… makes a time-lapse</source>
+        <translation>Aucune image enregistrée vers cette heure. Fichier ▸ Images enregistrées… fait un accéléré</translation>
+    </message>
+    <message>
+        <source>There is no frame yet</source>
+        <translation>Il n’y a pas encore d’image</translation>
+    </message>
+    <message>
+        <source>The disk is too slow: this picture was not saved</source>
+        <translation>Le disque est trop lent : cette image n’a pas été enregistrée</translation>
+    </message>
+    <message>
+        <source>Recording to %1</source>
+        <translation>Enregistrement dans %1</translation>
+    </message>
+    <message>
+        <source>Export to</source>
+        <translation>Exporter vers</translation>
+    </message>
+    <message>
+        <source>The chart was saved to %1</source>
+        <translation>Le graphique a été enregistré dans %1</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written: %2</source>
+        <translation>%1 ne peut pas être écrit : %2</translation>
+    </message>
+    <message>
+        <source>There are no samples to export yet</source>
+        <translation>Il n’y a pas encore d’échantillons à exporter</translation>
+    </message>
+    <message>
+        <source>Copied: %1</source>
+        <translation>Copié : %1</translation>
+    </message>
+    <message>
+        <source>About MPM Monitor</source>
+        <translation>À propos du moniteur MPM</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
+        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
+    </message>
+    <message>
+        <source>The language changes when the program starts the next time</source>
+        <translation>La langue changera au prochain démarrage</translation>
+    </message>
+    <message>
+        <source>tokens %1</source>
+        <translation>jetons %1</translation>
+    </message>
+    <message>
+        <source> (−%1 %)</source>
+        <translation> (−%1 %)</translation>
+    </message>
+    <message>
+        <source>&amp;File</source>
+        <translation>&amp;Fichier</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>&amp;Affichage</translation>
+    </message>
+    <message>
+        <source>&amp;Watch</source>
+        <translation>&amp;Surveiller</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>A&amp;ide</translation>
+    </message>
+    <message>
+        <source>&amp;Open a source…</source>
+        <translation>&amp;Ouvrir une source…</translation>
+    </message>
+    <message>
+        <source>Try the &amp;demo</source>
+        <translation>Essayer la &amp;démo</translation>
+    </message>
+    <message>
+        <source>Ctrl+D</source>
+        <translation>Ctrl+D</translation>
+    </message>
+    <message>
+        <source>Open a &amp;model…</source>
+        <translation>Ouvrir un &amp;modèle…</translation>
+    </message>
+    <message>
+        <source>Ctrl+M</source>
+        <translation>Ctrl+M</translation>
+    </message>
+    <message>
+        <source>Open a data&amp;base…</source>
+        <translation>Ouvrir une &amp;base de données…</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+O</source>
+        <translation>Ctrl+Shift+O</translation>
+    </message>
+    <message>
+        <source>&amp;Snapshot</source>
+        <translation>&amp;Instantané</translation>
+    </message>
+    <message>
+        <source>S</source>
+        <translation>S</translation>
+    </message>
+    <message>
+        <source>&amp;Record every frame</source>
+        <translation>Enregistrer &amp;chaque image</translation>
+    </message>
+    <message>
+        <source>R</source>
+        <translation>R</translation>
+    </message>
+    <message>
+        <source>Stored &amp;pictures…</source>
+        <translation>Images &amp;enregistrées…</translation>
+    </message>
+    <message>
+        <source>Ctrl+T</source>
+        <translation>Ctrl+T</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>E&amp;xporter…</translation>
+    </message>
+    <message>
+        <source>Ctrl+E</source>
+        <translation>Ctrl+E</translation>
+    </message>
+    <message>
+        <source>&amp;Close the source</source>
+        <translation>&amp;Fermer la source</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>&amp;Quitter</translation>
+    </message>
+    <message>
+        <source>Ctrl+Q</source>
+        <translation>Ctrl+Q</translation>
+    </message>
+    <message>
+        <source>&amp;Image</source>
+        <translation>&amp;Image</translation>
+    </message>
+    <message>
+        <source>1</source>
+        <translation>1</translation>
+    </message>
+    <message>
+        <source>&amp;Mask</source>
+        <translation>&amp;Masque</translation>
+    </message>
+    <message>
+        <source>2</source>
+        <translation>2</translation>
+    </message>
+    <message>
+        <source>&amp;Overlay</source>
+        <translation>Super&amp;position</translation>
+    </message>
+    <message>
+        <source>3</source>
+        <translation>3</translation>
+    </message>
+    <message>
+        <source>Split &amp;curtain</source>
+        <translation>&amp;Rideau</translation>
+    </message>
+    <message>
+        <source>4</source>
+        <translation>4</translation>
+    </message>
+    <message>
+        <source>Overlay more opa&amp;que</source>
+        <translation>Superposition plus opa&amp;que</translation>
+    </message>
+    <message>
+        <source>]</source>
+        <translation>]</translation>
+    </message>
+    <message>
+        <source>Overlay more &amp;transparent</source>
+        <translation>Superposition plus &amp;transparente</translation>
+    </message>
+    <message>
+        <source>[</source>
+        <translation>[</translation>
+    </message>
+    <message>
+        <source>Show &amp;all classes</source>
+        <translation>Montrer &amp;toutes les classes</translation>
+    </message>
+    <message>
+        <source>A</source>
+        <translation>A</translation>
+    </message>
+    <message>
+        <source>M&amp;erge map</source>
+        <translation>Carte de &amp;fusion</translation>
+    </message>
+    <message>
+        <source>M</source>
+        <translation>M</translation>
+    </message>
+    <message>
+        <source>&amp;Next insertion</source>
+        <translation>Insertion &amp;suivante</translation>
+    </message>
+    <message>
+        <source>.</source>
+        <translation>.</translation>
+    </message>
+    <message>
+        <source>&amp;Previous insertion</source>
+        <translation>Insertion &amp;précédente</translation>
+    </message>
+    <message>
+        <source>,</source>
+        <translation>,</translation>
+    </message>
+    <message>
+        <source>Next co&amp;louring of the merge map</source>
+        <translation>Co&amp;loration suivante de la carte</translation>
+    </message>
+    <message>
+        <source>C</source>
+        <translation>C</translation>
+    </message>
+    <message>
+        <source>Back to li&amp;ve, let go of the patch</source>
+        <translation>Retour au &amp;direct, libérer le carré</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Whole p&amp;icture</source>
+        <translation>Image &amp;entière</translation>
+    </message>
+    <message>
+        <source>Ctrl+0</source>
+        <translation>Ctrl+0</translation>
+    </message>
+    <message>
+        <source>Chart: last &amp;hour</source>
+        <translation>Graphique : dernière &amp;heure</translation>
+    </message>
+    <message>
+        <source>Chart: last &amp;day</source>
+        <translation>Graphique : dernier &amp;jour</translation>
+    </message>
+    <message>
+        <source>Chart: last &amp;week</source>
+        <translation>Graphique : dernière sem&amp;aine</translation>
+    </message>
+    <message>
+        <source>Chart: &amp;everything</source>
+        <translation>Graphique : t&amp;out</translation>
+    </message>
+    <message>
+        <source>Ctrl+%1</source>
+        <translation>Ctrl+%1</translation>
+    </message>
+    <message>
+        <source>Dar&amp;k</source>
+        <translation>S&amp;ombre</translation>
+    </message>
+    <message>
+        <source>T</source>
+        <translation>T</translation>
+    </message>
+    <message>
+        <source>&amp;Larger text</source>
+        <translation>Texte plus &amp;grand</translation>
+    </message>
+    <message>
+        <source>Ctrl++</source>
+        <translation>Ctrl++</translation>
+    </message>
+    <message>
+        <source>&amp;Smaller text</source>
+        <translation>Texte plus &amp;petit</translation>
+    </message>
+    <message>
+        <source>Ctrl+-</source>
+        <translation>Ctrl+-</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>English</translation>
+    </message>
+    <message>
+        <source>Ctrl+Alt+E</source>
+        <translation>Ctrl+Alt+E</translation>
+    </message>
+    <message>
+        <source>Français</source>
+        <translation>Français</translation>
+    </message>
+    <message>
+        <source>Ctrl+Alt+F</source>
+        <translation>Ctrl+Alt+F</translation>
+    </message>
+    <message>
+        <source>&amp;Full screen</source>
+        <translation>Plein é&amp;cran</translation>
+    </message>
+    <message>
+        <source>F11</source>
+        <translation>F11</translation>
+    </message>
+    <message>
+        <source>&amp;Restore the default layout</source>
+        <translation>&amp;Rétablir la disposition</translation>
+    </message>
+    <message>
+        <source>Ctrl+L</source>
+        <translation>Ctrl+L</translation>
+    </message>
+    <message>
+        <source>&amp;Pause</source>
+        <translation>&amp;Pause</translation>
+    </message>
+    <message>
+        <source>P</source>
+        <translation>P</translation>
+    </message>
+    <message>
+        <source>&amp;Compare with the full model</source>
+        <translation>&amp;Comparer au modèle complet</translation>
+    </message>
+    <message>
+        <source>X</source>
+        <translation>X</translation>
+    </message>
+    <message>
+        <source>Open the source a&amp;gain</source>
+        <translation>&amp;Rouvrir la source</translation>
+    </message>
+    <message>
+        <source>Ctrl+R</source>
+        <translation>Ctrl+R</translation>
+    </message>
+    <message>
+        <source>Copy as command &amp;line</source>
+        <translation>Copier en &amp;ligne de commande</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+C</source>
+        <translation>Ctrl+Shift+C</translation>
+    </message>
+    <message>
+        <source>Day and &amp;night…</source>
+        <translation>Jour et &amp;nuit…</translation>
+    </message>
+    <message>
+        <source>N</source>
+        <translation>N</translation>
+    </message>
+    <message>
+        <source>&amp;Alarms…</source>
+        <translation>&amp;Alarmes…</translation>
+    </message>
+    <message>
+        <source>G</source>
+        <translation>G</translation>
+    </message>
+    <message>
+        <source>&amp;Keys</source>
+        <translation>&amp;Touches</translation>
+    </message>
+    <message>
+        <source>?</source>
+        <translation>?</translation>
+    </message>
+    <message>
+        <source>&amp;About</source>
+        <translation>À &amp;propos</translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Outils</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Ouvrir</translation>
+    </message>
+    <message>
+        <source>Opacity of the overlay</source>
+        <translation>Opacité de la superposition</translation>
+    </message>
+    <message>
+        <source>Opacity of the overlay ([ and ])</source>
+        <translation>Opacité de la superposition ([ et ])</translation>
+    </message>
+    <message>
+        <source>Image with classes</source>
+        <translation>Image avec les classes</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
+    <message>
+        <source>Merge map</source>
+        <translation>Carte de fusion</translation>
+    </message>
+    <message>
+        <source>The merge map appears with the first frame</source>
+        <translation>La carte de fusion apparaît avec la première image</translation>
+    </message>
+    <message>
+        <source>Insertion on show</source>
+        <translation>Insertion affichée</translation>
+    </message>
+    <message>
+        <source>Colour of the clusters</source>
+        <translation>Couleur des groupes</translation>
+    </message>
+    <message>
+        <source>Mean colour</source>
+        <translation>Couleur moyenne</translation>
+    </message>
+    <message>
+        <source>Cluster size</source>
+        <translation>Taille des groupes</translation>
+    </message>
+    <message>
+        <source>Insertion</source>
+        <translation>Insertion</translation>
+    </message>
+    <message>
+        <source>Frame on show</source>
+        <translation>Image affichée</translation>
+    </message>
+    <message>
+        <source>&amp;Panels</source>
+        <translation>Pa&amp;nneaux</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Journal</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>Source</translation>
+    </message>
+    <message>
+        <source>Schedule</source>
+        <translation>Insertions</translation>
+    </message>
+    <message>
+        <source>Legend</source>
+        <translation>Légende</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>Détails</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Vitesse</translation>
+    </message>
+    <message>
+        <source>Day/night</source>
+        <translation>Jour/nuit</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>Comparer</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <translation>Graphique</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>Événements</translation>
+    </message>
+    <message>
+        <source>&amp;Hide or show all panels</source>
+        <translation>&amp;Cacher ou montrer tous les panneaux</translation>
+    </message>
+    <message>
+        <source>F9</source>
+        <translation>F9</translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation>Connexion</translation>
+    </message>
+    <message>
+        <source>Age of the frame</source>
+        <translation>Âge de l’image</translation>
+    </message>
+    <message>
+        <source>Notice</source>
+        <translation>Message</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <translation>Enregistrement</translation>
+    </message>
+    <message>
+        <source>Frames per second</source>
+        <translation>Images par seconde</translation>
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation>Latence</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Jetons</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::MergeView</name>
+    <message>
+        <source>No merge map for this picture</source>
+        <translation>Pas de carte de fusion pour cette image</translation>
+    </message>
+    <message>
+        <source>1 patch</source>
+        <translation>1 carré</translation>
+    </message>
+    <message>
+        <source>2</source>
+        <translation>2</translation>
+    </message>
+    <message>
+        <source>3–4</source>
+        <translation>3–4</translation>
+    </message>
+    <message>
+        <source>5–8</source>
+        <translation>5–8</translation>
+    </message>
+    <message>
+        <source>9 and more</source>
+        <translation>9 et plus</translation>
+    </message>
+    <message>
+        <source>not merged</source>
+        <translation>non fusionné</translation>
+    </message>
+    <message>
+        <source>before block %1</source>
+        <translation>avant le bloc %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::NightDialog</name>
+    <message>
+        <source>Day and night</source>
+        <translation>Jour et nuit</translation>
+    </message>
+    <message>
+        <source>By the sun at the place of the camera</source>
+        <translation>Par le soleil au lieu de la caméra</translation>
+    </message>
+    <message>
+        <source>By the brightness of the picture</source>
+        <translation>Par la luminosité de l’image</translation>
+    </message>
+    <message>
+        <source>Between fixed hours</source>
+        <translation>Entre des heures fixes</translation>
+    </message>
+    <message>
+        <source>Do not tell them apart</source>
+        <translation>Ne pas les distinguer</translation>
+    </message>
+    <message>
+        <source>Latitude, degrees north</source>
+        <translation>Latitude, degrés nord</translation>
+    </message>
+    <message>
+        <source>° N</source>
+        <translation>° N</translation>
+    </message>
+    <message>
+        <source>Longitude, degrees east</source>
+        <translation>Longitude, degrés est</translation>
+    </message>
+    <message>
+        <source>° E</source>
+        <translation>° E</translation>
+    </message>
+    <message>
+        <source>Night below this elevation of the sun</source>
+        <translation>Nuit sous cette hauteur du soleil</translation>
+    </message>
+    <message>
+        <source>Night below this brightness</source>
+        <translation>Nuit sous cette luminosité</translation>
+    </message>
+    <message>
+        <source>Day above this brightness</source>
+        <translation>Jour au-dessus de cette luminosité</translation>
+    </message>
+    <message>
+        <source>Night begins</source>
+        <translation>Début de la nuit</translation>
+    </message>
+    <message>
+        <source>Night ends</source>
+        <translation>Fin de la nuit</translation>
+    </message>
+    <message>
+        <source>Latitude</source>
+        <translation>Latitude</translation>
+    </message>
+    <message>
+        <source>Longitude</source>
+        <translation>Longitude</translation>
+    </message>
+    <message>
+        <source>Night when the sun is below</source>
+        <translation>Nuit quand le soleil est sous</translation>
+    </message>
+    <message>
+        <source>Night below (of 255)</source>
+        <translation>Nuit sous (sur 255)</translation>
+    </message>
+    <message>
+        <source>Day above (of 255)</source>
+        <translation>Jour au-dessus de (sur 255)</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>De</translation>
+    </message>
+    <message>
+        <source>To</source>
+        <translation>À</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::PictureDialog</name>
+    <message>
+        <source>Stored pictures</source>
+        <translation>Images enregistrées</translation>
+    </message>
+    <message>
+        <source>Minutes between two pictures</source>
+        <translation>Minutes entre deux images</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source>Days to keep pictures</source>
+        <translation>Jours de conservation</translation>
+    </message>
+    <message>
+        <source> days</source>
+        <translation> jours</translation>
+    </message>
+    <message>
+        <source>Free space to leave</source>
+        <translation>Espace libre à laisser</translation>
+    </message>
+    <message>
+        <source> MB</source>
+        <translation> Mo</translation>
+    </message>
+    <message>
+        <source>Time-lapse: one picture every</source>
+        <translation>Accéléré : une image toutes les</translation>
+    </message>
+    <message>
+        <source>Forget pictures older than</source>
+        <translation>Oublier les images de plus de</translation>
+    </message>
+    <message>
+        <source>Forget the oldest to leave free</source>
+        <translation>Oublier les plus anciennes pour garder libres</translation>
+    </message>
+    <message>
+        <source>Pictures are in %1</source>
+        <translation>Les images sont dans %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::PictureStore</name>
+    <message>
+        <source>The picture %1 cannot be read</source>
+        <translation>L’image %1 ne peut pas être lue</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::SchedulePanel</name>
+    <message>
+        <source>Paper: 2, 5</source>
+        <translation>Article : 2, 5</translation>
+    </message>
+    <message>
+        <source>Merge before blocks 2 and 5, the schedule of the paper</source>
+        <translation>Fusionner avant les blocs 2 et 5, comme dans l’article</translation>
+    </message>
+    <message>
+        <source>Full model</source>
+        <translation>Modèle complet</translation>
+    </message>
+    <message>
+        <source>No merging at all</source>
+        <translation>Aucune fusion</translation>
+    </message>
+    <message>
+        <source>Copy as command line</source>
+        <translation>Copier en ligne de commande</translation>
+    </message>
+    <message>
+        <source>The command that watches this source with this model and schedule without a window</source>
+        <translation>La commande qui surveille cette source avec ce modèle et ces insertions sans fenêtre</translation>
+    </message>
+    <message>
+        <source>Merge tokens before block</source>
+        <translation>Fusionner les jetons avant le bloc</translation>
+    </message>
+    <message>
+        <source>Merge before block %1</source>
+        <translation>Fusionner avant le bloc %1</translation>
+    </message>
+    <message>
+        <source>Merge before block %1; takes effect on the next frame</source>
+        <translation>Fusionner avant le bloc %1 ; dès la prochaine image</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>Aucun modèle n’est chargé</translation>
+    </message>
+    <message>
+        <source>Full model: nothing is merged</source>
+        <translation>Modèle complet : rien n’est fusionné</translation>
+    </message>
+    <message>
+        <source>Schedule %1</source>
+        <translation>Insertions %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::SourceDialog</name>
+    <message>
+        <source>Open a source</source>
+        <translation>Ouvrir une source</translation>
+    </message>
+    <message>
+        <source>Kind of source</source>
+        <translation>Type de source</translation>
+    </message>
+    <message>
+        <source>Demo street</source>
+        <translation>Rue de démonstration</translation>
+    </message>
+    <message>
+        <source>Camera</source>
+        <translation>Caméra</translation>
+    </message>
+    <message>
+        <source>Video file</source>
+        <translation>Fichier vidéo</translation>
+    </message>
+    <message>
+        <source>Image folder</source>
+        <translation>Dossier d’images</translation>
+    </message>
+    <message>
+        <source>Network address</source>
+        <translation>Adresse réseau</translation>
+    </message>
+    <message>
+        <source>GStreamer</source>
+        <translation>GStreamer</translation>
+    </message>
+    <message>
+        <source>A rendered street that never was, from noon to midnight and on, with every class known. It needs no camera and no download.</source>
+        <translation>Une rue de synthèse qui n’a jamais existé, de midi à minuit et au-delà, dont chaque classe est connue. Elle ne demande ni caméra ni téléchargement.</translation>
+    </message>
+    <message>
+        <source>No camera was found. Plug one in and open this dialog again.</source>
+        <translation>Aucune caméra trouvée. Branchez-en une et rouvrez cette fenêtre.</translation>
+    </message>
+    <message>
+        <source>Folder</source>
+        <translation>Dossier</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>User</source>
+        <translation>Utilisateur</translation>
+    </message>
+    <message>
+        <source>Password</source>
+        <translation>Mot de passe</translation>
+    </message>
+    <message>
+        <source>rtsp, http or https. The password is kept in memory only: never in a log, a file or the database.</source>
+        <translation>rtsp, http ou https. Le mot de passe reste en mémoire seulement : jamais dans un journal, un fichier ou la base de données.</translation>
+    </message>
+    <message>
+        <source>Pipeline</source>
+        <translation>Pipeline</translation>
+    </message>
+    <message>
+        <source>As for gst-launch-1.0, ending in an appsink that gets BGR frames.</source>
+        <translation>Comme pour gst-launch-1.0, se terminant par un appsink qui reçoit des images BGR.</translation>
+    </message>
+    <message>
+        <source>Test</source>
+        <translation>Essayer</translation>
+    </message>
+    <message>
+        <source>Read one frame and show it here</source>
+        <translation>Lire une image et la montrer ici</translation>
+    </message>
+    <message>
+        <source>Result of the test</source>
+        <translation>Résultat de l’essai</translation>
+    </message>
+    <message>
+        <source>The frame that was read</source>
+        <translation>L’image lue</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Ouvrir</translation>
+    </message>
+    <message>
+        <source>Browse…</source>
+        <translation>Parcourir…</translation>
+    </message>
+    <message>
+        <source>Waiting for a frame…</source>
+        <translation>En attente d’une image…</translation>
+    </message>
+    <message>
+        <source>It works: %1 × %2 pixels</source>
+        <translation>Cela fonctionne : %1 × %2 pixels</translation>
+    </message>
+    <message>
+        <source>It gave no frame</source>
+        <translation>Aucune image n’est venue</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::SourcePanel</name>
+    <message>
+        <source>Idle</source>
+        <translation>Inactif</translation>
+    </message>
+    <message>
+        <source>Opening…</source>
+        <translation>Ouverture…</translation>
+    </message>
+    <message>
+        <source>Live</source>
+        <translation>En direct</translation>
+    </message>
+    <message>
+        <source>Stalled</source>
+        <translation>Bloqué</translation>
+    </message>
+    <message>
+        <source>Retrying (%1, next in %2 s)</source>
+        <translation>Nouvel essai (%1, prochain dans %2 s)</translation>
+    </message>
+    <message>
+        <source>Ended</source>
+        <translation>Terminé</translation>
+    </message>
+    <message>
+        <source>No source</source>
+        <translation>Aucune source</translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation>Connexion</translation>
+    </message>
+    <message>
+        <source>No model</source>
+        <translation>Aucun modèle</translation>
+    </message>
+    <message>
+        <source>Open…</source>
+        <translation>Ouvrir…</translation>
+    </message>
+    <message>
+        <source>Open a source</source>
+        <translation>Ouvrir une source</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Fermer</translation>
+    </message>
+    <message>
+        <source>Close the source</source>
+        <translation>Fermer la source</translation>
+    </message>
+    <message>
+        <source>Change model…</source>
+        <translation>Changer de modèle…</translation>
+    </message>
+    <message>
+        <source>Reading the model…</source>
+        <translation>Lecture du modèle…</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 blocks, %2 wide, %3 × %4 patches, %n class(es)</source>
+        <translation>
+            <numerusform>%1 blocs, largeur %2, %3 × %4 carrés, %n classe</numerusform>
+            <numerusform>%1 blocs, largeur %2, %3 × %4 carrés, %n classes</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 frames in, %2 dropped</source>
+        <translation>%1 images reçues, %2 ignorées</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n read(s) hang</source>
+        <translation>
+            <numerusform>%n lecture bloquée</numerusform>
+            <numerusform>%n lectures bloquées</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Reprendre</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::SpeedPanel</name>
+    <message>
+        <source>Frames in</source>
+        <translation>Images reçues</translation>
+    </message>
+    <message>
+        <source>Processed</source>
+        <translation>Traitées</translation>
+    </message>
+    <message>
+        <source>Dropped</source>
+        <translation>Ignorées</translation>
+    </message>
+    <message>
+        <source>Median latency</source>
+        <translation>Latence médiane</translation>
+    </message>
+    <message>
+        <source>95 % within</source>
+        <translation>95 % en moins de</translation>
+    </message>
+    <message>
+        <source>Time per stage</source>
+        <translation>Durée par étape</translation>
+    </message>
+    <message>
+        <source>Last frame</source>
+        <translation>Dernière image</translation>
+    </message>
+    <message>
+        <source>%1 fps, %2 in all</source>
+        <translation>%1 im/s, %2 en tout</translation>
+    </message>
+    <message>
+        <source>%1 (%2 %)</source>
+        <translation>%1 (%2 %)</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::StageBar</name>
+    <message>
+        <source>Backbone</source>
+        <translation>Encodeur</translation>
+    </message>
+    <message>
+        <source>Merge</source>
+        <translation>Fusion</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>Restitution</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Tête</translation>
+    </message>
+    <message>
+        <source>Before and after</source>
+        <translation>Avant et après</translation>
+    </message>
+    <message>
+        <source>%1: %2 ms</source>
+        <translation>%1 : %2 ms</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::TimeChart</name>
+    <message>
+        <source>Choose what to draw above</source>
+        <translation>Choisissez ci-dessus ce qu’il faut tracer</translation>
+    </message>
+    <message>
+        <source>No samples in this stretch of time</source>
+        <translation>Aucun échantillon dans cette période</translation>
+    </message>
+    <message>
+        <source>night</source>
+        <translation>nuit</translation>
+    </message>
+    <message>
+        <source>nothing recorded</source>
+        <translation>rien d’enregistré</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::WelcomePage</name>
+    <message>
+        <source>Watch a place, see what a transformer can merge</source>
+        <translation>Observez un lieu, voyez ce qu’un transformeur peut fusionner</translation>
+    </message>
+    <message>
+        <source>A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches that are each other's most similar one, so that fewer tokens do the same work. Here you see which, live, and how their number follows day and night.</source>
+        <translation>Un transformeur de vision découpe chaque image en carrés. La fusion de paires mutuelles réunit ceux qui se ressemblent le plus l’un l’autre : moins de jetons font le même travail. Voyez lesquels, en direct, et comment leur nombre suit le jour et la nuit.</translation>
+    </message>
+    <message>
+        <source>Try the demo</source>
+        <translation>Essayer la démo</translation>
+    </message>
+    <message>
+        <source>A rendered street by day and night, with a model that knows it</source>
+        <translation>Une rue de synthèse de jour et de nuit, avec un modèle qui la connaît</translation>
+    </message>
+    <message>
+        <source>Camera</source>
+        <translation>Caméra</translation>
+    </message>
+    <message>
+        <source>Video</source>
+        <translation>Vidéo</translation>
+    </message>
+    <message>
+        <source>Image folder</source>
+        <translation>Dossier d’images</translation>
+    </message>
+    <message>
+        <source>Network camera (RTSP)</source>
+        <translation>Caméra réseau (RTSP)</translation>
+    </message>
+    <message>
+        <source>Or drop a video, a folder or an ONNX model anywhere on this window.</source>
+        <translation>Ou déposez une vidéo, un dossier ou un modèle ONNX n’importe où dans cette fenêtre.</translation>
+    </message>
+    <message>
+        <source>Go on with</source>
+        <translation>Continuer avec</translation>
+    </message>
+    <message>
+        <source>%1  ·  %2</source>
+        <translation>%1  ·  %2</translation>
+    </message>
+</context>
+<context>
+    <name>sourceTitle</name>
+    <message>
+        <source>Demo street</source>
+        <translation>Rue de démonstration</translation>
+    </message>
+    <message>
+        <source>Camera %1</source>
+        <translation>Caméra %1</translation>
+    </message>
+</context>
+<context>
+    <name>spanText</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 s</translation>
+    </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1 min %2 s</translation>
+    </message>
+    <message>
+        <source>%1 h %2 min</source>
+        <translation>%1 h %2 min</translation>
+    </message>
+    <message>
+        <source>%1 d %2 h</source>
+        <translation>%1 j %2 h</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "models/merge_colors.h"
+#include "models/merge_lookup.h"
+#include "models/patch_selection.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+// 2 x 3 patches; first 0+1 and 3+5 merge, then those two clusters.
+MergeLookup small() { return {{2, 3}, {{0, 0, 1, 2, 3, 2}, {0, 0, 1, 0, 2, 0}}, {2, 5}}; }
+
+TEST(MergeLookup, KnowsMembersSizesAndBlocks) {
+  const MergeLookup lookup = small();
+  EXPECT_EQ(lookup.steps(), 3);
+  EXPECT_EQ(lookup.clusters(0), 6);
+  EXPECT_EQ(lookup.clusters(1), 4);
+  EXPECT_EQ(lookup.clusters(2), 3);
+  EXPECT_EQ(lookup.block(1), 2);
+  EXPECT_EQ(lookup.block(2), 5);
+  EXPECT_THAT(lookup.members(1, 2), ElementsAre(3, 5));
+  EXPECT_THAT(lookup.members(2, 0), ElementsAre(0, 1, 3, 5));
+  EXPECT_EQ(lookup.size(2, 5), 4);
+  EXPECT_EQ(lookup.size(0, 5), 1);
+  EXPECT_EQ(lookup.mergedAt(2, 5), 1);
+  EXPECT_EQ(lookup.mergedAt(0, 5), 0);
+  EXPECT_EQ(lookup.mergedAt(2, 2), 0);
+}
+
+TEST(MergeLookup, EveryTokenIsAMemberOfItsClusterAndOfNoOther) {
+  std::mt19937 random(7);
+  const Size2 grid{9, 11};
+  const int clusters = 40;
+  std::vector<int> map(99);
+  for (int i = 0; i < 99; ++i) map[i] = i < clusters ? i : static_cast<int>(random() % clusters);
+  std::shuffle(map.begin(), map.end(), random);
+  const MergeLookup lookup(grid, {map}, {4});
+  int seen = 0;
+  for (int c = 0; c < clusters; ++c)
+    for (int token : lookup.members(1, c)) {
+      EXPECT_EQ(map[token], c);
+      ++seen;
+    }
+  EXPECT_EQ(seen, 99);
+}
+
+TEST(MergeLookup, RefusesMapsThatDoNotFit) {
+  EXPECT_THROW(MergeLookup({2, 3}, {{0, 0, 1}}, {2}), Error);
+  EXPECT_THROW(MergeLookup({2, 3}, {{0, 0, 1, 2, 3, 2}}, {2, 5}), Error);
+  EXPECT_THROW(MergeLookup({2, 3}, {{0, 0, 1, 2, 3, -1}}, {2}), Error);
+  EXPECT_THROW(MergeLookup({2, 3}, {{0, 0, 1, 2, 3, 6}}, {2}), Error);
+}
+
+TEST(MergeColors, ClustersGetTheMeanOfTheirPixels) {
+  cv::Mat image(4, 6, CV_8UC3);
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 6; ++x) {
+      const int token = y / 2 * 3 + x / 2;
+      image.at<cv::Vec3b>(y, x) = cv::Vec3b(10 * token, 20 * token, 40 * token);
+    }
+  const auto patches = patchColors(image, {2, 3});
+  EXPECT_EQ(patches[2], qRgb(80, 40, 20));
+  const auto fill = mergeFill(small(), 1, MergeColoring::kMean, patches);
+  EXPECT_EQ(fill[0], qRgb(20, 10, 5));
+  EXPECT_EQ(fill[0], fill[1]);
+  EXPECT_EQ(fill[3], fill[5]);
+  EXPECT_EQ(fill[3], qRgb(160, 80, 40));
+  EXPECT_EQ(fill[2], patches[2]);
+}
+
+TEST(MergeColors, SizesAndInsertionsHaveColoursOfTheirOwn) {
+  const auto patches = std::vector<QRgb>(6, qRgb(1, 2, 3));
+  const auto sizes = mergeFill(small(), 2, MergeColoring::kSize, patches);
+  EXPECT_EQ(sizes[0], sizeColor(sizeBin(4)));
+  EXPECT_EQ(sizes[2], sizeColor(sizeBin(1)));
+  EXPECT_NE(sizes[0], sizes[2]);
+  const auto insertions = mergeFill(small(), 2, MergeColoring::kInsertion, patches);
+  EXPECT_EQ(insertions[0], insertionColor(1));
+  EXPECT_EQ(insertions[2], insertionColor(0));
+  for (int bin = 1; bin < kSizeBins; ++bin) EXPECT_GT(qGray(sizeColor(bin)), qGray(sizeColor(bin - 1)) + 10);
+}
+
+TEST(MergeColors, BordersLieBetweenClustersOnly) {
+  const auto borders = mergeBorders(small(), 1);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{0, true}), 0);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{1, true}), 1);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{0, false}), 1);
+  EXPECT_EQ(mergeBorders(small(), 0).size(), 4U + 3U);  // every inner side of a 2 x 3 grid
+}
+
+TEST(MergeColors, OutlineOfAClusterSurroundsEachOfItsPieces) {
+  EXPECT_EQ(clusterOutline(small(), 1, 0).size(), 6U);  // two patches side by side
+  EXPECT_EQ(clusterOutline(small(), 1, 2).size(), 8U);  // two apart
+  EXPECT_THAT(clusterOutline(small(), 0, 4), UnorderedElementsAreArray({GridLine{1, 1, 2, 1}, GridLine{1, 2, 2, 2},
+                                                                        GridLine{1, 1, 1, 2}, GridLine{2, 1, 2, 2}}));
+}
+
+TEST(PatchSelection, MouseKeysAndPin) {
+  PatchSelection selection;
+  int changes = 0;
+  QObject::connect(&selection, &PatchSelection::changed, [&] { ++changes; });
+  selection.point(7, QPointF(0.1, 0.2));
+  selection.point(7, QPointF(0.1, 0.2));
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(selection.token(), 7);
+  selection.togglePin(7);
+  selection.point(3, std::nullopt);
+  EXPECT_EQ(selection.token(), 7) << "a pinned patch stays";
+  selection.togglePin(7);
+  EXPECT_EQ(selection.token(), 3);
+  selection.move(1, 0, 5, 4);
+  EXPECT_EQ(selection.token(), 4);
+  selection.move(1, 0, 5, 4);
+  EXPECT_EQ(selection.token(), 4) << "stops at the edge";
+  selection.move(0, 1, 5, 4);
+  EXPECT_EQ(selection.token(), 9);
+  selection.limit(9);
+  EXPECT_EQ(selection.token(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mpm

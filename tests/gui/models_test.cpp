@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QDir>
+#include <QFile>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "models/events_model.h"
+#include "models/gstreamer_source.h"
+#include "models/legend_model.h"
+#include "models/recents.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+using Mode = QAbstractItemModelTester::FailureReportingMode;
+
+ModelInfo classes(std::initializer_list<const char*> names) {
+  ModelInfo info;
+  info.classes = static_cast<int>(names.size());
+  for (const char* name : names) info.facts.classes.push_back({name, {10, 20, 30}});
+  return info;
+}
+
+TEST(LegendModel, IsAModel) {
+  LegendModel model;
+  LegendFilter filter;
+  filter.setSourceModel(&model);
+  QAbstractItemModelTester tester(&model, Mode::Fatal), filter_tester(&filter, Mode::Fatal);
+  model.setClasses(classes({"road", "sky", "tree"}));
+  model.setAreas({{0, 0.5}, {2, 0.25}});
+  model.setColor(1, Qt::red);
+  model.toggleSolo(2);
+  model.setAllVisible(false);
+  filter.setFilterFixedString(QStringLiteral("R"));
+  EXPECT_EQ(filter.rowCount(), 2);
+  model.setClasses(classes({"a"}));
+  EXPECT_EQ(model.rowCount(), 1);
+}
+
+TEST(LegendModel, ChecksSoloAndColoursReachThePaint) {
+  LegendModel model;
+  model.setClasses(classes({"road", "sky", "tree"}));
+  QSignalSpy spy(&model, &LegendModel::paintChanged);
+  EXPECT_TRUE(model.setData(model.index(1, 0), Qt::Unchecked, Qt::CheckStateRole));
+  model.setColor(2, QColor(1, 2, 3));
+  EXPECT_EQ(spy.count(), 2);
+  ClassPaint paint;
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[0]);
+  EXPECT_FALSE(paint.visible[1]);
+  EXPECT_EQ(paint.color[2], qRgb(1, 2, 3));
+  EXPECT_FALSE(paint.visible[3]);
+  model.toggleSolo(1);
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[1] && !paint.visible[0] && !paint.visible[2]);
+  model.toggleSolo(1);
+  model.apply(paint);
+  EXPECT_TRUE(paint.visible[0] && !paint.visible[1]) << "the check marks are as before";
+}
+
+TEST(LegendModel, AreasAreSharesAndSort) {
+  LegendModel model;
+  model.setClasses(classes({"road", "sky", "tree"}));
+  model.setAreas({{0, 0.125}, {1, 0.5}});
+  EXPECT_EQ(model.index(0, LegendModel::kArea).data().toString(), QStringLiteral("12.5 %"));
+  EXPECT_EQ(model.index(2, LegendModel::kArea).data().toString(), QStringLiteral("0.0 %"));
+  LegendFilter filter;
+  filter.setSourceModel(&model);
+  filter.sort(LegendModel::kArea, Qt::DescendingOrder);
+  EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("sky"));
+  filter.sort(LegendModel::kName, Qt::DescendingOrder);
+  EXPECT_EQ(filter.index(0, 0).data().toString(), QStringLiteral("tree"));
+}
+
+TEST(LegendModel, UnnamedClassesGetThePaletteAndANumber) {
+  LegendModel model;
+  ModelInfo info;
+  info.classes = 3;
+  model.setClasses(info);
+  EXPECT_EQ(model.name(2), QStringLiteral("class 2"));
+  EXPECT_NE(model.color(0), model.color(1));
+}
+
+TEST(EventsModel, IsAModelNewestFirstAndBounded) {
+  EventsModel model;
+  QAbstractItemModelTester tester(&model, Mode::Fatal);
+  model.setEvents({{1, monitor::EventKind::kSession, monitor::Severity::kInfo, "old"},
+                   {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
+  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QStringLiteral("new"));
+  EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), QStringLiteral("Error"));
+  for (int i = 0; i < EventsModel::kMost + 5; ++i)
+    model.add({i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)});
+  EXPECT_EQ(model.rowCount(), EventsModel::kMost);
+  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMost + 4));
+}
+
+TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+  const QDateTime now = QDateTime::fromSecsSinceEpoch(1000);
+  rememberRecent(settings,
+                 {QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"), now});
+  for (int i = 0; i < 20; ++i) rememberRecent(settings, {QStringLiteral("video%1.avi").arg(i), {}, {}, now});
+  rememberRecent(settings,
+                 {QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"), now});
+  settings.sync();
+  const auto recents = loadRecents(settings);
+  ASSERT_EQ(recents.size(), kMostRecents);
+  EXPECT_EQ(recents[0].source, QStringLiteral("rtsp://***@camera/1"));
+  EXPECT_TRUE(recents[0].needsPassword());
+  EXPECT_EQ(recents[0].schedule, QStringLiteral("2,5"));
+  EXPECT_FALSE(recents[1].needsPassword());
+  QFile file(settings.fileName());
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  EXPECT_FALSE(file.readAll().contains("geheim"));
+}
+
+TEST(Sources, KindsAndTitles) {
+  QTemporaryDir folder;
+  EXPECT_EQ(sourceKind(QStringLiteral("demo:")), SourceKind::kDemo);
+  EXPECT_EQ(sourceKind(QStringLiteral("0")), SourceKind::kCamera);
+  EXPECT_EQ(sourceKind(QStringLiteral("/dev/video2")), SourceKind::kCamera);
+  EXPECT_EQ(sourceKind(folder.path()), SourceKind::kFolder);
+  EXPECT_EQ(sourceKind(QStringLiteral("/x/y.mp4")), SourceKind::kVideo);
+  EXPECT_EQ(sourceKind(QStringLiteral("rtsp://a/b")), SourceKind::kAddress);
+  EXPECT_EQ(sourceKind(QStringLiteral("gst:videotestsrc ! appsink")), SourceKind::kPipeline);
+  EXPECT_EQ(sourceTitle(QStringLiteral("rtsp://u:p@cam/x")), QStringLiteral("rtsp://***@cam/x"));
+  EXPECT_EQ(sourceTitle(QStringLiteral("/x/y.mp4")), QStringLiteral("y.mp4"));
+}
+
+TEST(Sources, CredentialsAreEncoded) {
+  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://cam/x"), QStringLiteral("a@b"), QStringLiteral("p/w:1")),
+            QStringLiteral("rtsp://a%40b:p%2Fw%3A1@cam/x"));
+  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://***@cam/x"), QStringLiteral("u"), {}),
+            QStringLiteral("rtsp://u@cam/x"));
+  EXPECT_EQ(withCredentials(QStringLiteral("rtsp://cam/x"), {}, QStringLiteral("p")), QStringLiteral("rtsp://cam/x"));
+}
+
+TEST(Sources, CamerasAreListedByTheirNames) {
+  QTemporaryDir root;
+  QDir dir(root.path());
+  ASSERT_TRUE(dir.mkpath(QStringLiteral("dev")));
+  for (const auto& [node, index] : {std::pair("video0", "0"), std::pair("video1", "1"), std::pair("video2", "0")}) {
+    QFile(root.filePath(QStringLiteral("dev/") + node)).open(QIODevice::WriteOnly);
+    const QString base = QStringLiteral("sys/class/video4linux/") + node;
+    ASSERT_TRUE(dir.mkpath(base));
+    QFile name(root.filePath(base + QStringLiteral("/name"))), number(root.filePath(base + QStringLiteral("/index")));
+    ASSERT_TRUE(name.open(QIODevice::WriteOnly) && number.open(QIODevice::WriteOnly));
+    name.write("HD Webcam\n");
+    number.write(index);
+  }
+  const auto found = cameras(root.path());
+  ASSERT_EQ(found.size(), 2) << "the second node of a camera carries no pictures";
+  EXPECT_EQ(found[1].path, QStringLiteral("/dev/video2"));
+  EXPECT_EQ(found[0].name, QStringLiteral("HD Webcam"));
+}
+
+TEST(Sources, PipelineSaysWhatIsWrong) {
+  EXPECT_TRUE(isPipeline("gst:videotestsrc ! appsink"));
+  EXPECT_FALSE(isPipeline("video.avi"));
+  EXPECT_THROW(pipelineFactory("gst:videotestsrc ! fakesink")({}), Error);
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "models/class_paint.h"
+
+namespace mpm {
+namespace {
+
+struct Scene {
+  cv::Mat image = cv::Mat(8, 8, CV_8UC3, cv::Scalar(100, 150, 200));
+  cv::Mat labels = cv::Mat(8, 8, CV_8U, cv::Scalar(1));
+  ClassPaint paint;
+  QImage target = QImage(16, 16, QImage::Format_RGB32);
+
+  Scene() {
+    labels.colRange(4, 8).setTo(2);
+    paint.color[1] = qRgb(255, 0, 0);
+    paint.color[2] = qRgb(0, 0, 255);
+    paint.visible[1] = paint.visible[2] = true;
+    target.fill(Qt::black);
+  }
+  void draw(const QRectF& rect = QRectF(0, 0, 16, 16)) { paintClasses(image, labels, paint, rect, target); }
+};
+
+TEST(ClassPaint, OpacityBlendsWithoutTouchingTheLabels) {
+  Scene s;
+  s.paint.mode = ViewMode::kOverlay;
+  s.paint.opacity = 0;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(3, 3), qRgb(200, 150, 100));
+  s.paint.opacity = 0.5;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(3, 3), qRgb((200 + 255) / 2, 75, 50));
+  EXPECT_EQ(s.target.pixel(12, 3), qRgb(100, 75, (100 + 255) / 2));
+  s.paint.opacity = 1;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(3, 3), qRgb(255, 0, 0));
+}
+
+TEST(ClassPaint, ModesDiffer) {
+  Scene s;
+  s.paint.mode = ViewMode::kImage;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));
+  s.paint.mode = ViewMode::kMask;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(12, 12), qRgb(0, 0, 255));
+  s.paint.mode = ViewMode::kCurtain;
+  s.paint.curtain = 0.5;
+  s.paint.opacity = 1;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(7, 5), qRgb(200, 150, 100)) << "left of the curtain: the image";
+  EXPECT_EQ(s.target.pixel(8, 5), qRgb(0, 0, 255)) << "right of it: the overlay";
+}
+
+TEST(ClassPaint, HiddenClassesShowTheImage) {
+  Scene s;
+  s.paint.mode = ViewMode::kOverlay;
+  s.paint.opacity = 1;
+  s.paint.visible[2] = false;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(3, 3), qRgb(255, 0, 0));
+  EXPECT_EQ(s.target.pixel(12, 3), qRgb(200, 150, 100));
+  s.paint.mode = ViewMode::kMask;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(12, 3), s.paint.hidden);
+}
+
+TEST(ClassPaint, AnOldFrameIsGrey) {
+  Scene s;
+  s.paint.faded = true;
+  s.draw();
+  const QRgb pixel = s.target.pixel(3, 3);
+  EXPECT_EQ(qRed(pixel), qGreen(pixel));
+  EXPECT_EQ(qGreen(pixel), qBlue(pixel));
+}
+
+TEST(ClassPaint, KeepsInsideItsRectangleAndTheTarget) {
+  Scene s;
+  s.draw(QRectF(4, 4, 4, 4));
+  EXPECT_EQ(s.target.pixel(3, 5), qRgb(0, 0, 0));
+  EXPECT_NE(s.target.pixel(4, 4), qRgb(0, 0, 0));
+  EXPECT_EQ(s.target.pixel(8, 8), qRgb(0, 0, 0));
+  s.draw(QRectF(-300, -200, 700, 650));  // zoomed in: most of it is outside
+  EXPECT_NE(s.target.pixel(15, 15), qRgb(0, 0, 0));
+  s.draw(QRectF(100, 100, 10, 10));  // wholly outside
+}
+
+TEST(ClassPaint, NoLabelsIsTheImageInEveryMode) {
+  Scene s;
+  s.labels = cv::Mat();
+  for (const ViewMode mode : {ViewMode::kImage, ViewMode::kMask, ViewMode::kOverlay, ViewMode::kCurtain}) {
+    s.paint.mode = mode;
+    s.draw();
+    EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));
+  }
+}
+
+TEST(ClassPaint, EnlargesSmoothly) {
+  Scene s;
+  s.image = cv::Mat(1, 2, CV_8UC3, cv::Scalar::all(0));
+  s.image.at<cv::Vec3b>(0, 1) = cv::Vec3b::all(200);
+  s.labels = cv::Mat();
+  s.draw();
+  for (int x = 1; x < 16; ++x) EXPECT_GE(qRed(s.target.pixel(x, 8)), qRed(s.target.pixel(x - 1, 8)));
+  EXPECT_EQ(qRed(s.target.pixel(0, 8)), 0);
+  EXPECT_EQ(qRed(s.target.pixel(15, 8)), 200);
+  EXPECT_NEAR(qRed(s.target.pixel(8, 8)), 106, 3);
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <QCheckBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QWheelEvent>
+#include <opencv2/imgcodecs.hpp>
+
+#include "models/history.h"
+#include "monitor/store.h"
+#include "views/chart_panel.h"
+#include "views/day_night_panel.h"
+#include "views/legend_panel.h"
+#include "views/schedule_panel.h"
+#include "views/settings_dialogs.h"
+#include "views/source_dialog.h"
+#include "views/source_panel.h"
+#include "views/speed_panel.h"
+#include "views/time_chart.h"
+#include "views/welcome_page.h"
+
+namespace mpm {
+namespace {
+
+TEST(SchedulePanel, ChecksAreTheSchedule) {
+  SchedulePanel panel;
+  ModelInfo info;
+  info.blocks = 12;
+  info.schedule = {2, 5};
+  panel.setModel(info);
+  EXPECT_EQ(panel.schedule(), (Schedule{2, 5}));
+  QSignalSpy spy(&panel, &SchedulePanel::scheduleChanged);
+  panel.box(7)->click();
+  ASSERT_EQ(spy.count(), 1);
+  EXPECT_EQ(spy[0][0].value<Schedule>(), (Schedule{2, 5, 7}));
+  for (auto* button : panel.findChildren<QPushButton*>())
+    if (button->text() == SchedulePanel::tr("Full model")) button->click();
+  EXPECT_EQ(panel.schedule(), Schedule{});
+  EXPECT_EQ(spy.count(), 2);
+}
+
+TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
+  LegendModel model;
+  ModelInfo info;
+  info.classes = 3;
+  info.facts.classes = {{"road", {}}, {"sky", {}}, {"tree", {}}};
+  LegendPanel panel(&model);
+  model.setClasses(info);
+  model.setAreas({{0, 0.1}, {1, 0.7}, {2, 0.2}});
+  EXPECT_EQ(panel.table()->model()->index(0, 0).data().toString(), QStringLiteral("sky")) << "largest first";
+  panel.search()->setText(QStringLiteral("ro"));
+  EXPECT_EQ(panel.table()->model()->rowCount(), 1);
+  emit panel.table()->doubleClicked(panel.table()->model()->index(0, 0));
+  EXPECT_EQ(model.solo(), 0);
+}
+
+TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
+  monitor::DayNightStatistics statistics;
+  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("not samples of both")));
+  statistics.day = {100, 500.25, 498, 520, 450, 560};
+  statistics.night = {80, 480.5, 479, 500, 430, 540};
+  statistics.difference = {-19.75, 4.5, monitor::Difference::Block::kPeriod, 5, 4};
+  statistics.night_change = -3.2;
+  DayNightPanel panel;
+  panel.setStatistics(statistics);
+  const QString text = panel.text();
+  EXPECT_TRUE(text.contains(QStringLiteral("500.2")) || text.contains(QStringLiteral("500.3"))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("−19.8 ± 4.5"))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("they differ"))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("5 days, 4 nights")));
+  EXPECT_TRUE(text.contains(QStringLiteral("−3.2")));
+  statistics.difference->plus_minus = 30;
+  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("no difference shown")));
+}
+
+TEST(SourcePanel, StatesReadAsTheyAre) {
+  monitor::CaptureStatus status;
+  status.state = monitor::CaptureState::kRetrying;
+  status.attempt = 3;
+  status.retry_in_s = 4.2;
+  EXPECT_EQ(stateText(status), QStringLiteral("Retrying (3, next in 5 s)"));
+  status.state = monitor::CaptureState::kStalled;
+  EXPECT_EQ(stateText(status), QStringLiteral("Stalled"));
+  EXPECT_STREQ(stateBadge(monitor::CaptureState::kLive), "good");
+}
+
+TEST(SpeedPanel, ShowsCountersAndStages) {
+  SpeedPanel panel;
+  monitor::CaptureStatus capture;
+  capture.in = 200;
+  capture.dropped = 50;
+  capture.fps = 24.96;
+  monitor::InferenceStatus inference;
+  inference.p50_ms = 41.5;
+  inference.p95_ms = 55.25;
+  panel.setStatus(capture, inference);
+  StageTimes ms;
+  ms.backbone = 30;
+  ms.merge = 2;
+  ms.restore = 0.5;
+  ms.head = 5;
+  panel.setTimes(ms);
+  const QString text = panel.text();
+  for (const char* part : {"25.0 fps, 200 in all", "50 (25 %)", "41.5 ms", "Backbone: 30.0 ms", "Merge: 2.0 ms",
+                           "Restore: 0.5 ms", "Head: 5.0 ms"})
+    EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in\n" << text.toStdString();
+}
+
+TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
+  for (const monitor::NightRule& rule : {monitor::NightRule{}, monitor::NightRule{monitor::NightBySun{48.5, -3.25, -6}},
+                                         monitor::NightRule{monitor::NightByBrightness{33, 50}},
+                                         monitor::NightRule{monitor::NightByHours{22 * 60 + 15, 5 * 60}}}) {
+    NightDialog dialog(rule);
+    const monitor::NightRule back = dialog.rule();
+    EXPECT_EQ(ruleText(back), ruleText(rule));
+    EXPECT_EQ(back.index(), rule.index());
+  }
+  monitor::AlarmOptions alarms;
+  alarms.no_frame_s = 30;
+  alarms.tokens_below = 250;
+  alarms.areas = {{1, "sky", 0.3, {}}};
+  alarms.minutes = 5;
+  AlarmsDialog dialog(alarms, {QStringLiteral("road"), QStringLiteral("sky")});
+  const monitor::AlarmOptions back = dialog.options();
+  EXPECT_EQ(back.no_frame_s, 30);
+  EXPECT_EQ(back.tokens_below, 250);
+  EXPECT_FALSE(back.tokens_above);
+  ASSERT_EQ(back.areas.size(), 1U);
+  EXPECT_EQ(back.areas[0].name, "sky");
+  EXPECT_NEAR(*back.areas[0].above, 0.3, 1e-9);
+  EXPECT_NO_THROW(back.validate());
+  const PictureOptions pictures = PictureDialog({15, 90, 0}, QStringLiteral("/x")).options();
+  EXPECT_EQ(pictures.lapse_minutes, 15);
+  EXPECT_EQ(pictures.keep_days, 90);
+  EXPECT_EQ(pictures.free_mb, 0);
+}
+
+TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
+  QTemporaryDir folder;
+  cv::imwrite(folder.filePath(QStringLiteral("a.png")).toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
+  SourceDialog dialog(SourceKind::kFolder);
+  dialog.setSource(folder.path());
+  EXPECT_EQ(dialog.source(), folder.path());
+  QSignalSpy tested(&dialog, &SourceDialog::tested);
+  dialog.test();
+  ASSERT_TRUE(tested.wait(5000));
+  EXPECT_TRUE(tested[0][0].toBool());
+  EXPECT_TRUE(dialog.hasThumbnail());
+  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("80 × 60")));
+}
+
+TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
+  SourceDialog dialog(SourceKind::kAddress);
+  dialog.setSource(QStringLiteral("rtsp://***@127.0.0.1:9/none"));
+  auto fields = dialog.findChildren<QLineEdit*>();
+  for (QLineEdit* field : fields) {
+    if (field->accessibleName() == SourceDialog::tr("User")) field->setText(QStringLiteral("anna"));
+    if (field->accessibleName() == SourceDialog::tr("Password")) {
+      EXPECT_EQ(field->echoMode(), QLineEdit::Password);
+      field->setText(QStringLiteral("geheim"));
+    }
+  }
+  EXPECT_EQ(dialog.source(), QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
+  QSignalSpy tested(&dialog, &SourceDialog::tested);
+  dialog.test();
+  ASSERT_TRUE(tested.wait(20000));
+  EXPECT_FALSE(tested[0][0].toBool());
+  EXPECT_FALSE(dialog.resultText().contains(QStringLiteral("geheim")));
+  EXPECT_TRUE(dialog.resultText().contains(QStringLiteral("127.0.0.1"))) << dialog.resultText().toStdString();
+}
+
+TEST(WelcomePage, OffersEveryWayToBegin) {
+  WelcomePage page;
+  page.setRecents({{QStringLiteral("video.avi"), {}, {}, QDateTime::currentDateTime()}});
+  QSignalSpy demo(&page, &WelcomePage::demoRequested), kind(&page, &WelcomePage::kindRequested),
+      recent(&page, &WelcomePage::recentRequested);
+  for (auto* button : page.findChildren<QPushButton*>()) button->click();
+  EXPECT_EQ(demo.count(), 1);
+  EXPECT_EQ(kind.count(), 4);
+  EXPECT_EQ(recent.count(), 1);
+}
+
+// A database of a day and a half: samples every minute, a gap in the middle, nights by the clock.
+QString database(QTemporaryDir& folder) {
+  const QString path = folder.filePath(QStringLiteral("m.db"));
+  monitor::StoreWriter writer(path.toStdString());
+  monitor::SessionInfo session;
+  session.source = "camera";
+  session.model = "m.onnx";
+  session.schedule = {2};
+  session.tokens = 660;
+  session.classes = {"road", "sky"};
+  writer.beginSession(session);
+  const monitor::UnixMs end = monitor::unixNow();
+  for (int minute = 36 * 60; minute > 0; --minute) {
+    if (minute > 600 && minute < 900) continue;
+    monitor::Sample sample;
+    sample.time = end - minute * monitor::kMinuteMs;
+    sample.night = minute / 60 % 24 > 12;
+    sample.tokens = {660, *sample.night ? 420.0 : 400.0};
+    sample.inference_ms = 40;
+    sample.areas = {{0, 0.25}, {1, 0.5}};
+    writer.append(sample);
+  }
+  EXPECT_TRUE(writer.flush());
+  return path;
+}
+
+TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
+  QTemporaryDir folder;
+  History history;
+  ChartPanel panel(&history);
+  panel.resize(900, 300);
+  panel.show();
+  panel.setClasses({QStringLiteral("road"), QStringLiteral("sky")});
+  history.setDatabase(database(folder));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 5000));
+  TimeChart* chart = panel.chart();
+  panel.showSpan(ChartPanel::Span::kAll);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return chart->chart().buckets.size() > 100; }, 5000));
+  EXPECT_EQ(std::count_if(chart->chart().buckets.begin() + 1, chart->chart().buckets.end(),
+                          [](const auto& b) { return b.gap_before; }),
+            1);
+  EXPECT_GE(nightStretches(chart->chart(), chart->axis()).size(), 1U);
+
+  // Crosshair: values of the bucket under the mouse; in the gap it says so.
+  const auto hover = [&](double time) {
+    QTest::mouseMove(chart, QPoint(static_cast<int>(chart->axis().x(time)), chart->height() / 2));
+    QTest::qWait(20);
+    return chart->crosshairText();
+  };
+  const double now = static_cast<double>(monitor::unixNow()) / 1000;
+  EXPECT_TRUE(hover(now - 60 * 60).contains(QStringLiteral("Tokens kept: 400")))
+      << chart->crosshairText().toStdString();
+  EXPECT_TRUE(hover(now - 20 * 3600).contains(QStringLiteral("night"))) << chart->crosshairText().toStdString();
+  EXPECT_TRUE(hover(now - 750 * 60).contains(QStringLiteral("nothing recorded")))
+      << chart->crosshairText().toStdString();
+
+  // The wheel zooms about the mouse and stops following; a drag pans.
+  const TimeAxis before = chart->axis();
+  const QPointF at(chart->width() / 2.0, chart->height() / 2.0);
+  QWheelEvent wheel(at, chart->mapToGlobal(at), {}, QPoint(0, 240), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                    false);
+  QApplication::sendEvent(chart, &wheel);
+  EXPECT_LT(chart->axis().to - chart->axis().from, before.to - before.from);
+  EXPECT_NEAR(chart->axis().time(at.x()), before.time(at.x()), 1);
+  EXPECT_FALSE(chart->following());
+  const double from = chart->axis().from;
+  QTest::mousePress(chart, Qt::LeftButton, {}, at.toPoint());
+  QTest::mouseMove(chart, at.toPoint() + QPoint(100, 0));
+  QTest::mouseRelease(chart, Qt::LeftButton, {}, at.toPoint() + QPoint(100, 0));
+  EXPECT_LT(chart->axis().from, from);
+  panel.showSpan(ChartPanel::Span::kHour);
+  EXPECT_TRUE(chart->following());
+  EXPECT_NEAR(chart->axis().to - chart->axis().from, 3600, 40);
+
+  // As a picture for a file: not one colour.
+  const QImage picture = chart->picture({600, 300});
+  QSet<QRgb> colors;
+  for (int x = 0; x < picture.width(); x += 3)
+    for (int y = 0; y < picture.height(); y += 3) colors.insert(picture.pixel(x, y));
+  EXPECT_GT(colors.size(), 8);
+}
+
+TEST(History, AnswersTheLastOfManyQuestionsAndExports) {
+  QTemporaryDir folder;
+  History history;
+  history.setDatabase(database(folder));
+  QSignalSpy charts(&history, &History::chartReady), exported(&history, &History::exported),
+      statistics(&history, &History::dayNightReady);
+  monitor::ChartQuery query;
+  query.source = 1;
+  query.from = monitor::unixNow() - 2 * monitor::kDayMs;
+  query.to = monitor::unixNow();
+  query.quantities = {{monitor::Quantity::Kind::kMerged, -1}};
+  for (int i = 1; i <= 20; ++i) {
+    query.max_buckets = 100 + i;
+    history.askChart(query);
+  }
+  ASSERT_TRUE(charts.wait(5000));
+  while (charts.wait(300)) {
+  }
+  EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
+  EXPECT_EQ(charts.last()[1].value<monitor::ChartQuery>().max_buckets, 120);
+  history.askDayNight(1, 0, monitor::unixNow());
+  ASSERT_TRUE(statistics.wait(5000));
+  const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
+  EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
+  monitor::ExportOptions options;
+  options.source = 1;
+  history.exportTo(options, folder.filePath(QStringLiteral("out.csv")));
+  ASSERT_TRUE(exported.wait(5000));
+  EXPECT_GT(exported[0][1].toLongLong(), 1500);
+  EXPECT_TRUE(QFile::exists(folder.filePath(QStringLiteral("out.csv"))));
+}
+
+TEST(History, ADatabaseThatIsNoneIsSaidOnce) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("x.db")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray(5000, 'x'));
+  file.close();
+  History history;
+  QSignalSpy failed(&history, &History::failed);
+  history.setDatabase(file.fileName());
+  ASSERT_TRUE(failed.wait(5000));
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("x.db")));
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <opencv2/imgcodecs.hpp>
+
+#include "models/picture_store.h"
+
+namespace mpm {
+namespace {
+
+LiveFramePtr frameAt(monitor::UnixMs time) {
+  monitor::InferenceResult result;
+  result.frame.image = cv::Mat(16, 24, CV_8UC3, cv::Scalar(10, 120, 240));
+  result.frame.time = time;
+  result.segmentation.labels = cv::Mat(16, 24, CV_8U, cv::Scalar(1));
+  result.segmentation.grid = {2, 3};
+  result.segmentation.cluster_of_token = {{0, 0, 1, 2, 3, 4}};
+  result.segmentation.tokens = {6, 5};
+  auto info = std::make_shared<ModelInfo>();
+  info->classes = 2;
+  info->schedule = {2};
+  info->facts.classes = {{"road", {1, 2, 3}}, {"sky", {4, 5, 6}}};
+  result.model = info;
+  return makeLiveFrame(std::move(result));
+}
+
+TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
+  QTemporaryDir folder;
+  PictureStore store(folder.filePath(QStringLiteral("pics")));
+  QSignalSpy written(&store, &PictureStore::written), listed(&store, &PictureStore::listed),
+      loaded(&store, &PictureStore::loaded);
+  const qint64 time = 1770000000123;
+  ASSERT_TRUE(store.write(frameAt(time), 0.5, QStringLiteral("demo:")));
+  ASSERT_TRUE(written.wait(5000));
+  const QString path = written[0][0].toString();
+  const cv::Mat clean = cv::imread(path.toStdString());
+  ASSERT_FALSE(clean.empty());
+  EXPECT_EQ(clean.at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
+  EXPECT_FALSE(cv::imread((path.chopped(4) + QStringLiteral("_overlay.png")).toStdString()).empty());
+  QFile json(path.chopped(4) + QStringLiteral(".json"));
+  ASSERT_TRUE(json.open(QIODevice::ReadOnly));
+  EXPECT_EQ(QJsonDocument::fromJson(json.readAll())[QStringLiteral("tokens")][1].toDouble(), 5);
+
+  store.list();
+  ASSERT_TRUE(listed.wait(5000));
+  ASSERT_EQ(store.pictures().size(), 1U) << "the overlay is not a picture of its own";
+  EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
+  store.load(path);
+  ASSERT_TRUE(loaded.wait(5000));
+}
+
+TEST(PictureStore, RetentionForgetsTheOld) {
+  QTemporaryDir folder;
+  PictureStore store(folder.path());
+  store.setRetention(10, 0);
+  QSignalSpy written(&store, &PictureStore::written);
+  const qint64 now = QDateTime::currentMSecsSinceEpoch();
+  for (const int days : {30, 20, 5, 0}) {
+    ASSERT_TRUE(store.write(frameAt(now - days * 86400000LL), 0.5, {}));
+    ASSERT_TRUE(written.wait(5000));
+  }
+  EXPECT_EQ(QDir(folder.path()).entryList({QStringLiteral("*.json")}, QDir::Files).size(), 2);
+}
+
+TEST(PictureStore, AFolderThatCannotBeMadeIsSaid) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("file")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  PictureStore store(folder.filePath(QStringLiteral("file/pics")));
+  QSignalSpy failed(&store, &PictureStore::failed);
+  ASSERT_TRUE(store.write(frameAt(1000), 0.5, {}));
+  ASSERT_TRUE(failed.wait(5000));
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("file/pics")));
+}
+
+TEST(PictureStore, NearestWithinTheTolerance) {
+  const std::vector<StoredPicture> pictures = {
+      {10, QStringLiteral("a")}, {20, QStringLiteral("b")}, {40, QStringLiteral("c")}};
+  EXPECT_EQ(nearestPicture(pictures, 14, 10)->path, QStringLiteral("a"));
+  EXPECT_EQ(nearestPicture(pictures, 16, 10)->path, QStringLiteral("b"));
+  EXPECT_EQ(nearestPicture(pictures, 99, 10), nullptr);
+  EXPECT_EQ(nearestPicture({}, 16, 10), nullptr);
+}
+
+TEST(LiveFrame, ComparesWithTheFullModel) {
+  monitor::InferenceResult result = frameAt(1)->result;
+  result.segmentation.ms.total = 10;
+  result.full = result.segmentation;
+  result.full->ms.total = 25;
+  result.full->labels = result.segmentation.labels.clone();
+  result.full->labels(cv::Rect(0, 0, 12, 16)).setTo(0);
+  const LiveFramePtr frame = makeLiveFrame(std::move(result));
+  ASSERT_TRUE(frame->comparison);
+  EXPECT_DOUBLE_EQ(frame->comparison->agreement, 0.5);
+  EXPECT_DOUBLE_EQ(frame->comparison->speed_up, 2.5);
+  EXPECT_EQ(frame->comparison->differs.at<std::uint8_t>(3, 3), 255);
+  EXPECT_EQ(frame->classOfToken(0), 1);
+  EXPECT_EQ(frame->classOfToken(6), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mpm

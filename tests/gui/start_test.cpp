@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+
+namespace mpm {
+namespace {
+
+struct Outcome {
+  QProcess::ExitStatus how;
+  int code;
+  QString words;
+};
+
+Outcome start(const QStringList& arguments, const QMap<QString, QString>& environment) {
+  QProcess process;
+  QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    variables.remove(QString::fromLatin1(name));
+  for (auto it = environment.begin(); it != environment.end(); ++it) variables.insert(it.key(), it.value());
+  process.setProcessEnvironment(variables);
+  process.start(QStringLiteral(MPM_MONITOR_APP), arguments);
+  EXPECT_TRUE(process.waitForFinished(30000));
+  return {process.exitStatus(), process.exitCode(), QString::fromUtf8(process.readAllStandardError())};
+}
+
+TEST(Start, WithoutADisplayIsASentenceAndACode) {
+  const Outcome outcome = start({}, {});
+  EXPECT_EQ(outcome.how, QProcess::NormalExit);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.words.contains(QStringLiteral("no display"))) << outcome.words.toStdString();
+  EXPECT_TRUE(outcome.words.contains(QStringLiteral("mpm monitor")));
+}
+
+TEST(Start, ADisplayThatDoesNotAnswerIsNoAbort) {
+  const Outcome outcome = start({}, {{QStringLiteral("DISPLAY"), QStringLiteral(":9876")}});
+  EXPECT_EQ(outcome.how, QProcess::NormalExit);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.words.contains(QStringLiteral("cannot open a window"))) << outcome.words.toStdString();
+}
+
+TEST(Start, ABrokenModelIsNamed) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("broken.onnx")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("this is no model");
+  file.close();
+  const Outcome outcome = start({QStringLiteral("--model"), file.fileName()},
+                                {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")}});
+  EXPECT_EQ(outcome.how, QProcess::NormalExit);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
+  EXPECT_EQ(outcome.words.trimmed().count(QLatin1Char('\n')), 0) << outcome.words.toStdString();
+}
+
+TEST(Start, WrongUsageIsTwo) {
+  EXPECT_EQ(start({QStringLiteral("--nonsense")}, {}).code, 2);
+  EXPECT_EQ(start({QStringLiteral("--schedule"), QStringLiteral("5,2")}, {}).code, 2);
+}
+
+TEST(Start, LoadsNoQt5) {
+  QProcess ldd;
+  ldd.start(QStringLiteral("ldd"), {QStringLiteral(MPM_MONITOR_APP)});
+  ASSERT_TRUE(ldd.waitForFinished());
+  const QString libraries = QString::fromUtf8(ldd.readAllStandardOutput());
+  EXPECT_TRUE(libraries.contains(QStringLiteral("libQt6Widgets")));
+  EXPECT_FALSE(libraries.contains(QStringLiteral("libQt5")));
+  EXPECT_FALSE(libraries.contains(QStringLiteral("opencv_highgui")));
+}
+
+}  // namespace
+}  // namespace mpm
