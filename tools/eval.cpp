@@ -13,7 +13,9 @@
 #include "mpm/evaluation.hpp"
 #include "mpm/segmenter.hpp"
 #include "mpm/source.hpp"
+#include "night.h"
 #include "output.h"
+#include "scene/street.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -23,8 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct EvalArguments {
-  std::string model, images, labels;
+  std::string model, scene, images, labels;
   SegmenterOptions options;
+  Night night;
   std::optional<int> ignore;
   bool json = false;
 };
@@ -58,6 +61,13 @@ std::map<std::string, std::string> labelsByStem(const std::string& folder) {
   return labels;
 }
 
+std::string labelOf(const Frame& frame, const std::map<std::string, std::string>& labels, const std::string& folder) {
+  const auto label = labels.find(frame.name);
+  if (label == labels.end())
+    throw Error("no label map for '" + frame.source + "': there is no " + frame.name + ".png in '" + folder + "'");
+  return label->second;
+}
+
 cv::Mat readLabels(const std::string& path) {
   cv::Mat labels;
   try {
@@ -68,6 +78,28 @@ cv::Mat readLabels(const std::string& path) {
   if (labels.type() != CV_8UC1)
     throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
   return labels;
+}
+
+// Labels of the scene mean nothing to a model of other classes.
+void requireSceneClasses(const ModelInfo& model) {
+  bool same = model.facts.classes.size() == scene::kClasses;
+  for (int c = 0; same && c < scene::kClasses; ++c) same = model.facts.classes[c].name == scene::kClassStyles[c].name;
+  if (same) return;
+  std::string names;
+  for (const scene::ClassStyle& style : scene::kClassStyles)
+    names += std::string(names.empty() ? "" : ", ") + style.name;
+  throw Error("the model's classes are not those of the scene (" + names + "): its labels cannot be compared");
+}
+
+void requireLabelledSource(const EvalArguments& arguments) {
+  if (arguments.scene.empty() && (arguments.images.empty() || arguments.labels.empty()))
+    throw UsageError(
+        "name what to evaluate on: --images DIR and --labels DIR, or the scene (\"demo:street?frames=100\")");
+  if (arguments.scene.empty()) return;
+  if (!arguments.images.empty() || !arguments.labels.empty())
+    throw UsageError("either the scene or --images and --labels, not both");
+  if (!arguments.scene.starts_with("demo:"))
+    throw UsageError("'" + arguments.scene + "' has no labels: name --images DIR and --labels DIR");
 }
 
 double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
@@ -101,34 +133,35 @@ void printTable(const ConfusionMatrix& matrix, const Means& means, const std::ve
 
 int eval(const EvalArguments& arguments) {
   requireModel(arguments.model);
+  requireLabelledSource(arguments);
   Segmenter segmenter(arguments.model, arguments.options);
   const ModelInfo& model = segmenter.model();
   if (!model.segments())
     throw Error("'" + arguments.model + "' does not segment (its head is '" + model.head + "'): nothing to evaluate");
-  if (!fs::is_directory(arguments.images)) throw Error("there is no folder of images '" + arguments.images + "'");
-  const auto source = openSource(arguments.images, {.stop = &interrupted()});
-  const auto labels = labelsByStem(arguments.labels);
+  const bool rendered = !arguments.scene.empty();
+  if (!rendered && !fs::is_directory(arguments.images))
+    throw Error("there is no folder of images '" + arguments.images + "'");
+  const auto source = openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted()});
+  if (rendered) requireSceneClasses(model);
+  if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
+  const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
 
   ConfusionMatrix matrix(model.classes, arguments.ignore.value_or(model.facts.ignore));
   Means means;
   {
     Progress progress(stderrIsTerminal(), source->size());
     while (const std::optional<Frame> frame = source->next()) {
-      const auto label = labels.find(frame->name);
-      if (label == labels.end())
-        throw Error("no label map for '" + frame->source + "': there is no " + frame->name + ".png in '" +
-                    arguments.labels + "'");
-      const cv::Mat truth = readLabels(label->second);
+      const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
+      const cv::Mat truth = rendered ? frame->labels : readLabels(label);
       if (truth.size() != frame->image.size())  // before the work, not after
-        throw Error("label map '" + label->second + "' is " + std::to_string(truth.cols) + "x" +
-                    std::to_string(truth.rows) + ", its image " + std::to_string(frame->image.cols) + "x" +
-                    std::to_string(frame->image.rows));
+        throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
+                    ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
       try {
-        const Segmentation result = segmenter.segment(frame->image);
+        const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, means.images));
         matrix.add(truth, result.labels);
         means.add(result);
       } catch (const Error& error) {
-        throw Error("'" + label->second + "': " + error.what());
+        throw Error("'" + label + "': " + error.what());
       }
       progress.step();
     }
@@ -151,15 +184,19 @@ Verb addEval(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
   const auto arguments = std::make_shared<EvalArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("--images", arguments->images, "Folder of images")->required()->type_name("DIR");
+  verb->add_option(
+          "SCENE", arguments->scene,
+          "The built-in scene with its own labels (\"demo:street?frames=100\"),\ninstead of --images and --labels")
+      ->option_text(" ");
+  verb->add_option("--images", arguments->images, "Folder of images")->type_name("DIR");
   verb->add_option(
           "--labels", arguments->labels,
           "Folder of label maps with the same names: one channel of 8 bits,\nthe class index, the image's size")
-      ->required()
       ->type_name("DIR");
   verb->add_option("--ignore", arguments->ignore, "Label of pixels that do not count. Default: the model's, else 255")
       ->check(CLI::Range(0, 255))
       ->option_text("LABEL");
+  addNight(*verb, arguments->night);
   addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
                  "resize: one pass over the image resized to the input;\n"
                  "window: sliding windows at the image's own scale");
@@ -169,7 +206,8 @@ Verb addEval(CLI::App& mpm) {
       "value},\n"
       "\"tokens_mean\": [..], \"ms_mean\": {..}}, percent and ms; the IoU of a class that does not occur is null.\n\n"
       "Example:\n"
-      "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n");
+      "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
+      "  mpm eval \"demo:street?seed=1000&weather=auto&speed=90000&frames=200\" --model street_vit_t16.onnx\n");
   return {verb, [arguments] { return eval(*arguments); }};
 }
 

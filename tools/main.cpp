@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
       "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage,\n"
       "130 interrupted: Ctrl-C once finishes the frame in hand.");
   const std::vector<Verb> verbs = {addConvert(app), addInfo(app),        addRun(app),     addEval(app),
-                                   addBench(app),   addBenchWorker(app), addMonitor(app), addReport(app)};
+                                   addDayNight(app), addBench(app),   addBenchWorker(app), addMonitor(app), addReport(app)};
 
   try {
     app.parse(argc, argv);
@@ -70,6 +70,6 @@ int main(int argc, char** argv) {
   }
   for (const Verb& verb : verbs)
     if (verb.app->parsed()) return runVerb(verb);
-  printError("mpm", "which verb? convert, info, run, eval, bench, monitor or report (see 'mpm --help')");
+  printError("mpm", "which verb? convert, info, run, eval, daynight, bench, monitor or report (see 'mpm --help')");
   return kUsageError;
 }

@@ -13,6 +13,7 @@
 #include "mpm/pictures.hpp"
 #include "mpm/segmenter.hpp"
 #include "mpm/source.hpp"
+#include "night.h"
 #include "output.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -24,6 +25,7 @@ struct RunArguments {
   std::vector<std::string> sources;
   std::string model, folder;
   SegmenterOptions options;
+  Night night;
   double timeout_s = SourceOptions{}.timeout_s;
   int max_frames = 0;  // 0: all
   bool json = false;
@@ -119,8 +121,9 @@ int run(const RunArguments& arguments) {
     const std::unique_ptr<FrameSource> source = openSource(text, source_options);
     if (!progress) progress.emplace(show_progress, expectedFrames(*source, arguments));
     while (!enough()) {
-      const std::optional<Frame> frame = source->next();
+      std::optional<Frame> frame = source->next();
       if (!frame) break;
+      frame->image = arguments.night.applied(frame->image, frames);
       Segmentation result;
       try {
         result = segmenter.segment(frame->image);
@@ -151,8 +154,8 @@ Verb addRun(CLI::App& mpm) {
   const auto arguments = std::make_shared<RunArguments>();
   verb->add_option(
           "SOURCE", arguments->sources,
-          "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), or address (rtsp://, "
-          "http://)")
+          "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), address (rtsp://, "
+          "http://),\nor the built-in scene (\"demo:street?weather=rain\")")
       ->required()
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);
@@ -160,6 +163,7 @@ Verb addRun(CLI::App& mpm) {
                    "Write NAME_labels.png (8-bit class index, the image's size),\nNAME_overlay.png and NAME_merge.png "
                    "(each cluster in its mean colour) there")
       ->type_name("DIR");
+  addNight(*verb, arguments->night);
   verb->add_option("--max-frames", arguments->max_frames, "Stop after so many frames")
       ->check(CLI::Range(1, 1 << 30))
       ->option_text("N");
@@ -176,6 +180,7 @@ Verb addRun(CLI::App& mpm) {
       "Examples:\n"
       "  mpm run street.png --model vit.onnx --out pictures\n"
       "  mpm run 0 --model vit.onnx --json | jq .tokens\n"
+      "  mpm run \"demo:street?seed=7&speed=600\" --model vit.onnx --max-frames 24 --out pictures\n"
       "  mpm run video.avi --model vit.onnx --schedule none --max-frames 100\n"
       "  mpm run rtsp://user:password@camera/stream --model vit.onnx --json\n");
   return {verb, [arguments] { return run(*arguments); }};

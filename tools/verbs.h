@@ -16,6 +16,7 @@ Verb addConvert(CLI::App& mpm);
 Verb addInfo(CLI::App& mpm);
 Verb addRun(CLI::App& mpm);
 Verb addEval(CLI::App& mpm);
+Verb addDayNight(CLI::App& mpm);
 Verb addBench(CLI::App& mpm);
 Verb addBenchWorker(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);

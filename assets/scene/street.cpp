@@ -20,15 +20,15 @@ constexpr int kLeafSteps = 10;        // stages of leaf that trees are drawn for
 
 }  // namespace
 
-const std::array<ClassStyle, kClasses> kClassStyles = {{{"sky", {86, 180, 233}},
-                                                        {"building", {140, 98, 70}},
-                                                        {"road", {74, 74, 82}},
-                                                        {"pavement", {178, 170, 160}},
-                                                        {"tree", {0, 132, 96}},
-                                                        {"pole", {240, 228, 66}},
-                                                        {"car", {0, 84, 178}},
-                                                        {"person", {213, 64, 0}},
-                                                        {"bicycle", {214, 130, 190}}}};
+const std::array<ClassStyle, kClasses> kClassStyles = {{{"sky", {85, 185, 253}},
+                                                        {"building", {130, 90, 104}},
+                                                        {"road", {54, 54, 92}},
+                                                        {"pavement", {177, 183, 152}},
+                                                        {"tree", {20, 140, 79}},
+                                                        {"pole", {220, 218, 68}},
+                                                        {"car", {20, 104, 189}},
+                                                        {"person", {193, 44, 0}},
+                                                        {"bicycle", {211, 138, 180}}}};
 
 struct Street::Impl {
   StreetOptions options;

@@ -16,6 +16,8 @@ struct Frame {
   std::string name;    ///< fit for a file name: the image's stem, or STEM_000012 for a video or stream, camera0_000012
   std::string source;  ///< the image's path, else the source as the user wrote it; without credentials
   int index = 0;       ///< 0-based within the source
+  cv::Mat labels{};    ///< CV_8U class of each pixel where the source knows the truth (demo:), else empty
+  std::optional<double> unix_time{};  ///< s, the moment that the frame shows, where the source knows it (demo:)
 };
 
 struct SourceOptions {
@@ -37,7 +39,8 @@ class MPM_API FrameSource {
 };
 
 /// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera ("0" or
-/// /dev/video0), or a URL (rtsp://, http://, https://). Cameras and rtsp:// give their latest frame and drop those that
+/// /dev/video0), a URL (rtsp://, http://, https://), or the built-in scene ("demo:street?weather=rain&frames=100";
+/// assets/scene/street.h has its keys). Cameras and rtsp:// give their latest frame and drop those that
 /// come while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 

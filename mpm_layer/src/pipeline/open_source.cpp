@@ -64,6 +64,7 @@ std::unique_ptr<FrameSource> openFile(const std::string& path, const SourceOptio
 std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
   if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
+  if (text.starts_with("demo:")) return openScene(text, options);
   if (const auto colon = text.find("://"); colon != std::string::npos) {
     const std::string scheme = text.substr(0, colon);
     for (const char* known : {"rtsp", "rtsps", "http", "https"})

@@ -45,6 +45,9 @@ struct LiveDescription {
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
                                       const SourceOptions& options);
 
+/// `text` starts with "demo:".
+std::unique_ptr<FrameSource> openScene(const std::string& text, const SourceOptions& options);
+
 std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
 std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
 

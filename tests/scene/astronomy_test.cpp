@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scene/astronomy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "scene/street.h"
+
+namespace mpm::scene {
+namespace {
+
+constexpr double kTilt = 23.436;  // degrees, of the ecliptic in 2024
+
+double at(const char* time) { return parseStreet(std::string("street?start=") + time).start; }
+
+double highest(const char* midnight, double latitude) {
+  double elevation = -90;
+  for (int minute = 0; minute < 1440; ++minute)
+    elevation = std::max(elevation, sunPosition(at(midnight) + 60 * minute, latitude, 0).elevation);
+  return elevation;
+}
+
+// Unix time at which the sun's upper edge, lifted by refraction, crosses the horizon, as almanacs count it.
+double crossing(double from, double to, double latitude, double longitude) {
+  const auto above = [&](double t) { return sunPosition(t, latitude, longitude).elevation > -0.833; };
+  EXPECT_NE(above(from), above(to));
+  while (to - from > 1) {
+    const double middle = (from + to) / 2;
+    (above(middle) == above(from) ? from : to) = middle;
+  }
+  return from;
+}
+
+TEST(Sun, NoonHeightsAtSolsticesAndEquinox) {
+  EXPECT_NEAR(highest("2024-06-20T00:00", 48), 90 - 48 + kTilt, 0.02);
+  EXPECT_NEAR(highest("2024-12-21T00:00", 48), 90 - 48 - kTilt, 0.02);
+  EXPECT_NEAR(highest("2024-06-20T00:00", -30), 90 - 30 - kTilt, 0.02);
+  // The equinox of 2024 was on March 20, 03:06 UTC; the declination then grows by 0.0165 degrees an hour.
+  EXPECT_NEAR(highest("2024-03-20T00:00", 51.4779), 90 - 51.4779 + 9 * 0.0165, 0.02);
+}
+
+TEST(Sun, StandsOverhead) {
+  // On the tropic at the solstice, the sundial 1 min 50 s behind the clock.
+  EXPECT_GT(sunPosition(at("2024-06-20T12:01:50"), kTilt, 0).elevation, 89.9);
+}
+
+TEST(Sun, RisesAndSetsInLondonWhenTheAlmanacSays) {
+  constexpr double kLatitude = 51.5074, kLongitude = -0.1278, kMinute = 60;
+  const auto expect = [&](const char* from, const char* to, const char* printed) {
+    EXPECT_NEAR(crossing(at(from), at(to), kLatitude, kLongitude), at(printed), 1.3 * kMinute) << printed;
+  };
+  expect("2024-06-21T00:00", "2024-06-21T12:00", "2024-06-21T03:43");
+  expect("2024-06-21T12:00", "2024-06-21T23:59", "2024-06-21T20:21");
+  expect("2024-12-21T00:00", "2024-12-21T12:00", "2024-12-21T08:04");
+  expect("2024-12-21T12:00", "2024-12-21T23:59", "2024-12-21T15:53");
+}
+
+TEST(Sun, AzimuthRunsFromEastOverSouthToWest) {
+  EXPECT_NEAR(sunPosition(at("2024-03-20T06:07"), 48, 0).azimuth, 90, 0.5);
+  EXPECT_NEAR(sunPosition(at("2024-03-20T12:07:30"), 48, 0).azimuth, 180, 0.3);
+  EXPECT_NEAR(sunPosition(at("2024-03-20T18:07"), 48, 0).azimuth, 270, 0.5);
+  EXPECT_NEAR(std::cos(sunPosition(at("2024-12-21T11:58"), -48, 0).azimuth * M_PI / 180), 1,
+              0.01);  // north, down south
+}
+
+TEST(Sun, LongitudeIsTime) {
+  const SkyPosition here = sunPosition(at("2024-05-05T09:00"), 40, 0);
+  const SkyPosition east = sunPosition(at("2024-05-05T05:00"), 40, 60);
+  EXPECT_NEAR(here.elevation, east.elevation, 0.06);
+}
+
+TEST(Moon, PhasesOfTheAlmanac) {
+  EXPECT_GT(moonPosition(at("2024-01-25T17:54"), 0, 0).illuminated, 0.995);
+  EXPECT_LT(moonPosition(at("2024-04-08T18:21"), 0, 0).illuminated, 0.002);
+  EXPECT_NEAR(moonPosition(at("2024-04-15T19:13"), 0, 0).illuminated, 0.5, 0.01);
+}
+
+TEST(Moon, CoversTheSunOverDallasInApril2024) {
+  constexpr double kLatitude = 32.78, kLongitude = -96.80;
+  const SkyPosition sun = sunPosition(at("2024-04-08T18:42"), kLatitude, kLongitude);
+  const SkyPosition moon = moonPosition(at("2024-04-08T18:42"), kLatitude, kLongitude).position;
+  EXPECT_NEAR(sun.elevation, moon.elevation, 0.5);
+  EXPECT_NEAR(sun.azimuth, moon.azimuth, 0.5 / std::cos(sun.elevation * M_PI / 180));
+}
+
+}  // namespace
+}  // namespace mpm::scene

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <opencv2/imgproc.hpp>
+
+#include "scene/street.h"
+#include "support/throws_with.h"
+
+namespace mpm::scene {
+namespace {
+
+TEST(StreetOptions, EveryKey) {
+  const StreetOptions o = parseStreet(
+      "street?seed=18446744073709551615&start=2026-06-21T04:00&speed=600&fps=12.5&size=320x200&weather=snow&latitude=-"
+      "33.9"
+      "&longitude=18.4&shake=0&noise=2&jpeg=80&frames=12");
+  EXPECT_EQ(o.seed, 18446744073709551615u);
+  EXPECT_EQ(o.start, 1782014400);
+  EXPECT_EQ(o.speed, 600);
+  EXPECT_EQ(o.fps, 12.5);
+  EXPECT_EQ(o.size, cv::Size(320, 200));
+  EXPECT_EQ(o.weather, Weather::kSnow);
+  EXPECT_EQ(o.latitude, -33.9);
+  EXPECT_EQ(o.longitude, 18.4);
+  EXPECT_EQ(o.shake, 0);
+  EXPECT_EQ(o.noise, 2);
+  EXPECT_EQ(o.jpeg, 80);
+  EXPECT_EQ(o.frames, 12);
+  EXPECT_EQ(o.timeOf(5), 1782014400 + 5 * 600 / 12.5);
+}
+
+TEST(StreetOptions, DefaultsNeedNoText) {
+  EXPECT_EQ(parseStreet("street").start, StreetOptions().start);
+  EXPECT_EQ(parseStreet("street?").seed, StreetOptions().seed);
+}
+
+TEST(StreetOptions, TimesAreUtcToTheSecond) {
+  EXPECT_EQ(parseStreet("street?start=1970-01-02T00:00:01").start, 86401);
+  EXPECT_EQ(parseStreet("street?start=2024-02-29T23:59").start, 1709251140);
+  EXPECT_EQ(parseStreet("street?start=1700000000.5").start, 1700000000.5);
+  EXPECT_EQ(formatTime(1709251140), "2024-02-29T23:59:00");
+  EXPECT_EQ(formatTime(-0.5), "1969-12-31T23:59:59");
+}
+
+TEST(StreetOptions, RefusalsNameTheKeyAndWhatIsAllowed) {
+  EXPECT_MPM_ERROR(parseStreet("beach"), "'beach'");
+  EXPECT_MPM_ERROR(parseStreet("street?sead=7"), "'sead'");
+  EXPECT_MPM_ERROR(parseStreet("street?sead=7"), "seed");
+  EXPECT_MPM_ERROR(parseStreet("street?seed=-1"), "seed=-1");
+  EXPECT_MPM_ERROR(parseStreet("street?seed="), "seed=");
+  EXPECT_MPM_ERROR(parseStreet("street?seed"), "seed=");
+  EXPECT_MPM_ERROR(parseStreet("street?seed=7x"), "seed=7x");
+  EXPECT_MPM_ERROR(parseStreet("street?weather=hail"), "weather=hail");
+  EXPECT_MPM_ERROR(parseStreet("street?weather=hail"), "fog");
+  EXPECT_MPM_ERROR(parseStreet("street?size=640"), "640x448");
+  EXPECT_MPM_ERROR(parseStreet("street?size=640x"), "640x448");
+  EXPECT_MPM_ERROR(parseStreet("street?size=8x8"), "64x64");
+  EXPECT_MPM_ERROR(parseStreet("street?start=2026-02-29T00:00"), "no such date");
+  EXPECT_MPM_ERROR(parseStreet("street?start=2026-02-28T24:00"), "no such date");
+  EXPECT_MPM_ERROR(parseStreet("street?start=yesterday"), "YYYY-MM-DD");
+  EXPECT_MPM_ERROR(parseStreet("street?start=nan"), "start");
+  EXPECT_MPM_ERROR(parseStreet("street?speed=-1"), "speed");
+  EXPECT_MPM_ERROR(parseStreet("street?speed=inf"), "speed");
+  EXPECT_MPM_ERROR(parseStreet("street?fps=0"), "fps");
+  EXPECT_MPM_ERROR(parseStreet("street?latitude=91"), "latitude");
+  EXPECT_MPM_ERROR(parseStreet("street?jpeg=101"), "jpeg");
+  EXPECT_MPM_ERROR(parseStreet("street?noise=-0.1"), "noise");
+  EXPECT_MPM_ERROR(parseStreet("street?frames=-1"), "frames");
+  EXPECT_MPM_ERROR(parseStreet("street?&seed=1"), "''");
+}
+
+TEST(ClassStyles, ColoursStayApartToColourBlindEyes) {
+  // Linear RGB as people without L cones and without M cones see it (Vienot, Brettel, Mollon 1999).
+  const std::array<cv::Matx33f, 3> eyes = {cv::Matx33f::eye(),
+                                           {0.11238f, 0.88762f, 0, 0.11238f, 0.88762f, 0, 0.00401f, -0.00401f, 1},
+                                           {0.29275f, 0.70725f, 0, 0.29275f, 0.70725f, 0, -0.02234f, 0.02234f, 1}};
+  for (const cv::Matx33f& eye : eyes) {
+    cv::Mat lab(1, kClasses, CV_32FC3);
+    for (int c = 0; c < kClasses; ++c) {
+      cv::Vec3f linear;
+      for (int i = 0; i < 3; ++i) linear[i] = std::pow(static_cast<float>(kClassStyles[c].rgb[i]) / 255, 2.2f);
+      lab.at<cv::Vec3f>(c) = eye * linear;
+    }
+    cv::cvtColor(lab, lab, cv::COLOR_LRGB2Lab);
+    for (int a = 0; a < kClasses; ++a)
+      for (int b = 0; b < a; ++b)
+        EXPECT_GT(cv::norm(lab.at<cv::Vec3f>(a), lab.at<cv::Vec3f>(b)), 20)
+            << kClassStyles[a].name << " and " << kClassStyles[b].name;
+  }
+}
+
+}  // namespace
+}  // namespace mpm::scene
