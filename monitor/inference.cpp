@@ -137,8 +137,9 @@ struct InferenceWorker::Impl {
       current = std::move(fresh);
       full.reset();
     } catch (const std::exception& error) {
-      post(Severity::kError,
-           "cannot load '" + now.path + "': " + error.what() + (current ? "; the model before it goes on" : ""));
+      std::string what = error.what();
+      if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
+      post(Severity::kError, "cannot load " + what + (current ? "; the model before it goes on" : ""));
       keepWantedAsLoaded();
     }
     setLoading(false);

@@ -165,8 +165,8 @@ class StoreReader {
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
-  /// Token counts by hour in [from, to), whole hours, of the sessions that share model and schedule with the latest
-  /// one.
+  /// Token counts of the whole hours that [from, to) touches, of the sessions that share model and schedule with the
+  /// latest one.
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;

@@ -307,7 +307,7 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs
       " (SELECT model, schedule FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE"
       " same.source = ?1 AND same.model = latest.model AND same.schedule = latest.schedule)"
       " AND start_ms >= ?2 AND start_ms < ?3");
-  rows.bind(source, from, to);
+  rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
   std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour
   while (rows.step()) addOccurrences(rows.blob(2), hours[{rows.integer(0), rows.integer(1) != 0}]);
   std::vector<HourOfTokens> result;

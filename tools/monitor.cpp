@@ -231,8 +231,12 @@ int monitorSource(const MonitorArguments& arguments) {
 
   const auto frames = std::make_shared<FrameMailbox>();
   Capture capture(sourceFactory(arguments.source), capturing, frames, [&](const CaptureStatus& status) {
-    if (status.state != CaptureState::kIdle && status.state != CaptureState::kOpening)
-      recorder.add(Event{unixNow(), EventKind::kSource, severityOf(status), monitor::toString(status)});
+    if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening) return;
+    const Event event{unixNow(), EventKind::kSource, severityOf(status), monitor::toString(status)};
+    if (status.state == CaptureState::kEnded && !status.message.empty())
+      store.append(event);  // what this command fails with is said once, at its end
+    else
+      recorder.add(event);
   });
   InferenceWorker worker(frames, arguments.model, arguments.options,
                          {.on_result =

@@ -84,7 +84,7 @@ TEST_F(MonitorCommand, KeepsCredentialsToItself) {
   const std::string source = "rtsp://admin:hunter2@127.0.0.1:9/stream";
   const CommandOptions at_first_event{.environment = {{"MPM_SOURCE", source}}, .signal_after_first_line = SIGTERM};
   const CommandResult result =
-      mpmCommand({"monitor", "--model", kSegmenter, "--db", database_, "--json"}, at_first_event);
+      mpmCommand({"monitor", "--model", kSegmenter, "--schedule", "1", "--db", database_, "--json"}, at_first_event);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   ASSERT_FALSE(result.jsonLines().empty());
   EXPECT_THAT(result.jsonLines()[0]["message"].get<std::string>(), HasSubstr("Retrying (1, next in 1 s)"));
@@ -120,8 +120,9 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(mpmCommand({"monitor", "0", "--model", folder_ / "garbage.onnx", "--db", database_}), 1,
                 {"garbage.onnx"});
   expectFailure(monitor(folder_ / "no-such-folder"), 1, {"no-such-folder"});
-  expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter, "--db", folder_ / "garbage.onnx"}), 1,
-                {"garbage.onnx"});
+  expectFailure(
+      mpmCommand({"monitor", "0", "--model", kSegmenter, "--schedule", "1", "--db", folder_ / "garbage.onnx"}), 1,
+      {"garbage.onnx"});
   expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter}), 2, {"--db"});
   expectFailure(mpmCommand({"monitor", "--model", kSegmenter, "--db", database_}), 2, {"no source"});
   expectFailure(mpmCommand({"monitor", "0", "--db", database_}), 2, {"--model"});
