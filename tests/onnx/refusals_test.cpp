@@ -131,25 +131,25 @@ TEST_F(Refusal, WindowsOfTokens) {
       "MatMul", "hierarchical or windowed");
 }
 
+static void addPads(onnx::NodeProto& conv) {
+  onnx::AttributeProto& pads = *conv.add_attribute();
+  pads.set_name("pads");
+  pads.set_type(onnx::AttributeProto::INTS);
+  for (int i = 0; i < 4; ++i) pads.add_ints(1);
+}
+
 TEST_F(Refusal, SecondConvolution) {
   expect(
       [](onnx::GraphProto& graph) {
         onnx::NodeProto& conv = insertBehind(graph, node(graph, "Conv").output(0), "Conv");
-        conv.add_input(constant(graph, {24, 24, 2, 2}, 0.1f));
+        conv.add_input(constant(graph, {24, 24, 3, 3}, 0.1f));
+        addPads(conv);
       },
       "inserted' (Conv)", "hierarchical or convolutional backbone");
 }
 
 TEST_F(Refusal, PaddedEmbedding) {
-  expect(
-      [](onnx::GraphProto& graph) {
-        onnx::AttributeProto& pads = *node(graph, "Conv").add_attribute();
-        pads.set_name("pads");
-        pads.set_type(onnx::AttributeProto::INTS);
-        for (int i = 0; i < 4; ++i) pads.add_ints(i < 2 ? 0 : 0);
-        pads.set_ints(0, 4);
-      },
-      "Conv", "padding");
+  expect([](onnx::GraphProto& graph) { addPads(node(graph, "Conv")); }, "Conv", "padding");
 }
 
 TEST_F(Refusal, HeadThatOpenCvComputesWrong) {

@@ -314,13 +314,14 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       chain.obstacle = attention_why;
       return chain;
     }
-    const auto [end, mlp_why] = next(middle, [&](BlockMatcher& matcher, int branch) {
+    const auto [end, mlp_why] = next(middle, [&, middle = middle](BlockMatcher& matcher, int branch) {
       Block attempt = block;
       if (!matcher.mlp(branch, middle, attempt)) return false;
       block = std::move(attempt);
       return true;
     });
     if (end < 0) {
+      chain.half_a_block = mlp_why.empty();
       const Node* node = terms[static_cast<std::size_t>(middle)].node;
       chain.obstacle = !mlp_why.empty()
                            ? mlp_why

@@ -22,6 +22,47 @@ void requireFinite(const Tensor& tensor, const std::string& what) {
   }
 }
 
+/// How many inputs the ONNX specification demands of an op of the default domain that the converter reads by position.
+int inputsDemanded(const std::string& op) {
+  static const std::unordered_map<std::string, int> more_or_none = {{"Constant", 0},
+                                                                    {"Add", 2},
+                                                                    {"And", 2},
+                                                                    {"Attention", 3},
+                                                                    {"Conv", 2},
+                                                                    {"ConvTranspose", 2},
+                                                                    {"Div", 2},
+                                                                    {"Equal", 2},
+                                                                    {"Expand", 2},
+                                                                    {"Gather", 2},
+                                                                    {"Gemm", 2},
+                                                                    {"Greater", 2},
+                                                                    {"GreaterOrEqual", 2},
+                                                                    {"LayerNormalization", 2},
+                                                                    {"Less", 2},
+                                                                    {"LessOrEqual", 2},
+                                                                    {"MatMul", 2},
+                                                                    {"Mod", 2},
+                                                                    {"Mul", 2},
+                                                                    {"Or", 2},
+                                                                    {"Pow", 2},
+                                                                    {"Range", 3},
+                                                                    {"ScatterND", 3},
+                                                                    {"Sub", 2},
+                                                                    {"Tile", 2},
+                                                                    {"Where", 3}};
+  const auto found = more_or_none.find(op);
+  return found == more_or_none.end() ? 1 : found->second;
+}
+
+void requireInputs(const Node& node) {
+  if (!node.domain.empty()) return;
+  for (int i = 0; i < inputsDemanded(node.op); ++i) {
+    if (node.input(static_cast<std::size_t>(i)) < 0) {
+      refuse(node, "no input " + std::to_string(i), std::to_string(inputsDemanded(node.op)) + " inputs");
+    }
+  }
+}
+
 class Reader {
  public:
   Reader(onnx::ModelProto& model, const std::filesystem::path& folder) : model_(model), folder_(folder) {
@@ -89,6 +130,7 @@ class Reader {
     node.name = prefix + (!proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0));
     for (const std::string& name : proto.input()) node.inputs.push_back(lookUp(name, scope, proto));
     if (proto.output_size() == 0) return;
+    requireInputs(node);
     const int index = static_cast<int>(graph_.nodes.size());
     for (const std::string& name : proto.output()) {
       if (name.empty()) {

@@ -79,6 +79,15 @@ const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   return nullptr;
 }
 
+/// Two tensors multiplied that both depend on the image, and not understood: attention of a kind that is not known.
+bool multipliesTokens(const Graph& graph, const Interpretation& found) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    const bool product = node.op == "MatMul" || node.op == "Einsum" || node.op == "Attention";
+    return product && node.domain.empty() && found.as<Foreign>(node.outputs[0]) && !graph.constant(node.input(0)) &&
+           !graph.constant(node.input(1));
+  });
+}
+
 [[noreturn]] void refuseTrunk(const Graph& graph, const Interpretation& found, const std::string& otherwise) {
   const Foreign* foreign = firstForeign(graph, found);
   if (!foreign) throw Error(otherwise);
@@ -123,6 +132,8 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
       trunk.pre_norm = normPart(terms[static_cast<std::size_t>(stream)]);
     }
     trunk.chain = followBlocks(terms, stream);
+    // What is missing was not understood somewhere: that node says more than the place where it is missed.
+    if (trunk.chain.half_a_block || multipliesTokens(graph, found)) refuseTrunk(graph, found, trunk.chain.obstacle);
     if (trunk.chain.blocks.empty()) {
       if (obstacle.empty()) obstacle = trunk.chain.obstacle;
       continue;

@@ -46,6 +46,7 @@ struct BlockChain {
   std::vector<int> streams;
   /// Why the walk ended where it did, when something there still looked like a block; empty otherwise.
   std::string obstacle;
+  bool half_a_block = false;  ///< it ended between attention and a missing MLP
 };
 
 /// The encoder of a plain ViT.
