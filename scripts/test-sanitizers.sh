@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every test under AddressSanitizer and UndefinedBehaviorSanitizer; without LibTorch, which was not built for them.
+set -eu
+cd "$(dirname "$0")/.."
+
+sh packages/install.sh
+cmake --preset asan
+cmake --build --preset asan
+# OpenCV, its plugins and OpenBLAS keep what they hold until the process ends: no leak of ours.
+LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=print_stacktrace=1 \
+  ctest --preset asan --parallel "$(nproc)" "$@"
