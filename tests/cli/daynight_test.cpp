@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kScene = "demo:street?size=128x96&speed=30000&frames=4";
+
+TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
+  const std::vector<std::string> model = {"--model", kSegmenter, "--schedule", "1,2"};
+  const auto command = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    arguments.push_back("--json");
+    return mpmCommand(arguments);
+  };
+  const CommandResult day = command({"run", kScene}), night = command({"run", kScene, "--night", "0.3"});
+  const CommandResult result = command({"daynight", kScene, "--night", "0.3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json(), days = nlohmann::json(day.jsonLines()), nights = nlohmann::json(night.jsonLines());
+  ASSERT_EQ(days.size(), 4u);
+  ASSERT_EQ(nights.size(), 4u);
+  EXPECT_EQ(json["images"], 4);
+  EXPECT_DOUBLE_EQ(json["night"]["gain"], 0.3);
+  ASSERT_EQ(json["insertions"].size(), 2u);
+  for (int k = 0; k < 2; ++k) {
+    double mean_day = 0, mean_night = 0, difference = 0, squares = 0;
+    for (int i = 0; i < 4; ++i) {
+      const double a = days[i]["tokens"][k + 1], b = nights[i]["tokens"][k + 1];
+      mean_day += a / 4, mean_night += b / 4, difference += (b - a) / 4;
+    }
+    for (int i = 0; i < 4; ++i) {
+      const double d = nights[i]["tokens"][k + 1].get<double>() - days[i]["tokens"][k + 1].get<double>() - difference;
+      squares += d * d;
+    }
+    const double half = 3.182 * std::sqrt(squares / 3) / 2;  // Student's t at 3 degrees of freedom; sqrt(4) images
+    const auto& row = json["insertions"][k];
+    EXPECT_EQ(row["block"], k + 1);
+    EXPECT_NEAR(row["day"]["mean"], mean_day, 1e-9);
+    EXPECT_NEAR(row["night"]["mean"], mean_night, 1e-9);
+    EXPECT_NEAR(row["difference"]["mean"], difference, 1e-9);
+    EXPECT_NEAR(row["difference"]["low"], difference - half, 1e-9);
+    EXPECT_NEAR(row["difference"]["high"], difference + half, 1e-9);
+  }
+}
+
+TEST(DayNight, WritesBothMergeMapsSideBySide) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand(
+      {"daynight", kScene, "--max-frames", "1", "--model", kSegmenter, "--schedule", "1,2", "--out", folder / "out"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("block 2"));
+  const cv::Mat picture = cv::imread(folder / "out/street_000000_daynight.png");
+  ASSERT_EQ(picture.size(), cv::Size(2 * 128, 2 * 96));
+  EXPECT_GT(cv::mean(picture.rowRange(0, 96))[1], 2 * cv::mean(picture.rowRange(96, 192))[1]);
+}
+
+TEST(DayNight, RefusesWhatMakesNoSense) {
+  expectFailure(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "none"}), 1, {"merges no tokens"});
+  expectFailure(mpmCommand({"daynight", kScene}), 2, {"--model"});
+  expectFailure(mpmCommand({"run", kScene, "--model", kSegmenter, "--schedule", "1,2", "--night", "1.5"}), 2,
+                {"--night"});
+  expectFailure(mpmCommand({"run", "demo:street?sead=7", "--model", kSegmenter, "--schedule", "1,2"}), 1,
+                {"'sead'", "seed"});
+}
+
+TEST(EvalOfTheScene, NeedsTheClassesOfTheScene) {
+  expectFailure(mpmCommand({"eval", kScene, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"bicycle"});
+  expectFailure(mpmCommand({"eval", "--model", kSegmenter}), 2, {"--images"});
+  expectFailure(mpmCommand({"eval", kScene, "--images", "x", "--labels", "y", "--model", kSegmenter}), 2, {"not both"});
+}
+
+}  // namespace
+}  // namespace mpm::test

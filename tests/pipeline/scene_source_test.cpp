@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "mpm/source.hpp"
+#include "scene/street.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+TEST(SceneSource, FramesCarryTheirTruth) {
+  const std::string text = "demo:street?seed=3&size=96x64&speed=600&fps=10&frames=2";
+  const auto source = openSource(text);
+  EXPECT_EQ(source->size(), 2);
+  scene::Street street(scene::parseStreet(text.substr(5)));
+  for (int i = 0; i < 2; ++i) {
+    const std::optional<Frame> frame = source->next();
+    ASSERT_TRUE(frame.has_value());
+    const scene::Rendering expected = street.frame(i).value();
+    EXPECT_EQ(frame->index, i);
+    EXPECT_EQ(frame->name, i == 0 ? "street_000000" : "street_000001");
+    EXPECT_EQ(frame->source, text);
+    EXPECT_EQ(frame->unix_time, street.options().start + 60 * i);
+    EXPECT_EQ(cv::norm(frame->image, expected.image, cv::NORM_INF), 0);
+    EXPECT_EQ(cv::norm(frame->labels, expected.labels, cv::NORM_INF), 0);
+  }
+  EXPECT_FALSE(source->next().has_value());
+}
+
+TEST(SceneSource, EndlessUntilStopped) {
+  std::atomic<bool> stop = false;
+  const auto source = openSource("demo:street?size=64x64", {.stop = &stop});
+  EXPECT_FALSE(source->size().has_value());
+  EXPECT_TRUE(source->next().has_value());
+  stop = true;
+  EXPECT_FALSE(source->next().has_value());
+}
+
+TEST(SceneSource, RefusesWhatItDoesNotKnow) {
+  EXPECT_MPM_ERROR(openSource("demo:beach"), "'beach'");
+  EXPECT_MPM_ERROR(openSource("demo:street?size=1x1"), "size");
+}
+
+}  // namespace
+}  // namespace mpm
