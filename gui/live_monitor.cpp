@@ -134,6 +134,7 @@ void LiveMonitor::makeRecorder() {
   options.every_s = options_.every_s;
   options.night = options_.night;
   options.alarms = options_.alarms;
+  options.watch_clock = !options_.source.starts_with("demo:");  // its days pass in minutes
   const std::lock_guard lock(shared_->mutex);
   shared_->recorder = std::make_shared<monitor::Recorder>(options, shared_->store.get(), [this](const Event& event) {
     QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });

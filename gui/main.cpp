@@ -99,7 +99,9 @@ int main(int argc, char** argv) {
   const QLocale locale = chosen.isEmpty() ? QLocale() : QLocale(chosen);
   QLocale::setDefault(locale);
   QTranslator ours, qts;
-  if (ours.load(locale, QStringLiteral("mpm-monitor"), QStringLiteral("_"), QStringLiteral(":/i18n")))
+  const QString folder = QStringLiteral(":/i18n");
+  if (ours.load(locale, QStringLiteral("mpm-monitor"), QStringLiteral("_"), folder) ||
+      ours.load(QStringLiteral("mpm-monitor_en"), folder))  // English carries the plural forms
     QApplication::installTranslator(&ours);
   if (qts.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
                QLibraryInfo::path(QLibraryInfo::TranslationsPath)))

@@ -104,9 +104,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
 
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
-  disconnect(&history_, nullptr, nullptr, nullptr);
-  disconnect(&selection_, nullptr, nullptr, nullptr);
-  disconnect(&legend_, nullptr, nullptr, nullptr);
+  hide();
+  // The views look at models that are members of this class: they go first.
+  qDeleteAll(docks_);
+  delete takeCentralWidget();
 }
 
 void MainWindow::wire() {
@@ -391,6 +392,10 @@ void MainWindow::tick() {
   if (chart_->isVisible() && (live_->isOpen() || foreign_database_) && now - last_history_ >= 2000) {
     const bool statistics = last_history_ / 30000 != now / 30000;
     last_history_ = now;
+    // The demo's days pass in minutes: its chart ends at its own present.
+    const qint64 shown = live_frame_ ? live_frame_->result.frame.time : 0;
+    const bool own_time = live_->isOpen() && shown > 0 && std::abs(shown - now) > monitor::kHourMs;
+    chart_->setPresent(own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
     chart_->refresh();
     if (statistics) refreshHistory();
   }
@@ -399,7 +404,7 @@ void MainWindow::tick() {
 void MainWindow::refreshHistory() {
   const auto source = chart_->source();
   if (!source) return;
-  const monitor::UnixMs now = monitor::unixNow();
+  const auto now = static_cast<monitor::UnixMs>(chart_->present() * 1000);
   history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
 }
 
@@ -600,6 +605,7 @@ void MainWindow::setDark(bool dark) {
 void MainWindow::setFontPercent(int percent) {
   settings_->setValue(QStringLiteral("font"), std::clamp(percent, 70, 220));
   applyLook(theme(), setting("font", 100));
+  font_changed_();
 }
 
 void MainWindow::setLanguage(const QString& language) {

@@ -3,6 +3,7 @@
 
 #include <QMainWindow>
 #include <QTimer>
+#include <functional>
 #include <memory>
 
 #include "live_monitor.h"
@@ -182,6 +183,7 @@ class MainWindow : public QMainWindow {
   bool frozen_ = false;  // a stored picture is on show
   bool recording_ = false;
   int recorded_ = 0;
+  std::function<void()> font_changed_;
   qint64 last_lapse_ = 0;
   qint64 last_history_ = 0;
   bool foreign_database_ = false;

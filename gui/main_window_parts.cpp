@@ -208,7 +208,9 @@ void MainWindow::makeCentral() {
   coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
-  auto* bar = new QHBoxLayout;
+  // A bar of the same height below each picture, so that they stand side by side.
+  auto* merge_bar = new QWidget(side);
+  auto* bar = new QHBoxLayout(merge_bar);
   bar->setContentsMargins(6, 4, 6, 4);
   bar->setSpacing(4);
   bar->addWidget(step_back_);
@@ -219,27 +221,23 @@ void MainWindow::makeCentral() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(merge_, 1);
-  column->addLayout(bar);
+  column->addWidget(merge_bar);
 
-  // The same bar below both pictures, so that they stand side by side.
   frame_label_ = mutedLabel({}, main_side);
   frame_label_->setAccessibleName(tr("Frame on show"));
-  auto* main_bar = new QHBoxLayout;
-  main_bar->setContentsMargins(10, 4, 6, 4);
-  main_bar->addWidget(frame_label_);
-  main_bar->addSpacing(1);
-  auto* strut = new QWidget(main_side);
-  strut->setFixedHeight(coloring_->sizeHint().height());
-  main_bar->addWidget(strut, 1);
+  frame_label_->setContentsMargins(10, 0, 6, 0);
   auto* main_column = new QVBoxLayout(main_side);
   main_column->setContentsMargins(0, 0, 0, 0);
   main_column->setSpacing(0);
   main_column->addWidget(image_, 1);
-  main_column->addLayout(main_bar);
+  main_column->addWidget(frame_label_);
 
   pictures_split_->addWidget(main_side);
   pictures_split_->addWidget(side);
   pictures_split_->setSizes({600, 600});
+  const auto level = [this, merge_bar] { frame_label_->setFixedHeight(merge_bar->sizeHint().height()); };
+  level();
+  font_changed_ = level;
   stack_->addWidget(welcome_);
   stack_->addWidget(pictures_split_);
   setCentralWidget(stack_);

@@ -15,7 +15,7 @@ double luminance(const QColor& color) {
 }  // namespace
 
 double contrast(const QColor& a, const QColor& b) {
-  const auto [low, high] = std::minmax(luminance(a), luminance(b));
+  const auto [low, high] = std::minmax({luminance(a), luminance(b)});
   return (high + 0.05) / (low + 0.05);
 }
 

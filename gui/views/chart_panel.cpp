@@ -15,8 +15,6 @@
 namespace mpm {
 namespace {
 
-double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
-
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
   button->setText(text);
@@ -185,18 +183,19 @@ void ChartPanel::showSpan(Span span) {
   follow();
 }
 
+double ChartPanel::present() const {
+  return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
+}
+
 // The span that ends now; a source younger than that fills the chart with what there is.
 void ChartPanel::follow() {
   constexpr double kShortest = 60;
   constexpr double kLengths[] = {3600, 86400, 7 * 86400, 0};
   double length = kLengths[static_cast<int>(span_)];
-  double end = now();
+  const double end = present();
   const auto id = source();
   for (const auto& record : records_) {
     if (!id || record.id != *id) continue;
-    if (span_ == Span::kAll)
-      end =
-          std::max(static_cast<double>(record.last) / 1000, std::min(end, static_cast<double>(record.last) / 1000 + 5));
     const double age = std::max(kShortest, end - static_cast<double>(record.first) / 1000);
     length = length == 0 ? age * 1.01 : std::min(length, age * 1.01);
   }

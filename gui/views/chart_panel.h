@@ -25,6 +25,9 @@ class ChartPanel : public QWidget {
   void setSourceName(const QString& name);
   void setClasses(const QStringList& names);
   std::optional<std::int64_t> source() const;
+  /// What "now" is, in seconds, for a source whose time is not the clock's; nullopt: the clock's.
+  void setPresent(std::optional<double> present) { present_ = present; }
+  double present() const;
   /// Asks for what is new; moves the axis on while it follows the clock.
   void refresh();
 
@@ -46,6 +49,7 @@ class ChartPanel : public QWidget {
   QButtonGroup* spans_;
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
   Span span_ = Span::kHour;
+  std::optional<double> present_;
   QString wanted_;
   std::vector<monitor::SourceRecord> records_;
 };

@@ -112,7 +112,7 @@ TEST(ChartLane, NearestBucket) {
 }
 
 TEST(SpanText, ReadsLikeASpan) {
-  EXPECT_EQ(spanText(3.25), QStringLiteral("3.2 s"));
+  EXPECT_EQ(spanText(3.25), QStringLiteral("3.3 s"));
   EXPECT_EQ(spanText(200), QStringLiteral("3 min 20 s"));
   EXPECT_EQ(spanText(7500), QStringLiteral("2 h 05 min"));
   EXPECT_EQ(spanText(90000), QStringLiteral("1 d 1 h"));
