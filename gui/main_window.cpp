@@ -220,11 +220,16 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
   options.alarms = alarms_;
   // A folder is looked through, not played.
   options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
+  if (sourceKind(source) == SourceKind::kDemo) {
+    options.max_fps = 10;
+    options.night = monitor::NightBySun{48, 0};
+  }
   return options;
 }
 
-void MainWindow::openSource(const QString& source) {
-  if (source.isEmpty()) return;
+void MainWindow::openSource(const QString& asked) {
+  if (asked.isEmpty()) return;
+  const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
   backToLive();
   live_frame_.reset();
   image_->setFrame(nullptr);
@@ -234,13 +239,16 @@ void MainWindow::openSource(const QString& source) {
   const QString shown = QString::fromStdString(live_->sourceName());
   setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
   source_->setSource(shown);
+  day_night_->setRule(live_->options().night);
   stack_->setCurrentWidget(pictures_split_);
   foreign_database_ = false;
   if (history_.database() != options_.database) history_.setDatabase(options_.database);
   chart_->setSourceName(shown);
-  rememberRecent(*settings_, {shown, QString::fromStdString(live_->model()),
-                              model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
-                              QDateTime::currentDateTime()});
+  events_.setEvents({});
+  rememberRecent(
+      *settings_,
+      {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown, QString::fromStdString(live_->model()),
+       model_ ? QString::fromStdString(toString(model_->schedule)) : QString(), QDateTime::currentDateTime()});
   if (live_->model().empty()) image_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }

@@ -62,7 +62,7 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   /// Opens what openSource() understands, or gst:PIPELINE.
-  void openSource(const QString& source);
+  void openSource(const QString& asked);
   void closeSource();
   /// A picture or a folder to watch, a model, or a database, by what it is.
   void openDropped(const QString& path);

@@ -74,6 +74,13 @@ QString sourceTitle(const QString& source) {
   return source;
 }
 
+QString demoSource() {
+  const QDateTime now = QDateTime::currentDateTimeUtc();
+  const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), Qt::UTC);
+  return QStringLiteral("demo:street?start=%1&speed=240&fps=10")
+      .arg(noon.toSecsSinceEpoch() + now.toSecsSinceEpoch() % 1800);
+}
+
 QVector<CameraDevice> cameras(const QString& root) {
   QVector<CameraDevice> result;
   const QDir devices(root + QStringLiteral("/dev"));

@@ -29,6 +29,10 @@ SourceKind sourceKind(const QString& source);
 /// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
 QString sourceTitle(const QString& source);
 
+/// The built-in street: a day in six minutes from a spring noon on, so that its dusk comes soon. Every call names a
+/// moment of its own, because what is stored of two runs must not be mixed.
+QString demoSource();
+
 struct CameraDevice {
   QString path;  ///< /dev/video0
   QString name;  ///< as its driver calls it

@@ -96,7 +96,8 @@ SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
 void SourcePanel::setSource(const QString& source) {
   const bool open = !source.isEmpty();
   title_->setText(open ? sourceTitle(source) : tr("No source"));
-  detail_->setText(open && sourceTitle(source) != source ? source : QString());
+  const bool plain = sourceKind(source) == SourceKind::kDemo || sourceTitle(source) == source;
+  detail_->setText(open && !plain ? source : QString());
   detail_->setVisible(!detail_->text().isEmpty());
   pause_->setEnabled(open);
   close_->setEnabled(open);
