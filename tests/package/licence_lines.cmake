@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 foreach(pattern "*.h" "*.hpp" "*.cpp" "*.cmake" "CMakeLists.txt" "*.py" "*.sh")
-  foreach(folder mpm_layer tools tests bench cmake scripts packages gui models assets)
+  foreach(folder mpm_layer monitor tools tests bench cmake scripts packages gui models assets)
     file(GLOB_RECURSE found ${SOURCE_DIR}/${folder}/${pattern})
     list(APPEND files ${found})
   endforeach()
