@@ -12,13 +12,15 @@ Emitter::Emitter(const Graph& graph, const Interpretation& found, const Trunk& t
     : graph_(graph), found_(found), trunk_(trunk), plan_(plan), net_(std::clamp(graph.opset, 11, 17), "mpm") {}
 
 std::string Emitter::emit(ModelInfo& info) {
-  const std::string& image = graph_.values[static_cast<std::size_t>(graph_.image)].name;
-  net_.input(image, {1, trunk_.embedding.weight.shape[1], plan_.input.height, plan_.input.width});
   for (const std::string& name : graph_.output_names) net_.unique(name);
   for (const char* name : {"merge_map", "token_counts"}) {
-    if (net_.unique(name) != name)
+    if (net_.unique(name) != name) {
       throw Error(std::string("the graph has an output '") + name + "', a name that the converted net needs itself");
+    }
   }
+  for (const char* name : {"labels", "logits", "scores"}) net_.unique(name);
+  image_ = net_.unique(graph_.values[static_cast<std::size_t>(graph_.image)].name);
+  net_.input(image_, {1, trunk_.embedding.weight.shape[1], plan_.input.height, plan_.input.width});
   encoder();
   const auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
   if (head) {
@@ -50,7 +52,7 @@ Emitter::Tokens Emitter::embed() {
   const Size2 grid{static_cast<int>((plan_.input.height - kernel_h) / embedding.stride_h + 1),
                    static_cast<int>((plan_.input.width - kernel_w) / embedding.stride_w + 1)};
   const std::string name = "backbone/patch_embed";
-  std::vector<std::string> inputs{graph_.values[static_cast<std::size_t>(graph_.image)].name};
+  std::vector<std::string> inputs{image_};
   inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));
   inputs.push_back(net_.weights(
       name + ".position", {grid.height * std::int64_t{grid.width}, trunk_.dim},

@@ -70,6 +70,7 @@ class Emitter {
   const Trunk& trunk_;
   const Plan& plan_;
   NetWriter net_;
+  std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
 };

@@ -57,6 +57,16 @@ void Emitter::requireStock(const Node& node) const {
       if (*graph_.shape(value) != out) no("a Split into parts of different sizes");
     }
   }
+  if (node.op == "AveragePool") {  // whether padding counts is decided by the producer's name in OpenCV
+    const auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{});
+    const bool padded = std::any_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad != 0; });
+    if (padded || node.text("auto_pad", "NOTSET").starts_with("SAME")) no("an average over a padded map");
+  }
+  if (node.op == "Slice") {
+    const auto steps = integersOf(graph_, node.input(4));
+    if (steps && std::any_of(steps->begin(), steps->end(), [](std::int64_t step) { return step != 1; }))
+      no("a slice with steps");
+  }
   if (node.op == "Gather") {
     const Tensor* index = graph_.constant(node.input(1));
     if (!index || index->size() != 1) no("a Gather with several indices");
@@ -136,6 +146,10 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
     return net_.stock("ReduceMean", {inputs[0]}, {name}, {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
   }
+  if (node.op == "Softmax") {  // the default axis changed with opset 13, which OpenCV does not look at
+    const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
+    return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
+  }
   if (node.op == "Resize") {
     Shape sides = out;
     const std::string sizes = net_.constant(name + ".sizes", Tensor::of({4}, std::move(sides)));
@@ -154,9 +168,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   std::map<int, std::string> wanted;  // value -> its name as an output
   std::set<int> needed(outputs.begin(), outputs.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!wanted.emplace(outputs[i], names[i]).second)
-      throw Error("output '" + names[i] + "' is another name of '" + wanted[outputs[i]] +
-                  "', expected outputs that differ");
+    wanted.emplace(outputs[i], names[i]);
     if (graph_.constant(outputs[i])) throw Error("output '" + names[i] + "' does not depend on the image");
   }
   const auto nameFor = [&](int value) {
@@ -184,12 +196,17 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     }
   }
   if (needed.contains(graph_.image)) {
-    made[graph_.image] = graph_.values[static_cast<std::size_t>(graph_.image)].name;
+    made[graph_.image] = image_;
   }
   std::reverse(kept.begin(), kept.end());
   if (!kept.empty() && plan_.retargeted) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
+  const auto known = [&](int value, const Node& reader) {
+    const auto found = made.find(value);
+    if (found == made.end()) refuse(reader, "an input that nothing makes", kStock);
+    return found->second;
+  };
   for (const Node* node : kept) {
     requireStock(*node);
     std::vector<std::string> inputs;
@@ -199,17 +216,18 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
       inputs.push_back(
           value < 0  ? std::string()
           : constant ? net_.constant("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : made.at(value));
+                     : known(value, *node));
     }
-    if (node->domain == kCanonical) inputs.push_back(made.at(node->inputs[0]));
+    if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
     if (node->outputs.size() == 1) {
       made[node->outputs[0]] = stockNode(*node, inputs, nameFor(node->outputs[0]));
       continue;
     }
     std::vector<std::string> results;
     for (const int value : node->outputs) {
-      results.push_back(nameFor(value));
-      if (!made.contains(value)) made[value] = results.back();
+      // An output that exists already, restored from tokens, keeps its name.
+      results.push_back(made.contains(value) ? net_.unique("head/unused") : nameFor(value));
+      made.emplace(value, results.back());
     }
     net_.copy(*node->proto, inputs, results);
   }
@@ -221,6 +239,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
                       ((plan_.input.width - embedding.weight.shape[3]) / embedding.stride_w + 1) -
                   patches();
     }
+    if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
     net_.output(names[i], shape);
   }
 }

@@ -34,7 +34,6 @@ void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape&
 }  // namespace
 
 void NetWriter::input(const std::string& name, const Shape& shape) {
-  taken_.insert(name);
   describe(*model_.mutable_graph()->add_input(), name, shape);
 }
 
