@@ -6,7 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 sh packages/install.sh --minimal
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=OFF -DMPM_BUILD_BENCHMARKS=OFF
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=OFF -DMPM_BUILD_BENCHMARKS=OFF \
+  -DMPM_WITH_LIBTORCH=OFF
 cmake --build build
 
 real_model=../shared/models/camvid_segmenter_vit_t16.onnx
@@ -15,5 +16,6 @@ if [ -r "$real_model" ] && [ -d "$real_images" ]; then
   build/bin/mpm run "$real_images" --model "$real_model" --schedule 2,5 --max-frames 5 --out build/quickstart
 else
   echo "No trained model here yet: this one has random weights, so the merge map means something and the labels do not."
-  build/bin/mpm run assets/example.jpg --model tests/data/segmenter_mask.onnx --schedule 1,2 --out build/quickstart
+  build/bin/mpm run 'demo:street?seed=11&start=2026-06-21T15:00&speed=3600&frames=5' \
+    --model tests/data/segmenter_mask_ts17.onnx --schedule 1,2 --out build/quickstart
 fi
