@@ -10,6 +10,7 @@
 #include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSlider>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -35,6 +36,30 @@
 #include "views/welcome_page.h"
 
 namespace mpm {
+namespace {
+
+// Scrolls up and down only: it is as wide as what it holds, whatever the language and the font.
+class PanelScroll : public QScrollArea {
+ public:
+  PanelScroll(QWidget* content, QWidget* parent) : QScrollArea(parent) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setWidget(content);
+    content->installEventFilter(this);
+  }
+  QSize minimumSizeHint() const override {
+    return {widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width(), 60};
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    if (object == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(object, event);
+  }
+};
+
+}  // namespace
 
 void MainWindow::makeActions() {
   actions_ = new ActionRegistry(this);
@@ -251,13 +276,7 @@ QDockWidget* MainWindow::dock(const QString& id, const QString& title, QWidget* 
   dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
                     QDockWidget::DockWidgetFloatable);
   if (area != Qt::BottomDockWidgetArea && id != QLatin1String("legend")) {
-    // A small screen scrolls inside a panel instead of growing the window.
-    auto* scroll = new QScrollArea(dock);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidget(content);
-    scroll->setMinimumHeight(60);
-    dock->setWidget(scroll);
+    dock->setWidget(new PanelScroll(content, dock));  // a small screen scrolls instead of growing the window
   } else {
     dock->setWidget(content);
   }

@@ -32,7 +32,8 @@ void History::ask(Kind kind, Answer answer) {
       if (reader_path_ != path) reader_.reset();
       if (!reader_) {
         if (path.isEmpty() || !QFileInfo::exists(path)) {
-          if (kind == kExport) emit failed(tr("There is no database to export from yet"));
+          if (kind == kExport)
+            tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
           return;
         }
         reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
@@ -41,38 +42,45 @@ void History::ask(Kind kind, Answer answer) {
       answer(*reader_);
     } catch (const std::exception& error) {
       reader_.reset();
-      emit failed(QString::fromStdString(error.what()));
+      tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
     }
   });
 }
 
 void History::askSources() {
-  ask(kSources, [this](const monitor::StoreReader& reader) { emit sourcesChanged(reader.sources()); });
+  ask(kSources, [this](const monitor::StoreReader& reader) {
+    tell([this, sources = reader.sources()] { emit sourcesChanged(sources); });
+  });
 }
 
 void History::askChart(const monitor::ChartQuery& query) {
-  ask(kChart, [this, query](const monitor::StoreReader& reader) { emit chartReady(reader.chart(query), query); });
+  ask(kChart, [this, query](const monitor::StoreReader& reader) {
+    tell([this, chart = reader.chart(query), query] { emit chartReady(chart, query); });
+  });
 }
 
 void History::askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
   ask(kDayNight, [this, source, from, to](const monitor::StoreReader& reader) {
-    emit dayNightReady(reader.dayNight(source, from, to));
+    tell([this, statistics = reader.dayNight(source, from, to)] { emit dayNightReady(statistics); });
   });
 }
 
 void History::askEvents(std::int64_t source) {
-  ask(kEvents,
-      [this, source](const monitor::StoreReader& reader) { emit eventsReady(reader.events(source, 0, INT64_MAX)); });
+  ask(kEvents, [this, source](const monitor::StoreReader& reader) {
+    tell([this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); });
+  });
 }
 
 void History::askNearest(std::int64_t source, monitor::UnixMs time) {
-  ask(kNearest,
-      [this, source, time](const monitor::StoreReader& reader) { emit nearestReady(reader.nearest(source, time)); });
+  ask(kNearest, [this, source, time](const monitor::StoreReader& reader) {
+    tell([this, sample = reader.nearest(source, time)] { emit nearestReady(sample); });
+  });
 }
 
 void History::exportTo(const monitor::ExportOptions& options, const QString& path) {
   ask(kExport, [this, options, path](const monitor::StoreReader& reader) {
-    emit exported(path, monitor::exportSamples(reader, options, path.toStdString()));
+    const qint64 samples = monitor::exportSamples(reader, options, path.toStdString());
+    tell([this, path, samples] { emit exported(path, samples); });
   });
 }
 

@@ -48,6 +48,11 @@ class History : public QObject {
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);
+  // Signals are emitted on the thread of this object, so that receivers need not know of the other one.
+  template <typename Emit>
+  void tell(Emit emission) {
+    QMetaObject::invokeMethod(this, std::move(emission));
+  }
 
   QString path_;
   QThread thread_;

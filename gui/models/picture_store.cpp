@@ -88,9 +88,9 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
       }
       if (days_ > 0 || free_mb_ > 0)
         monitor::forgetSnapshots(folder_.toStdString(), monitor::unixNow(), days_, free_mb_);
-      emit written(QString::fromStdString(path));
+      tell([this, name = QString::fromStdString(path)] { emit written(name); });
     } catch (const std::exception& error) {
-      emit failed(QString::fromStdString(error.what()));
+      tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
     }
     --waiting_;
   });
@@ -118,9 +118,11 @@ void PictureStore::load(const QString& path) {
     QDateTime time = QDateTime::fromString(QFileInfo(path).fileName().left(kStampLength), kStamp);
     time.setTimeSpec(Qt::UTC);
     if (image.empty())
-      emit failed(tr("The picture %1 cannot be read").arg(path));
+      tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
     else
-      emit loaded(makeLiveFrame(image), static_cast<double>(time.toMSecsSinceEpoch()) / 1000);
+      tell([this, frame = makeLiveFrame(image), at = static_cast<double>(time.toMSecsSinceEpoch()) / 1000] {
+        emit loaded(frame, at);
+      });
   });
 }
 

@@ -48,6 +48,12 @@ class PictureStore : public QObject {
   void loaded(const mpm::LiveFramePtr& frame, double time);
 
  private:
+  // Signals are emitted on the thread of this object.
+  template <typename Emit>
+  void tell(Emit emission) {
+    QMetaObject::invokeMethod(this, std::move(emission));
+  }
+
   QString folder_;
   QThread thread_;
   QObject* far_;

@@ -116,7 +116,10 @@ void TimeChart::paint(QPainter& painter, QSizeF size) {
     painter.setPen(QPen(tick.major ? look.border : look.grid, 1));
     painter.drawLine(QPointF(x, plot_.top()), QPointF(x, plot_.bottom()));
     painter.setPen(look.muted);
-    painter.drawText(QRectF(x - widest / 2, plot_.bottom() + 4, widest, metrics.height()), Qt::AlignCenter, tick.label);
+    QRectF label(x - widest / 2, plot_.bottom() + 4, widest, metrics.height());
+    const double text_width = metrics.horizontalAdvance(tick.label);
+    if (x + text_width / 2 > size.width()) label.moveLeft(size.width() - widest / 2 - text_width / 2);
+    painter.drawText(label, Qt::AlignCenter, tick.label);
   }
 
   const int lanes = static_cast<int>(series_.size());
@@ -135,7 +138,7 @@ void TimeChart::paint(QPainter& painter, QSizeF size) {
     painter.setPen(QPen(look.border, 1));
     painter.drawLine(QPointF(lane.left(), std::round(lane.bottom()) + 0.5),
                      QPointF(lane.right(), std::round(lane.bottom()) + 0.5));
-    const int most = std::max(1, static_cast<int>(lane_height / (metrics.height() * 1.8)));
+    const int most = std::max(2, static_cast<int>(lane_height / (metrics.height() * 1.8)));
     if (answered && !chart_.buckets.empty()) {
       for (double value : valueTicks(axis.low * series.factor, axis.high * series.factor, most)) {
         const double y = std::round(axis.y(value / series.factor)) + 0.5;
