@@ -48,7 +48,7 @@ class Bench:
 def find(run, runtime, precision="fp32", schedule="none", batch=1):
     """The fastest variant of a runtime that ran (torch has several), or None."""
     rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
-            and v["schedule"] == schedule and v["batch"] == batch and v.get("ms")]
+            and v["schedule"] == schedule and v["batch"] == batch and v["ms"].get("median")]
     return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
 
 
