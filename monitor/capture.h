@@ -26,7 +26,8 @@ struct CapturedFrame {
 
 using FrameMailbox = Mailbox<CapturedFrame>;
 
-/// Makes the source anew for each attempt, on a thread of the Capture's; may throw mpm::Error, may hang. `options.stop`
+/// Makes the source anew for each attempt, on a thread of the Capture's; may throw mpm::Error, may hang.
+/// stop() does not wait for a read in hand: what the factory and its sources use must be theirs. `options.stop`
 /// is set and must be passed on.
 using SourceFactory = std::function<std::unique_ptr<FrameSource>(const SourceOptions& options)>;
 

@@ -116,25 +116,25 @@ TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
 
 TEST(Capture, ASourceThatDisappearsComesBack) {
   const auto frames = std::make_shared<FrameMailbox>();
-  std::atomic<int> opened = 0;
-  std::atomic<bool> there = true;
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const auto there = std::make_shared<std::atomic<bool>>(true);
   Collected<CaptureStatus> states;
-  const SourceFactory factory = [&](const SourceOptions&) -> std::unique_ptr<FrameSource> {
-    ++opened;
-    if (!there) throw Error("cannot open rtsp://user:hunter2@camera");
-    return std::make_unique<FakeSource>([&](int call) -> std::optional<Frame> {
-      if (!there) throw Error("rtsp://user:hunter2@camera stopped");
+  const SourceFactory factory = [opened, there](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    ++*opened;
+    if (!*there) throw Error("cannot open rtsp://user:hunter2@camera");
+    return std::make_unique<FakeSource>([there](int call) -> std::optional<Frame> {
+      if (!*there) throw Error("rtsp://user:hunter2@camera stopped");
       return slowly(call);
     });
   };
   Capture capture(factory, quick(), frames, [&](const CaptureStatus& status) { states.add(status); });
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().in > 5; }));
-  there = false;
-  ASSERT_TRUE(eventually([&] { return opened >= 5; }));
+  *there = false;
+  ASSERT_TRUE(eventually([&] { return *opened >= 5; }));
   const std::int64_t before = capture.status().in;
   EXPECT_THAT(capture.status().message, HasSubstr("camera"));
-  there = true;
+  *there = true;
   ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; }));
   EXPECT_EQ(capture.status().state, CaptureState::kLive);
   EXPECT_EQ(capture.status().message, "") << "it is over";
@@ -159,14 +159,14 @@ TEST(Capture, ASourceThatDisappearsComesBack) {
 }
 
 TEST(Capture, AReadThatHangsForEverIsReplaced) {
-  Gate gate;
+  const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
-  std::atomic<int> opened = 0;
+  const auto opened = std::make_shared<std::atomic<int>>(0);
   Collected<CaptureState> states;
-  const SourceFactory factory = [&](const SourceOptions&) {
-    const bool hangs = ++opened <= 2;
-    return std::make_unique<FakeSource>([&gate, hangs](int call) {
-      if (hangs && call == 3) gate.wait();
+  const SourceFactory factory = [gate, opened](const SourceOptions&) {
+    const bool hangs = ++*opened <= 2;
+    return std::make_unique<FakeSource>([gate, hangs](int call) {
+      if (hangs && call == 3) gate->wait();
       return slowly(call);
     });
   };
@@ -175,7 +175,7 @@ TEST(Capture, AReadThatHangsForEverIsReplaced) {
   ASSERT_TRUE(eventually([&] { return capture.status().in > 20; })) << "the third attempt works";
   EXPECT_EQ(capture.status().hanging, 2);
   EXPECT_THAT(states.all(), ::testing::IsSupersetOf({CaptureState::kStalled, CaptureState::kRetrying}));
-  gate.open();
+  gate->open();
   ASSERT_TRUE(eventually([&] { return capture.status().hanging == 0; }));
   const std::int64_t before = capture.status().in;
   ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; })) << "their frames disturb nobody";
@@ -204,20 +204,20 @@ TEST(Capture, AHangingSourceHangsNobody) {
 TEST(Capture, ReadsThatHangAreNotPiledUp) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
-  std::atomic<int> opened = 0;
+  const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
   options.source.timeout_s = 0.01;
   options.max_hanging = 3;
   {
     Capture capture(
-        [gate, &opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
-          if (++opened <= 3) gate->wait();
+        [gate, opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+          if (++*opened <= 3) gate->wait();
           return std::make_unique<FakeSource>(slowly);
         },
         options, frames);
     capture.start();
     ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
-    EXPECT_EQ(opened, 3);
+    EXPECT_EQ(*opened, 3);
     EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
     gate->open();
     ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
