@@ -40,6 +40,7 @@ class BlockMatcher {
 
   /// branch == MLP(LayerNorm(stream)), LayerScale folded in.
   bool mlp(int branch, int stream, Block& block) {
+    block.mlp_norm.reset();
     const auto scale = peelScale(branch);
     const Term& fc2 = at(branch);
     if (fc2.kind != TermKind::kLinear) return no(branch, "the second linear layer of an MLP");
@@ -205,6 +206,7 @@ class BlockMatcher {
     const double factor = part == 2 ? view.scale : 1;  // of q and k it is in the attention's scale already
     block.qkv.in = in;
     block.qkv.out += static_cast<std::int64_t>(view.column.size());
+    block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(in));
     for (std::size_t i = 0; i < view.column.size(); ++i) {
       const float* row = linear.weight.floats->data() + view.column[i] * in;
       for (std::int64_t j = 0; j < in; ++j)

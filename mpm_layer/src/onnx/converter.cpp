@@ -93,11 +93,11 @@ Understood understand(Graph graph, std::int64_t channels, Size2 size) {
 }
 
 /// Tries the sizes in order; when none fits, what was wrong with the first.
-Understood understandAt(const Graph& graph, std::int64_t channels, const std::vector<Size2>& sizes) {
+Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Size2>& sizes) {
   std::string first;
-  for (const Size2 size : sizes) {
+  for (const Size2& size : sizes) {
     try {
-      return understand(graph, channels, size);
+      return understand(&size == &sizes.back() ? std::move(graph) : graph, channels, size);
     } catch (const Error& error) {
       if (first.empty()) first = error.what();
     }
@@ -169,7 +169,8 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
                   const std::filesystem::path& folder, bool only_look) {
   options.validate();
   if (holdsOurOps(model)) return {"", infoOfConverted(model, options)};
-  const Graph graph = readGraph(model, folder);
+  Graph graph = readGraph(model, folder);
+  const std::int64_t parameters = graph.weights;
   const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
@@ -192,7 +193,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  const Understood understood = understandAt(graph, channels, sizes);
+  const Understood understood = understandAt(std::move(graph), channels, sizes);
   const Trunk& trunk = understood.trunk;
 
   Plan plan;
@@ -220,7 +221,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.attention = plan.attention;
   info.precision = plan.precision;
   info.opset = understood.graph.opset;
-  info.parameters = graph.weights;
+  info.parameters = parameters;
   result.bytes = Emitter(understood.graph, understood.found, trunk, plan).emit(info);
   if (info.segments() || info.head == "classifier") requireClasses(info.facts, info.classes);
   return result;

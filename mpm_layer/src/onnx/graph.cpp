@@ -74,6 +74,7 @@ std::vector<std::vector<int>> Graph::readers() const {
 
 void Graph::dropUnused() {
   std::vector<bool> needed(values.size(), false);
+  needed[static_cast<std::size_t>(image)] = true;
   for (const int value : outputs) needed[static_cast<std::size_t>(value)] = true;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (node->dead) continue;
@@ -85,7 +86,10 @@ void Graph::dropUnused() {
     }
   }
   std::erase_if(nodes, [](const Node& node) { return node.dead; });
-  for (Value& value : values) value.producer = -1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i].producer = -1;
+    if (!needed[i]) values[i].constant.reset();  // weights that a pass replaced
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const int value : nodes[i].outputs) {
       if (value >= 0) values[static_cast<std::size_t>(value)].producer = static_cast<int>(i);

@@ -2,8 +2,10 @@
 #include "onnx/model_file.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -29,13 +31,14 @@ std::string readBytes(const std::filesystem::path& path, std::uintmax_t offset, 
 
 }  // namespace
 
-onnx::ModelProto parseModel(const std::string& bytes) {
-  if (bytes.empty()) throw Error("the file is empty, expected an ONNX model");
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+namespace {
+
+onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& stream, std::uintmax_t size) {
+  if (size == 0) throw Error("the file is empty, expected an ONNX model");
+  if (size > static_cast<std::uintmax_t>(std::numeric_limits<int>::max())) {
     throw Error("the file is larger than 2 GiB, which ONNX cannot hold: store the weights as external data");
   }
   onnx::ModelProto model;
-  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
@@ -48,13 +51,24 @@ onnx::ModelProto parseModel(const std::string& bytes) {
   return model;
 }
 
+}  // namespace
+
+onnx::ModelProto parseModel(const std::string& bytes) {
+  google::protobuf::io::ArrayInputStream stream(
+      bytes.data(), static_cast<int>(std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max())));
+  return parse(stream, bytes.size());
+}
+
 onnx::ModelProto readModelFile(const std::filesystem::path& path) {
   std::error_code status;
   if (!std::filesystem::exists(path, status)) throw Error("no such file");
   if (!std::filesystem::is_regular_file(path, status)) throw Error("not a file");
   const std::uintmax_t size = std::filesystem::file_size(path, status);
   if (status) throw Error("cannot read the file: " + status.message());
-  return parseModel(readBytes(path, 0, size));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("cannot read the file");
+  google::protobuf::io::IstreamInputStream stream(&file);
+  return parse(stream, size);
 }
 
 int defaultOpset(const onnx::ModelProto& model) {

@@ -52,7 +52,12 @@ std::string NetWriter::weights(const std::string& name, const Shape& shape, cons
     if (!std::isfinite(value))
       throw Error("the weights of '" + name + "' hold a NaN or an infinity, expected finite weights");
   }
-  return constant(name, Tensor::of(shape, values));
+  onnx::TensorProto& proto = *model_.mutable_graph()->add_initializer();
+  proto.set_name(unique(name));
+  for (const std::int64_t side : shape) proto.add_dims(side);
+  proto.set_data_type(onnx::TensorProto::FLOAT);
+  proto.set_raw_data(values.data(), values.size() * sizeof(float));
+  return proto.name();
 }
 
 std::string NetWriter::constant(const std::string& name, const Tensor& tensor) {
