@@ -244,6 +244,8 @@ void MainWindow::openSource(const QString& asked) {
   foreign_database_ = false;
   if (history_.database() != options_.database) history_.setDatabase(options_.database);
   chart_->setSourceName(shown);
+  chart_->setPresent(std::nullopt);
+  if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
   events_.setEvents({});
   rememberRecent(
       *settings_,

@@ -49,7 +49,8 @@ class PanelScroll : public QScrollArea {
     content->installEventFilter(this);
   }
   QSize minimumSizeHint() const override {
-    return {widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width(), 60};
+    constexpr int kWidest = 290;  // of 1280 px, the pictures need the half
+    return {std::min(kWidest, widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()), 60};
   }
 
  protected:
@@ -230,6 +231,8 @@ void MainWindow::makeCentral() {
   step_label_->setAccessibleName(tr("Insertion on show"));
   step_label_->setMinimumWidth(40);
   coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
+  coloring_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  coloring_->setMinimumContentsLength(8);
   coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });

@@ -187,10 +187,6 @@
         <translation>Source dont les échantillons sont tracés</translation>
     </message>
     <message>
-        <source>Follow</source>
-        <translation>Suivre</translation>
-    </message>
-    <message>
         <source>Keep the end of the chart at the present</source>
         <translation>Garder la fin du graphique au présent</translation>
     </message>
@@ -246,10 +242,6 @@
 <context>
     <name>mpm::ComparePanel</name>
     <message>
-        <source>Run the full model on every frame too</source>
-        <translation>Exécuter aussi le modèle complet sur chaque image</translation>
-    </message>
-    <message>
         <source>Each frame is processed twice, so fewer frames a second are</source>
         <translation>Chaque image est traitée deux fois : il y en a moins par seconde</translation>
     </message>
@@ -272,6 +264,10 @@ Orange: the label differs</source>
         <translation>Même classe sur %1 % des pixels
 %2 fois plus rapide : %3 ms au lieu de %4 ms
 En orange : la classe diffère</translation>
+    </message>
+    <message>
+        <source>Also run the full model</source>
+        <translation>Exécuter aussi le modèle complet</translation>
     </message>
 </context>
 <context>

@@ -108,7 +108,7 @@ QDockWidget::title { background: %window; padding: 6px 8px; text-align: left; }
 QWidget[panel="true"] { background: %panel; }
 QToolBar { background: %window; border: none; border-bottom: 1px solid %border; spacing: 4px; padding: 4px 8px; }
 QToolBar::separator { background: %border; width: 1px; margin: 5px 6px; }
-QToolButton { border: 1px solid transparent; border-radius: 6px; padding: 4px 8px; color: %text; }
+QToolButton { border: 1px solid transparent; border-radius: 6px; padding: 4px 7px; color: %text; }
 QToolButton:hover { background: %hover; }
 QToolButton:checked { background: %accent; color: %on_accent; }
 QToolButton:focus { border-color: %accent; }

@@ -34,12 +34,13 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   inference_ = toggle(tr("Inference"), tr("Draw the time of one frame"), true, this);
   area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
   classes_ = named(new QComboBox(this), tr("Class whose area is drawn"));
-  classes_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  classes_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  classes_->setMinimumContentsLength(7);
   sources_ = named(new QComboBox(this), tr("Source whose samples are drawn"));
   sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  sources_->setMinimumContentsLength(12);
+  sources_->setMinimumContentsLength(8);
   sources_->hide();
-  follow_ = toggle(tr("Follow"), tr("Keep the end of the chart at the present"), true, this);
+  follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
   auto* bar = new QHBoxLayout;
   bar->setSpacing(4);
@@ -50,7 +51,6 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   bar->addWidget(classes_);
   bar->addStretch();
   bar->addWidget(sources_);
-  bar->addSpacing(8);
   spans_ = new QButtonGroup(this);
   const std::pair<QString, QString> names[] = {{tr("Hour"), tr("Show the last hour")},
                                                {tr("Day"), tr("Show the last day")},

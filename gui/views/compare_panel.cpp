@@ -29,7 +29,7 @@ QImage differencePicture(const LiveFrame& frame, int width) {
 }
 
 ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
-  on_ = new QCheckBox(tr("Run the full model on every frame too"), this);
+  on_ = new QCheckBox(tr("Also run the full model"), this);
   on_->setToolTip(tr("Each frame is processed twice, so fewer frames a second are"));
   facts_ = new QLabel(this);
   facts_->setWordWrap(true);
