@@ -7,6 +7,7 @@
 #include <opencv2/core/utility.hpp>
 #include <thread>
 
+#include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "layers/reference_net.h"
 #include "mpm/c_api.h"
@@ -213,6 +214,74 @@ TEST_F(Layers, AMissingConstantIsAnError) {
   } catch (const cv::Exception& error) {
     EXPECT_THAT(error.what(), HasSubstr("backbone/norm"));
     EXPECT_THAT(error.what(), HasSubstr("1 constants, expected 2"));
+  }
+}
+
+// What no converter writes, but a damaged or edited file holds.
+TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
+  using Shapes = std::vector<std::vector<int>>;
+  struct Case {
+    std::string type;
+    Shapes inputs, constants;
+    std::string message;
+  };
+  const std::vector<int> tokens{2, 7, 8}, state{2, 13}, image{1, 3, 8, 8}, patch{8, 3, 4, 4};
+  const std::vector<Case> cases = {
+      {"TokenLinear", {{}}, {{4, 8}, {4, 1}}, "expects tokens {B, rows, d} or {B, d}, got {}"},
+      {"TokenLinear", {{2, 7, 9}}, {{4, 8}, {4, 1}}, "its weight is {4, 8}, the tokens {2, 7, 9}"},
+      {"TokenLinear", {tokens, {2, 11}}, {{4, 8}, {4, 1}}, "expects the state of 6 tokens for its tokens {2, 7, 8}"},
+      {"TokenNorm", {{8}}, {{8, 1}, {8, 1}}, "expects tokens {B, rows, d} or {B, d}"},
+      {"MutualPairMerge", {tokens}, {}, "expects tokens and their state, got 1 inputs"},
+      {"RestoreTokens", {{2, 7}, state}, {}, "expects tokens {B, rows, d}, got {2, 7}"},
+      {"PoolTokens", {tokens, {1, 13}}, {}, "got {1, 13}"},
+      {"ClassTokens", {tokens, state}, {{3, 9}}, "its class embeddings are {3, 9}, the tokens {2, 7, 8}"},
+      {"MaskScores", {tokens, {13}}, {{8, 8}, {8, 8}, {1, 1}, {1, 1}}, "got {13}"},
+      {"TransformerBlock", {tokens, {2, 12}}, Shapes(12, {8, 1}), "got {2, 12}"},
+      {"MergeReport", {state, {2, 11}}, {}, "expects states {B, 1 + 2N} of one shape"},
+      {"PatchEmbed", {{3, 8, 8}}, {patch, {4, 8}, {1, 8}}, "expects an image {B, C, H, W}, got {3, 8, 8}"},
+      {"PatchEmbed", {image}, {patch, {5, 8}, {1, 8}}, "expects positions {4, 8}, got {5, 8}"},
+      {"PatchEmbed", {image}, {patch, {4, 8}, {2, 8}}, "expects special rows {1, 8}, got {2, 8}"},
+      {"SegmentLabels", {{2, 5, 3}}, {}, "expects scores {B, 4, C}, got {2, 5, 3}"},
+  };
+  for (const Case& c : cases) {
+    cv::dnn::LayerParams params;
+    params.name = "head/wrong";
+    params.type = "ai.mpm." + c.type;
+    for (const char* one : {"special_tokens", "heads", "key_bias", "keep_special"}) params.set(one, 1);
+    for (const char* size : {"height", "width", "head_dim"}) params.set(size, 8);
+    for (const char* stride : {"stride_h", "stride_w"}) params.set(stride, 4);
+    for (const char* grid : {"grid_h", "grid_w"}) params.set(grid, 2);
+    for (const char* real : {"eps", "norm1_eps", "norm2_eps", "scale"}) params.set(real, 1e-6);
+    params.set("activation", "relu");
+    params.set("mode", "mean");
+    for (const auto& shape : c.constants) params.blobs.emplace_back(shape, CV_32F, cv::Scalar(0));
+    const cv::Ptr<cv::dnn::Layer> layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+    ASSERT_TRUE(layer) << c.type;
+    std::vector<opencv::MatShape> inputs, outputs, internals;
+    for (const auto& shape : c.inputs) inputs.push_back(opencv::makeShape(shape));
+    try {
+      layer->getMemoryShapes(inputs, 1, outputs, internals);
+      ADD_FAILURE() << c.type << " took what should be: " << c.message;
+    } catch (const cv::Exception& error) {
+      EXPECT_THAT(error.what(), HasSubstr("head/wrong"));
+      EXPECT_THAT(error.what(), HasSubstr(c.message));
+    }
+  }
+}
+
+TEST_F(Layers, AsManyBiasesAsOutputs) {
+  cv::dnn::LayerParams params;
+  params.name = "head/linear";
+  params.type = "ai.mpm.TokenLinear";
+  params.set("special_tokens", 0);
+  params.blobs = {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(3, 1, CV_32F)};
+  const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+  std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
+  try {
+    layer->forward(inputs, outputs, internals);
+    FAIL() << "took 3 biases for 4 outputs";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has 3 biases for 4 outputs"));
   }
 }
 

@@ -15,7 +15,7 @@ class ClassTokensLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& constants) const override {
-    const Shape& tokens = inputs[0];
+    const Shape& tokens = tokensWithState(inputs, special_);
     expect(constants[0].size() == 2 && constants[0][1] == tokens[2],
            "its class embeddings are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
     return {{tokens[0], tokens[1] - special_ + constants[0][0], tokens[2]}};

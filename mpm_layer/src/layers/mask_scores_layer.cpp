@@ -15,7 +15,8 @@ class MaskScoresLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {{inputs[0][0], inputs[0][1] - classes_, classes_}};
+    const Shape& tokens = tokensWithState(inputs, classes_);
+    return {{tokens[0], tokens[1] - classes_, classes_}};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {

@@ -14,6 +14,8 @@ class MergeReportLayer final : public MpmLayer {
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
     expect(!inputs.empty(), "needs the state of PatchEmbed as its first input");
+    expect(inputs[0].size() == 2 && std::equal(inputs.begin() + 1, inputs.end(), inputs.begin()),
+           "expects states {B, 1 + 2N} of one shape, the first is " + shapeText(inputs[0]));
     const int insertions = static_cast<int>(inputs.size()) - 1;
     const int patches = (inputs[0][1] - 1) / 2;
     return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};

@@ -38,6 +38,23 @@ float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::st
   return params.get<float>(key);
 }
 
+const Shape& MpmLayer::tokensWithState(const std::vector<Shape>& inputs, int special) const {
+  expect(inputs.size() == 2, "expects tokens and their state, got " + std::to_string(inputs.size()) + " inputs");
+  const Shape &tokens = inputs[0], &state = inputs[1];
+  expect(tokens.size() == 3, "expects tokens {B, rows, d}, got " + shapeText(tokens));
+  expect(state == Shape{tokens[0], 1 + 2 * (tokens[1] - special)},
+         "expects the state of " + std::to_string(tokens[1] - special) + " tokens for its tokens " + shapeText(tokens) +
+             ", got " + shapeText(state));
+  return tokens;
+}
+
+const Shape& MpmLayer::tokensWithOptionalState(const std::vector<Shape>& inputs, int special) const {
+  if (inputs.size() > 1) return tokensWithState(inputs, special);
+  expect(inputs[0].size() == 2 || inputs[0].size() == 3,
+         "expects tokens {B, rows, d} or {B, d}, got " + shapeText(inputs[0]));
+  return inputs[0];
+}
+
 bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int /*required_outputs*/,
                                std::vector<opencv::MatShape>& outputs,
                                std::vector<opencv::MatShape>& /*internals*/) const {

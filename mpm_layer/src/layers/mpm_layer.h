@@ -33,6 +33,12 @@ class MpmLayer : public cv::dnn::Layer {
   /// Shapes of the outputs for those of the activations and the constants. Calls fail() when they do not fit.
   virtual std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                           const std::vector<Shape>& constants) const = 0;
+  /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}. Calls
+  /// fail() when they are not that.
+  const Shape& tokensWithState(const std::vector<Shape>& inputs, int special) const;
+  /// The same for an op that works without state too: then tokens may also be {B, d}.
+  const Shape& tokensWithOptionalState(const std::vector<Shape>& inputs, int special) const;
+
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
   virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
   virtual void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) = 0;

@@ -14,7 +14,8 @@ class MutualPairMergeLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {inputs[0], inputs[1]};
+    tokensWithState(inputs, special_);
+    return inputs;
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {

@@ -7,6 +7,11 @@
 #include <string>
 #include <vector>
 
+#if CV_VERSION_MAJOR >= 5
+// Its cv::dnn::Layer has members `inputs` and `outputs`, which is what the parameters of every layer are called.
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 /// The differences between OpenCV 4.6 and 5.0 that a layer meets, in one place.
 namespace mpm::opencv {
 

@@ -16,7 +16,10 @@ class PatchEmbedLayer final : public MpmLayer {
         width_(intAttribute(params, "width")),
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
-        special_(intAttribute(params, "special_tokens")) {}
+        special_(intAttribute(params, "special_tokens")) {
+    expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
+           "has a stride below 1 or a negative number of special tokens");
+  }
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -33,6 +36,8 @@ class PatchEmbedLayer final : public MpmLayer {
     const int patches = geometry.gridHeight() * geometry.gridWidth();
     expect(constants[1] == Shape{patches, weight[0]},
            "expects positions " + shapeText(Shape{patches, weight[0]}) + ", got " + shapeText(constants[1]));
+    expect(special_ == 0 || constants[2] == Shape{special_, weight[0]},
+           "expects special rows " + shapeText(Shape{special_, weight[0]}) + ", got " + shapeText(constants.back()));
     return {{image[0], special_ + patches, weight[0]}, {image[0], 1 + 2 * patches}};
   }
 

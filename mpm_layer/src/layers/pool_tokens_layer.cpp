@@ -19,7 +19,8 @@ class PoolTokensLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {{inputs[0][0], inputs[0][2]}};
+    const Shape& tokens = tokensWithState(inputs, special_);
+    return {{tokens[0], tokens[2]}};
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {

@@ -16,7 +16,7 @@ class RestoreTokensLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    const Shape& tokens = inputs[0];
+    const Shape& tokens = tokensWithState(inputs, special_);
     return {{tokens[0], keep_special_ ? tokens[1] : tokens[1] - special_, tokens[2]}};
   }
 

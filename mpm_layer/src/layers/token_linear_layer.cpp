@@ -19,21 +19,24 @@ class TokenLinearLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& constants) const override {
-    Shape shape = inputs[0];
-    shape.back() = constants[0][0];
+    Shape shape = tokensWithOptionalState(inputs, special_);
+    const Shape& weight = constants[0];
+    expect(weight.size() == 2 && weight[1] == shape.back(),
+           "its weight is " + shapeText(weight) + ", the tokens " + shapeText(shape));
+    shape.back() = weight[0];
     return {shape};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
-    linear_ = PackedLinear(matrixOf(constants[0], constants[0].size[0], constants[0].size[1]),
-                           constants[1].ptr<float>(), precision_);
+    const int out = constants[0].size[0];
+    expect(constants[1].total() == static_cast<std::size_t>(out),
+           "has " + std::to_string(constants[1].total()) + " biases for " + std::to_string(out) + " outputs");
+    linear_ = PackedLinear(matrixOf(constants[0], out, constants[0].size[1]), constants[1].ptr<float>(), precision_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const int* rows = inputs.size() > 1 ? liveRows(inputs[1], special_) : tiles_.allRows(inputs[0]);
     const auto x = tokensOf(inputs[0], rows);
-    expect(x.dim == linear_.in(),
-           "got tokens of dim " + std::to_string(x.dim) + ", the weights are for " + std::to_string(linear_.in()));
     tiles_.run(x, tokensOf(outputs[0], rows), parallel_,
                [&](MatrixView<const float> from, MatrixView<float> to) { linear_.run(from, to); });
   }

@@ -15,12 +15,14 @@ class TokenNormLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {inputs[0]};
+    return {tokensWithOptionalState(inputs, special_)};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
     weight_ = constants[0].clone();
     bias_ = constants[1].clone();
+    expect(weight_.total() == bias_.total(),
+           "has " + std::to_string(weight_.total()) + " weights and " + std::to_string(bias_.total()) + " biases");
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {

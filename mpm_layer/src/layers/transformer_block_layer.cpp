@@ -33,7 +33,7 @@ class TransformerBlockLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {inputs[0]};
+    return {tokensWithState(inputs, special_)};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
