@@ -3,6 +3,7 @@
 
 #include <QDateTime>
 #include <QDir>
+#include <QTimeZone>
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
@@ -35,7 +36,7 @@ std::vector<StoredPicture> listFolder(const QString& folder) {
     if (file.fileName().endsWith(QLatin1String("_overlay.png"))) continue;
     QDateTime time = QDateTime::fromString(file.fileName().left(kStampLength), kStamp);
     if (!time.isValid()) continue;
-    time.setTimeSpec(Qt::UTC);
+    time.setTimeZone(QTimeZone::utc());
     result.push_back({static_cast<double>(time.toMSecsSinceEpoch()) / 1000, file.filePath()});
   }
   return result;
@@ -78,7 +79,7 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
       if (only_clean) {
         if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
         path = (folder_ + QLatin1Char('/') +
-                QDateTime::fromMSecsSinceEpoch(frame->result.frame.time, Qt::UTC).toString(kStamp) +
+                QDateTime::fromMSecsSinceEpoch(frame->result.frame.time, QTimeZone::utc()).toString(kStamp) +
                 QStringLiteral(".png"))
                    .toStdString();
         writePicture(path, frame->image());
@@ -116,7 +117,7 @@ void PictureStore::load(const QString& path) {
   QMetaObject::invokeMethod(far_, [this, path] {
     const cv::Mat image = cv::imread(path.toStdString());
     QDateTime time = QDateTime::fromString(QFileInfo(path).fileName().left(kStampLength), kStamp);
-    time.setTimeSpec(Qt::UTC);
+    time.setTimeZone(QTimeZone::utc());
     if (image.empty())
       tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
     else

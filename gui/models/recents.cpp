@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QSettings>
+#include <QTimeZone>
 #include <QUrl>
 
 #include "models/gstreamer_source.h"
@@ -76,7 +77,7 @@ QString sourceTitle(const QString& source) {
 
 QString demoSource() {
   const QDateTime now = QDateTime::currentDateTimeUtc();
-  const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), Qt::UTC);
+  const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), QTimeZone::utc());
   return QStringLiteral("demo:street?start=%1&speed=240&fps=10")
       .arg(noon.toSecsSinceEpoch() + now.toSecsSinceEpoch() % 1800);
 }
