@@ -7,6 +7,7 @@
 #include "backdrop.h"
 #include "foliage.h"
 #include "heavens.h"
+#include "opencv_geometry.h"
 #include "precipitation.h"
 #include "random.h"
 #include "sensor.h"
