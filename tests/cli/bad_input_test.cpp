@@ -85,6 +85,12 @@ TEST_F(BadInput, NanWeights) {
     }
 }
 
+TEST_F(BadInput, MoreClassesThanALabelMapHolds) {
+  writeLinearSegmenterWithClasses(kData + "/segmenter_linear_ts12.onnx", folder_ / "many.onnx", 300);
+  expectFailure(run(folder_ / "many.onnx", {"--schedule", "1", "--out", folder_ / "out"}), 1, {"300 classes", "256"});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
 TEST_F(BadInput, SourceThatIsNotThere) {
   const auto source = [](const std::string& text) {
     return mpmCommand({"run", text, "--model", kSegmenter, "--schedule", "1"});

@@ -203,6 +203,15 @@ TEST(Segmenter, RefusesOptionsThatMakeNoSense) {
   EXPECT_MPM_ERROR(Segmenter(kData + "/missing.onnx"), "missing.onnx");
 }
 
+TEST(Segmenter, RefusesMoreClassesThanALabelMapHolds) {
+  const test::TemporaryFolder folder;
+  test::writeLinearSegmenterWithClasses(kLinear, folder / "256.onnx", 256);
+  test::writeLinearSegmenterWithClasses(kLinear, folder / "257.onnx", 257);
+  EXPECT_EQ(Segmenter(folder / "256.onnx", merging({1})).segment(picture(32, 64)).labels.type(), CV_8U);
+  EXPECT_MPM_ERROR(Segmenter(folder / "257.onnx", merging({1})),
+                   "257.onnx' has 257 classes, but label maps have 8 bits: at most 256");
+}
+
 TEST(Segmenter, NamesNanInTheNet) {
   const test::TemporaryFolder folder;
   test::writeModelThatOverflows(kMask, folder / "overflows.onnx");

@@ -3,6 +3,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -38,6 +39,34 @@ inline void writeModelWithNan(const std::string& from, const std::string& to) {
 /// Finite weights of the patch embedding that make infinities of every token: seen only when it runs.
 inline void writeModelThatOverflows(const std::string& from, const std::string& to) {
   writeModelWith(from, to, 3e38f, [](const auto& tensor) { return tensor.dims_size() == 4; });
+}
+
+/// The linear segmenter of tests/data, whose 4 classes are nowhere else a dimension of its weights, with `classes` in
+/// their place; all weights of the head are zeros.
+inline void writeLinearSegmenterWithClasses(const std::string& from, const std::string& to, std::int64_t classes) {
+  constexpr std::int64_t kClasses = 4;
+  onnx::ModelProto model;
+  std::ifstream input(from, std::ios::binary);
+  if (!model.ParseFromIstream(&input)) throw std::runtime_error("cannot read " + from);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (auto& tensor : *graph.mutable_initializer()) {
+    if (tensor.dims(tensor.dims_size() - 1) != kClasses) continue;
+    tensor.mutable_raw_data()->assign(tensor.raw_data().size() / kClasses * classes, '\0');
+    tensor.set_dims(tensor.dims_size() - 1, classes);
+  }
+  for (auto& node : *graph.mutable_node()) {  // {batch, classes, height, width}
+    if (node.op_type() != "Constant") continue;
+    std::string& bytes = *node.mutable_attribute(0)->mutable_t()->mutable_raw_data();
+    std::int64_t shape[4];
+    if (bytes.size() != sizeof shape) continue;
+    std::memcpy(shape, bytes.data(), sizeof shape);
+    if (shape[1] == kClasses) shape[1] = classes;
+    std::memcpy(bytes.data(), shape, sizeof shape);
+  }
+  graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(
+      classes);
+  std::ofstream output(to, std::ios::binary);
+  if (!model.SerializeToOstream(&output)) throw std::runtime_error("cannot write " + to);
 }
 
 }  // namespace mpm::test
