@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-foreach(pattern "*.h" "*.hpp" "*.cpp" "*.cmake" "CMakeLists.txt" "*.py" "*.sh")
+foreach(pattern "*.h" "*.hpp" "*.cpp" "*.cmake" "CMakeLists.txt" "*.py" "*.sh" "*.in" "*.supp")
   foreach(folder mpm_layer monitor tools tests bench cmake scripts packages gui models assets)
     file(GLOB_RECURSE found ${SOURCE_DIR}/${folder}/${pattern})
     list(APPEND files ${found})
