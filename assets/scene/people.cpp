@@ -131,7 +131,7 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
   Draws draws(mix(rider.key));
   const Vec3 foot = {rider.x, 0, rider.z};
   if (!canvas.begin(picture, {rider.x - 0.5f, -0.03f, rider.z - 1.0f}, {rider.x + 0.5f, 1.92f, rider.z + 1.0f})) return;
-  Figure f{canvas, rider, LocalLight(picture, foot, 1.8f), Class::kBicycle};
+  Figure f{canvas, rider, LocalLight(picture, foot, 1.8f), Class::kCyclist};
   const Vec3 frame = kCloth[draws.integer(kCloth.size())], metal = {0.30f, 0.30f, 0.31f},
              black = {0.025f, 0.025f, 0.027f};
   for (const float z : {-0.52f, 0.53f}) {
@@ -155,13 +155,12 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
   f.rod({-0.28f, 1.02f, 0.36f}, {0.28f, 1.02f, 0.36f}, 0.018f, 0.018f, black);
   const bool lights = headlightsOn(picture.moment, picture.weather);
   const auto lamp = [&](Vec3 at, float radius, Vec3 off, Vec3 glow) {
-    canvas.rod(f.world(at), f.world(at + Vec3{0, 0.001f, 0}), radius, radius, Class::kBicycle,
+    canvas.rod(f.world(at), f.world(at + Vec3{0, 0.001f, 0}), radius, radius, Class::kCyclist,
                [&](Vec3 n) { return f.light.matt(n, off) + glow * (lights ? 1.0f : 0.0f); });
   };
   lamp({0, 0.98f, 0.47f}, 0.045f, {0.5f, 0.5f, 0.5f}, Vec3{1, 1, 0.9f} * (rider.heading < 0 ? 700.0f : 0.0f));
   lamp({0, 0.78f, -0.36f}, 0.035f, {0.3f, 0.02f, 0.02f}, Vec3{1, 0.03f, 0.02f} * (rider.heading > 0 ? 60.0f : 0.0f));
 
-  f.label = Class::kPerson;
   const float turn = 2 * kPi * rider.way / 5.2f;
   const Vec3 hip = {0, 0.99f, -0.17f}, chest = {0, 1.43f, 0.12f};
   for (const float side : {-1.0f, 1.0f}) {

@@ -29,7 +29,7 @@ const std::array<ClassStyle, kClasses> kClassStyles = {{{"sky", {85, 185, 253}},
                                                         {"pole", {220, 218, 68}},
                                                         {"car", {20, 104, 189}},
                                                         {"person", {193, 44, 0}},
-                                                        {"bicycle", {211, 138, 180}}}};
+                                                        {"cyclist", {211, 138, 180}}}};
 
 struct Street::Impl {
   StreetOptions options;

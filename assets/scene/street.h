@@ -14,7 +14,7 @@
 namespace mpm::scene {
 
 /// What the labels mean; the value is the label.
-enum class Class : std::uint8_t { kSky, kBuilding, kRoad, kPavement, kTree, kPole, kCar, kPerson, kBicycle };
+enum class Class : std::uint8_t { kSky, kBuilding, kRoad, kPavement, kTree, kPole, kCar, kPerson, kCyclist };
 inline constexpr int kClasses = 9;
 
 struct ClassStyle {
@@ -49,8 +49,12 @@ struct StreetOptions {
 };
 
 /// "street?seed=7&start=2026-06-21T04:00&size=640x448&weather=rain": a key per field of StreetOptions; start is
-/// YYYY-MM-DDTHH:MM[:SS] (UTC) or unix seconds. Throws mpm::Error naming the key and what is allowed.
+/// YYYY-MM-DDTHH:MM[:SS] (UTC) or unix seconds; step, in the place of speed, is seconds of the scene per frame. Throws
+/// mpm::Error naming the key and what is allowed.
 StreetOptions parseStreet(const std::string& text);
+
+/// The same, where "seed=1..8" stands for eight streets that differ in their seed: films of `frames` frames.
+std::vector<StreetOptions> parseStreets(const std::string& text);
 
 /// YYYY-MM-DDTHH:MM:SS, UTC.
 std::string formatTime(double unix_time);

@@ -31,7 +31,7 @@ std::vector<Actor> actorsAt(const World& world, double unix_time, double local_h
   for (const float side : {-1.0f, 1.0f}) {
     lanes.push_back({ActorKind::kCar, side * kLaneCentre, side, side > 0 ? 10.5f : 9.5f, 21, 13, 0.16f + 0.55f * busy});
     lanes.push_back(
-        {ActorKind::kBicycle, side * kCyclists, side, side > 0 ? 5.2f : 4.6f, 24, 3, 0.05f + 0.5f * outdoors});
+        {ActorKind::kBicycle, side * kCyclists, side, side > 0 ? 5.2f : 4.6f, 20, 3, 0.06f + 0.5f * outdoors});
     for (int lane = 0; lane < 4; ++lane) {
       const float heading = lane % 2 == 0 ? 1.0f : -1.0f;
       const float speed = 1.1f + 0.45f * unit(hash(world.seed, 0x1e95, lane, side > 0));

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "files.h"
 #include "mpm/error.hpp"
+#include "onnx_file.h"
 #include "safetensors.h"
 
 namespace mpm::train {
@@ -43,6 +45,14 @@ Checkpoint readCheckpoint(const std::string& path) {
 }
 
 StartingWeights readStartingWeights(const std::string& path, const NetworkConfig& config, const TensorMap& fallback) {
+  if (path.ends_with(".onnx")) try {
+      OnnxWeights model = weightsOfOnnx(readFile(path));
+      StartingWeights start{std::move(model.weights), config};
+      start.config.input = model.input;
+      return start;
+    } catch (const Error& error) {
+      throw Error("cannot start from '" + path + "': " + error.what());
+    }
   TensorFile file = readTensorFile(path);
   StartingWeights start{{}, config};
   for (const auto& [name, tensor] : file.tensors)

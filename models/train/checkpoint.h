@@ -28,8 +28,8 @@ struct StartingWeights {
   TensorMap weights;
   NetworkConfig config;
 };
-/// A checkpoint (its average where it has one) or a timm ViT as .safetensors (its encoder; the decoder is then taken
-/// from `fallback`), whose tensors fit `config` but for the grid and the classes.
+/// A checkpoint (its average where it has one), an .onnx that mpm-train wrote, or a timm ViT as .safetensors (its
+/// encoder; the decoder is then taken from `fallback`), whose tensors fit `config` but for the grid and the classes.
 StartingWeights readStartingWeights(const std::string& path, const NetworkConfig& config, const TensorMap& fallback);
 
 }  // namespace mpm::train

@@ -2,7 +2,7 @@
 #include "model_files.h"
 
 #include "files.h"
-#include "onnx_writer.h"
+#include "onnx_file.h"
 #include "recipe.h"
 
 namespace mpm::train {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network_config.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
@@ -60,6 +62,28 @@ double truncatedNormal(Random& random) {
     if (const double value = random.normal(); std::abs(value) <= 2) return value;
 }
 
+// A quarter of the channels each: sine and cosine of the row, sine and cosine of the column, with wavelengths from 4
+// tokens to 4 times the longer side; scaled to the given deviation. The class token, at no place, gets zeros.
+std::vector<float> sinusoids(const NetworkConfig& config, double deviation) {
+  const Size2 grid = config.grid();
+  const int quarter = config.dim / 4;
+  const double longest = 4. * std::max(grid.height, grid.width), shortest = 4;
+  std::vector<float> values(static_cast<std::size_t>(1 + config.tokens()) * static_cast<std::size_t>(config.dim));
+  auto value = values.begin() + config.dim;
+  for (int y = 0; y < grid.height; ++y)
+    for (int x = 0; x < grid.width; ++x, value += config.dim)
+      for (int i = 0; i < quarter; ++i) {
+        const double share = quarter > 1 ? static_cast<double>(i) / (quarter - 1) : 0;
+        const double turn = 2 * std::numbers::pi / (shortest * std::pow(longest / shortest, share));
+        const double amplitude = deviation * std::numbers::sqrt2;
+        value[i] = static_cast<float>(amplitude * std::sin(turn * y));
+        value[quarter + i] = static_cast<float>(amplitude * std::cos(turn * y));
+        value[2 * quarter + i] = static_cast<float>(amplitude * std::sin(turn * x));
+        value[3 * quarter + i] = static_cast<float>(amplitude * std::cos(turn * x));
+      }
+  return values;
+}
+
 }  // namespace
 
 void NetworkConfig::validate() const {
@@ -90,7 +114,7 @@ std::vector<Parameter> parameters(const NetworkConfig& config) {
   const int dim = config.dim, hidden = config.dim * config.mlp_ratio;
   Table table;
   table.embedding("encoder.cls_token", {1, 1, dim});
-  table.embedding("encoder.pos_embed", {1, 1 + config.tokens(), dim});
+  table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
   table.matrix("encoder.patch_embed.proj.weight", {dim, 3, config.patch, config.patch});
   table.vector("encoder.patch_embed.proj.bias", dim);
   for (int i = 0; i < config.blocks; ++i) table.block("encoder.blocks." + std::to_string(i), dim, hidden);
@@ -117,6 +141,7 @@ TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed) {
     Random random(seed, stream++);
     if (parameter.init == Init::kTruncatedNormal)
       for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * truncatedNormal(random));
+    if (parameter.init == Init::kPositions) tensor.values = sinusoids(config, parameter.deviation);
     if (parameter.init == Init::kNormal)
       for (float& value : tensor.values) value = static_cast<float>(parameter.deviation * random.normal());
     weights.emplace(parameter.name, std::move(tensor));

@@ -35,7 +35,7 @@ inline constexpr double kNormEpsilon = 1e-5;
 
 /// One tensor of a network.
 struct Parameter {
-  enum class Init { kZeros, kOnes, kTruncatedNormal, kNormal };
+  enum class Init { kZeros, kOnes, kTruncatedNormal, kNormal, kPositions };
   std::string name;
   std::vector<std::int64_t> shape;
   Init init = Init::kZeros;
@@ -46,7 +46,8 @@ struct Parameter {
 /// Every tensor of the network, encoder first.
 std::vector<Parameter> parameters(const NetworkConfig& config);
 
-/// Initial weights; the same for the same seed everywhere.
+/// Initial weights; the same for the same seed everywhere. Positions start as sines and cosines of row and column, so
+/// that a short training need not find out first which tokens are neighbours.
 TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed);
 
 /// `weights` made to fit `config`: the position embedding is resized (bilinear, half-pixel centres) from the grid of

@@ -55,8 +55,9 @@ void Recipe::validate() const {
   require(precision == "auto" || precision == "fp32" || precision == "bf16",
           "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
   require(ignore >= 0 && ignore <= 255, "--ignore must be between 0 and 255");
-  require(scene.samples_per_street >= 1 && scene.held_out_streets >= 1 && scene.held_out_per_street >= 1,
-          "--per-street, --eval-streets and --eval-hours must be at least 1");
+  require(scene.samples_per_street >= 1 && scene.windows_per_view >= 1 && scene.held_out_streets >= 1 &&
+              scene.held_out_per_street >= 1,
+          "--per-street, --per-view, --eval-streets and --eval-hours must be at least 1");
   require(!data.empty() || (validation.empty() && classes.empty()), "--validation and --classes belong to --data");
   augmentation.validate();
   networkConfig(2).validate();

@@ -62,8 +62,8 @@ void visit(Recipe& r, Field&& field) {
   field(group, "size", r.size, "What the network sees, WIDTHxHEIGHT, multiples of 16");
   field(
       group, "init", r.init,
-      "Start from the weights of a checkpoint or a timm .safetensors instead of random ones: fine-tuning. Another size "
-      "or another list of classes is fine");
+      "Start from the weights of a checkpoint, of an .onnx that mpm-train wrote, or of a timm .safetensors instead of "
+      "random ones: fine-tuning. Another size or another list of classes is fine");
 
   group = "Data";
   field(group, "data", r.data,
@@ -72,6 +72,8 @@ void visit(Recipe& r, Field&& field) {
   field(group, "validation", r.validation, "The same, to evaluate on; without it every tenth pair is held out");
   field(group, "ignore", r.ignore, "Label of pixels that belong to no class");
   field(group, "per-street", r.scene.samples_per_street, "Scene: images of a street before the next one is built");
+  field(group, "per-view", r.scene.windows_per_view,
+        "Scene: windows cut out of each rendering; more save time where --scale-min is 1.5 or more");
   field(group, "eval-streets", r.scene.held_out_streets, "Scene: streets to evaluate on, which training never sees");
   field(group, "eval-hours", r.scene.held_out_per_street, "Scene: images of each, evenly over the day");
 

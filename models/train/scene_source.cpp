@@ -40,8 +40,9 @@ class SceneSource : public SampleSource {
     const double as_rendered = std::min(static_cast<double>(options.size.width) / size.width,
                                         static_cast<double>(options.size.height) / size.height);
     std::vector<Sample> samples;
+    scene::Rendering view;
     for (int i = 0; i < scene_.samples_per_street; ++i) {
-      const scene::Rendering view = street.render(kNewYear + random.uniform() * kYear);
+      if (i % scene_.windows_per_view == 0) view = street.render(kNewYear + random.uniform() * kYear);
       samples.push_back(
           randomWindow({view.image, view.labels, view.truth.is_night}, size, as_rendered, ignore_, random));
       augment(samples.back(), augmentation_, random);

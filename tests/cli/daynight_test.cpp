@@ -73,7 +73,7 @@ TEST(DayNight, RefusesWhatMakesNoSense) {
 }
 
 TEST(EvalOfTheScene, NeedsTheClassesOfTheScene) {
-  expectFailure(mpmCommand({"eval", kScene, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"bicycle"});
+  expectFailure(mpmCommand({"eval", kScene, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"cyclist"});
   expectFailure(mpmCommand({"eval", "--model", kSegmenter}), 2, {"--images"});
   expectFailure(mpmCommand({"eval", kScene, "--images", "x", "--labels", "y", "--model", kSegmenter}), 2, {"not both"});
 }

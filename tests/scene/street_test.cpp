@@ -140,7 +140,7 @@ TEST(Street, NearThingsHideFarOnes) {
     ASSERT_LT(nearest, 60) << seed;
     const Class seen = static_cast<Class>(r.labels.at<std::uint8_t>(middle));
     EXPECT_TRUE(seen == Class::kCar || seen == Class::kTree || seen == Class::kPole || seen == Class::kPerson ||
-                seen == Class::kBicycle)
+                seen == Class::kCyclist)
         << seed << ": " << kClassStyles[static_cast<int>(seen)].name;
   }
 }

@@ -43,6 +43,26 @@ TEST(Parameters, DecayActsOnMatricesAlone) {
   }
 }
 
+TEST(InitialWeights, PositionsTellNeighboursFromStrangers) {
+  const NetworkConfig network = config("vit-t16", 9, {256, 384});
+  const std::vector<float> positions = initialWeights(network, 3).at("encoder.pos_embed").values;
+  const auto row = [&](int y, int x) { return positions.data() + (1 + 24 * y + x) * 192; };
+  const auto likeness = [&](const float* a, const float* b) {
+    double ab = 0, aa = 0, bb = 0;
+    for (int i = 0; i < 192; ++i) ab += a[i] * b[i], aa += a[i] * a[i], bb += b[i] * b[i];
+    return ab / std::sqrt(aa * bb);
+  };
+  for (int y = 0; y < 15; ++y)
+    for (int x = 0; x < 23; ++x) {
+      EXPECT_GT(likeness(row(y, x), row(y, x + 1)), likeness(row(y, x), row(y, (x + 4) % 24)));
+      EXPECT_GT(likeness(row(y, x), row(y + 1, x)), likeness(row(y, x), row((y + 4) % 16, x)));
+    }
+  double squares = 0;
+  for (int i = 0; i < 192; ++i) squares += row(7, 11)[i] * row(7, 11)[i];
+  EXPECT_NEAR(std::sqrt(squares / 192), 0.2, 1e-4);
+  for (int i = 0; i < 192; ++i) EXPECT_EQ(positions[static_cast<std::size_t>(i)], 0);  // the class token is nowhere
+}
+
 TEST(InitialWeights, FollowTheirDistributions) {
   const TensorMap weights = initialWeights(config("vit-t16", 9, {256, 384}), 3);
   double squares = 0, sum = 0, largest = 0;

@@ -5,13 +5,15 @@
 #include <filesystem>
 #include <opencv2/dnn.hpp>
 
+#include "checkpoint.h"
 #include "files.h"
 #include "learner.h"
 #include "model_files.h"
 #include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
-#include "onnx_writer.h"
+#include "onnx_file.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 #include "train/shapes.h"
 
 namespace mpm::train {
@@ -131,6 +133,36 @@ TEST(Onnx, ConvertsWithTheDefaultSchedule) {
   EXPECT_EQ(info.classes, 3);
   EXPECT_EQ(info.facts.classes.at(1).name, "disc");
   EXPECT_TRUE(std::filesystem::exists(folder / "m_mpm.onnx"));
+}
+
+TEST(StartingWeights, TakesAnOnnxFileOfItsOwn) {
+  const test::TemporaryFolder folder;
+  const NetworkConfig trained = optionsFor({32, 64}).network, wanted = optionsFor({64, 96}).network;
+  const TensorMap weights = initialWeights(trained, 7), random = initialWeights(wanted, 1);
+  for (const bool half : {false, true}) {
+    writeFile(folder / "model.onnx", {onnxModel(trained, weights, half)});
+    const StartingWeights start = readStartingWeights(folder / "model.onnx", wanted, random);
+    EXPECT_EQ(start.config.input, trained.input);
+    const TensorMap expected = half ? roundedToHalf(trained, weights) : weights;
+    ASSERT_EQ(start.weights.size(), expected.size());
+    for (const auto& [name, tensor] : expected) {
+      ASSERT_TRUE(start.weights.contains(name)) << name;
+      EXPECT_EQ(start.weights.at(name).shape, tensor.shape) << name;
+      EXPECT_EQ(start.weights.at(name).values, tensor.values) << name;
+    }
+    EXPECT_EQ(fittedWeights(start.weights, start.config, wanted, random).size(), random.size());
+  }
+}
+
+TEST(StartingWeights, RefusesAnOnnxFileOfAnotherProgram) {
+  const test::TemporaryFolder folder;
+  const NetworkConfig wanted = optionsFor({64, 96}).network;
+  writeFile(folder / "model.onnx", {"no protobuf"});
+  EXPECT_MPM_ERROR((readStartingWeights(folder / "model.onnx", wanted, {})), "model.onnx': it is not an ONNX file");
+  onnx::ModelProto other;
+  other.set_producer_name("pytorch");
+  writeFile(folder / "model.onnx", {other.SerializeAsString()});
+  EXPECT_MPM_ERROR((readStartingWeights(folder / "model.onnx", wanted, {})), "of another program");
 }
 
 }  // namespace

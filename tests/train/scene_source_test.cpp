@@ -53,5 +53,31 @@ TEST(SceneSource, HoldsOutDaysAndNightsWhateverTheSeed) {
   EXPECT_LT(nights, 8);
 }
 
+TEST(SceneSource, CutsSeveralWindowsOutOfOneView) {
+  AugmentationOptions no_change{2, 2, 0, 0, 0, 0, 0, 0, 0};
+  SceneOptions scene;
+  scene.samples_per_street = 4;
+  scene.windows_per_view = 2;
+  const auto chunk = openScenes(scene, no_change, 1, 255)->trainingChunk(0, kSize);
+  ASSERT_EQ(chunk.size(), 4u);
+  EXPECT_FALSE(same(chunk[0], chunk[1]));
+  // The same rendering holds both windows: where they overlap they are equal, byte by byte, at one displacement.
+  const auto overlap = [&](const Sample& a, const Sample& b) {
+    for (int dy = -kSize.height + 16; dy < kSize.height - 16; ++dy)
+      for (int dx = -kSize.width + 16; dx < kSize.width - 16; ++dx) {
+        const cv::Rect whole(0, 0, kSize.width, kSize.height);
+        const cv::Rect in_a = whole & (whole + cv::Point(dx, dy));
+        const cv::Mat first = a.labels(in_a), second = b.labels(in_a - cv::Point(dx, dy));
+        if (first.at<std::uint8_t>(0, 0) == second.at<std::uint8_t>(0, 0) &&
+            cv::norm(first, second, cv::NORM_INF) == 0 &&
+            cv::norm(a.image(in_a), b.image(in_a - cv::Point(dx, dy)), cv::NORM_INF) == 0)
+          return true;
+      }
+    return false;
+  };
+  EXPECT_TRUE(overlap(chunk[0], chunk[1]));
+  EXPECT_FALSE(overlap(chunk[1], chunk[2]));
+}
+
 }  // namespace
 }  // namespace mpm::train

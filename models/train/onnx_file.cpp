@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx_writer.h"
+#include "onnx_file.h"
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <opencv2/core.hpp>
+#include <string_view>
 
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
@@ -14,7 +16,15 @@
 namespace mpm::train {
 namespace {
 
+constexpr const char* kProducer = "mpm-train";
+constexpr std::string_view kHalf = ".half";  // ends the name of an initialiser whose Cast has the plain name
+
 bool storedAsHalf(const std::vector<std::int64_t>& shape) { return shape.size() > 1; }
+
+// ONNX multiplies by {in, out}, LibTorch keeps {out, in}.
+bool storedTransposed(const std::string& name, std::size_t dimensions) {
+  return dimensions == 2 && name.ends_with(".weight");
+}
 
 HostTensor transposed(const HostTensor& matrix) {
   const std::int64_t rows = matrix.shape.at(0), columns = matrix.shape.at(1);
@@ -112,8 +122,8 @@ class Builder {
     }
     std::vector<cv::float16_t> halves(tensor.values.begin(), tensor.values.end());
     setData(*added, halves, onnx::TensorProto::FLOAT16, tensor.shape);
-    added->set_name(name + ".half");
-    node("Cast", name, {name + ".half"});
+    added->set_name(name + std::string(kHalf));
+    node("Cast", name, {added->name()});
     attribute("to", static_cast<std::int64_t>(onnx::TensorProto::FLOAT));
     return name;
   }
@@ -123,7 +133,10 @@ class Builder {
     if (found == weights_.end()) throw Error("there are no weights called '" + name + "'");
     return found->second;
   }
-  std::string weight(const std::string& name) { return initializer(name, tensor(name)); }
+  std::string weight(const std::string& name) {
+    const HostTensor& values = tensor(name);
+    return initializer(name, storedTransposed(name, values.shape.size()) ? transposed(values) : values);
+  }
   std::string floats(const std::string& name, const std::vector<float>& values,
                      const std::vector<std::int64_t>& shape) {
     onnx::TensorProto* added = graph_.add_initializer();
@@ -173,8 +186,8 @@ class Builder {
   }
 
   std::string linear(const std::string& name, const std::string& x) {
-    const std::string matrix = initializer(name + ".weight", transposed(tensor(name + ".weight")));
-    return node("Add", name, {node("MatMul", name + "/product", {x, matrix}), weight(name + ".bias")});
+    const std::string product = node("MatMul", name + "/product", {x, weight(name + ".weight")});
+    return node("Add", name, {product, weight(name + ".bias")});
   }
   std::string norm(const std::string& name, const std::string& x) {
     node("LayerNormalization", name, {x, weight(name + ".weight"), weight(name + ".bias")});
@@ -239,7 +252,7 @@ std::string onnxModel(const NetworkConfig& config, const TensorMap& weights, boo
   config.validate();
   onnx::ModelProto model;
   model.set_ir_version(8);
-  model.set_producer_name("mpm-train");
+  model.set_producer_name(kProducer);
   model.set_producer_version(MPM_VERSION);
   model.add_opset_import()->set_version(17);
   onnx::GraphProto& graph = *model.mutable_graph();
@@ -250,6 +263,40 @@ std::string onnxModel(const NetworkConfig& config, const TensorMap& weights, boo
   std::string bytes;
   if (!model.SerializeToString(&bytes)) throw Error("the ONNX file cannot be serialised: it is larger than 2 GB");
   return bytes;
+}
+
+OnnxWeights weightsOfOnnx(const std::string& bytes) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(bytes)) throw Error("it is not an ONNX file");
+  const onnx::GraphProto& graph = model.graph();
+  if (model.producer_name() != kProducer || graph.input_size() != 1 ||
+      graph.input(0).type().tensor_type().shape().dim_size() != 4)
+    throw Error("it is an ONNX file of another program; only one of mpm-train says which weights are which");
+  OnnxWeights result;
+  const auto& shape = graph.input(0).type().tensor_type().shape();
+  result.input = {static_cast<int>(shape.dim(2).dim_value()), static_cast<int>(shape.dim(3).dim_value())};
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    std::string name = tensor.name();
+    const bool is_weight = name.starts_with("encoder.") || name.starts_with("decoder.");
+    if (!is_weight || name.find('/') != std::string::npos) continue;  // a constant of the graph
+    HostTensor values{{tensor.dims().begin(), tensor.dims().end()}, {}};
+    const auto count = static_cast<std::size_t>(elements(values.shape));
+    const std::string& raw = tensor.raw_data();
+    const bool half = tensor.data_type() == onnx::TensorProto::FLOAT16;
+    if (raw.size() != count * (half ? sizeof(cv::float16_t) : sizeof(float)))
+      throw Error("its tensor '" + name + "' is not as long as its shape says");
+    values.values.resize(count);
+    if (half) {
+      std::vector<cv::float16_t> halves(count);
+      std::memcpy(halves.data(), raw.data(), raw.size());
+      std::copy(halves.begin(), halves.end(), values.values.begin());
+      if (name.ends_with(kHalf)) name.resize(name.size() - kHalf.size());
+    } else {
+      std::memcpy(values.values.data(), raw.data(), raw.size());
+    }
+    result.weights[name] = storedTransposed(name, values.shape.size()) ? transposed(values) : std::move(values);
+  }
+  return result;
 }
 
 TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights) {

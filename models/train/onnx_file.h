@@ -12,6 +12,14 @@ namespace mpm::train {
 /// by a Cast, so any float32 runtime reads it. `weights` must fit `config`, whose input is that of the file.
 std::string onnxModel(const NetworkConfig& config, const TensorMap& weights, bool half);
 
+/// What onnxModel() wrote: the weights by their names, as float32, and the input's size; the rest of `config` is the
+/// caller's to know. Throws mpm::Error when `bytes` are another ONNX file, or none.
+struct OnnxWeights {
+  TensorMap weights;
+  Size2 input;
+};
+OnnxWeights weightsOfOnnx(const std::string& bytes);
+
 /// `weights` after the rounding that `half` means: what the file computes with.
 TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights);
 
