@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
+#include "kernels/threads.h"
 #include "merging/mutual_pair_merge.h"
 #include "mpm/error.hpp"
-#include "kernels/threads.h"
 
 namespace mpm {
 namespace {

@@ -33,7 +33,7 @@ MPM_API MergeMap compose(const MergeMap& first, const MergeMap& second);
 /// Members of each cluster.
 MPM_API std::vector<int> clusterSizes(const MergeMap& map);
 
-/// {special + N, dim}: special rows, then row cluster_of_token[i] of the clusters for every token i (paper, eq. of sec. 3).
+/// {special + N, dim}: special rows, then row cluster_of_token[i] of the clusters for every token i (paper, sec. 3).
 MPM_API std::vector<float> restoreTokens(std::span<const float> merged, int special, int dim, const MergeMap& map);
 
 }  // namespace mpm

@@ -20,7 +20,7 @@ struct ClassInfo {
 /// come from MODEL.json beside MODEL.onnx and travel in the metadata of a converted file.
 struct ModelFacts {
   std::string name;
-  std::string channels = "RGB";                   ///< "RGB" or "BGR"
+  std::string channels = "RGB";                    ///< "RGB" or "BGR"
   std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};  ///< of 0..1 values, in the order of `channels`
   std::array<float, 3> std = {0.5f, 0.5f, 0.5f};
   std::vector<ClassInfo> classes;  ///< empty when the graph has no classes
@@ -34,17 +34,17 @@ struct ModelInfo {
   int blocks = 0;
   int dim = 0;
   int heads = 0;
-  Size2 patch;            ///< px
+  Size2 patch;             ///< px
   int special_tokens = 0;  ///< class, distillation and register tokens in front of the image tokens
-  Size2 input;            ///< px
-  Size2 grid;             ///< tokens
+  Size2 input;             ///< px
+  Size2 grid;              ///< tokens
   std::string head;        ///< "mask_transformer", "linear", "classifier", "features" or "other"
   int classes = 0;         ///< 0 when the head has none
   Schedule schedule;       ///< of a converted model, else what it would be converted with
   Attention attention = Attention::kPlain;
   Precision precision = Precision::kFp32;
-  int opset = 0;                 ///< of the default domain
-  std::int64_t parameters = 0;   ///< elements of all weights of the net
+  int opset = 0;                     ///< of the default domain
+  std::int64_t parameters = 0;       ///< elements of all weights of the net
   std::vector<std::string> outputs;  ///< names of the head's outputs; "merge_map" and "token_counts" come on top
 
   int tokens() const { return grid.height * grid.width; }

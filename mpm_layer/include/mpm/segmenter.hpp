@@ -33,7 +33,7 @@ enum class Fit {
 
 struct SegmenterOptions : ConvertOptions {
   Fit fit = Fit::kResize;
-  int threads = 0;  ///< 0: OpenCV's default; at most the CPUs. Sets cv::setNumThreads, global to the process.
+  int threads = 0;       ///< 0: OpenCV's default; at most the CPUs. Sets cv::setNumThreads, global to the process.
   bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity (Fit::kResize only)
 };
 
@@ -47,8 +47,8 @@ struct Segmentation {
   std::vector<double> tokens;  ///< N, then N' after each insertion; with Fit::kWindow the mean over the windows
   StageTimes ms;
 
-  /// With SegmenterOptions::inspect, {N}: softmax over the classes of each image token's scores, at its best class, 0..1.
-  /// Empty when the model does not segment.
+  /// With SegmenterOptions::inspect, {N}: softmax over the classes of each image token's scores, at its best class,
+  /// 0..1. Empty when the model does not segment.
   std::vector<float> token_score;
   /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the pair that the token's cluster was formed from at
   /// each insertion, NaN where it was not paired there.

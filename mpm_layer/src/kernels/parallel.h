@@ -10,8 +10,7 @@ namespace mpm {
 class TaskRef {
  public:
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>)
-  TaskRef(F&& body)  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>) TaskRef(F&& body)  // NOLINT(google-explicit-constructor)
       : object_(const_cast<void*>(static_cast<const void*>(&body))),
         call_([](void* object, int task) { (*static_cast<std::remove_reference_t<F>*>(object))(task); }) {}
 

@@ -32,8 +32,8 @@ void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, co
                   MatrixView<T> labels, const Parallel& parallel);
 extern template void resizeArgmax<float>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
                                          MatrixView<float>, const Parallel&);
-extern template void resizeArgmax<unsigned char>(MatrixView<const float>, const AxisResampling&,
-                                                 const AxisResampling&, MatrixView<unsigned char>, const Parallel&);
+extern template void resizeArgmax<unsigned char>(MatrixView<const float>, const AxisResampling&, const AxisResampling&,
+                                                 MatrixView<unsigned char>, const Parallel&);
 
 /// The same without the argmax: `logits` {classes, H, W}, contiguous.
 void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, const AxisResampling& columns,

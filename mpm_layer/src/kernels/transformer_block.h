@@ -52,8 +52,8 @@ class TransformerBlock {
   TransformerBlock(TransformerBlock&&) noexcept;
   TransformerBlock& operator=(TransformerBlock&&) noexcept;
 
-  /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to the
-  /// scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
+  /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to
+  /// the scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
   /// Thread-safe; scratch is kept per calling thread and grows to the largest call.
   void run(TokensView<const float> x, const float* key_bias, TokensView<float> y, const Parallel& parallel) const;
 

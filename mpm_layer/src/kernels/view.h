@@ -20,8 +20,7 @@ struct MatrixView {
       : data(values), rows(row_count), cols(col_count), stride(row_stride) {}
   /// A mutable view is also a const one.
   template <typename U>
-    requires(std::is_same_v<const U, T>)
-  MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_same_v<const U, T>) MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 
   T* row(int i) const { return data + i * stride; }
@@ -38,9 +37,7 @@ struct TokensView {
   int dim = 0;
   const int* rows = nullptr;  ///< {batch}, special rows included
 
-  MatrixView<T> image(int b) const {
-    return {data + static_cast<std::ptrdiff_t>(b) * capacity * dim, rows[b], dim};
-  }
+  MatrixView<T> image(int b) const { return {data + static_cast<std::ptrdiff_t>(b) * capacity * dim, rows[b], dim}; }
 };
 
 }  // namespace mpm
