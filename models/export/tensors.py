@@ -225,11 +225,15 @@ def heads_of_width(dim):
 
 def _grid(rows, candidates, source):
     """The number of special tokens with a position and the grid of the others, where the grid is square."""
+    found = {}
     for positioned in candidates:
         side = math.isqrt(max(0, rows - positioned))
         if side and side * side == rows - positioned:
-            return positioned, (side, side)
-    raise ExportError(f"{source}: {rows} positions are not those of a square image: give --trained-size HxW")
+            found[positioned] = side, side
+    if len(found) != 1:
+        raise ExportError(f"{source}: {rows} positions {'are those of more than one' if found else 'do not fit any'} "
+                          "square image: give --trained-size HxW")
+    return next(iter(found.items()))
 
 
 def read_layout(shapes, naming, head=None, heads=None, pool=None, grid=None, eps=1e-6):
