@@ -77,7 +77,8 @@ std::vector<Dialect> dialects() {
                                       {"floatField", Storage::kFloatField},
                                       {"constantNode", Storage::kConstantNode},
                                       {"identity", Storage::kIdentity},
-                                      {"external", Storage::kExternal}}) {
+                                      {"external", Storage::kExternal},
+                                      {"shared", Storage::kShared}}) {
     add(std::string("storage_") + name, [s = storage](Dialect& d) { d.storage = s, d.head = HeadStyle::kLinear; });
   }
   for (const int special : {0, 1, 2, 5}) {

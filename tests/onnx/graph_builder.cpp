@@ -140,7 +140,15 @@ std::string GraphBuilder::weights(const std::string& name, const std::vector<lon
     *attribute.mutable_t() = tensor("", shape, values);
     return name;
   }
-  *model_.mutable_graph()->add_initializer() = tensor(name, shape, values);
+  onnx::TensorProto made = tensor(name, shape, values);
+  if (storage_ == Storage::kShared) {
+    for (const onnx::TensorProto& there : model_.graph().initializer()) {
+      made.set_name(there.name());
+      if (made.SerializeAsString() == there.SerializeAsString()) return there.name();
+    }
+    made.set_name(name);
+  }
+  *model_.mutable_graph()->add_initializer() = std::move(made);
   if (storage_ == Storage::kIdentity) return node("Identity", {name});
   // Half and double weights of a float graph come behind a Cast.
   if (storage_ == Storage::kHalf || storage_ == Storage::kDouble) return node("Cast", {name}, {{"to", 1L}});

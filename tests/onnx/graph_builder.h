@@ -10,8 +10,8 @@
 
 namespace mpm::test {
 
-/// How a builder stores weights.
-enum class Storage { kFloat, kHalf, kDouble, kFloatField, kConstantNode, kIdentity, kExternal };
+/// How a builder stores weights. kShared: equal weights once, read by several nodes.
+enum class Storage { kFloat, kHalf, kDouble, kFloatField, kConstantNode, kIdentity, kExternal, kShared };
 
 /// Writes ONNX graphs by hand, node for node as an exporter would.
 class GraphBuilder {

@@ -66,7 +66,11 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("position", (static_cast<std::size_t>(dialect_.special) + kTokens) * kDim, 0.7, 0, state);
   draw("pre.w", kDim, 0.4, 1, state);
   draw("pre.b", kDim, 0.4, 0, state);
-  for (int i = 0; i < kBlocks; ++i) drawBlock("block" + std::to_string(i), state);
+  const unsigned before_blocks = state;
+  for (int i = 0; i < kBlocks; ++i) {
+    if (dialect_.storage == Storage::kShared) state = before_blocks;
+    drawBlock("block" + std::to_string(i), state);
+  }
   for (int i = 0; i < 2; ++i) drawBlock("decoder" + std::to_string(i), state);
   for (const char* norm : {"norm", "decoder.norm"}) {
     draw(std::string(norm) + ".w", kDim, 0.4, 1, state);
