@@ -27,7 +27,7 @@ cv::Mat noise(int height, int width) {
 
 TEST(OverlayPicture, BlendsTheColourOfEachClass) {
   const cv::Mat image(1, 3, CV_8UC3, cv::Scalar(100, 100, 100));
-  const cv::Mat labels = (cv::Mat_<unsigned char>(1, 3) << 0, 1, 200);
+  const cv::Mat_<unsigned char> labels({1, 3}, {0, 1, 200});
   const std::vector<cv::Vec3b> colors = {{0, 0, 200}, {200, 0, 0}};
   const cv::Mat half = overlayPicture(image, labels, colors, 0.5);
   EXPECT_EQ(half.at<cv::Vec3b>(0, 0), cv::Vec3b(50, 50, 150));
