@@ -3,10 +3,11 @@
 
     bench/peers/setup_venv.sh ~/peers
     ~/peers/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
+                                        [--opencv-python ~/opencv-4.10/bin/python]
 
 Models are made by bench/models/make_segmenter.py: random weights, or, with --encoder-from, the encoder of a trained
-Segmenter ViT-T/16, whose tokens merge as those of real images do. Every row is one run of `mpm bench`, in which the
-variants and the peers take turns.
+Segmenter ViT-T/16, whose tokens merge as those of real images do. The token counts that the T model has on the image are
+imposed on the B model. Every row is one run of `mpm bench`, in which the variants and the peers take turns.
 """
 import argparse
 import json
@@ -23,18 +24,20 @@ class Bench:
         self.models = pathlib.Path(options.models)
         self.models.mkdir(parents=True, exist_ok=True)
 
-    def model(self, size, output, trained):
-        path = self.models / f"seg_{size.lower()}16_{output}.onnx"
+    def model(self, size, output, tokens=()):
+        path = self.models / f"seg_{'_'.join([size.lower() + '16', output, *map(str, tokens)])}.onnx"
         command = [sys.executable, ROOT / "bench/models/make_segmenter.py", "--size", size, "--output", output, "-o", path]
-        if trained and self.options.encoder_from:
+        if tokens:
+            command += ["--impose-tokens", ",".join(map(str, tokens))]
+        elif self.options.encoder_from:
             command += ["--encoder-from", self.options.encoder_from]
         if not path.exists():
             subprocess.run(command, check=True, stdout=sys.stderr)
         return path
 
-    def run(self, model, rounds, *arguments, peers=""):
+    def run(self, model, rounds, *arguments, peers="", python=sys.executable):
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json",
-                   "--peer-python", sys.executable, *arguments]
+                   "--peer-python", python, *arguments]
         if self.options.image:
             command += ["--image", self.options.image]
         if self.options.threads:
@@ -43,6 +46,11 @@ class Bench:
             command += ["--peers", peers]
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def tokens(variant):
+    """Of the first image, after each insertion."""
+    return [int(count) for count in variant["tokens"][0][1:]]
 
 
 def find(run, runtime, precision="fp32", schedule="none", batch=1):
@@ -79,6 +87,18 @@ def against(a, b):
     return f"{ms(a):.1f} / {ms(b):.1f} ms" if a and b else ""
 
 
+def stock_rows(table, bench, model, rounds, work, run, python):
+    """Against the OpenCV of `python`: `run`, or a run of its own where that was another's."""
+    if python != sys.executable:
+        run = bench.run(model, rounds, peers="opencv", python=python)
+    stock = find(run, "opencv")
+    note = stock["note"] if stock else next((v["note"] for v in run["variants"] if v["runtime"] == "opencv"), "")
+    name = "stock OpenCV" if not stock else "stock " + note.split(",")[0].replace("opencv", "OpenCV")
+    for schedule, which in (("none", "full"), ("2,5", "MPM(2,5)")):
+        ours = find(run, "mpm", schedule=schedule)
+        table.row(f"{work}, fp32 {which} / {name}", 0.17, ratio(ours, stock), detail=against(ours, stock) or note)
+
+
 def share(variant):
     stages = variant["stages"]
     return 100 * (stages.get("merge", 0) + stages.get("restore", 0)) / sum(stages.values())
@@ -90,6 +110,8 @@ def main():
     parser.add_argument("--kernels-bench", default=ROOT / "build/bin/kernels_bench")
     parser.add_argument("--image", help="default: smooth colours with noise")
     parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
+    parser.add_argument("--opencv-python", action="append", default=[], metavar="PYTHON",
+                        help="a Python whose OpenCV is measured, too: another release than the peers'")
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
@@ -99,26 +121,27 @@ def main():
     parts = set(options.only.split(","))
     table = Table()
     everyone = "onnxruntime,openvino,torch,opencv"
+    opencvs = [sys.executable, *options.opencv_python]
 
     if "t" in parts:
-        run = bench.run(bench.model("T", "labels", True), options.rounds, "--precision", "fp32", "--precision", "bf16",
-                        peers=everyone)
-        ort, stock = find(run, "onnxruntime"), find(run, "opencv")
+        model = bench.model("T", "labels")
+        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", peers=everyone)
+        ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         bf16 = find(run, "mpm", "bf16", "2,5")
         work = "Seg-T/16 512x512, 150 classes, to labels"
         table.row(f"{work}, fp32 full / ONNX Runtime", 0.35, ratio(full, ort), detail=against(full, ort))
         table.row(f"{work}, fp32 MPM(2,5) / ONNX Runtime", 0.25, ratio(merged, ort), detail=against(merged, ort))
         table.row(f"{work}, bf16 MPM(2,5) / ONNX Runtime fp32", 0.17, ratio(bf16, ort), detail=against(bf16, ort))
-        table.row(f"{work}, fp32 full / stock OpenCV", 0.17, ratio(full, stock),
-                  detail=f"{against(full, stock)}, {stock['note'] if stock else ''}")
-        table.row(f"{work}, fp32 MPM(2,5) / stock OpenCV", 0.17, ratio(merged, stock), detail=against(merged, stock))
-        table.row("Seg-T/16, MPM(2,5) / our own full", 0.62, ratio(merged, full), detail=against(merged, full))
+        for python in opencvs:
+            stock_rows(table, bench, model, max(5, options.rounds // 2), work, run, python)
+        table.row("Seg-T/16, MPM(2,5) / our own full", 0.62, ratio(merged, full),
+                  detail=f"{against(merged, full)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
         table.row("Seg-T/16, merge + restore, share of the time", 4, share(merged), " %")
         print(f"GEMM peak: {run['gemm_peak_gflops']} GFLOP/s, {run['threads']} threads", file=sys.stderr)
 
     if "encoder" in parts:
-        run = bench.run(bench.model("T", "features", True), options.rounds, "--precision", "fp32", "--precision", "bf16",
+        run = bench.run(bench.model("T", "features"), options.rounds, "--precision", "fp32", "--precision", "bf16",
                         peers="onnxruntime,openvino,torch")
         peers = ("onnxruntime", "openvino", "torch")
         ort = find(run, "onnxruntime")
@@ -135,20 +158,24 @@ def main():
                           detail=f"{against(ours, best)}, {best['name'] if best else ''}")
 
     if "b" in parts:
-        run = bench.run(bench.model("B", "labels", False), max(5, options.rounds // 2), peers="onnxruntime,opencv")
-        ort, stock = find(run, "onnxruntime"), find(run, "opencv")
+        real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
+        model = bench.model("B", "labels", tokens(real))
+        rounds = max(5, options.rounds // 2)
+        run = bench.run(model, rounds, peers="onnxruntime,opencv")
+        ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         table.row("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, ratio(full, ort), detail=against(full, ort))
         table.row("Seg-B/16 512x512, to labels, fp32 MPM(2,5) / ONNX Runtime", 0.54, ratio(merged, ort),
                   detail=against(merged, ort))
-        table.row("Seg-B/16, MPM(2,5) / stock OpenCV", 0.17, ratio(merged, stock), detail=against(merged, stock))
+        for python in opencvs:
+            stock_rows(table, bench, model, rounds, "Seg-B/16 512x512, to labels", run, python)
         table.row("Seg-B/16, MPM(2,5) / our own full", 0.66, ratio(merged, full),
-                  detail=f"{against(merged, full)}, random weights")
+                  detail=f"{against(merged, full)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
         table.row("Seg-B/16 full, share of the GEMM peak", 0.80, full["peak_fraction"], at_least=True)
         table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
 
     if "batch" in parts:
-        model = bench.model("T", "labels", True)
+        model = bench.model("T", "labels")
         one = find(bench.run(model, options.rounds, "--schedule", "2,5", "--batch", "1"), "mpm", schedule="2,5")
         eight = find(bench.run(model, max(5, options.rounds // 3), "--schedule", "2,5", "--batch", "8"), "mpm",
                      schedule="2,5", batch=8)

@@ -47,6 +47,7 @@ struct Variant {
   std::vector<double> ms;
   std::map<std::string, std::vector<double>> stages;
   double gflop = 0, peak_mib = 0, peak_gflops = 0;
+  Json tokens;                        // of the last run: per image, rows at the start and after each insertion
   std::vector<unsigned char> labels;  // of the last run
 
   bool alive() const { return process != nullptr; }
@@ -180,6 +181,7 @@ void runOnce(Variant& variant, const InputFile& input, bool measured) {
   variant.ms.push_back(answer["ms"]);
   variant.peak_mib = answer.value("peak_mib", 0.0);
   variant.gflop = answer.value("gflop", 0.0);
+  if (answer.contains("tokens")) variant.tokens = answer["tokens"];
   if (answer.contains("stages"))
     for (const auto& [stage, ms] : answer["stages"].items()) variant.stages[stage].push_back(ms);
 }
@@ -251,6 +253,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
                       {"p90", orNull(quantile(variant.ms, 0.9))}}},
                     {"stages", stages},
                     {"gflop", orNull(variant.gflop)},
+                    {"tokens", variant.tokens},
                     {"peak_fraction", orNull(peak > 0 ? variant.gflop / median * 1e3 / peak : 0)},
                     {"peak_mib", orNull(variant.peak_mib)},
                     {"note", variant.note}});

@@ -230,6 +230,41 @@ def encoder_weights(path, size, input_size, otherwise):
     return draw
 
 
+def impose_tokens(counts, grid, seed, otherwise):
+    """Positions by which the tokens merge as counted, counts[0] left after the first insertion and counts[1] after the
+    second, whatever the image and the weights: for the cost that a trained model's merging would have at this size.
+
+    Every token stands in the direction of a family, near its core. From the inside: two tokens at the core, which pair
+    at the first insertion; one a step away, which pairs with their mean at the second; further out what must not pair,
+    each in a direction of its own, or what pairs once and then no more, two in one place. Whoever is further out has
+    the core as its best neighbour and is not the core's. The steps are far larger than what an image and five blocks
+    of random weights add to a position."""
+    tokens = grid[0] * grid[1]
+    first, second = tokens - counts[0], counts[0] - counts[1]  # pairs of each insertion
+    if not (1 <= second <= first and second + 2 * first <= tokens):
+        raise SystemExit(f"--impose-tokens {counts[0]},{counts[1]}: of {tokens} tokens each insertion pairs some, the second "
+                         "at most as many as the first, and both together no more than there are")
+    scale, step, far = 40, 5, 15
+
+    def draw(name, shape):
+        values = otherwise(name, shape)
+        if name != "encoder.pos_embed":
+            return values
+        generator = np.random.default_rng(seed + 1)
+        families = generator.standard_normal((second, shape[-1]))
+        own = generator.standard_normal((tokens, shape[-1]))
+        at = scale * families[np.arange(tokens) % second]
+        core, pairs = 3 * second, 2 * (first - second)  # tokens [0, core), [core, core + pairs), the rest alone
+        at[2 * second:core] += step * own[2 * second:core]
+        partners = core + np.arange(pairs) // 2
+        at[core:core + pairs] = scale * families[(partners - core) % second] + far * own[partners]
+        at[core + pairs:] += far * own[core + pairs:]
+        values[0, 1:] = generator.permutation(at)
+        return values
+
+    return draw
+
+
 def count_flop(model):
     """2 per multiply-add of every matrix product and convolution in the graph, one image."""
     inferred = shape_inference.infer_shapes(model, strict_mode=True).graph
@@ -275,6 +310,9 @@ def write(arguments):
     draw = random_weights(arguments.seed)
     if arguments.encoder_from:
         draw = encoder_weights(arguments.encoder_from, SIZES[arguments.size], arguments.input_size, draw)
+    if arguments.impose_tokens:
+        grid = tuple(side // SIZES[arguments.size].patch for side in arguments.input_size)
+        draw = impose_tokens(arguments.impose_tokens, grid, arguments.seed, draw)
     model = build(arguments, draw)
     path = arguments.out
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -304,6 +342,12 @@ def size_2d(text):
     return int(match[1]), int(match[2])
 
 
+def token_counts(text):
+    if not re.fullmatch(r"\d+,\d+", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not N1,N2")
+    return tuple(map(int, text.split(",")))
+
+
 def batch_size(text):
     if text == "dynamic":
         return None
@@ -326,6 +370,9 @@ def parser():
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--encoder-from", type=pathlib.Path, metavar="MODEL",
                    help="take the encoder's weights from this Segmenter ONNX, for the token statistics of a trained model")
+    p.add_argument("--impose-tokens", type=token_counts, metavar="N1,N2",
+                   help="positions by which N1 image tokens are left after the first insertion and N2 after the second, "
+                        "as measured on a trained model")
     p.add_argument("--check-flops", action="store_true", help="compare the FLOP count of each size with the published one")
     return p
 
