@@ -70,7 +70,7 @@ def main(arguments=None):
     if options.head:
         state, layout = recipe.add_head(state, layout, options.head)
     classes = [] if options.head else sidecar.class_list(config.get("id2label") or [], folder / "config.json")
-    recipe.write(options, state, layout, (mean, std), classes, {"mode": "bicubic", "antialias": False})
+    recipe.write(options, state, layout, (mean, std), classes, {"mode": "bicubic", "antialias": kind == "dinov2_with_registers"})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import math
 import os
 import pathlib
 import pickle
+import re
 import sys
 import tempfile
 import warnings
@@ -99,16 +100,19 @@ def load(path):
         if path.suffix == ".safetensors":
             return read_safetensors(path, torch)
         try:
-            return torch.load(path, map_location="cpu", weights_only=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return torch.load(path, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:
-            culprit = str(error).splitlines()[0] if "nsupported" in str(error) else "it holds more than tensors"
+            named = re.search(r"GLOBAL (\S+)", str(error))
             raise ExportError(
-                "not opened, because it would run code that it carries or names. If you trust where it is from, save its "
-                "tensors alone: python3 -c \"import torch; c = torch.load('IN.pth', map_location='cpu', "
-                "weights_only=False); torch.save(c.get('state_dict', c.get('model', c)), 'OUT.pth')\" "
-                f"({culprit.split('. ')[0][:120]})") from None
+                f"not opened: to read it, code that it names would have to run{f' ({named[1]})' if named else ''}. If you "
+                "trust where it is from, save its tensors alone: python3 -c \"import torch; c = torch.load('IN.pth', "
+                "map_location='cpu', weights_only=False); torch.save(c.get('state_dict', c.get('model', c)), 'OUT.pth')\""
+            ) from None
         except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
-            raise ExportError(f"not a PyTorch checkpoint, or cut short ({str(error).splitlines()[0][:120]})") from None
+            reason = str(error).partition("\n")[0][:120] or "it ends too early"
+            raise ExportError(f"not a PyTorch checkpoint, or cut short: {reason}") from None
 
 
 def read_safetensors(path, torch):
