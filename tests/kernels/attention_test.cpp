@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention.h"
 
+#include <numbers>
+
 #include "kernels/each_instruction_set.h"
 #include "kernels/random.h"
 #include "kernels/reference.h"
@@ -71,6 +73,26 @@ TEST_P(Attention, LargeLogitsNeitherOverflowNorVanish) {
   EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 2e-3);
   for (float& value : c.q.values) value = -value;
   EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 2e-3);
+}
+
+// Up to 60 (in powers of 2) scores need no maximum: both ways, and the change between them inside one image.
+TEST_P(Attention, ScoresAroundTheSizeThatNeedsMaxima) {
+  for (const float factor : {1.0f, 2.0f, 3.0f, 4.0f, 6.0f}) {
+    Case c(77, 2, 16);
+    for (float& value : c.q.values) value *= factor;
+    EXPECT_LE(test::maxError(c.run(c.bias.data()).view(), c.expected(c.bias.data())), 1e-5 * factor) << factor;
+  }
+}
+
+TEST_P(Attention, ScoresThatAreAllSmallOrAllLarge) {
+  for (const float score : {-200.0f, -61.0f, -59.0f, 59.0f, 61.0f, 200.0f}) {
+    Case c(70, 1, 16);
+    c.scale = 1;
+    const float length = std::sqrt(std::abs(score) * std::numbers::ln2_v<float> / 16);
+    std::fill(c.q.values.begin(), c.q.values.end(), std::copysign(length, score));
+    std::fill(c.k.values.begin(), c.k.values.end(), length);
+    EXPECT_LE(test::maxError(c.run(nullptr).view(), c.expected(nullptr)), 1e-6) << "2^" << score;
+  }
 }
 
 TEST_P(Attention, MaskedKeyContributesNothing) {

@@ -14,6 +14,8 @@ class PackedLinear {
  public:
   /// Rows that one call takes at most: a tile whose operands stay in a core's L2.
   static constexpr int kMaxRows = 128;
+  /// Rows that the GEMM library is called with are a multiple of this; a tile that is none pays for the next.
+  static const int kRowUnit;
 
   PackedLinear();
   /// `weight` {out, in}; `bias` {out} or null. Both are copied.

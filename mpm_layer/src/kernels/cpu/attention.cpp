@@ -34,11 +34,17 @@ std::size_t valueSize(int rows, int heads, int head_dim) {
          static_cast<std::size_t>(paddedHeadDim(head_dim));
 }
 
+// Rows of k whose norms are looked at together: the unit in which tasks pack.
+constexpr int kUnit = 16;
+
+int unitsFor(int rows) { return (rows + kUnit - 1) / kUnit; }
+
 }  // namespace
 
 std::size_t AttentionInput::size(int row_count, int head_count, int dim) {
   return querySize(row_count, head_count, dim) + keySize(row_count, head_count, dim) +
-         valueSize(row_count, head_count, dim) + static_cast<std::size_t>(panelsFor(row_count)) * kPanel;
+         valueSize(row_count, head_count, dim) + static_cast<std::size_t>(panelsFor(row_count)) * kPanel +
+         roundUp(static_cast<std::size_t>(head_count) * static_cast<std::size_t>(unitsFor(row_count)));
 }
 
 AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16)
@@ -49,7 +55,8 @@ AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int
       q(memory),
       k(q + querySize(rows, heads, head_dim)),
       v(k + keySize(rows, heads, head_dim)),
-      bias(v + valueSize(rows, heads, head_dim)) {}
+      bias(v + valueSize(rows, heads, head_dim)),
+      key_squares(bias + panelsFor(rows) * kPanel) {}
 
 void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                           MatrixView<const float> v_rows, float scale) const {
@@ -67,6 +74,9 @@ void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<
       float* to = std::copy_n(v_rows.row(i) + column, head_dim, v + row * v_stride);
       std::fill_n(to, v_stride - head_dim, 0.0f);
     }
+    for (int i = begin; i < end; i += kUnit)
+      key_squares[h * unitsFor(rows) + i / kUnit] =
+          largestSquare(k_rows.row(i - begin) + column, k_rows.stride, std::min(kUnit, end - i), head_dim);
     for (int i = begin; i < end;) {
       const int in_panel = i % kPanel;
       const int take = std::min(kPanel - in_panel, end - i);
@@ -158,6 +168,7 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
          .out_stride = out.stride},
         scratch.atLeast(attentionScratch(rows, head_dim)));
   }
+  const float* squares = key_squares + h * unitsFor(rows);
   attentionTile({.q = q + (head_row + begin) * head_dim,
                  .q_stride = head_dim,
                  .rows = std::min(kAttentionRows, rows - begin),
@@ -165,6 +176,7 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
                  .v = v + head_row * paddedHeadDim(head_dim),
                  .bias = bias,
                  .keys = rows,
+                 .largest_key_square = *std::max_element(squares, squares + unitsFor(rows)),
                  .head_dim = head_dim,
                  .out = out.row(begin) + h * head_dim,
                  .out_stride = out.stride},

@@ -13,11 +13,12 @@ struct AttentionInput {
   int rows = 0;
   int heads = 0;
   int head_dim = 0;
-  bool bf16 = false;      ///< q, k, v hold the layouts of attentionTileBf16(), which need half the room
-  float* q = nullptr;     ///< {heads, rows, head_dim}
-  float* k = nullptr;     ///< {heads, panels, head_dim, kPanel}
-  float* v = nullptr;     ///< {heads, rows, paddedHeadDim}
-  float* bias = nullptr;  ///< {panels * kPanel}
+  bool bf16 = false;             ///< q, k, v hold the layouts of attentionTileBf16(), which need half the room
+  float* q = nullptr;            ///< {heads, rows, head_dim}
+  float* k = nullptr;            ///< {heads, panels, head_dim, kPanel}
+  float* v = nullptr;            ///< {heads, rows, paddedHeadDim}
+  float* bias = nullptr;         ///< {panels * kPanel}
+  float* key_squares = nullptr;  ///< {heads, units of 16 rows}: the largest |k|^2 of each; not in bf16
 
   /// Floats that an image of so many rows needs in all.
   static std::size_t size(int row_count, int head_count, int dim);

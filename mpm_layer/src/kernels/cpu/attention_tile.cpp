@@ -2,6 +2,7 @@
 #include "kernels/cpu/attention_tile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/cpu/highway_targets.h"
@@ -21,6 +22,10 @@ namespace {
 // Keys whose weights lie in L1 at a time: 24 KiB of weights, through which V streams once per row group. 128, with V in
 // L1 too, is 1 % slower.
 constexpr int kKeyStep = 256;
+
+// Up to this bound on the size of a score no maximum needs to be found before 2^score: weights stay in [2^-60, 2^60],
+// and so does a sum of as many as there can be keys in fp32. A trained ViT mostly stays below.
+constexpr float kSafeScore = 60.0f;
 
 template <int V, std::size_t... J>
 HWY_INLINE Vec maxOfRow(Vec start, const Vec (&row)[V], std::index_sequence<J...>) {
@@ -100,6 +105,49 @@ HWY_INLINE void exponentials(const float* HWY_RESTRICT scores, int vectors, Vec 
   hn::Store(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), d, sum);
 }
 
+template <int V, std::size_t... J>
+HWY_INLINE void weighRow(Vec (&row)[V], float* HWY_RESTRICT weights, float* HWY_RESTRICT sum,
+                         std::index_sequence<J...>) {
+  const Floats d;
+  ((row[J] = exp2(d, row[J])), ...);
+  storeRow<V>(row, weights, std::index_sequence<J...>());
+  Vec total = hn::Zero(d);
+  ((total = hn::Add(total, row[J])), ...);
+  hn::Store(hn::Add(hn::Load(d, sum), total), d, sum);
+}
+
+template <int R, int V, std::size_t... I>
+HWY_INLINE void weighTileRows(Tile<R, V>& tile, float* HWY_RESTRICT weights, float* HWY_RESTRICT sums,
+                              std::index_sequence<I...>) {
+  (weighRow<V>(tile.at[I], weights + static_cast<int>(I) * kKeyStep, sums + static_cast<int>(I) * kLanes,
+               std::make_index_sequence<V>()),
+   ...);
+}
+
+// weights = 2^score, added up in `sums`, from the registers in which the scores were made.
+template <int R, int V>
+HWY_INLINE void weighTile(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, const float* bias,
+                          float* weights, float* sums) {
+  Tile<R, V> tile;
+  loadTile<R, V>(bias, 0, tile);
+  multiply<R, V>(q, q_stride, panel, kPanel, depth, tile);
+  weighTileRows<R, V>(tile, weights, sums, std::make_index_sequence<R>());
+}
+
+template <int R>
+HWY_INLINE void weighRows(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, int vectors,
+                          const float* bias, float* weights, float* sums) {
+  int j = 0;
+  for (; j + kTileVectors <= vectors; j += kTileVectors)
+    weighTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, weights + j * kLanes, sums);
+  panel += j * kLanes, bias += j * kLanes, weights += j * kLanes;
+  if constexpr (kTileVectors == 4) {
+    if (vectors - j == 3) return weighTile<R, 3>(q, q_stride, depth, panel, bias, weights, sums);
+    if (vectors - j == 2) return weighTile<R, 2>(q, q_stride, depth, panel, bias, weights, sums);
+  }
+  if (vectors - j == 1) weighTile<R, 1>(q, q_stride, depth, panel, bias, weights, sums);
+}
+
 template <int R>
 HWY_INLINE void mixRows(const float* weights, const float* v, int v_stride, int keys, bool first, float* out) {
   int c = 0;
@@ -111,19 +159,112 @@ HWY_INLINE void mixRows(const float* weights, const float* v, int v_stride, int 
   if (c < v_stride) mixTile<R, 1>(weights, kKeyStep, v + c, v_stride, keys, first, out + c);
 }
 
-void run(const AttentionTile& tile, float* HWY_RESTRICT scratch) {
+// out += weights v for keys [first_key, first_key + keys).
+HWY_INLINE void mix(const AttentionTile& tile, const float* weights, int first_key, int keys, float* mixed) {
+  const int v_stride = paddedHeadDim(tile.head_dim);
+  const float* v = tile.v + static_cast<std::ptrdiff_t>(first_key) * v_stride;
+  for (int i = 0; i < tile.rows; i += kTileRows) {
+    const float* from = weights + i * kKeyStep;
+    float* to = mixed + i * v_stride;
+    const bool first = first_key == 0;
+    switch (std::min(kTileRows, tile.rows - i)) {
+      case 1:
+        mixRows<1>(from, v, v_stride, keys, first, to);
+        break;
+      case 2:
+        mixRows<2>(from, v, v_stride, keys, first, to);
+        break;
+      case 3:
+        mixRows<3>(from, v, v_stride, keys, first, to);
+        break;
+      case 4:
+        mixRows<4>(from, v, v_stride, keys, first, to);
+        break;
+      case 5:
+        mixRows<5>(from, v, v_stride, keys, first, to);
+        break;
+      default:
+        mixRows<6>(from, v, v_stride, keys, first, to);
+        break;
+    }
+  }
+}
+
+float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int cols) {
+  const Floats d;
+  float largest = 0;
+  for (int i = 0; i < rows; ++i, x += stride) {
+    Vec squares = hn::Zero(d);
+    int c = 0;
+    for (; c + kLanes <= cols; c += kLanes) {
+      const Vec values = hn::LoadU(d, x + c);
+      squares = hn::MulAdd(values, values, squares);
+    }
+    float sum = hn::GetLane(hn::SumOfLanes(d, squares));
+    for (; c < cols; ++c) sum += x[c] * x[c];
+    if (!(sum <= largest)) largest = sum > largest ? sum : std::numeric_limits<float>::infinity();
+  }
+  return largest;
+}
+
+// No score is larger in size: |q . k| <= |q| |k|. Infinite or a NaN where one could be.
+HWY_INLINE float scoreBound(const AttentionTile& tile) {
+  const Floats d;
+  Vec biases = hn::Zero(d);
+  int j = 0;
+  for (; j + kLanes <= tile.keys; j += kLanes) biases = hn::Max(biases, hn::Abs(hn::Load(d, tile.bias + j)));
+  float bias = hn::GetLane(hn::MaxOfLanes(d, biases));
+  for (; j < tile.keys; ++j) bias = std::max(bias, std::abs(tile.bias[j]));
+  return std::sqrt(largestSquareOf(tile.q, tile.q_stride, tile.rows, tile.head_dim) * tile.largest_key_square) + bias;
+}
+
+// Scores, 2^score and the product with V in one pass over the keys.
+void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* HWY_RESTRICT sums,
+                float* HWY_RESTRICT mixed) {
+  for (int begin = 0; begin < tile.keys; begin += kKeyStep) {
+    const int keys = std::min(kKeyStep, tile.keys - begin);
+    for (int j = 0; j < keys; j += kPanel) {
+      const float* panel = tile.k + static_cast<std::ptrdiff_t>(begin + j) * tile.head_dim;
+      const float* bias = tile.bias + begin + j;
+      const int vectors = (std::min(kPanel, keys - j) + kLanes - 1) / kLanes;
+      for (int i = 0; i < tile.rows; i += kTileRows) {
+        const float* q = tile.q + i * tile.q_stride;
+        float* to = weights + i * kKeyStep + j;
+        float* sum = sums + i * kLanes;
+        switch (std::min(kTileRows, tile.rows - i)) {
+          case 1:
+            weighRows<1>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+          case 2:
+            weighRows<2>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+          case 3:
+            weighRows<3>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+          case 4:
+            weighRows<4>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+          case 5:
+            weighRows<5>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+          default:
+            weighRows<6>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+            break;
+        }
+      }
+    }
+    mix(tile, weights, begin, keys, mixed);
+  }
+}
+
+// All scores of the rows first, for their maxima.
+void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float* HWY_RESTRICT weights,
+                   float* HWY_RESTRICT sums, float* HWY_RESTRICT mixed) {
   const Floats d;
   const int stride = scoreStride(tile.keys);
-  const int v_stride = paddedHeadDim(tile.head_dim);
-  float* const scores = scratch;
-  float* const mixed = scores + static_cast<std::ptrdiff_t>(kAttentionRows) * stride;
   HWY_ALIGN float maxima[kAttentionRows * kLanes];
-  HWY_ALIGN float sums[kAttentionRows * kLanes];
-  HWY_ALIGN float weights[kAttentionRows * kKeyStep];
-  for (int i = 0; i < tile.rows; ++i) {
+  for (int i = 0; i < tile.rows; ++i)
     hn::Store(hn::Set(d, -std::numeric_limits<float>::infinity()), d, maxima + i * kLanes);
-    hn::Store(hn::Zero(d), d, sums + i * kLanes);
-  }
 
   for (int j = 0; j < tile.keys; j += kPanel) {
     const float* panel = tile.k + static_cast<std::ptrdiff_t>(j) * tile.head_dim;
@@ -164,35 +305,25 @@ void run(const AttentionTile& tile, float* HWY_RESTRICT scratch) {
   for (int j = 0; j < tile.keys; j += kKeyStep) {
     const int keys = std::min(kKeyStep, tile.keys - j);
     const int vectors = (keys + kLanes - 1) / kLanes;
-    const float* v = tile.v + static_cast<std::ptrdiff_t>(j) * v_stride;
     for (int i = 0; i < tile.rows; ++i)
       exponentials(scores + static_cast<std::ptrdiff_t>(i) * stride + j, vectors, hn::Load(d, maxima + i * kLanes),
                    weights + i * kKeyStep, sums + i * kLanes);
-    for (int i = 0; i < tile.rows; i += kTileRows) {
-      const float* from = weights + i * kKeyStep;
-      float* to = mixed + i * v_stride;
-      switch (std::min(kTileRows, tile.rows - i)) {
-        case 1:
-          mixRows<1>(from, v, v_stride, keys, j == 0, to);
-          break;
-        case 2:
-          mixRows<2>(from, v, v_stride, keys, j == 0, to);
-          break;
-        case 3:
-          mixRows<3>(from, v, v_stride, keys, j == 0, to);
-          break;
-        case 4:
-          mixRows<4>(from, v, v_stride, keys, j == 0, to);
-          break;
-        case 5:
-          mixRows<5>(from, v, v_stride, keys, j == 0, to);
-          break;
-        default:
-          mixRows<6>(from, v, v_stride, keys, j == 0, to);
-          break;
-      }
-    }
+    mix(tile, weights, j, keys, mixed);
   }
+}
+
+void run(const AttentionTile& tile, float* HWY_RESTRICT scratch) {
+  const Floats d;
+  const int v_stride = paddedHeadDim(tile.head_dim);
+  float* const scores = scratch;
+  float* const mixed = scores + static_cast<std::ptrdiff_t>(kAttentionRows) * scoreStride(tile.keys);
+  HWY_ALIGN float sums[kAttentionRows * kLanes];
+  HWY_ALIGN float weights[kAttentionRows * kKeyStep];
+  for (int i = 0; i < tile.rows; ++i) hn::Store(hn::Zero(d), d, sums + i * kLanes);
+  if (scoreBound(tile) <= kSafeScore)
+    runBounded(tile, weights, sums, mixed);
+  else
+    runWithMaxima(tile, scores, weights, sums, mixed);
   for (int i = 0; i < tile.rows; ++i) {
     const float* from = mixed + i * v_stride;
     float* to = tile.out + i * tile.out_stride;
@@ -212,10 +343,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mpm {
 HWY_EXPORT(run);
+HWY_EXPORT(largestSquareOf);
 
 std::size_t attentionScratch(int keys, int head_dim) {
   return static_cast<std::size_t>(kAttentionRows) *
          (static_cast<std::size_t>(scoreStride(keys)) + static_cast<std::size_t>(paddedHeadDim(head_dim)));
+}
+
+float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols) {
+  return HWY_DYNAMIC_DISPATCH(largestSquareOf)(x, stride, rows, cols);
 }
 
 void attentionTile(const AttentionTile& tile, float* scratch) { HWY_DYNAMIC_DISPATCH(run)(tile, scratch); }

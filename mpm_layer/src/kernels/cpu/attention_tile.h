@@ -24,6 +24,7 @@ struct AttentionTile {
   /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so it costs nothing.
   const float* bias;
   int keys;
+  float largest_key_square;  ///< of |k|^2 over the keys
   int head_dim;
   float* out;  ///< {rows, head_dim}
   std::ptrdiff_t out_stride;
@@ -31,6 +32,9 @@ struct AttentionTile {
 
 /// Floats of scratch that attentionTile() needs, aligned to 64 bytes.
 std::size_t attentionScratch(int keys, int head_dim);
+
+/// The largest |row|^2 of x {rows, cols}; infinity when a row holds a NaN.
+float largestSquare(const float* x, std::ptrdiff_t stride, int rows, int cols);
 
 void attentionTile(const AttentionTile& tile, float* scratch);
 

@@ -21,9 +21,6 @@ namespace {
 
 using dnnl::memory;
 
-// Heights of primitives are multiples of this.
-constexpr int kRowUnit = 16;
-
 // oneDNN's OpenMP team would fight with the pool our tasks run on. The setting is the calling thread's own; a primitive
 // remembers what it was when it was made, and asks again when it runs.
 class OneThread {
@@ -136,6 +133,8 @@ Call& callFor(ThreadState& state, const Shape& shape, const memory::desc& weight
 }
 
 }  // namespace
+
+const int PackedLinear::kRowUnit = 16;
 
 struct PackedLinear::Impl {
   int in, out;

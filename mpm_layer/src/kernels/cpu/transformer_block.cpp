@@ -28,15 +28,16 @@ struct RowTile {
   int image, begin, end;
 };
 
-// Tiles of one image: a multiple of four of them where there are rows enough, so that two and four threads come out
-// even, their heights multiples of 16 as the GEMMs like them and alike to one multiple. Depends on the row count only.
+// Tiles of one image, their heights as the GEMMs like them: high ones first, low ones last, so that no thread waits
+// long for the others at the end. (Equal heights of 80 to 96 rows cost 2 % of a ViT-T on two threads.)
 void appendTiles(int image, int rows, std::vector<RowTile>& tiles) {
-  constexpr int kUnit = 16;
-  constexpr int kMaxUnits = PackedLinear::kMaxRows / kUnit;
-  const int units = (rows + kUnit - 1) / kUnit;
-  const int count = std::min(units, (units + 4 * kMaxUnits - 1) / (4 * kMaxUnits) * 4);
-  for (int t = 0; t < count; ++t)
-    tiles.push_back({image, units * t / count * kUnit, std::min(units * (t + 1) / count * kUnit, rows)});
+  const int unit = PackedLinear::kRowUnit;
+  const int fewest = std::max(1, 32 / unit), most = std::max(1, 96 / unit);
+  const int units = (rows + unit - 1) / unit;
+  for (int begin = 0, count = 0; begin < units; begin += count) {
+    count = std::clamp((units - begin) / 4, fewest, most);
+    tiles.push_back({image, begin * unit, std::min((begin + count) * unit, rows)});
+  }
 }
 
 struct AttentionTask {
