@@ -28,6 +28,7 @@ if MISSING:
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 import torch.nn.functional as F
@@ -205,6 +206,12 @@ class ExportTest(unittest.TestCase):
         self.assertEqual((facts["input"]["height"], facts["input"]["width"]), (height, width))
         return normalised(pixels, facts["mean"], facts["std"])
 
+    def check_epsilons(self, *wanted):
+        """Too small a difference for the logits of random weights."""
+        norms = [node for node in onnx.load(self.out).graph.node if node.op_type == "LayerNormalization"]
+        found = {attribute.f for node in norms for attribute in node.attribute if attribute.name == "epsilon"}
+        self.assertEqual(sorted(found), sorted(float(np.float32(value)) for value in wanted))
+
     def onnx(self, image):
         session = onnxruntime.InferenceSession(str(self.out), providers=["CPUExecutionProvider"])
         return torch.from_numpy(session.run(None, {"image": image.numpy()})[0])
@@ -273,6 +280,7 @@ net_kwargs:
         names.write_text("\n".join(f"thing {i}" for i in range(CLASSES)))
         said = self.export(from_segmenter, self.write(state, False), "--classes", names)
         self.assertIn("left out: encoder.head.weight", said)
+        self.check_epsilons(1e-5)
         self.check_segmentation((40, 40), logits_of)
         self.assertIn("mask_transformer", self.mpm("info", self.out).replace(" ", "_"))
         lines = self.mpm("run", self.folder / "picture.png", "--model", self.out, "--schedule", "none", "--json")
@@ -312,6 +320,7 @@ class Mmsegmentation(ExportTest):
         names = tuple(f"thing {i}" for i in range(CLASSES))
         meta = {"mmseg_version": "0.20.2", "config": "", "CLASSES": names, "PALETTE": [[i, 9, 255] for i in range(CLASSES)]}
         self.export(from_mmsegmentation, self.write(state, meta), "--input-size", "32x56")
+        self.check_epsilons(1e-6, 1e-5)
         facts = json.loads(self.out.with_suffix(".json").read_text())
         self.assertEqual(facts["classes"][1], {"name": "thing 1", "color": "#0109ff"})
         self.check_segmentation((32, 56), logits_of)
@@ -347,6 +356,7 @@ class Timm(ExportTest):
             with self.subTest(name):
                 model = self.model(name, **changes)
                 self.export(from_timm, self.write(model), *self.NORMAL)
+                self.check_epsilons(1e-6)
                 self.check_classifier((40, 40), model)
 
     def test_config_beside_the_file(self):
@@ -459,6 +469,7 @@ class HuggingFace(ExportTest):
                 torch.save({f"decoder.classifier.{key}": value for key, value in head.state_dict().items()},
                            self.folder / "head.pth")
                 self.export(from_huggingface, self.folder, "--head", self.folder / "head.pth", "--input-size", "32x56")
+                self.check_epsilons(1e-4)
                 self.check_segmentation((32, 56), logits)
 
     def test_what_tensors_do_not_show_is_refused(self):
