@@ -32,9 +32,9 @@
 #include <cmath>
 
 #include "action_registry.h"
-#include "models/default_model.h"
 #include "models/time_axis.h"
 #include "mpm/build_info.hpp"
+#include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
@@ -85,7 +85,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
   makeStatusBar();
   actions_->fill(menuBar());
 
-  const QString model = options.model.isEmpty() ? defaultModel() : options.model;
+  const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
   live_ = std::make_unique<LiveMonitor>(model.toStdString(), options.schedule, options.database.toStdString(),
                                         options.threads);
   source_->setModel(nullptr, model);

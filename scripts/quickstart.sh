@@ -12,7 +12,9 @@ cmake --build build
 
 real_model=../shared/models/camvid_segmenter_vit_t16.onnx
 real_images=../shared/data/camvid_val/images
-if [ -r "$real_model" ] && [ -d "$real_images" ]; then
+if [ -r models/street_vit_t16.onnx ]; then
+  build/bin/mpm run --out build/quickstart
+elif [ -r "$real_model" ] && [ -d "$real_images" ]; then
   build/bin/mpm run "$real_images" --model "$real_model" --schedule 2,5 --max-frames 5 --out build/quickstart
 else
   echo "No trained model here yet: this one has random weights, so the merge map means something and the labels do not."

@@ -302,7 +302,7 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
 }
 
 int bench(BenchArguments arguments) {
-  requireModel(arguments.model);
+  arguments.model = chosenModel(arguments.model);
   if (arguments.schedules.empty()) arguments.schedules = {"none", "2,5"};
   const int threads = arguments.threads > 0 ? arguments.threads : cv::getNumThreads();
   ConvertOptions options;
@@ -342,9 +342,10 @@ std::string checkSchedule(const std::string& text) {
 Verb addBench(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
   const auto arguments = std::make_shared<BenchArguments>();
-  verb->add_option("--model", arguments->model, "A plain ViT as ONNX")->option_text("M.onnx");
+  verb->add_option("--model", arguments->model, "A plain ViT as ONNX. Default: as of 'mpm run'")->option_text("M.onnx");
   verb->add_option("--image", arguments->image,
-                   "Image, folder or video; a batch takes its first B images.\nDefault: smooth colours with noise")
+                   "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch\ntakes its first B "
+                   "images. Default: smooth colours with noise")
       ->option_text("I");
   verb->add_option("--schedule", arguments->schedules, "May be given several times. Default: none and 2,5")
       ->check(checkSchedule)

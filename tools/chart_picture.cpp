@@ -2,12 +2,13 @@
 #include "chart_picture.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <limits>
 #include <opencv2/imgproc.hpp>
-#include <vector>
 
+#include "lettering.h"
 #include "output.h"
 
 namespace mpm::cli {
@@ -16,9 +17,10 @@ namespace {
 using monitor::UnixMs;
 
 const cv::Size kSize(1280, 480);
-const cv::Rect kPlot(80, 50, 1170, 370);
-const cv::Scalar kInk(60, 50, 40), kGrid(225, 225, 225), kNight(245, 232, 222), kBand(235, 205, 170),
-    kLine(160, 90, 20);
+const cv::Rect2d kPlot(80, 58, 1170, 362);
+const cv::Scalar kGrid(225, 225, 225), kNight(232, 212, 196);
+// Apart to colour-blind eyes too.
+const std::array<cv::Scalar, 4> kLines = {cv::Scalar(160, 90, 20), {20, 100, 215}, {110, 140, 20}, {130, 70, 170}};
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 double roundStep(double least) {
@@ -28,94 +30,149 @@ double roundStep(double least) {
   return 10 * power;
 }
 
+struct TimeText {
+  std::string clock, day, year;  // "06:10", "10 Oct", "2026"
+};
+
+TimeText timeText(UnixMs time) {
+  const std::time_t second = time / monitor::kSecondMs;
+  std::tm parts{};
+  ::gmtime_r(&second, &parts);
+  const auto text = [](auto&& write) {
+    char buffer[64];
+    return std::string(buffer, write(buffer, sizeof buffer));
+  };
+  return {text([&](char* to, std::size_t size) { return std::strftime(to, size, "%H:%M", &parts); }),
+          text([&](char* to, std::size_t size) { return std::strftime(to, size, "%d %b", &parts); }),
+          text([&](char* to, std::size_t size) { return std::strftime(to, size, "%Y", &parts); })};
+}
+
 // Where values and times lie in the picture.
 struct Axes {
   UnixMs from, to;
   double low, high;
 
-  int x(UnixMs time) const {
+  double x(UnixMs time) const {
     const double share = static_cast<double>(time - from) / static_cast<double>(to - from);
-    return kPlot.x + static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kPlot.width));
+    return kPlot.x + std::clamp(share, 0.0, 1.0) * kPlot.width;
   }
-  int y(double value) const {
-    return kPlot.y + kPlot.height - static_cast<int>(std::lround((value - low) / (high - low) * kPlot.height));
-  }
+  double y(double value) const { return kPlot.br().y - (value - low) / (high - low) * kPlot.height; }
 };
 
-void write(cv::Mat& picture, const std::string& text, cv::Point at, bool right_aligned = false, double size = 0.45) {
-  if (right_aligned) at.x -= cv::getTextSize(text, cv::FONT_HERSHEY_SIMPLEX, size, 1, nullptr).width;
-  cv::putText(picture, text, at, cv::FONT_HERSHEY_SIMPLEX, size, kInk, 1, cv::LINE_AA);
+void drawNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart) {
+  const auto name = [&](UnixMs from, UnixMs to) {
+    if (axes.x(to) - axes.x(from) > 60)
+      write(picture, "night", (axes.x(from) + axes.x(to)) / 2, kPlot.y + 18, 0.5, 10, cv::Scalar(140, 110, 90));
+  };
+  std::optional<UnixMs> begin;
+  UnixMs end = 0;
+  for (const auto& bucket : chart.buckets) {
+    const double share = std::clamp(bucket.night, 0.0, 1.0);
+    // The last sample of a day stands just before its end.
+    end = std::min(bucket.start + (&bucket == &chart.buckets.back() ? 2 : 1) * chart.bucket_ms, axes.to);
+    cv::rectangle(picture, at(axes.x(bucket.start), kPlot.y), at(axes.x(end), kPlot.br().y),
+                  cv::Scalar::all(255) * (1 - share) + kNight * share, cv::FILLED);
+    if (share > 0.5 && !begin) begin = bucket.start;
+    if (share <= 0.5 && begin) name(*std::exchange(begin, std::nullopt), bucket.start);
+  }
+  if (begin) name(*begin, end);
 }
 
 void drawTimes(cv::Mat& picture, const Axes& axes) {
   using namespace monitor;
+  const bool short_span = axes.to - axes.from <= 36 * kHourMs;  // the hours alone, the date once
   UnixMs step = 365 * kDayMs;
-  for (UnixMs candidate : {kMinuteMs, 5 * kMinuteMs, 15 * kMinuteMs, kHourMs, 3 * kHourMs, 6 * kHourMs, 12 * kHourMs,
-                           kDayMs, 2 * kDayMs, 7 * kDayMs, 14 * kDayMs, 30 * kDayMs, 91 * kDayMs})
-    if ((axes.to - axes.from) / candidate <= 9) {
+  for (UnixMs candidate : {kMinuteMs, 5 * kMinuteMs, 15 * kMinuteMs, kHourMs, 2 * kHourMs, 3 * kHourMs, 6 * kHourMs,
+                           12 * kHourMs, kDayMs, 2 * kDayMs, 7 * kDayMs, 14 * kDayMs, 30 * kDayMs, 91 * kDayMs})
+    if ((axes.to - axes.from) / candidate <= (short_span ? 13 : 9)) {
       step = candidate;
       break;
     }
-  for (UnixMs time = (axes.from / step + 1) * step; time < axes.to; time += step) {
-    cv::line(picture, {axes.x(time), kPlot.y}, {axes.x(time), kPlot.br().y}, kGrid);
-    const std::time_t second = time / kSecondMs;
-    std::tm parts{};
-    ::gmtime_r(&second, &parts);
-    char text[64];
-    std::strftime(text, sizeof text, step < kDayMs ? "%d %b %H:%M" : "%d %b %Y", &parts);
-    write(picture, text, {axes.x(time) - 40, kPlot.br().y + 22});
+  for (UnixMs time = (axes.from + step - 1) / step * step; time <= axes.to; time += step) {
+    cv::line(picture, at(axes.x(time), kPlot.y), at(axes.x(time), kPlot.br().y), kGrid, kSupersampling);
+    const TimeText text = timeText(time);
+    write(picture, short_span ? text.clock : text.day + " " + (step < kDayMs ? text.clock : text.year), axes.x(time),
+          kPlot.br().y + 22, 0.5);
   }
-  write(picture, "UTC", {kPlot.br().x - 28, kPlot.br().y + 46});
+  const TimeText begin = timeText(axes.from);
+  write(picture, short_span ? "hour (UTC), " + begin.day + " " + begin.year : "UTC", kPlot.x + kPlot.width / 2,
+        kPlot.br().y + 46, 0.5);
+}
+
+void drawValues(cv::Mat& picture, const Axes& axes, double step, const std::string& unit) {
+  for (int i = 0; axes.low + i * step <= axes.high + step / 2; ++i) {
+    const double value = axes.low + i * step;
+    cv::line(picture, at(kPlot.x, axes.y(value)), at(kPlot.br().x, axes.y(value)), kGrid, kSupersampling);
+    write(picture, fixed(value, step < 1 ? static_cast<int>(std::ceil(-std::log10(step))) : 0), kPlot.x - 8,
+          axes.y(value) + 5, 1);
+  }
+  write(picture, unit, kPlot.x - 8, kPlot.y - 14, 1);
+}
+
+void drawSeries(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, std::size_t series) {
+  const cv::Scalar& color = kLines[series % kLines.size()];
+  const UnixMs width = chart.bucket_ms;
+  cv::Mat band = picture.clone();
+  for (const auto& bucket : chart.buckets)
+    if (const auto& value = bucket.values[series]; value.max > value.min)
+      cv::rectangle(band, at(axes.x(bucket.start), axes.y(value.max)),
+                    at(std::max(axes.x(bucket.start) + 1, axes.x(bucket.start + width)), axes.y(value.min)), color,
+                    cv::FILLED);
+  cv::addWeighted(picture, 0.7, band, 0.3, 0, picture);
+  cv::Point last;
+  bool joined = false;
+  for (const auto& bucket : chart.buckets) {
+    joined = joined && !bucket.gap_before;
+    const auto& value = bucket.values[series];
+    if (value.samples == 0) continue;
+    const cv::Point here = at(axes.x(bucket.start + width / 2), axes.y(value.mean));
+    cv::line(picture, joined ? last : here, here, color, 2 * kSupersampling, cv::LINE_AA);
+    last = here;
+    joined = true;
+  }
+}
+
+void drawLegend(cv::Mat& picture, const std::vector<std::string>& names) {
+  double right = kPlot.br().x;
+  for (std::size_t i = names.size(); i-- > 0;) {
+    write(picture, names[i], right, kPlot.y - 14, 1);
+    const double left = right - textWidth(names[i], 11) - 32;
+    cv::line(picture, at(left, kPlot.y - 18), at(left + 24, kPlot.y - 18), kLines[i % kLines.size()],
+             3 * kSupersampling, cv::LINE_AA);
+    right = left - 24;
+  }
 }
 
 }  // namespace
 
-cv::Mat chartPicture(const monitor::Chart& chart, UnixMs from, UnixMs to, const std::string& title) {
-  cv::Mat picture(kSize, CV_8UC3, cv::Scalar::all(255));
+cv::Mat chartPicture(const monitor::Chart& chart, UnixMs from, UnixMs to, const ChartText& text) {
+  cv::Mat picture(kSize * kSupersampling, CV_8UC3, cv::Scalar::all(255));
   double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
-  for (const monitor::ChartBucket& bucket : chart.buckets)
-    if (bucket.values[0].samples > 0) {
-      low = std::min(low, bucket.values[0].min);
-      high = std::max(high, bucket.values[0].max);
-    }
-  write(picture, title, {kPlot.x, 30}, false, 0.6);
+  std::size_t series = 0;
+  for (const monitor::ChartBucket& bucket : chart.buckets) {
+    series = bucket.values.size();
+    for (const monitor::Spread& value : bucket.values)
+      if (value.samples > 0) {
+        low = std::min(low, value.min);
+        high = std::max(high, value.max);
+      }
+  }
+  write(picture, text.title, kPlot.x, 26, 0, 14);
   if (low > high || from >= to) {
-    write(picture, "no samples", {kPlot.x + kPlot.width / 2 - 40, kPlot.y + kPlot.height / 2});
-    return picture;
+    write(picture, "no samples", kPlot.x + kPlot.width / 2, kPlot.y + kPlot.height / 2, 0.5);
+    return reduced(picture);
   }
   const double step = roundStep(std::max(high - low, 1e-3 * std::abs(high) + 1e-6) / 6);
   Axes axes{from, to, std::floor(low / step) * step, std::ceil(high / step) * step};
   if (axes.low == axes.high) axes.high += step;
 
-  const auto span = [&](const monitor::ChartBucket& bucket, double top, double bottom) {
-    return cv::Rect(
-        cv::Point(axes.x(bucket.start), axes.y(top)),
-        cv::Point(std::max(axes.x(bucket.start) + 1, axes.x(bucket.start + chart.bucket_ms)), axes.y(bottom) + 1));
-  };
-  for (const auto& bucket : chart.buckets)
-    if (bucket.night > 0.5) cv::rectangle(picture, span(bucket, axes.high, axes.low), kNight, cv::FILLED);
+  drawNights(picture, axes, chart);
   drawTimes(picture, axes);
-  for (int i = 0; axes.low + i * step <= axes.high + step / 2; ++i) {
-    const double value = axes.low + i * step;
-    cv::line(picture, {kPlot.x, axes.y(value)}, {kPlot.br().x, axes.y(value)}, kGrid);
-    write(picture, fixed(value, step < 1 ? static_cast<int>(std::ceil(-std::log10(step))) : 0),
-          {kPlot.x - 8, axes.y(value) + 5}, true);
-  }
-  for (const auto& bucket : chart.buckets)
-    if (bucket.values[0].samples > 0)
-      cv::rectangle(picture, span(bucket, bucket.values[0].max, bucket.values[0].min), kBand, cv::FILLED);
-  cv::Point last;
-  bool joined = false;
-  for (const auto& bucket : chart.buckets) {
-    joined = joined && !bucket.gap_before;
-    if (bucket.values[0].samples == 0) continue;
-    const cv::Point at(axes.x(bucket.start + chart.bucket_ms / 2), axes.y(bucket.values[0].mean));
-    cv::line(picture, joined ? last : at, at, kLine, 1, cv::LINE_AA);
-    last = at;
-    joined = true;
-  }
-  cv::rectangle(picture, kPlot, kInk);
-  return picture;
+  drawValues(picture, axes, step, text.unit);
+  for (std::size_t i = 0; i < series; ++i) drawSeries(picture, axes, chart, i);
+  drawLegend(picture, text.series);
+  cv::rectangle(picture, at(kPlot.x, kPlot.y), at(kPlot.br().x, kPlot.br().y), kInk, kSupersampling);
+  return reduced(picture);
 }
 
 }  // namespace mpm::cli

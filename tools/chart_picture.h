@@ -3,13 +3,20 @@
 
 #include <opencv2/core.hpp>
 #include <string>
+#include <vector>
 
 #include "monitor/store.h"
 
 namespace mpm::cli {
 
-/// The first quantity of a chart over [from, to): the mean as a line, minimum to maximum as a band, nights shaded, gaps
+struct ChartText {
+  std::string title;
+  std::string unit{};                 ///< of the values
+  std::vector<std::string> series{};  ///< name of each quantity; empty: no legend
+};
+
+/// The quantities of a chart over [from, to): the mean as a line, minimum to maximum as a band, nights shaded, gaps
 /// left open. CV_8UC3.
-cv::Mat chartPicture(const monitor::Chart& chart, monitor::UnixMs from, monitor::UnixMs to, const std::string& title);
+cv::Mat chartPicture(const monitor::Chart& chart, monitor::UnixMs from, monitor::UnixMs to, const ChartText& text);
 
 }  // namespace mpm::cli

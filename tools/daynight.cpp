@@ -136,8 +136,7 @@ cv::Mat sideBySide(const cv::Mat& day, const Segmentation& day_result, const cv:
 }
 
 int dayNight(const DayNightArguments& arguments) {
-  requireModel(arguments.model);
-  Segmenter segmenter(arguments.model, arguments.options);
+  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   const Schedule schedule = segmenter.model().schedule;
   if (schedule.empty()) throw Error("this model merges no tokens: there is nothing to compare (see --schedule)");
   if (!arguments.folder.empty()) {

@@ -105,39 +105,83 @@ void requireLabelledSource(const EvalArguments& arguments) {
 double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
 Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) : Json(percent(fraction)); }
 
-Json resultJson(const ConfusionMatrix& matrix, const Means& means, const std::vector<std::string>& names) {
+/// What is counted over some of the images.
+struct Scores {
+  ConfusionMatrix matrix;
+  Means means;
+
+  void add(const cv::Mat& truth, const Segmentation& result) {
+    matrix.add(truth, result.labels);
+    means.add(result);
+  }
+};
+
+/// Over all images; of the scene by day and by night, too.
+struct Result {
+  Scores all, day, night;
+
+  // Columns of the table. Without day and night there is one.
+  std::vector<std::pair<std::string, const Scores*>> columns() const {
+    std::vector<std::pair<std::string, const Scores*>> columns = {{"all", &all}};
+    if (day.means.images > 0) columns.emplace_back("day", &day);
+    if (night.means.images > 0) columns.emplace_back("night", &night);
+    return columns;
+  }
+};
+
+Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
   Json iou = Json::object(), tokens = Json::array();
-  const std::vector<double> values = matrix.iou();
+  const std::vector<double> values = scores.matrix.iou();
   for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
-  for (double count : means.tokens) tokens.push_back(std::round(count * 100) / 100);
-  return {{"images", means.images},
-          {"miou", percentJson(matrix.meanIou())},
-          {"pixel_accuracy", percentJson(matrix.pixelAccuracy())},
+  for (double count : scores.means.tokens) tokens.push_back(std::round(count * 100) / 100);
+  return {{"images", scores.means.images},
+          {"miou", percentJson(scores.matrix.meanIou())},
+          {"pixel_accuracy", percentJson(scores.matrix.pixelAccuracy())},
           {"iou", iou},
           {"tokens_mean", tokens},
-          {"ms_mean", toJson(means.ms)}};
+          {"ms_mean", toJson(scores.means.ms)}};
 }
 
-void printTable(const ConfusionMatrix& matrix, const Means& means, const std::vector<std::string>& names) {
-  const auto row = [](std::string name, const std::string& value) {
-    name.resize(std::max<std::size_t>(name.size() + 1, 20), ' ');
-    printLine(name + std::string(std::max<int>(0, 7 - static_cast<int>(value.size())), ' ') + value);
+Json resultJson(const Result& result, const std::vector<std::string>& names) {
+  Json json = scoresJson(result.all, names);
+  for (const auto& [name, scores] : result.columns())
+    if (name != "all") json[name] = scoresJson(*scores, names);
+  return json;
+}
+
+void printTable(const Result& result, const std::vector<std::string>& names) {
+  const auto columns = result.columns();
+  const auto row = [&](std::string name, const auto& cell) {
+    name.resize(std::max<std::size_t>(name.size() + 1, 18), ' ');
+    for (const auto& [title, scores] : columns) {
+      const std::string text = cell(title, *scores);
+      name += std::string(static_cast<std::size_t>(std::max(1, 9 - static_cast<int>(text.size()))), ' ') + text;
+    }
+    printLine(name);
   };
-  const std::vector<double> iou = matrix.iou();
-  for (std::size_t c = 0; c < iou.size(); ++c) row(names[c], std::isnan(iou[c]) ? "-" : fixed(100 * iou[c], 2));
-  row("mIoU", fixed(100 * matrix.meanIou(), 2));
-  row("pixel accuracy", fixed(100 * matrix.pixelAccuracy(), 2));
+  const auto percentText = [](double value) { return std::isnan(value) ? std::string("-") : fixed(100 * value, 2); };
+  if (columns.size() > 1) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
+  for (std::size_t c = 0; c < names.size(); ++c)
+    row(names[c], [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.iou()[c]); });
+  row("mIoU", [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.meanIou()); });
+  row("pixel accuracy",
+      [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.pixelAccuracy()); });
+  if (columns.size() > 1) {
+    row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.means.images); });
+    row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.means.tokens.back(), 1); });
+  }
+  const Means& means = result.all.means;
   printLine("IoU in percent over " + std::to_string(means.images) + " images; tokens " + tokensText(means.tokens) +
             "; " + fixed(means.ms.total, 1) + " ms per image");
 }
 
 int eval(const EvalArguments& arguments) {
-  requireModel(arguments.model);
+  const std::string model_path = chosenModel(arguments.model);
   requireLabelledSource(arguments);
-  Segmenter segmenter(arguments.model, arguments.options);
+  Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
   if (!model.segments())
-    throw Error("'" + arguments.model + "' does not segment (its head is '" + model.head + "'): nothing to evaluate");
+    throw Error("'" + model_path + "' does not segment (its head is '" + model.head + "'): nothing to evaluate");
   const bool rendered = !arguments.scene.empty();
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");
@@ -146,8 +190,9 @@ int eval(const EvalArguments& arguments) {
   if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
 
-  ConfusionMatrix matrix(model.classes, arguments.ignore.value_or(model.facts.ignore));
-  Means means;
+  const ConfusionMatrix nothing(model.classes, arguments.ignore.value_or(model.facts.ignore));
+  Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
+  const int& images = scores.all.means.images;
   {
     Progress progress(stderrIsTerminal(), source->size());
     while (const std::optional<Frame> frame = source->next()) {
@@ -157,9 +202,9 @@ int eval(const EvalArguments& arguments) {
         throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
                     ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
       try {
-        const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, means.images));
-        matrix.add(truth, result.labels);
-        means.add(result);
+        const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, images));
+        scores.all.add(truth, result);
+        if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
       } catch (const Error& error) {
         throw Error("'" + label + "': " + error.what());
       }
@@ -167,14 +212,14 @@ int eval(const EvalArguments& arguments) {
     }
   }
   if (interrupted()) {
-    printNote("interrupted after " + std::to_string(means.images) + " images: no result");
+    printNote("interrupted after " + std::to_string(images) + " images: no result");
     return kInterrupted;
   }
   const std::vector<std::string> names = classNames(model);
   if (arguments.json)
-    printLine(resultJson(matrix, means, names));
+    printLine(resultJson(scores, names));
   else
-    printTable(matrix, means, names);
+    printTable(scores, names);
   return kOk;
 }
 
@@ -184,9 +229,9 @@ Verb addEval(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
   const auto arguments = std::make_shared<EvalArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option(
-          "SCENE", arguments->scene,
-          "The built-in scene with its own labels (\"demo:street?frames=100\"),\ninstead of --images and --labels")
+  verb->add_option("SCENE", arguments->scene,
+                   "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"),\ninstead of --images "
+                   "and --labels")
       ->option_text(" ");
   verb->add_option("--images", arguments->images, "Folder of images")->type_name("DIR");
   verb->add_option(
@@ -202,12 +247,17 @@ Verb addEval(CLI::App& mpm) {
                  "window: sliding windows at the image's own scale");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
-      "One confusion matrix over all images. With --json: {\"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: "
+      "One confusion matrix over all images; of the scene one by day and one by night (civil twilight is over), too. "
+      "seed=1..8\nis eight streets, and 24 frames 8760 h / 24 = 365 h (step=1314000 s) apart take each every hour of "
+      "the "
+      "day once, over a\nyear. mpm-train trains on no seed below a million.\n\n"
+      "With --json: {\"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: "
       "value},\n"
-      "\"tokens_mean\": [..], \"ms_mean\": {..}}, percent and ms; the IoU of a class that does not occur is null.\n\n"
-      "Example:\n"
+      "\"tokens_mean\": [..], \"ms_mean\": {..}}, percent and ms; the IoU of a class that does not occur is null;\n"
+      "\"day\" and \"night\" hold the same again where the source knows them.\n\n"
+      "Examples:\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
-      "  mpm eval \"demo:street?seed=1000&weather=auto&speed=90000&frames=200\" --model street_vit_t16.onnx\n");
+      "  mpm eval \"demo:street?seed=1..8&weather=auto&step=1314000&frames=24\" --schedule none\n");
   return {verb, [arguments] { return eval(*arguments); }};
 }
 

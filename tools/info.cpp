@@ -3,6 +3,7 @@
 
 #include "class_names.h"
 #include "errors.h"
+#include "model_options.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "output.h"
@@ -21,9 +22,10 @@ std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std:
 std::string toText(Attention attention) { return attention == Attention::kPlain ? "plain" : "proportional"; }
 std::string toText(Precision precision) { return precision == Precision::kFp32 ? "fp32" : "bf16"; }
 
-void printJson(const ModelInfo& model, const BuildInfo& build) {
+void printJson(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
   const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : toJson(model.patch);
-  printLine(Json{{"name", model.facts.name},
+  printLine(Json{{"path", path},
+                 {"name", model.facts.name},
                  {"converted", model.converted},
                  {"blocks", model.blocks},
                  {"dim", model.dim},
@@ -49,7 +51,7 @@ void printJson(const ModelInfo& model, const BuildInfo& build) {
                    {"bf16", build.bf16}}}});
 }
 
-void printTable(const ModelInfo& model, const BuildInfo& build) {
+void printTable(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
   const auto row = [](std::string name, const std::string& value) {
     name.resize(16, ' ');
     printLine(name + value);
@@ -59,6 +61,7 @@ void printTable(const ModelInfo& model, const BuildInfo& build) {
     for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
     return text;
   };
+  row("path", path);
   row("name", model.facts.name);
   row("file", model.converted ? "converted: ops of ai.mpm" : "a plain ViT");
   row("blocks", std::to_string(model.blocks));
@@ -84,12 +87,15 @@ void printTable(const ModelInfo& model, const BuildInfo& build) {
 Verb addInfo(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("info", "Say what a model is");
   const auto arguments = std::make_shared<InfoArguments>();
-  verb->add_option("MODEL.onnx", arguments->model, "A plain ViT, or a converted one")->required()->option_text(" ");
+  verb->add_option("MODEL.onnx", arguments->model,
+                   "A plain ViT, or a converted one. Default: the model that\n'mpm run' takes when none is named")
+      ->option_text(" ");
   verb->add_flag("--json", arguments->json, "One JSON object");
-  verb->footer("Example:\n  mpm info vit.onnx --json\n");
+  verb->footer("Examples:\n  mpm info\n  mpm info vit.onnx --json\n");
   return {verb, [arguments] {
-            const ModelInfo model = readModelInfo(arguments->model);
-            arguments->json ? printJson(model, buildInfo()) : printTable(model, buildInfo());
+            const std::string path = chosenModel(arguments->model);
+            const ModelInfo model = readModelInfo(path);
+            arguments->json ? printJson(path, model, buildInfo()) : printTable(path, model, buildInfo());
             return kOk;
           }};
 }

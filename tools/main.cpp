@@ -54,8 +54,9 @@ int main(int argc, char** argv) {
       "  mpm run --help\n\n"
       "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage,\n"
       "130 interrupted: Ctrl-C once finishes the frame in hand.");
-  const std::vector<Verb> verbs = {addConvert(app), addInfo(app),        addRun(app),     addEval(app),
-                                   addDayNight(app), addBench(app),   addBenchWorker(app), addMonitor(app), addReport(app)};
+  const std::vector<Verb> verbs = {addConvert(app),     addInfo(app),     addRun(app),
+                                   addEval(app),        addDayNight(app), addBench(app),
+                                   addBenchWorker(app), addMonitor(app),  addReport(app)};
 
   try {
     app.parse(argc, argv);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "errors.h"
+#include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
 
 namespace mpm::cli {
@@ -53,7 +54,9 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
 }
 
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {
-  verb.add_option("--model", model, "A plain ViT as ONNX, converted in memory, or a converted one")
+  verb.add_option("--model", model,
+                  "A plain ViT as ONNX, converted in memory, or a converted one.\nDefault: MPM_MODEL of the "
+                  "environment, else the default model ('mpm info'\nsays which)")
       ->type_name("M.onnx");
   addConvertOptions(verb, options);
   verb.add_option("--threads", options.threads, "CPU threads. Default: all")
@@ -62,11 +65,15 @@ void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& optio
       ->option_text("N");
 }
 
-void requireModel(const std::string& model) {
+std::string chosenModel(const std::string& named) {
+  if (!named.empty()) return named;
+  const std::string model = defaultModel();
   if (model.empty())
     throw UsageError(
-        "no model: name one with --model M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', "
-        "opset_version=17), facts like class names in M.json beside it) or what 'mpm convert' made of one");
+        "no model, and no default one (share/mpm/models/street_vit_t16.onnx above libmpm_layer): name one with --model "
+        "M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', opset_version=17), facts like "
+        "class names in M.json beside it) or what 'mpm convert' made of one");
+  return model;
 }
 
 }  // namespace mpm::cli

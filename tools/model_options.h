@@ -42,7 +42,7 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 /// --model, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options);
 
-/// Throws UsageError that says how to get a model when none is named.
-void requireModel(const std::string& model);
+/// `named`, or the default model where none is named. Throws UsageError that says how to get a model.
+std::string chosenModel(const std::string& named);
 
 }  // namespace mpm::cli

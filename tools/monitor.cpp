@@ -211,10 +211,10 @@ Severity severityOf(const CaptureStatus& status) {
 
 int monitorSource(const MonitorArguments& arguments) {
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
-  requireModel(arguments.model);
+  const std::string model_path = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   RecorderOptions recording{.source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments)};
-  const ModelInfo model = readModelInfo(arguments.model, arguments.options);
+  const ModelInfo model = readModelInfo(model_path, arguments.options);
   const std::vector<std::string> names = classNames(model);
   recording.alarms = alarmOptions(arguments, names);
   CaptureOptions capturing = captureOptions(arguments.source);
@@ -238,7 +238,7 @@ int monitorSource(const MonitorArguments& arguments) {
     else
       recorder.add(event);
   });
-  InferenceWorker worker(frames, arguments.model, arguments.options,
+  InferenceWorker worker(frames, model_path, arguments.options,
                          {.on_result =
                               [&](const InferenceResult& result) {
                                 const auto sample = recorder.add(result, capture.status().dropped);
@@ -272,7 +272,7 @@ int monitorSource(const MonitorArguments& arguments) {
     while (worker.status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
     if (!worker.status().ready && !interrupted()) {
       const auto events = outbox.takeEvents();
-      throw Error(events.empty() ? "cannot load '" + arguments.model + "'" : events.back().message);
+      throw Error(events.empty() ? "cannot load '" + model_path + "'" : events.back().message);
     }
     capture.start();
     service.ready();

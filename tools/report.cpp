@@ -144,7 +144,8 @@ int report(const ReportArguments& arguments) {
                                      .to = to,
                                      .quantities = {{Quantity::Kind::kTokens, -1}},
                                      .max_buckets = 1170});
-    writePicture(arguments.chart_path, chartPicture(chart, from, to, "tokens kept, " + sources[0].name));
+    writePicture(arguments.chart_path,
+                 chartPicture(chart, from, to, {.title = "Tokens kept, " + sources[0].name, .unit = "tokens"}));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <set>
 
 #include "class_names.h"
+#include "contact_sheet.h"
 #include "errors.h"
 #include "interrupt.h"
 #include "model_options.h"
@@ -15,7 +20,9 @@
 #include "mpm/source.hpp"
 #include "night.h"
 #include "output.h"
+#include "scene/street.h"
 #include "terminal.h"
+#include "token_history.h"
 #include "verbs.h"
 
 namespace mpm::cli {
@@ -23,13 +30,19 @@ namespace {
 
 struct RunArguments {
   std::vector<std::string> sources;
-  std::string model, folder;
+  std::string model, folder, chart;
   SegmenterOptions options;
   Night night;
   double timeout_s = SourceOptions{}.timeout_s;
   int max_frames = 0;  // 0: all
   bool json = false;
 };
+
+// Ten minutes from frame to frame; the days are about as long as the nights, and the trees green.
+constexpr const char* kDay = "demo:street?seed=7&start=2026-09-20T00:00&step=600&frames=144";
+constexpr const char* kDayFolder = "mpm_day";
+constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
+    {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
 
 // Share of the pixels of each class that occurs, in the order of the classes.
 std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
@@ -58,6 +71,29 @@ Json frameJson(int number, const Frame& frame, const Segmentation& result, const
   for (const auto& [label, area] : classAreas(result.labels)) classes[names[label]] = area;
   return {
       {"frame", number}, {"source", frame.source}, {"tokens", tokens}, {"classes", classes}, {"ms", toJson(result.ms)}};
+}
+
+std::string timeOfDay(const Frame& frame) { return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5); }
+
+// What to look at and what to do next, in words that can be pasted.
+void printHints(const RunArguments& arguments) {
+  namespace fs = std::filesystem;
+  const std::string program = program_invocation_name;
+  const std::string model = arguments.model.empty() ? "" : " --model " + arguments.model;
+  const fs::path folder(arguments.folder);
+  printNote("\nlook at   " + (folder / "day.png").string() + ", then " + (folder / "tokens.png").string());
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+  };
+  const fs::path app = fs::path(program).replace_filename("mpm-monitor");
+  const bool display = named("DISPLAY") || named("WAYLAND_DISPLAY");
+  std::error_code error;
+  const bool has_app = app.has_parent_path() ? fs::exists(app, error) : true;
+  if (display && has_app) printNote("live      " + app.string() + model + " demo:");
+  printNote("yours     " + program + " run PICTURE" + model + " --out pictures");
+  printNote("how good  " + program + " eval \"demo:street?seed=1..4&step=1314000&frames=24\"" + model);
+  printNote("how fast  " + program + " bench" + model + " --image demo:");
 }
 
 // Writes the pictures of each frame, under names that no other frame of this run has.
@@ -103,15 +139,9 @@ std::optional<int> expectedFrames(const FrameSource& source, const RunArguments&
   return frames;
 }
 
-int run(const RunArguments& arguments) {
-  requireModel(arguments.model);
-  Segmenter segmenter(arguments.model, arguments.options);
-  const std::vector<std::string> names = classNames(segmenter.model());
-  std::optional<PictureFolder> pictures;
-  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model());
-
-  // Lines on the same terminal are progress enough.
-  const bool show_progress = stderrIsTerminal() && !stdoutIsTerminal();
+// Every frame of every source to `take`; returns how many there were.
+int forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_progress,
+                 const std::function<void(int, const Frame&, const Segmentation&)>& take) {
   const SourceOptions source_options{.timeout_s = arguments.timeout_s, .stop = &interrupted()};
   std::optional<Progress> progress;
   int frames = 0;
@@ -130,21 +160,68 @@ int run(const RunArguments& arguments) {
       } catch (const Error& error) {
         throw Error(frame->name + ": " + error.what());
       }
-      if (pictures) pictures->write(*frame, result);
-      if (arguments.json)
-        printLine(frameJson(frames, *frame, result, names));
-      else
-        printLine(frameText(*frame, result, names));
-      ++frames;
+      take(frames++, *frame, result);
       progress->step();
     }
   }
-  progress.reset();
+  return frames;
+}
+
+int run(const RunArguments& arguments) {
+  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
+  const std::vector<std::string> names = classNames(segmenter.model());
+  std::optional<PictureFolder> pictures;
+  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model());
+  std::optional<TokenHistory> history;
+  if (!arguments.chart.empty()) history.emplace(segmenter.model());
+
+  // Lines on the same terminal are progress enough.
+  const int frames = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
+                                  [&](int number, const Frame& frame, const Segmentation& result) {
+                                    if (history) history->add(frame, result);
+                                    if (pictures) pictures->write(frame, result);
+                                    if (arguments.json)
+                                      printLine(frameJson(number, frame, result, names));
+                                    else
+                                      printLine(frameText(frame, result, names));
+                                  });
+  if (history) writePicture(arguments.chart, history->chart());
   if (!arguments.json)
     printNote(
         std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +
         (pictures ? pictures->summary() : "nothing written: --out DIR keeps label maps, overlays and merge maps"));
   return interrupted() ? kInterrupted : kOk;
+}
+
+// Mutual Pair Merging over a day of the built-in scene: what there is to see before anything is named.
+int runDay(RunArguments arguments) {
+  arguments.sources = {kDay};
+  if (arguments.folder.empty()) arguments.folder = kDayFolder;
+  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
+  PictureFolder pictures(arguments.folder, segmenter.model());
+  TokenHistory history(segmenter.model());
+  ContactSheet sheet(segmenter.model());
+  const std::vector<std::string> names = classNames(segmenter.model());
+  forEachFrame(arguments, segmenter, stderrIsTerminal(),
+               [&](int number, const Frame& frame, const Segmentation& result) {
+                 history.add(frame, result);
+                 if (arguments.json) printLine(frameJson(number, frame, result, names));
+                 for (const auto& [name, moment] : kMoments) {
+                   if (moment != number) continue;
+                   Frame named = frame;
+                   named.name = name;
+                   pictures.write(named, result);
+                   sheet.add(timeOfDay(frame) + " UTC, " + name, frame.image, result);
+                 }
+               });
+  if (interrupted()) return kInterrupted;
+  if (!arguments.json)
+    for (const std::string& line : history.hours()) printLine(line);
+  const std::filesystem::path folder(arguments.folder);
+  writePicture((folder / "tokens.png").string(), history.chart());
+  if (!sheet.empty()) writePicture((folder / "day.png").string(), sheet.picture());
+  if (!arguments.json) printHints(arguments);
+  return kOk;
 }
 
 }  // namespace
@@ -155,14 +232,17 @@ Verb addRun(CLI::App& mpm) {
   verb->add_option(
           "SOURCE", arguments->sources,
           "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), address (rtsp://, "
-          "http://),\nor the built-in scene (\"demo:street?weather=rain\")")
-      ->required()
+          "http://),\nor the built-in scene (\"demo:street?weather=rain\"). Without one: a day\nof the built-in scene, "
+          "its pictures and its tokens by hour")
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);
   verb->add_option("--out", arguments->folder,
                    "Write NAME_labels.png (8-bit class index, the image's size),\nNAME_overlay.png and NAME_merge.png "
-                   "(each cluster in its mean colour) there")
+                   "(each cluster in its mean colour) there.\nDefault: nowhere; mpm_day without SOURCE")
       ->type_name("DIR");
+  verb->add_option("--chart", arguments->chart,
+                   "Draw the tokens over time (built-in scene only: others do not know\ntheir time)")
+      ->option_text("FILE.png");
   addNight(*verb, arguments->night);
   verb->add_option("--max-frames", arguments->max_frames, "Stop after so many frames")
       ->check(CLI::Range(1, 1 << 30))
@@ -178,12 +258,13 @@ Verb addRun(CLI::App& mpm) {
       "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
       "\"postprocess\"}}.\n\n"
       "Examples:\n"
+      "  mpm run\n"
       "  mpm run street.png --model vit.onnx --out pictures\n"
       "  mpm run 0 --model vit.onnx --json | jq .tokens\n"
-      "  mpm run \"demo:street?seed=7&speed=600\" --model vit.onnx --max-frames 24 --out pictures\n"
+      "  mpm run \"demo:street?seed=7&step=600&frames=144\" --model vit.onnx --chart day.png\n"
       "  mpm run video.avi --model vit.onnx --schedule none --max-frames 100\n"
       "  mpm run rtsp://user:password@camera/stream --model vit.onnx --json\n");
-  return {verb, [arguments] { return run(*arguments); }};
+  return {verb, [arguments] { return arguments->sources.empty() ? runDay(*arguments) : run(*arguments); }};
 }
 
 }  // namespace mpm::cli

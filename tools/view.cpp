@@ -95,11 +95,11 @@ void handleKey(int key, ViewState& state) {
 }
 
 int view(const ViewArguments& arguments) {
-  requireModel(arguments.model);
+  const std::string model = chosenModel(arguments.model);
   // Without a display Qt aborts the process, which is no way to say it.
   if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY") && !std::getenv("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
-  Segmenter segmenter(arguments.model, arguments.options);
+  Segmenter segmenter(model, arguments.options);
   const std::vector<cv::Vec3b> colors = classColors(segmenter.model().facts, segmenter.model().classes);
   const auto source = openSource(arguments.source, {.stop = &interrupted()});
   const bool still = source->size() == 1;

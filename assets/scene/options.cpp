@@ -15,6 +15,7 @@ namespace {
 constexpr std::array<const char*, 6> kWeatherNames = {"clear", "cloudy", "rain", "fog", "snow", "auto"};
 constexpr double kFirstTime = -2208988800;  // 1900, where the formulas of the sun and the moon begin to drift
 constexpr double kLastTime = 4102444800;    // 2100
+constexpr std::uint64_t kMaxStreets = 10000;
 
 [[noreturn]] void refuse(std::string_view key, std::string_view value, const std::string& allowed) {
   throw Error("demo: " + std::string(key) + "=" + std::string(value) + " is not possible: " + allowed);
@@ -66,6 +67,17 @@ Weather parseWeather(std::string_view text) {
   refuse("weather", text, "clear, cloudy, rain, fog, snow or auto");
 }
 
+// "7", or "1..8".
+void parseSeeds(std::string_view text, std::uint64_t& first, std::uint64_t& last) {
+  const auto dots = text.find("..");
+  const bool range = dots != std::string_view::npos;
+  if (!parseNumber(text.substr(0, dots), first) || (range && !parseNumber(text.substr(dots + 2), last)))
+    refuse("seed", text, "a whole number, 0 or more, or several: 1..8");
+  if (!range) last = first;
+  if (last < first || last - first >= kMaxStreets)
+    refuse("seed", text, "ascending, and at most " + std::to_string(kMaxStreets));
+}
+
 void require(bool holds, const char* option, const char* allowed) {
   if (!holds) throw Error(std::string("demo: ") + option + " must be " + allowed);
 }
@@ -75,7 +87,7 @@ void require(bool holds, const char* option, const char* allowed) {
 void StreetOptions::validate() const {
   require(std::isfinite(start) && start >= kFirstTime && start <= kLastTime, "start",
           "between the years 1900 and 2100");
-  require(std::isfinite(speed) && speed >= 0 && speed <= 1e6, "speed", "in 0..1000000 (seconds of scene per second)");
+  require(std::isfinite(speed) && speed >= 0 && speed <= 1e8, "speed", "in 0..100000000 (seconds of scene per second)");
   require(std::isfinite(fps) && fps > 0 && fps <= 1000, "fps", "in (0, 1000]");
   require(size.width >= 64 && size.height >= 64 && size.width <= 4096 && size.height <= 4096, "size",
           "64x64 to 4096x4096 pixels");
@@ -87,12 +99,14 @@ void StreetOptions::validate() const {
   require(frames >= 0, "frames", "0 (endless) or more");
 }
 
-StreetOptions parseStreet(const std::string& text) {
+std::vector<StreetOptions> parseStreets(const std::string& text) {
   const std::string_view all = text;
   const auto question = all.find('?');
-  if (const auto name = all.substr(0, question); name != "street")
+  if (const auto name = all.substr(0, question); !name.empty() && name != "street")
     throw Error("demo: there is no scene '" + std::string(name) + "': demo:street is the one there is");
   StreetOptions options;
+  std::uint64_t last_seed = options.seed;
+  std::optional<double> speed, step;
   std::string_view rest = question == std::string_view::npos ? std::string_view() : all.substr(question + 1);
   while (!rest.empty()) {
     const auto end = rest.find('&');
@@ -102,11 +116,13 @@ StreetOptions parseStreet(const std::string& text) {
     const std::string_view key = pair.substr(0, equals);
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
     if (key == "seed")
-      read(key, value, options.seed, "a whole number, 0 or more");
+      parseSeeds(value, options.seed, last_seed);
     else if (key == "start")
       options.start = parseTime(value);
     else if (key == "speed")
-      read(key, value, options.speed, "seconds of scene per second of film");
+      read(key, value, speed.emplace(), "seconds of scene per second of film");
+    else if (key == "step")
+      read(key, value, step.emplace(), "seconds of scene per frame");
     else if (key == "fps")
       read(key, value, options.fps, "frames per second");
     else if (key == "size")
@@ -127,10 +143,22 @@ StreetOptions parseStreet(const std::string& text) {
       read(key, value, options.frames, "a whole number, 0 for endless");
     else
       throw Error("demo: there is no option '" + std::string(key) +
-                  "': seed, start, speed, fps, size, weather, latitude, longitude, shake, noise, jpeg, frames");
+                  "': seed, start, speed, step, fps, size, weather, latitude, longitude, shake, noise, jpeg, frames");
   }
+  if (speed && step) throw Error("demo: speed and step say the same: leave out one");
+  options.speed = speed ? *speed : step ? *step * options.fps : options.speed;
   options.validate();
-  return options;
+  if (last_seed > options.seed && options.frames == 0)
+    throw Error("demo: several streets need frames=N, or the first one never ends");
+  std::vector<StreetOptions> streets(last_seed - options.seed + 1, options);
+  for (std::size_t i = 0; i < streets.size(); ++i) streets[i].seed += i;
+  return streets;
+}
+
+StreetOptions parseStreet(const std::string& text) {
+  const std::vector<StreetOptions> streets = parseStreets(text);
+  if (streets.size() > 1) throw Error("demo: one street is wanted here, '" + text + "' names several");
+  return streets.front();
 }
 
 std::string formatTime(double unix_time) {

@@ -43,6 +43,17 @@ TEST(Bench, PrintsARowPerVariant) {
   EXPECT_GT(json["gemm_peak_gflops"]["fp32"], 0);
 }
 
+TEST(Bench, TakesFramesOfTheScene) {
+  const auto gflop = [](const std::string& image) {
+    const CommandResult result = mpmCommand(
+        benchArguments({"--schedule", "none", "--schedule", "1,2", "--image", image, "--batch", "2", "--json"}));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.json()["variants"][1]["gflop"];
+  };
+  // What is merged away tells the images apart.
+  EXPECT_NE(gflop("demo:street?size=96x64&seed=3"), gflop("demo:street?size=96x64&start=2026-12-21T23:00"));
+}
+
 TEST(Bench, APeerThatCannotRunIsARowThatSaysWhy) {
   const CommandResult result = mpmCommand(benchArguments(
       {"--schedule", "none", "--peers", "onnxruntime", "--peer-python", "/nonexistent/python", "--json"}));

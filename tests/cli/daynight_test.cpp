@@ -65,17 +65,10 @@ TEST(DayNight, WritesBothMergeMapsSideBySide) {
 
 TEST(DayNight, RefusesWhatMakesNoSense) {
   expectFailure(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "none"}), 1, {"merges no tokens"});
-  expectFailure(mpmCommand({"daynight", kScene}), 2, {"--model"});
   expectFailure(mpmCommand({"run", kScene, "--model", kSegmenter, "--schedule", "1,2", "--night", "1.5"}), 2,
                 {"--night"});
   expectFailure(mpmCommand({"run", "demo:street?sead=7", "--model", kSegmenter, "--schedule", "1,2"}), 1,
                 {"'sead'", "seed"});
-}
-
-TEST(EvalOfTheScene, NeedsTheClassesOfTheScene) {
-  expectFailure(mpmCommand({"eval", kScene, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"cyclist"});
-  expectFailure(mpmCommand({"eval", "--model", kSegmenter}), 2, {"--images"});
-  expectFailure(mpmCommand({"eval", kScene, "--images", "x", "--labels", "y", "--model", kSegmenter}), 2, {"not both"});
 }
 
 }  // namespace

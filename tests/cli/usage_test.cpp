@@ -47,14 +47,8 @@ TEST(Usage, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(Usage, AsksForWhatIsMissing) {
-  expectFailure(mpmCommand({"run", "--model", "m.onnx"}), 2, {"SOURCE"});
   expectFailure(mpmCommand({"convert", "m.onnx"}), 2, {"-o"});
   expectFailure(mpmCommand({"eval", "--model", "m.onnx", "--images", "x"}), 2, {"--labels"});
-}
-
-TEST(Usage, SaysHowToGetAModel) {
-  expectFailure(mpmCommand({"run", "a.png"}), 2, {"no model", "--model", "torch.onnx.export", "mpm convert"});
-  expectFailure(mpmCommand({"eval", "--images", "a", "--labels", "b"}), 2, {"no model"});
 }
 
 TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {

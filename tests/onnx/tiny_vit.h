@@ -68,7 +68,7 @@ class TinyVit {
  public:
   static constexpr int kDim = 24, kHeads = 2, kHeadDim = 12, kHidden = 20, kBlocks = 3, kPatch = 4, kGridH = 3,
                        kGridW = 5;
-  static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 6;
+  static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 9;
 
   explicit TinyVit(Dialect dialect, unsigned seed = 7);
 

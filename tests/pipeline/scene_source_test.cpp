@@ -21,8 +21,25 @@ TEST(SceneSource, FramesCarryTheirTruth) {
     EXPECT_EQ(frame->name, i == 0 ? "street_000000" : "street_000001");
     EXPECT_EQ(frame->source, text);
     EXPECT_EQ(frame->unix_time, street.options().start + 60 * i);
+    EXPECT_EQ(frame->sun_elevation, expected.truth.sun_elevation_deg);
+    EXPECT_EQ(frame->night, expected.truth.is_night);
     EXPECT_EQ(cv::norm(frame->image, expected.image, cv::NORM_INF), 0);
     EXPECT_EQ(cv::norm(frame->labels, expected.labels, cv::NORM_INF), 0);
+  }
+  EXPECT_FALSE(source->next().has_value());
+}
+
+TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
+  const std::string options = "&size=64x64&step=43200&start=2026-06-21T00:00&frames=2";
+  const auto source = openSource("demo:street?seed=3..4" + options);
+  EXPECT_EQ(source->size(), 4);
+  for (int i = 0; i < 4; ++i) {
+    const std::optional<Frame> frame = source->next();
+    ASSERT_TRUE(frame.has_value());
+    scene::Street street(scene::parseStreet("street?seed=" + std::to_string(3 + i / 2) + options));
+    EXPECT_EQ(cv::norm(frame->image, street.frame(i % 2)->image, cv::NORM_INF), 0);
+    EXPECT_EQ(frame->index, i);
+    EXPECT_EQ(frame->night, i % 2 == 0);
   }
   EXPECT_FALSE(source->next().has_value());
 }

@@ -34,6 +34,31 @@ TEST(StreetOptions, DefaultsNeedNoText) {
   EXPECT_EQ(parseStreet("street?").seed, StreetOptions().seed);
 }
 
+TEST(StreetOptions, SeveralStreetsDifferInTheirSeed) {
+  const auto streets = parseStreets("street?seed=3..5&frames=2&size=96x64");
+  ASSERT_EQ(streets.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(streets[i].seed, 3 + i);
+    EXPECT_EQ(streets[i].size, cv::Size(96, 64));
+    EXPECT_EQ(streets[i].frames, 2);
+  }
+  EXPECT_EQ(parseStreets("street?seed=7..7").size(), 1u);
+  EXPECT_EQ(parseStreets("").front().seed, StreetOptions().seed);
+  EXPECT_MPM_ERROR(parseStreets("street?seed=1..2"), "frames=N");
+  EXPECT_MPM_ERROR(parseStreets("street?seed=2..1&frames=1"), "seed=2..1");
+  EXPECT_MPM_ERROR(parseStreets("street?seed=1..&frames=1"), "seed=1..");
+  EXPECT_MPM_ERROR(parseStreets("street?seed=0..18446744073709551615&frames=1"), "at most");
+  EXPECT_MPM_ERROR(parseStreet("street?seed=1..2&frames=1"), "one street");
+}
+
+TEST(StreetOptions, StepIsTheSpeedOfAFrame) {
+  EXPECT_EQ(parseStreet("street?step=600&start=0&frames=3").timeOf(2), 1200);
+  EXPECT_EQ(parseStreet("street?step=1314000&fps=2&start=0").timeOf(24), 365 * 86400);
+  EXPECT_MPM_ERROR(parseStreet("street?step=600&speed=1"), "speed and step");
+  EXPECT_MPM_ERROR(parseStreet("street?step=-1"), "speed");
+  EXPECT_MPM_ERROR(parseStreet("street?step=often"), "step=often");
+}
+
 TEST(StreetOptions, TimesAreUtcToTheSecond) {
   EXPECT_EQ(parseStreet("street?start=1970-01-02T00:00:01").start, 86401);
   EXPECT_EQ(parseStreet("street?start=2024-02-29T23:59").start, 1709251140);

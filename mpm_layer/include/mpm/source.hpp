@@ -17,7 +17,10 @@ struct Frame {
   std::string source;  ///< the image's path, else the source as the user wrote it; without credentials
   int index = 0;       ///< 0-based within the source
   cv::Mat labels{};    ///< CV_8U class of each pixel where the source knows the truth (demo:), else empty
-  std::optional<double> unix_time{};  ///< s, the moment that the frame shows, where the source knows it (demo:)
+  // The moment that the frame shows, where the source knows it (demo:).
+  std::optional<double> unix_time{};      ///< s
+  std::optional<double> sun_elevation{};  ///< of its centre above the flat horizon, degrees
+  std::optional<bool> night{};            ///< civil twilight is over
 };
 
 struct SourceOptions {
@@ -39,9 +42,10 @@ class MPM_API FrameSource {
 };
 
 /// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera ("0" or
-/// /dev/video0), a URL (rtsp://, http://, https://), or the built-in scene ("demo:street?weather=rain&frames=100";
-/// assets/scene/street.h has its keys). Cameras and rtsp:// give their latest frame and drop those that
-/// come while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
+/// /dev/video0), a URL (rtsp://, http://, https://), or the built-in scene ("demo:street?weather=rain&frames=100",
+/// also of several streets: "demo:street?seed=1..8&frames=24"; assets/scene/street.h has its keys). Cameras and rtsp://
+/// give their latest frame and drop those that come while the caller is busy; everything else gives every frame. Throws
+/// mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
 /// `text` with the user and password of a URL replaced by "***", also where its query carries them.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "cli/street_model.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Day : public ::testing::Test {
+ protected:
+  void SetUp() override { writeStreetModel(model_); }
+
+  CommandResult run(std::vector<std::string> more, const std::string& display = "") const {
+    more.insert(more.begin(), "run");
+    more.insert(more.end(), {"--model", model_, "--schedule", "1,2"});
+    return mpmCommand(more, {.environment = {{"DISPLAY", display}, {"WAYLAND_DISPLAY", ""}}});
+  }
+
+  TemporaryFolder folder_;
+  const std::string model_ = folder_ / "street.onnx";
+};
+
+// Six hours of it, dawn included.
+TEST_F(Day, WithoutASourceADayOfTheSceneIsShown) {
+  const CommandResult result = run({"--max-frames", "36", "--out", folder_ / "day"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = result.lines();
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_THAT(lines[0], HasSubstr("block 2"));
+  EXPECT_THAT(lines[1], ::testing::MatchesRegex("00:00 +night +15 .* %"));
+  EXPECT_THAT(lines[6], ::testing::StartsWith("05:00"));
+  for (const char* name : {"day.png", "tokens.png", "dawn_labels.png", "dawn_overlay.png", "dawn_merge.png"})
+    EXPECT_FALSE(cv::imread(folder_ / ("day/" + std::string(name))).empty()) << name;
+  EXPECT_THAT(result.err, HasSubstr("look at   " + (folder_ / "day/day.png")));
+  EXPECT_THAT(result.err, HasSubstr(" bench --model " + model_));
+}
+
+TEST_F(Day, TheTableHoldsTheMeansOfEachHour) {
+  const auto frames = run({"--max-frames", "12", "--out", folder_ / "a", "--json"}).jsonLines();
+  const auto lines = run({"--max-frames", "12", "--out", folder_ / "b"}).lines();
+  ASSERT_EQ(frames.size(), 12u);
+  ASSERT_EQ(lines.size(), 3u);
+  for (int hour = 0; hour < 2; ++hour) {
+    std::string expected;
+    for (int k = 1; k <= 2; ++k) {
+      double mean = 0;
+      for (int i = 0; i < 6; ++i) mean += frames[6 * hour + i]["tokens"][k].get<double>() / 6;
+      char text[32];
+      std::snprintf(text, sizeof text, "%10.1f", mean);
+      expected += text;
+    }
+    EXPECT_THAT(lines[hour + 1], HasSubstr(expected));
+  }
+}
+
+TEST_F(Day, TheChartShadesTheNight) {
+  const std::string chart = folder_ / "chart.png";
+  const std::string noon_to_noon = "demo:street?size=64x64&start=2026-03-20T12:00&step=3600&frames=25";
+  ASSERT_EQ(run({noon_to_noon, "--chart", chart}).exit_code, 0);
+  const cv::Mat picture = cv::imread(chart);
+  ASSERT_EQ(picture.size(), cv::Size(1280, 480));
+  // The lightest colour of the plot's columns is its background.
+  cv::Mat columns;
+  cv::reduce(picture(cv::Rect(82, 60, 1166, 358)).clone().reshape(3), columns, 0, cv::REDUCE_MAX);
+  const auto isWhite = [&](double share) {
+    return columns.at<cv::Vec3b>(cvRound(share * (columns.cols - 1))) == cv::Vec3b::all(255);
+  };
+  EXPECT_TRUE(isWhite(0.1));
+  EXPECT_FALSE(isWhite(0.45));
+  EXPECT_TRUE(isWhite(0.9));
+}
+
+TEST_F(Day, AChartNeedsTimes) {
+  writeImage(folder_ / "a.png", 40, 60);
+  expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2, {"a.png", "does not know its time"});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "chart.png"));
+}
+
+TEST_F(Day, WhereThereIsADisplayTheHintNamesTheApp) {
+  const bool built = std::filesystem::exists(std::string(MPM_BINARY_DIR) + "/mpm-monitor");
+  const std::vector<std::string> short_day = {"--max-frames", "1", "--out", folder_ / "out"};
+  EXPECT_THAT(run(short_day).err, ::testing::Not(HasSubstr("mpm-monitor")));
+  const std::string hint = run(short_day, ":0").err;
+  EXPECT_EQ(hint.find("mpm-monitor --model " + model_) != std::string::npos, built) << hint;
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "mpm/default_model.hpp"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An installation with nothing but the library, which the command then runs with.
+class DefaultModel : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(library_);
+    fs::copy_file(MPM_LIBRARY, fs::path(library_) / MPM_LIBRARY_SONAME);
+  }
+
+  CommandResult command(const std::vector<std::string>& arguments, const std::string& named = "") const {
+    return mpmCommand(arguments, {.environment = {{"LD_LIBRARY_PATH", library_}, {"MPM_MODEL", named}}});
+  }
+
+  TemporaryFolder folder_;
+  const std::string library_ = folder_ / "lib/some-architecture";
+};
+
+TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"run"},
+                                               {"run", "a.png"},
+                                               {"info"},
+                                               {"bench"},
+                                               {"daynight", "demo:"},
+                                               {"eval", "--images", "a", "--labels", "b"},
+                                               {"monitor", "0", "--db", folder_ / "a.db"}})
+    expectFailure(command(verb), 2, {"no model", "--model", "torch.onnx.export", "mpm convert", verb[0]});
+}
+
+TEST_F(DefaultModel, StandsInTheInstallationOfTheLibrary) {
+  fs::create_directories(folder_ / "share/mpm/models");
+  const std::string model = folder_ / "share/mpm/models/street_vit_t16.onnx";
+  fs::copy_file(kSegmenter, model);
+  const auto pathOf = [](const CommandResult& result) { return result.json()["path"].get<std::string>(); };
+  EXPECT_TRUE(fs::equivalent(pathOf(command({"info", "--json"})), model));
+  EXPECT_EQ(pathOf(command({"info", "--json"}, kClassifier)), kClassifier) << "MPM_MODEL comes first";
+  EXPECT_EQ(pathOf(command({"info", kSegmenter, "--json"}, kClassifier)), kSegmenter) << "a name before both";
+
+  writeImage(folder_ / "a.png", 40, 60);
+  const CommandResult result = command({"run", folder_ / "a.png", "--schedule", "1,2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.json()["tokens"][0], 32);
+}
+
+TEST_F(DefaultModel, OneThatIsNamedAndMissingIsAnError) {
+  expectFailure(command({"info"}, "/nonexistent/m.onnx"), 1, {"/nonexistent/m.onnx"});
+}
+
+TEST(ShippedModel, SeesWhatIsTrue) {
+  const std::string model = defaultModel();
+  if (model.empty()) GTEST_SKIP() << "models/street_vit_t16.onnx is not there";
+  const auto info = mpmCommand({"info", "--json"}).json();
+  EXPECT_EQ(info["path"], model);
+  EXPECT_FALSE(info["converted"]);
+  const CommandResult result =
+      mpmCommand({"eval", "demo:street?seed=11..12&start=2026-09-20T00:00&step=43200&frames=2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto scores = result.json();
+  EXPECT_EQ(scores["day"]["images"], 2);
+  EXPECT_EQ(scores["night"]["images"], 2);
+  EXPECT_GT(scores["day"]["miou"], 55);
+  EXPECT_GT(scores["night"]["miou"], 40);
+  EXPECT_LT(scores["tokens_mean"].back(), 0.75 * scores["tokens_mean"][0].get<double>());
+}
+
+}  // namespace
+}  // namespace mpm::test

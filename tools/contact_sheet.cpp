@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contact_sheet.h"
+
+#include <algorithm>
+#include <numeric>
+#include <opencv2/imgproc.hpp>
+
+#include "class_names.h"
+#include "lettering.h"
+#include "mpm/pictures.hpp"
+#include "output.h"
+
+namespace mpm::cli {
+namespace {
+
+constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegend = 32;
+
+}  // namespace
+
+void ContactSheet::add(const std::string& title, const cv::Mat& image, const Segmentation& result) {
+  // Drawn at the size of the sheet, so that the borders of the clusters stay sharp.
+  const cv::Size size(kWidth, image.rows * kWidth / image.cols);
+  cv::Mat small;
+  cv::resize(image, small, size, 0, 0, cv::INTER_AREA);
+  Column column{title, "tokens " + tokensText(result.tokens), {small}};
+  if (!result.labels.empty()) {
+    cv::Mat labels;
+    cv::resize(result.labels, labels, size, 0, 0, cv::INTER_NEAREST);
+    column.pictures.push_back(overlayPicture(small, labels, classColors(model_.facts, model_.classes), 0.6));
+    for (int y = 0; y < labels.rows; ++y)
+      for (int x = 0; x < labels.cols; ++x)
+        areas_[labels.ptr<unsigned char>(y)[x]] += 1.0 / static_cast<double>(labels.total());
+  }
+  if (!result.cluster_of_token.empty())
+    column.pictures.push_back(mergePicture(small, result.cluster_of_token.back(), result.grid));
+  columns_.push_back(std::move(column));
+}
+
+cv::Mat ContactSheet::picture() const {
+  const int columns = static_cast<int>(columns_.size());
+  int height = 0;
+  for (const Column& column : columns_) {
+    int own = kTitle + kCaption;
+    for (const cv::Mat& picture : column.pictures) own += picture.rows + kGap;
+    height = std::max(height, own);
+  }
+  cv::Mat sheet((height + kLegend) * kSupersampling, (columns * (kWidth + kGap) + kGap) * kSupersampling, CV_8UC3,
+                cv::Scalar::all(255));
+  std::vector<std::pair<cv::Rect, const cv::Mat*>> places;
+  for (int i = 0; i < columns; ++i) {
+    const int x = kGap + i * (kWidth + kGap);
+    int y = kTitle;
+    write(sheet, columns_[i].title, x, y - 14, 0, 14);
+    for (const cv::Mat& picture : columns_[i].pictures) {
+      places.emplace_back(cv::Rect(x, y, picture.cols, picture.rows), &picture);
+      y += picture.rows + kGap;
+    }
+    write(sheet, columns_[i].caption, x, y + 12, 0, 12);
+  }
+
+  std::vector<int> classes(areas_.size());
+  std::iota(classes.begin(), classes.end(), 0);
+  std::stable_sort(classes.begin(), classes.end(), [this](int a, int b) { return areas_[a] > areas_[b]; });
+  const std::vector<std::string> names = classNames(model_);
+  const std::vector<cv::Vec3b> colors = classColors(model_.facts, model_.classes);
+  double x = kGap;
+  for (int label : classes) {
+    if (areas_[label] == 0 || x + 24 + textWidth(names[label], 12) > columns * (kWidth + kGap)) break;
+    cv::rectangle(sheet, at(x, height), at(x + 16, height + 16), colors[label], cv::FILLED);
+    cv::rectangle(sheet, at(x, height), at(x + 16, height + 16), kInk, kSupersampling);
+    write(sheet, names[label], x + 24, height + 13, 0, 12);
+    x += 24 + textWidth(names[label], 12) + 24;
+  }
+  sheet = reduced(sheet);
+  for (const auto& [place, picture] : places) picture->copyTo(sheet(place));
+  return sheet;
+}
+
+}  // namespace mpm::cli

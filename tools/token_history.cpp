@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "token_history.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "chart_picture.h"
+#include "errors.h"
+#include "output.h"
+
+namespace mpm::cli {
+namespace {
+
+constexpr double kCivilTwilight = 6;  // degrees that the sun sinks before it is night
+
+std::string cell(const std::string& text, int width) {
+  return std::string(static_cast<std::size_t>(std::max(1, width - static_cast<int>(text.size()))), ' ') + text;
+}
+
+}  // namespace
+
+void TokenHistory::add(const Frame& frame, const Segmentation& result) {
+  if (!frame.unix_time || !frame.sun_elevation)
+    throw UsageError("'" + frame.source +
+                     "' does not know its time, only the built-in scene does; 'mpm monitor' and 'mpm report --chart' "
+                     "draw a camera's days");
+  Moment& moment = moments_[*frame.unix_time];
+  moment.sun_elevation = *frame.sun_elevation;
+  moment.tokens.push_back(result.tokens);
+}
+
+cv::Mat TokenHistory::chart() const {
+  using namespace monitor;
+  ChartText text{.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging",
+                 .unit = "tokens"};
+  for (int block : model_.schedule) text.series.push_back("merged before block " + std::to_string(block));
+  const std::size_t first = model_.schedule.empty() ? 0 : 1;  // without merging there is the full count alone
+  Chart chart;
+  const auto ms = [](double seconds) { return static_cast<UnixMs>(std::llround(seconds * kSecondMs)); };
+  if (moments_.empty()) return chartPicture(chart, 0, 0, text);
+  const UnixMs from = ms(moments_.begin()->first), last = ms(moments_.rbegin()->first);
+  chart.bucket_ms = moments_.size() > 1 ? (last - from) / static_cast<UnixMs>(moments_.size() - 1) : UnixMs{kMinuteMs};
+  for (const auto& [time, moment] : moments_) {
+    ChartBucket bucket;
+    bucket.start = ms(time) - chart.bucket_ms / 2;
+    bucket.samples = static_cast<std::int64_t>(moment.tokens.size());
+    bucket.night = std::clamp(-moment.sun_elevation / kCivilTwilight, 0.0, 1.0);
+    for (std::size_t k = first; k < moment.tokens.front().size(); ++k) {
+      Spread spread{bucket.samples, 0, moment.tokens.front()[k], moment.tokens.front()[k]};
+      for (const std::vector<double>& tokens : moment.tokens) {
+        spread.mean += tokens[k] / static_cast<double>(bucket.samples);
+        spread.min = std::min(spread.min, tokens[k]);
+        spread.max = std::max(spread.max, tokens[k]);
+      }
+      bucket.values.push_back(spread);
+    }
+    chart.buckets.push_back(std::move(bucket));
+  }
+  return chartPicture(chart, from, last + chart.bucket_ms, text);
+}
+
+std::vector<std::string> TokenHistory::hours() const {
+  struct Hour {
+    int frames = 0;
+    double sun_elevation = 0;
+    std::vector<double> tokens;
+  };
+  std::array<Hour, 24> hours;
+  for (const auto& [time, moment] : moments_) {
+    Hour& hour = hours[static_cast<std::size_t>(std::floor(time / 3600) - 24 * std::floor(time / 86400))];
+    for (const std::vector<double>& tokens : moment.tokens) {
+      ++hour.frames;
+      hour.tokens.resize(tokens.size());
+      hour.sun_elevation += (moment.sun_elevation - hour.sun_elevation) / hour.frames;
+      for (std::size_t k = 0; k < tokens.size(); ++k) hour.tokens[k] += (tokens[k] - hour.tokens[k]) / hour.frames;
+    }
+  }
+  std::string heading = "hour (UTC)  light       tokens";
+  for (int block : model_.schedule) heading += cell("block " + std::to_string(block), 10);
+  std::vector<std::string> lines = {heading + cell("merged", 10)};
+  for (std::size_t h = 0; h < hours.size(); ++h) {
+    const Hour& hour = hours[h];
+    if (hour.frames == 0) continue;
+    std::string light = hour.sun_elevation < -kCivilTwilight ? "night" : hour.sun_elevation < 0 ? "twilight" : "day";
+    light.resize(10, ' ');
+    std::string line =
+        (h < 10 ? "0" : "") + std::to_string(h) + ":00       " + light + cell(fixed(hour.tokens[0], 0), 8);
+    for (std::size_t k = 1; k < hour.tokens.size(); ++k) line += cell(fixed(hour.tokens[k], 1), 10);
+    lines.push_back(line + cell(fixed(100 * (1 - hour.tokens.back() / hour.tokens.front()), 1) + " %", 10));
+  }
+  return lines;
+}
+
+}  // namespace mpm::cli
