@@ -234,6 +234,12 @@ TEST_F(BadFile, ConstantThatWouldFillTheMemory) {
   expectError("node 'huge' (ConstantOfShape)");
 }
 
+// What libFuzzer found (scripts/fuzz.sh).
+TEST_F(BadFile, HeadOfUnknownShape) {
+  path = std::string(MPM_TEST_DATA_DIR) + "/fuzz/head_of_unknown_shape.onnx";
+  expectError("unknown shape");
+}
+
 TEST_F(BadFile, Facts) {
   write(goodBytes());
   const auto json = [&](const std::string& text) { std::ofstream(folder / "model.json") << text; };

@@ -27,13 +27,14 @@ std::string bare(std::string name) {
 /// A white list: what is not on it may parse and still be computed wrong (docs of the converter give the cases).
 void Emitter::requireStock(const Node& node) const {
   const auto no = [&](const std::string& found) { refuse(node, found, kStock); };
+  if (node.domain != kCanonical && !node.domain.empty()) no("an op of domain '" + node.domain + "'");
+  for (const int value : node.outputs) {
+    if (!graph_.shape(value)) no("an output of unknown shape");
+  }
+  if (!graph_.shape(node.input(0)) && !graph_.constant(node.input(0))) no("an input of unknown shape");
   if (node.domain == kCanonical) {
     if (node.op == "L2Normalize") no("a division by a length, which OpenCV takes over the whole image");
     return;
-  }
-  if (!node.domain.empty()) no("an op of domain '" + node.domain + "'");
-  for (const int value : node.outputs) {
-    if (!graph_.shape(value)) no("an output of unknown shape");
   }
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {
@@ -87,7 +88,8 @@ void Emitter::requireStock(const Node& node) const {
   if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
     no("weights that are not constant");
   }
-  if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
+  if (node.op == "ReduceMean" &&
+      (out.size() != 4 || graph_.constant(node.input(0)) || graph_.shape(node.input(0))->size() != 4))
     no("a mean over other axes than those of a map");
   if (!isOneOf(node.op, {"Conv",       "ConvTranspose", "BatchNormalization",
                          "MaxPool",    "AveragePool",   "GlobalAveragePool",
