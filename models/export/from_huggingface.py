@@ -53,7 +53,8 @@ def main(arguments=None):
     if not mean or not std:
         raise ExportError(f"{folder / 'preprocessor_config.json'}: no image_mean and image_std")
 
-    weights = next((path for path in (folder / "model.safetensors", folder / "pytorch_model.bin") if path.is_file()), None)
+    files = (folder / "model.safetensors", folder / "pytorch_model.bin")
+    weights = next((path for path in files if path.is_file()), None)
     if not weights:
         raise ExportError(f"{folder}: neither model.safetensors nor pytorch_model.bin")
     checkpoint = recipe.load(weights)
@@ -70,7 +71,8 @@ def main(arguments=None):
     if options.head:
         state, layout = recipe.add_head(state, layout, options.head)
     classes = [] if options.head else sidecar.class_list(config.get("id2label") or [], folder / "config.json")
-    recipe.write(options, state, layout, (mean, std), classes, {"mode": "bicubic", "antialias": kind == "dinov2_with_registers"})
+    recipe.write(options, state, layout, (mean, std), classes,
+                 {"mode": "bicubic", "antialias": kind == "dinov2_with_registers"})
 
 
 if __name__ == "__main__":

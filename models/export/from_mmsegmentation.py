@@ -10,8 +10,8 @@ import tensors
 from tensors import ExportError
 
 EXAMPLE = """\
-The files of https://github.com/open-mmlab/mmsegmentation, configs/segmenter/README.md, column "download". Names and colours
-of the classes are in them. Segmenter-Mask with ViT-T/16 on ADE20K:
+The files of https://github.com/open-mmlab/mmsegmentation, configs/segmenter/README.md, column "download". Names and
+colours of the classes are in them. Segmenter-Mask with ViT-T/16 on ADE20K:
 
   python3 models/export/from_mmsegmentation.py \\
       segmenter_vit-t_mask_8x1_512x512_160k_ade20k_20220105_151706-ffcf7509.pth -o segmenter_t.onnx

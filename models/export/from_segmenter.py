@@ -11,8 +11,8 @@ import tensors
 from tensors import ExportError
 
 EXAMPLE = """\
-The model zoo in https://github.com/rstrudel/segmenter (README) has two files per model: put checkpoint.pth ("model") and
-variant.yml ("config") into one folder. Class names and colours of ADE20K: segm/data/config/ade20k.yml of that repository.
+The model zoo in https://github.com/rstrudel/segmenter (README) has two files per model: put checkpoint.pth ("model")
+and variant.yml ("config") into one folder. Class names and colours of ADE20K: segm/data/config/ade20k.yml there.
 Seg-T-Mask/16 on ADE20K:
 
   python3 models/export/from_segmenter.py seg_tiny_mask/checkpoint.pth --classes ade20k.yml -o seg_tiny_mask.onnx
@@ -41,14 +41,16 @@ def read_variant(path):
 
 def main(arguments=None):
     options = recipe.parser(__doc__, ("checkpoint.pth", "what Segmenter's training wrote"), EXAMPLE)
-    options.add_argument("--variant", type=pathlib.Path, metavar="FILE", help="default: variant.yml beside the checkpoint")
+    options.add_argument("--variant", type=pathlib.Path, metavar="FILE",
+                         help="default: variant.yml beside the checkpoint")
     options = options.parse_args(arguments)
 
     facts, heads, normalisation = read_variant(options.variant or options.checkpoint.with_name("variant.yml"))
     checkpoint = recipe.load(options.checkpoint)
     with recipe.naming_the_file(options.checkpoint):
         state = recipe.tensors_in(checkpoint, "model")
-        layout = tensors.read_layout(recipe.shapes_of(state), tensors.SEGMENTER, heads=heads, grid=facts["grid"], eps=1e-5)
+        layout = tensors.read_layout(recipe.shapes_of(state), tensors.SEGMENTER, heads=heads, grid=facts["grid"],
+                                     eps=1e-5)
         if layout.head == "features":
             raise ExportError("no decoder: neither 'decoder.cls_emb' nor 'decoder.head.weight'")
         for name, said in facts.items():

@@ -31,8 +31,8 @@ def check_architecture(config):
     """What the tensors cannot show: another activation, norms elsewhere."""
     name, arguments = config.get("architecture", ""), config.get("model_args") or {}
     if any(part in name for part in ("quickgelu", "siglip", "rpn")) or arguments.get("act_layer", "gelu") != "gelu":
-        raise ExportError(f"'{name}' has another activation or order of norms than a plain ViT: export it with timm and "
-                          "torch.onnx")
+        raise ExportError(f"'{name}' has another activation or order of norms than a plain ViT: export it with timm "
+                          "and torch.onnx")
 
 
 def main(arguments=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the from_*.py scripts share: reading checkpoints, their options, writing ONNX. PyTorch is imported when needed."""
+"""What the from_*.py scripts share: reading checkpoints, their options, writing ONNX. PyTorch is imported late."""
 
 import argparse
 import contextlib
@@ -58,8 +58,8 @@ def parser(description, checkpoint, example):
     result.add_argument("-o", "--out", type=pathlib.Path, required=True, metavar="OUT.onnx",
                         help="the file to write; OUT.json is written beside it")
     result.add_argument("--input-size", type=size, metavar="HxW",
-                        help="input of the network in pixels, multiples of the patch; positions are resized as the source "
-                        "does it. Default: what it was trained with")
+                        help="input of the network in pixels, multiples of the patch; positions are resized as the "
+                        "source does it. Default: what it was trained with")
     result.add_argument("--classes", type=pathlib.Path, metavar="FILE",
                         help="class names: a name a line, JSON, or YAML (README.md)")
     return result
@@ -67,9 +67,9 @@ def parser(description, checkpoint, example):
 
 def add_head_options(result):
     result.add_argument("--head", type=pathlib.Path, metavar="FILE",
-                        help="a linear head: 'weight' {classes, width} and 'bias' {classes} in .pth or .safetensors, under "
-                        "any prefix, perhaps with a batch norm before it. One of {classes, 2 width} is a classifier over "
-                        "class token and mean patch. Without it the model's own classifier is exported")
+                        help="a linear head: 'weight' {classes, width} and 'bias' {classes} in .pth or .safetensors, "
+                        "under any prefix, perhaps with a batch norm before it. One of {classes, 2 width} is a "
+                        "classifier over class token and mean patch. Without it the model's own classifier is exported")
 
 
 def run(script, arguments=None):
@@ -106,9 +106,10 @@ def load(path):
         except pickle.UnpicklingError as error:
             named = re.search(r"GLOBAL (\S+)", str(error))
             raise ExportError(
-                f"not opened: to read it, code that it names would have to run{f' ({named[1]})' if named else ''}. If you "
-                "trust where it is from, save its tensors alone: python3 -c \"import torch; c = torch.load('IN.pth', "
-                "map_location='cpu', weights_only=False); torch.save(c.get('state_dict', c.get('model', c)), 'OUT.pth')\""
+                f"not opened: to read it, code that it names would have to run{f' ({named[1]})' if named else ''}. If "
+                "you trust where it is from, save its tensors alone: python3 -c \"import torch; c = torch.load("
+                "'IN.pth', map_location='cpu', weights_only=False); torch.save(c.get('state_dict', c.get('model', c)), "
+                "'OUT.pth')\""
             ) from None
         except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
             reason = str(error).partition("\n")[0][:120] or "it ends too early"
@@ -187,8 +188,8 @@ def write(options, state, layout, normalisation, classes, resize):
         classes = sidecar.read_classes(options.classes)
     if options.input_size:
         if any(side % layout.patch for side in options.input_size):
-            raise ExportError(f"--input-size {options.input_size[0]}x{options.input_size[1]}: both must be multiples of "
-                              f"the patch, {layout.patch}")
+            raise ExportError(f"--input-size {options.input_size[0]}x{options.input_size[1]}: both must be multiples "
+                              f"of the patch, {layout.patch}")
         grid = tuple(side // layout.patch for side in options.input_size)
         if grid != layout.grid:
             state = state | {"encoder.pos_embed": resized_positions(
@@ -212,8 +213,8 @@ def export(torch, model, layout, path):
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             torch.onnx.export(model, (image,), str(path), input_names=["image"], output_names=["logits"],
-                              dynamic_shapes={"image": {0: torch.export.Dim("batch", min=1)}}, opset_version=18, dynamo=True,
-                              external_data=False, verbose=False)
+                              dynamic_shapes={"image": {0: torch.export.Dim("batch", min=1)}}, opset_version=18,
+                              dynamo=True, external_data=False, verbose=False)
     except ImportError as error:
         raise ExportError(f"{error}: pip install -r models/export/requirements.txt") from None
 

@@ -72,7 +72,7 @@ def read_json(path):
 
 
 def read_classes(path):
-    """.json: a list, {"0": name}, or another MODEL.json; .yml: a list as in Segmenter's ade20k.yml; else a name a line."""
+    """.json: a list, {"0": name}, or another MODEL.json; .yml: as in Segmenter's ade20k.yml; else a name a line."""
     suffix = pathlib.Path(path).suffix.lower()
     if suffix in (".yml", ".yaml"):
         entries = read_yaml(path)

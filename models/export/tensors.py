@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What public checkpoints call their tensors, and how each becomes one of ours. Names and shapes only: no torch here.
 
-Our names are those of Segmenter and timm, as in mpm-train. A source is a Naming: our names written in its words. Nothing
-is guessed: a tensor that is missing, unknown or of another shape is an error that names it as the checkpoint does.
+Our names are those of Segmenter and timm, as in mpm-train. A source is a Naming: our names written in its words.
+Nothing is guessed: a tensor that is missing, unknown or of another shape is an error that names it as the checkpoint
+does.
 """
 
 import math
@@ -366,8 +367,8 @@ def read_head(shapes):
     linear heads published with DINOv2."""
     matrices = [name for name, shape in shapes.items() if len(shape) in (2, 4)]
     if len(matrices) != 1 or not matrices[0].endswith("weight") or tuple(shapes[matrices[0]][2:]) not in ((), (1, 1)):
-        raise ExportError("a linear head is one 'weight' of {classes, width} or {classes, width, 1, 1} with its 'bias'; "
-                          f"found {', '.join(f'{n} {tuple(shapes[n])}' for n in matrices) or 'no matrix'}")
+        raise ExportError("a linear head is one 'weight' of {classes, width} or {classes, width, 1, 1} with its "
+                          f"'bias'; found {', '.join(f'{n} {tuple(shapes[n])}' for n in matrices) or 'no matrix'}")
     weight = matrices[0]
     classes, inputs = shapes[weight][:2]
     expected = {weight.removesuffix("weight") + "bias": (classes,)}

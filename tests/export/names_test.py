@@ -20,7 +20,7 @@ import tensors
 from tensors import ExportError, Layout
 
 SMALL = {"dim": 128, "blocks": 2}
-# Every source: shapes as published, with small sizes; its naming; options of read_layout; the layout that must come out.
+# Every source: shapes as published, with small sizes; its naming; options of read_layout; the layout that must come.
 ENCODER = {"dim": 128, "heads": 2, "blocks": 2, "hidden": 512}
 MASK = {"head": "mask_transformer", "classes": 5, "decoder_blocks": 2, "decoder_heads": 2}
 SEGMENTER_SIZE = {**SMALL, "patch": 8, "grid": 3, "classes": 5}
@@ -45,8 +45,8 @@ def cases():
         Layout(**small, distillation_token=True, positioned=2, head="linear", classes=5))
     yield "mmsegmentation mask", (published.mmsegmentation(**SEGMENTER_SIZE), tensors.MMSEGMENTATION, {},
                                   Layout(**small, **MASK))
-    yield "mmsegmentation mask, newer", (published.mmsegmentation(**SEGMENTER_SIZE, conv_seg=False), tensors.MMSEGMENTATION,
-                                         {}, Layout(**small, **MASK))
+    yield "mmsegmentation mask, newer", (published.mmsegmentation(**SEGMENTER_SIZE, conv_seg=False),
+                                         tensors.MMSEGMENTATION, {}, Layout(**small, **MASK))
     yield "mmsegmentation linear", (published.mmsegmentation(**SEGMENTER_SIZE, mask=False), tensors.MMSEGMENTATION, {},
                                     Layout(**small, head="linear", classes=5))
     classifier = {"head": "classifier", "pool": "token", "classes": 7}
@@ -57,7 +57,8 @@ def cases():
     yield "timm, not square", (published.timm(**SMALL, patch=8, tokens=16, classes=7), tensors.TIMM, {"grid": (3, 5)},
                                Layout(**{**small, "grid": (3, 5)}, **classifier))
     yield "timm distilled", (published.timm(**SMALL, patch=8, tokens=11, classes=7, distilled=True), tensors.TIMM, {},
-                             Layout(**small, distillation_token=True, positioned=2, head="classifier", pool="two", classes=7))
+                             Layout(**small, distillation_token=True, positioned=2, head="classifier", pool="two",
+                                    classes=7))
     yield "timm, mean", (published.timm(**SMALL, patch=8, tokens=10, classes=7), tensors.TIMM, {"pool": "mean"},
                          Layout(**small, **{**classifier, "pool": "mean"}))
     yield "timm deit3", (published.timm(**SMALL, patch=8, tokens=9, classes=7, layer_scale=True), tensors.TIMM, {},
@@ -69,14 +70,14 @@ def cases():
                                Layout(**{**small, "patch": 14}, registers=4, layer_scale=True))
     yield "hf vit", huggingface_case("vit", {"pool": "token"}, {**classifier, "classes": 5})
     yield "hf vit backbone", huggingface_case("vit", {"head": "features"}, {}, root="")
-    yield "hf deit", huggingface_case("deit", {"pool": "token"}, {**classifier, "classes": 5, "distillation_token": True,
-                                                                  "positioned": 2})
-    yield "hf deit, teacher", huggingface_case("deit", {"pool": "token"}, {
-        **classifier, "pool": "two", "classes": 5, "distillation_token": True, "positioned": 2}, teacher=True)
+    two_tokens = {**classifier, "classes": 5, "distillation_token": True, "positioned": 2}
+    yield "hf deit", huggingface_case("deit", {"pool": "token"}, two_tokens)
+    yield "hf deit, teacher", huggingface_case("deit", {"pool": "token"}, {**two_tokens, "pool": "two"}, teacher=True)
     both = {**classifier, "pool": "token+mean", "classes": 5, "layer_scale": True}
     yield "hf dinov2", huggingface_case("dinov2", {"pool": "token+mean"}, both)
     yield "hf dinov2 backbone", huggingface_case("dinov2", {"head": "features"}, {"layer_scale": True}, root="")
-    yield "hf dinov2 registers", huggingface_case("dinov2_with_registers", {"pool": "token+mean"}, {**both, "registers": 4})
+    yield "hf dinov2 registers", huggingface_case("dinov2_with_registers", {"pool": "token+mean"},
+                                                  {**both, "registers": 4})
 
 
 CASES = dict(cases())
@@ -124,9 +125,9 @@ class Mapping(unittest.TestCase):
             pieces, dropped = mapped(shapes, naming, options)
             # Tensors whose absence is another model of the same family: no token, no bias of qkv, no layer scale, fewer
             # blocks, another head. There a neighbour that does not fit is named instead, or the model is a valid one.
-            decides = re.compile(r".*(cls_token|dist\w*_token|reg\w*_tokens?|cls_emb|conv_seg\.weight|head(_dist)?\.weight|"
-                                 r"\w*classifier\.weight|(qkv|in_proj|query)[._]bias|(ls|layer_scale)1\.\w+|"
-                                 r"(norm1|ln1|layernorm_before)\.weight)")
+            decides = re.compile(r".*(cls_token|dist\w*_token|reg\w*_tokens?|cls_emb|conv_seg\.weight|"
+                                 r"head(_dist)?\.weight|\w*classifier\.weight|(qkv|in_proj|query)[._]bias|"
+                                 r"(ls|layer_scale)1\.\w+|(norm1|ln1|layernorm_before)\.weight)")
             for name in shapes:
                 with self.subTest(title, missing=name):
                     fewer = {key: shape for key, shape in shapes.items() if key != name}
@@ -136,10 +137,12 @@ class Mapping(unittest.TestCase):
                         self.refused(fewer, naming, options, f"'{name}'")
 
     def test_a_missing_tensor_that_decides_the_layout_is_refused_too(self):
-        for title, name in (("segmenter mask", "encoder.blocks.1.norm1.weight"), ("segmenter mask", "encoder.cls_token"),
-                            ("segmenter mask", "decoder.cls_emb"), ("segmenter mask", "decoder.blocks.1.norm1.weight"),
+        for title, name in (("segmenter mask", "encoder.blocks.1.norm1.weight"),
+                            ("segmenter mask", "encoder.cls_token"), ("segmenter mask", "decoder.cls_emb"),
+                            ("segmenter mask", "decoder.blocks.1.norm1.weight"),
                             ("segmenter mask", "encoder.blocks.0.attn.qkv.bias"),
-                            ("timm deit3", "blocks.0.ls1.gamma"), ("timm distilled", "head_dist.weight"), ("hf vit", "vit.encoder.layer.1.layernorm_before.weight")):
+                            ("timm deit3", "blocks.0.ls1.gamma"), ("timm distilled", "head_dist.weight"),
+                            ("hf vit", "vit.encoder.layer.1.layernorm_before.weight")):
             with self.subTest(title, missing=name):
                 shapes, naming, options, _ = CASES[title]
                 self.refused({key: shape for key, shape in shapes.items() if key != name}, naming, options, "")
@@ -175,16 +178,18 @@ class Mapping(unittest.TestCase):
         self.refused(shapes, tensors.TIMM, {"grid": (4, 5)}, "do not fit")
 
     def test_published_sizes(self):
-        """Parameters as the model zoo of Segmenter rounds them, in millions. (It prints 106 for Seg-B-Mask/16, which by its
-        own code has 103.3.)"""
-        for millions, options in ((7, {}), (27, {"dim": 384}), (334, {"dim": 1024, "blocks": 24, "grid": 40}),
+        """Parameters as the model zoo of Segmenter rounds them, in millions. (It prints 106 for Seg-B-Mask/16, which
+        by its own code has 103.3.)"""
+        for millions, options in ((7, {}), (27, {"dim": 384}),
+                                  (334, {"dim": 1024, "blocks": 24, "grid": 40}),
                                   (322, {"dim": 1024, "blocks": 24, "grid": 48, "classes": 19, "decoder_blocks": 1}),
                                   (89, {"dim": 768, "patch": 8, "grid": 64, "mask": False})):
             with self.subTest(options):
                 shapes = published.segmenter(**options)
                 pieces, dropped = mapped(shapes, tensors.SEGMENTER, {"eps": 1e-5})
                 elements = lambda shape: 1 if not shape else shape[0] * elements(shape[1:])
-                count = sum(elements(piece.shape) for piece in pieces.values()) + sum(elements(shapes[n]) for n in dropped)
+                count = sum(elements(shape) for shape in
+                            [piece.shape for piece in pieces.values()] + [shapes[name] for name in dropped])
                 self.assertAlmostEqual(count / 1e6, millions, delta=1.5)
 
     def test_heads_of_the_usual_widths(self):
@@ -215,7 +220,8 @@ class Head(unittest.TestCase):
                               ({"weight": (5, 128, 3, 3), "bias": (5,)}, "weight"),
                               ({"a.weight": (5, 128), "a.bias": (5,), "b.weight": (5, 5)}, "b.weight"),
                               ({"weight": (5, 128), "bias": (5,), "scale": (1,)}, "'scale'"),
-                              ({k: v for k, v in published.dinov2_head().items() if "running_var" not in k}, "running_var")):
+                              ({name: shape for name, shape in published.dinov2_head().items()
+                                if "running_var" not in name}, "running_var")):
             with self.subTest(shapes), self.assertRaisesRegex(ExportError, about):
                 tensors.read_head(shapes)
         with self.assertRaisesRegex(ExportError, "100 features"):
@@ -286,9 +292,10 @@ class Sidecar(unittest.TestCase):
 
     def test_class_files(self):
         names = ["sky", "road, route"]
+        model = {"name": "x", "classes": [{"name": name, "color": "#010203"} for name in names]}
         for path in (self.write("a.txt", "sky\n\nroad, route\n"), self.write("b.json", json.dumps(names)),
                      self.write("c.json", json.dumps({"1": names[1], "0": names[0]})),
-                     self.write("d.json", json.dumps({"name": "x", "classes": [{"name": n, "color": "#010203"} for n in names]}))):
+                     self.write("d.json", json.dumps(model))):
             with self.subTest(path.name):
                 self.assertEqual([entry["name"] for entry in sidecar.read_classes(path)], names)
         self.assertEqual(sidecar.read_classes(path)[0]["color"], "#010203")
@@ -303,8 +310,9 @@ class Sidecar(unittest.TestCase):
             sidecar.read_yaml(self.write("evil.yml", "a: !!python/object/apply:os.getcwd []\n"))
 
     def test_bad_class_files_are_refused_in_one_line(self):
-        for name, text in (("a.txt", "\n"), ("b.json", "{"), ("c.json", '{"0": "a", "2": "b"}'), ("d.json", '[{"id": 1}]'),
-                           ("e.json", "7"), ("f.json", '[{"name": "a", "color": [1, 2]}]'), ("g.json", '{"x": "a"}')):
+        for name, text in (("a.txt", "\n"), ("b.json", "{"), ("c.json", '{"0": "a", "2": "b"}'),
+                           ("d.json", '[{"id": 1}]'), ("e.json", "7"), ("f.json", '[{"name": "a", "color": [1, 2]}]'),
+                           ("g.json", '{"x": "a"}')):
             with self.subTest(text), self.assertRaises(ExportError) as caught:
                 sidecar.read_classes(self.write(name, text))
             self.assertNotIn("\n", str(caught.exception))
@@ -330,16 +338,17 @@ class CommandLine(unittest.TestCase):
     def test_help_needs_no_torch_and_names_a_file(self):
         for script in sorted(EXPORT.glob("from_*.py")):
             with self.subTest(script.name):
-                # -S -I: neither site-packages nor the environment.
-                shown = subprocess.run([sys.executable, "-S", str(script), "--help"], capture_output=True, text=True, check=True)
+                # -S: no site-packages.
+                shown = subprocess.run([sys.executable, "-S", str(script), "--help"], capture_output=True, text=True,
+                                       check=True)
                 self.assertIn("https://", shown.stdout)
                 self.assertIn(f"python3 models/export/{script.name}", shown.stdout)
                 self.assertIn("--input-size", shown.stdout)
                 self.assertEqual(shown.stderr, "")
 
     def test_a_bad_option_is_wrong_usage(self):
-        said = subprocess.run([sys.executable, str(EXPORT / "from_timm.py"), "a.pth", "-o", "a.onnx", "--input-size", "0x8"],
-                              capture_output=True, text=True, check=False)
+        said = subprocess.run([sys.executable, str(EXPORT / "from_timm.py"), "a.pth", "-o", "a.onnx", "--input-size",
+                               "0x8"], capture_output=True, text=True, check=False)
         self.assertEqual(said.returncode, 2)
         self.assertIn("HxW", said.stderr)
 

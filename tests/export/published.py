@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensors of public checkpoints, {name: shape}, written down from their own code and independent of models/export."""
+"""The tensors of public checkpoints, {name: shape}, from their own code and independent of models/export."""
 
 
 def _layer(names, prefix, dim, hidden):
@@ -17,10 +17,12 @@ def _both(name, *shape):
 
 
 TIMM_LAYER = ("norm1.%s", "attn.qkv.%s", "attn.proj.%s", "norm2.%s", "mlp.fc1.%s", "mlp.fc2.%s")
-MMSEG_LAYER = ("ln1.%s", "attn.attn.in_proj_%s", "attn.attn.out_proj.%s", "ln2.%s", "ffn.layers.0.0.%s", "ffn.layers.1.%s")
+MMSEG_LAYER = ("ln1.%s", "attn.attn.in_proj_%s", "attn.attn.out_proj.%s", "ln2.%s", "ffn.layers.0.0.%s",
+               "ffn.layers.1.%s")
 
 
-def timm(dim=192, blocks=12, patch=16, tokens=197, classes=1000, distilled=False, layer_scale=False, registers=0, prefix=""):
+def timm(dim=192, blocks=12, patch=16, tokens=197, classes=1000, distilled=False, layer_scale=False, registers=0,
+         prefix=""):
     """VisionTransformer; `tokens`: rows of pos_embed."""
     shapes = {"cls_token": (1, 1, dim), "pos_embed": (1, tokens, dim)} | _both("patch_embed.proj", dim, 3, patch, patch)
     if distilled:
@@ -46,8 +48,10 @@ def segmenter(dim=192, blocks=12, patch=16, grid=32, classes=150, decoder_blocks
     shapes = timm(dim, blocks, patch, grid * grid + 1 + distilled, 1000, distilled, prefix="encoder.")
     if not mask:
         return shapes | _both("decoder.head", classes, dim)
-    shapes |= {"decoder.cls_emb": (1, classes, dim), "decoder.proj_patch": (dim, dim), "decoder.proj_classes": (dim, dim)}
-    shapes |= _both("decoder.proj_dec", dim, dim) | _both("decoder.decoder_norm", dim) | _both("decoder.mask_norm", classes)
+    shapes |= {"decoder.cls_emb": (1, classes, dim), "decoder.proj_patch": (dim, dim),
+               "decoder.proj_classes": (dim, dim)}
+    shapes |= _both("decoder.proj_dec", dim, dim) | _both("decoder.decoder_norm", dim)
+    shapes |= _both("decoder.mask_norm", classes)
     for i in range(decoder_blocks):
         shapes |= _layer(TIMM_LAYER, f"decoder.blocks.{i}.", dim, 4 * dim)
     return shapes
@@ -91,7 +95,8 @@ def huggingface(kind="vit", dim=192, blocks=12, patch=16, grid=14, classes=1000,
             ("layernorm_before", "layernorm_after"), ("intermediate.dense", "output.dense"))
         for part in ("query", "key", "value"):
             shapes |= _both(f"{layer}attention.attention.{part}", dim, dim)
-        shapes |= _both(f"{layer}attention.output.dense", dim, dim) | _both(layer + norms[0], dim) | _both(layer + norms[1], dim)
+        shapes |= _both(f"{layer}attention.output.dense", dim, dim)
+        shapes |= _both(layer + norms[0], dim) | _both(layer + norms[1], dim)
         shapes |= _both(layer + mlp[0], 4 * dim, dim) | _both(layer + mlp[1], dim, 4 * dim)
         if modern:
             shapes |= {f"{layer}layer_scale1.lambda1": (dim,), f"{layer}layer_scale2.lambda1": (dim,)}
