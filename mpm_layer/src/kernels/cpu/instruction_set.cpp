@@ -27,10 +27,8 @@ std::string nameOf(std::int64_t target) {
       return "avx2";
     case HWY_SSE4:
       return "sse4";
-    case HWY_NEON:
-      return "neon";
     default:
-      return "scalar";
+      return HWY_ARCH_ARM_A64 ? "neon" : "scalar";
   }
 }
 
@@ -38,6 +36,8 @@ std::string nameOf(std::int64_t target) {
 const std::vector<InstructionSet>& all() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found;
+    if (HWY_TARGETS == HWY_STATIC_TARGET)
+      return std::vector{InstructionSet{HWY_STATIC_TARGET, nameOf(HWY_STATIC_TARGET)}};
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) found.push_back({target, nameOf(target)});
     return found;
   }();

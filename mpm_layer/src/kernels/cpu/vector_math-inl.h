@@ -20,7 +20,7 @@ using Floats = hn::ScalableTag<float>;
 using Vec = hn::Vec<Floats>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
 // AVX-512 and NEON have 32 vector registers, the others 16: what a micro-kernel can keep there follows from it.
-constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
 
 template <class D>
 HWY_INLINE hn::Vec<D> constant(D d, float value) {
