@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# mpm_cuda ON: the CUDA language is enabled and CUDA::cublasLt exists. Machine code for every architecture from Turing to
+# Hopper, and PTX of the last for what comes after; a developer's build wants -DCMAKE_CUDA_ARCHITECTURES=90 alone.
+set(mpm_cuda OFF)
+if(NOT MPM_WITH_CUDA STREQUAL "OFF")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "Architectures of NVIDIA GPUs to compile for")
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(CMAKE_CUDA_COMPILER nvcc)
+    if(NOT CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)
+      if(MPM_WITH_CUDA STREQUAL "ON")  # asked for by name: where NVIDIA's packages put it
+        find_program(CMAKE_CUDA_COMPILER nvcc PATHS /usr/local/cuda/bin REQUIRED NO_DEFAULT_PATH)
+      endif()
+    endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc 12 and later have it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    find_package(CUDAToolkit 12.0 QUIET)
+    if(TARGET CUDA::cublasLt)
+      set(mpm_cuda ON)
+    elseif(MPM_WITH_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "MPM_WITH_CUDA is ON but cuBLASLt of CUDA 12 or later was not found beside ${CMAKE_CUDA_COMPILER}")
+    endif()
+  endif()
+endif()

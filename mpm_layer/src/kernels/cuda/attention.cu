@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/attention.h"
+
+#include <string>
+#include <type_traits>
+
+#include "kernels/cuda/numbers.cuh"
+#include "kernels/cuda/tensor_core.cuh"
+#include "kernels/cuda/warp.cuh"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+constexpr float kLog2E = 1.4426950408889634f;
+constexpr float kInfinity = __builtin_inff();
+
+template <typename T>
+struct Operands {
+  const T* qkv;
+  T* out;
+  int heads, head_dim;
+  float scale;  // times log2(e): the softmax is in powers of two
+  const float* key_bias;
+  Ragged rows;
+};
+
+// One image and one head of the packed rows.
+template <typename T>
+struct HeadRows {
+  const T *q, *k, *v;
+  const float* bias;
+  T* out;
+  int rows;
+  std::size_t stride, out_stride;
+};
+
+template <typename T>
+__device__ HeadRows<T> headRows(const Operands<T>& all, int image, int head) {
+  const int begin = all.rows.offsets[image];
+  const std::size_t width = static_cast<std::size_t>(all.heads) * static_cast<std::size_t>(all.head_dim);
+  const std::size_t column = static_cast<std::size_t>(head) * static_cast<std::size_t>(all.head_dim);
+  const T* q = all.qkv + static_cast<std::size_t>(begin) * 3 * width + column;
+  return {q,
+          q + width,
+          q + 2 * width,
+          all.key_bias != nullptr ? all.key_bias + begin : nullptr,
+          all.out + static_cast<std::size_t>(begin) * width + column,
+          all.rows.offsets[image + 1] - begin,
+          3 * width,
+          width};
+}
+
+// ---- 16-bit operands, head_dim 64, tensor cores ----
+
+constexpr int kHeadDim = 64;
+constexpr int kKeys = 64;      // of a tile
+constexpr int kThreads = 128;  // four warps, each with its own queries
+
+template <typename T>
+struct KeyTile {
+  T k[kKeys * kHeadDim], v[kKeys * kHeadDim];
+};
+
+// Rows of 128 bytes; the segments of 16 stand permuted, so that ldmatrix's eight rows hit all banks.
+__device__ int segmentAt(int row, int segment) { return row * kHeadDim + (segment ^ (row & 7)) * 8; }
+
+template <typename T>
+__device__ void fetchRows(const T* from, std::size_t stride, int begin, int end, int count, T* to) {
+  for (int s = static_cast<int>(threadIdx.x); s < count * (kHeadDim / 8); s += kThreads) {
+    const int row = s / (kHeadDim / 8), segment = s % (kHeadDim / 8);
+    const bool valid = begin + row < end;
+    const T* source = from + static_cast<std::size_t>(valid ? begin + row : 0) * stride + segment * 8;
+    copyAsync16(to + segmentAt(row, segment), source, valid);
+  }
+}
+
+template <typename T>
+__device__ unsigned packed(float low, float high) {
+  return static_cast<unsigned>(fromFloat<T>(low).bits) | static_cast<unsigned>(fromFloat<T>(high).bits) << 16;
+}
+
+// Queries in fragments of 16 rows, kM of them per warp. Scores of a tile of keys stay in registers, are turned into
+// probabilities there, and are the left operand of the product with v as they stand: the layout of a result of
+// m16n8k16 is that of half a left operand.
+template <typename T, int kM>
+__global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> all) {
+  constexpr int kQueries = 4 * 16 * kM;
+  constexpr int kN = kKeys / 8, kD = kHeadDim / 8;
+  const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
+  const int first_query = static_cast<int>(blockIdx.x) * kQueries;
+  if (first_query >= head.rows) return;
+  T* queries = static_cast<T*>(sharedMemory());
+  KeyTile<T>* tiles = reinterpret_cast<KeyTile<T>*>(queries + kQueries * kHeadDim);
+  const auto fetchTile = [&](int tile) {
+    fetchRows(head.k, head.stride, tile * kKeys, head.rows, kKeys, tiles[tile % 2].k);
+    fetchRows(head.v, head.stride, tile * kKeys, head.rows, kKeys, tiles[tile % 2].v);
+    commitCopies();
+  };
+  fetchRows(head.q, head.stride, first_query, head.rows, kQueries, queries);
+  fetchTile(0);
+
+  const int lane = laneIndex(), g = lane / 4, t = lane % 4;
+  const int warp_query = warpIndex() * 16 * kM;
+  float sum[kM][kD][4] = {};
+  float top[kM][2], total[kM][2];
+  for (int m = 0; m < kM; ++m)
+    for (int half = 0; half < 2; ++half) {
+      top[m][half] = -kInfinity;
+      total[m][half] = 0;
+    }
+
+  const int tile_count = (head.rows + kKeys - 1) / kKeys;
+  for (int tile = 0; tile < tile_count; ++tile) {
+    waitForCopies<0>();
+    __syncthreads();  // this tile is here, and nobody reads the one before any more
+    if (tile + 1 < tile_count) fetchTile(tile + 1);
+    const KeyTile<T>& keys = tiles[tile % 2];
+
+    float score[kM][kN][4] = {};
+#pragma unroll
+    for (int k = 0; k < kHeadDim / 16; ++k) {
+      unsigned a[kM][4];
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+        loadMatrices(a[m], queries + segmentAt(warp_query + m * 16 + lane % 16, 2 * k + lane / 16));
+#pragma unroll
+      for (int n = 0; n < kN; n += 2) {
+        unsigned b[4];
+        loadMatrices(b, keys.k + segmentAt(n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
+#pragma unroll
+        for (int m = 0; m < kM; ++m) {
+          multiplyAdd<T>(score[m][n], a[m], b[0], b[1]);
+          multiplyAdd<T>(score[m][n + 1], a[m], b[2], b[3]);
+        }
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < kN; ++n)
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) {
+        const int key = tile * kKeys + n * 8 + 2 * t + parity;
+        const bool valid = key < head.rows;
+        const float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+#pragma unroll
+        for (int m = 0; m < kM; ++m)
+#pragma unroll
+          for (int e = parity; e < 4; e += 2)
+            score[m][n][e] = valid ? fmaf(score[m][n][e], all.scale, bias) : -kInfinity;
+      }
+
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float most = top[m][half];
+#pragma unroll
+        for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(score[m][n][2 * half], score[m][n][2 * half + 1]));
+        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
+        const float correction = exp2Fast(top[m][half] - most);  // 0 at the first tile
+        top[m][half] = most;
+        total[m][half] *= correction;
+#pragma unroll
+        for (int d = 0; d < kD; ++d) {
+          sum[m][d][2 * half] *= correction;
+          sum[m][d][2 * half + 1] *= correction;
+        }
+#pragma unroll
+        for (int n = 0; n < kN; ++n)
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) {
+            score[m][n][e] = exp2Fast(score[m][n][e] - most);
+            total[m][half] += score[m][n][e];
+          }
+      }
+
+#pragma unroll
+    for (int k = 0; k < kKeys / 16; ++k) {
+      unsigned a[kM][4];
+#pragma unroll
+      for (int m = 0; m < kM; ++m) {
+        const float(&low)[4] = score[m][2 * k];
+        const float(&high)[4] = score[m][2 * k + 1];
+        a[m][0] = packed<T>(low[0], low[1]);
+        a[m][1] = packed<T>(low[2], low[3]);
+        a[m][2] = packed<T>(high[0], high[1]);
+        a[m][3] = packed<T>(high[2], high[3]);
+      }
+#pragma unroll
+      for (int d = 0; d < kD; d += 2) {
+        unsigned b[4];
+        loadMatricesTransposed(b, keys.v + segmentAt(k * 16 + lane % 16, d + lane / 16));
+#pragma unroll
+        for (int m = 0; m < kM; ++m) {
+          multiplyAdd<T>(sum[m][d], a[m], b[0], b[1]);
+          multiplyAdd<T>(sum[m][d + 1], a[m], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float whole = total[m][half];
+      whole += __shfl_xor_sync(kAllLanes, whole, 1);
+      whole += __shfl_xor_sync(kAllLanes, whole, 2);
+      const int query = first_query + warp_query + m * 16 + g + half * 8;
+      if (query >= head.rows) continue;
+      const float inverse = 1.0f / whole;
+      T* to = head.out + static_cast<std::size_t>(query) * head.out_stride + 2 * t;
+#pragma unroll
+      for (int d = 0; d < kD; ++d)
+        *reinterpret_cast<unsigned*>(to + d * 8) =
+            packed<T>(sum[m][d][2 * half] * inverse, sum[m][d][2 * half + 1] * inverse);
+    }
+}
+
+template <typename T, int kM>
+void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
+  constexpr int kQueries = 4 * 16 * kM;
+  const Grid grid{static_cast<unsigned>((all.rows.longest + kQueries - 1) / kQueries), static_cast<unsigned>(all.heads),
+                  static_cast<unsigned>(all.rows.batch)};
+  launch(attentionOnTensorCores<T, kM>, grid, kThreads, kQueries * kHeadDim * sizeof(T) + 2 * sizeof(KeyTile<T>),
+         stream, all);
+}
+
+// ---- any type and head_dim, fp32 ----
+
+constexpr int kFp32Threads = 256;  // 16 x 16: rows of queries times columns
+constexpr int kFp32Keys = 32;
+
+template <int kWidth, int kQueries>
+struct Fp32Tiles {
+  float q[kQueries][kWidth + 1];
+  float k[kFp32Keys][kWidth + 1];
+  float v[kFp32Keys][kWidth];
+  float p[kQueries][kFp32Keys + 1];
+};
+
+template <typename T>
+__device__ void widenRows(const T* from, std::size_t stride, int begin, int end, int count, int head_dim, int width,
+                          float* to, int to_stride) {
+  for (int i = static_cast<int>(threadIdx.x); i < count * width; i += kFp32Threads) {
+    const int row = i / width, column = i % width;
+    const bool valid = begin + row < end && column < head_dim;
+    to[row * to_stride + column] =
+        valid ? toFloat(from[static_cast<std::size_t>(begin + row) * stride + column]) : 0.0f;
+  }
+}
+
+// head_dim <= kWidth. Thread (y, x) has queries y * kR ... and keys x, x + 16 of the scores, columns x, x + 16, ... of
+// the output; the sixteen threads of one y are half a warp.
+template <typename T, int kWidth, int kQueries>
+__global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all) {
+  constexpr int kR = kQueries / 16, kC = kWidth / 16;
+  const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
+  const int first_query = static_cast<int>(blockIdx.x) * kQueries;
+  if (first_query >= head.rows) return;
+  auto& tiles = *static_cast<Fp32Tiles<kWidth, kQueries>*>(sharedMemory());
+  const int x = static_cast<int>(threadIdx.x) % 16, y = static_cast<int>(threadIdx.x) / 16 * kR;
+  widenRows(head.q, head.stride, first_query, head.rows, kQueries, all.head_dim, kWidth, &tiles.q[0][0], kWidth + 1);
+  float sum[kR][kC] = {};
+  float top[kR], total[kR];
+  for (int r = 0; r < kR; ++r) {
+    top[r] = -kInfinity;
+    total[r] = 0;
+  }
+  for (int begin = 0; begin < head.rows; begin += kFp32Keys) {
+    __syncthreads();
+    widenRows(head.k, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 1);
+    widenRows(head.v, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.v[0][0], kWidth);
+    __syncthreads();
+    float score[kR][2] = {};
+    for (int c = 0; c < kWidth; ++c) {
+      const float k0 = tiles.k[x][c], k1 = tiles.k[x + 16][c];
+#pragma unroll
+      for (int r = 0; r < kR; ++r) {
+        const float q = tiles.q[y + r][c];
+        score[r][0] = fmaf(q, k0, score[r][0]);
+        score[r][1] = fmaf(q, k1, score[r][1]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kR; ++r) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int key = begin + x + 16 * e;
+        const bool valid = key < head.rows;
+        const float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+        score[r][e] = valid ? fmaf(score[r][e], all.scale, bias) : -kInfinity;
+      }
+      float most = fmaxf(top[r], fmaxf(score[r][0], score[r][1]));
+#pragma unroll
+      for (int distance = 8; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, distance));
+      const float correction = exp2f(top[r] - most);
+      top[r] = most;
+      total[r] *= correction;
+#pragma unroll
+      for (int c = 0; c < kC; ++c) sum[r][c] *= correction;
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const float p = exp2f(score[r][e] - most);
+        total[r] += p;
+        tiles.p[y + r][x + 16 * e] = p;
+      }
+    }
+    __syncwarp();  // a row of p is read by the half warp that wrote it
+    for (int j = 0; j < kFp32Keys; ++j) {
+#pragma unroll
+      for (int r = 0; r < kR; ++r) {
+        const float p = tiles.p[y + r][j];
+#pragma unroll
+        for (int c = 0; c < kC; ++c) sum[r][c] = fmaf(p, tiles.v[j][x + 16 * c], sum[r][c]);
+      }
+    }
+    __syncwarp();
+  }
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    float whole = total[r];
+#pragma unroll
+    for (int distance = 8; distance > 0; distance /= 2) whole += __shfl_xor_sync(kAllLanes, whole, distance);
+    const int query = first_query + y + r;
+    if (query >= head.rows) continue;
+    const float inverse = 1.0f / whole;
+    for (int c = 0; c < kC; ++c)
+      if (x + 16 * c < all.head_dim)
+        head.out[static_cast<std::size_t>(query) * head.out_stride + x + 16 * c] = fromFloat<T>(sum[r][c] * inverse);
+  }
+}
+
+template <typename T, int kWidth, int kQueries>
+void runInFp32(const Stream& stream, const Operands<T>& all) {
+  const Grid grid{static_cast<unsigned>((all.rows.longest + kQueries - 1) / kQueries), static_cast<unsigned>(all.heads),
+                  static_cast<unsigned>(all.rows.batch)};
+  launch(attentionInFp32<T, kWidth, kQueries>, grid, kFp32Threads, sizeof(Fp32Tiles<kWidth, kQueries>), stream, all);
+}
+
+}  // namespace
+
+void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out) {
+  if (call.rows.batch == 0 || call.rows.longest == 0) return;
+  if (call.head_dim < 1 || call.head_dim > 128) {
+    throw Error("attention on a GPU takes heads of up to 128 columns, not " + std::to_string(call.head_dim) +
+                "; run this model on the CPU");
+  }
+  withNumber(number, [&](auto zero) {
+    using T = decltype(zero);
+    const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
+                          call.scale * kLog2E,        call.key_bias,        call.rows};
+    if constexpr (!std::is_same_v<T, float>) {
+      if (call.head_dim == kHeadDim) {
+        // Two fragments per warp halve the traffic from shared memory; one fills a GPU with half as many queries.
+        const long long blocks = static_cast<long long>((call.rows.longest + 127) / 128) * call.heads * call.rows.batch;
+        if (blocks >= 2 * stream.device().multiprocessors) return runOnTensorCores<T, 2>(stream, all);
+        return runOnTensorCores<T, 1>(stream, all);
+      }
+    }
+    if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
+    runInFp32<T, 128, 32>(stream, all);
+  });
+}
+
+}  // namespace mpm::cuda

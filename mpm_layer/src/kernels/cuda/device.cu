@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/device.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "kernels/cuda/platform.cuh"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // an error that is not sticky must not be found by the next call
+  throw Error(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
+}
+
+std::vector<DeviceInfo> devices() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::vector<DeviceInfo> found;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) {
+      cudaGetLastError();
+      continue;
+    }
+    if (properties.major * 10 + properties.minor < 75) continue;  // no code for it in this build
+    found.push_back({i, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+                     properties.totalGlobalMem});
+  }
+  return found;
+}
+
+struct Stream::Impl {
+  DeviceInfo device;
+  cudaStream_t stream = nullptr;
+};
+
+Stream::Stream(int device) : impl_(std::make_unique<Impl>()) {
+  const std::vector<DeviceInfo> all = devices();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
+  if (found == all.end()) {
+    throw Error("there is no CUDA device " + std::to_string(device) + ": " +
+                (all.empty() ? std::string("no usable GPU or no driver was found")
+                             : std::to_string(all.size()) + " found, see mpm info"));
+  }
+  impl_->device = *found;
+  check(cudaSetDevice(device), "selecting the device");
+  // Not the legacy default stream's: two nets in two threads must not wait for each other.
+  check(cudaStreamCreateWithFlags(&impl_->stream, cudaStreamNonBlocking), "making a stream");
+}
+
+Stream::~Stream() {
+  if (impl_ == nullptr) return;
+  cudaSetDevice(impl_->device.index);
+  cudaStreamDestroy(impl_->stream);
+}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+const DeviceInfo& Stream::device() const { return impl_->device; }
+
+void* Stream::native() const {
+  check(cudaSetDevice(impl_->device.index), "selecting the device");
+  return impl_->stream;
+}
+
+void Stream::wait() const { check(cudaStreamSynchronize(static_cast<cudaStream_t>(native())), "running a kernel"); }
+
+Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(stream.device().index), where_(where) {
+  if (bytes == 0) return;
+  stream.native();
+  const cudaError_t status = where == Where::kDevice ? cudaMalloc(&data_, bytes) : cudaMallocHost(&data_, bytes);
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+    data_ = nullptr;
+    throw Error("CUDA: " + std::to_string((bytes + 1048575) >> 20) + " MB more do not fit into the memory of " +
+                (where == Where::kDevice ? stream.device().name : std::string("the host")) +
+                "; a smaller batch needs less (" + cudaGetErrorString(status) + ")");
+  }
+  bytes_ = bytes;
+}
+
+Memory::~Memory() {
+  if (data_ == nullptr) return;
+  cudaSetDevice(device_);
+  if (where_ == Where::kDevice)
+    cudaFree(data_);
+  else
+    cudaFreeHost(data_);
+}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(device_, other.device_);
+  std::swap(where_, other.where_);
+  return *this;
+}
+
+namespace {
+
+void transfer(const Stream& stream, const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind,
+              const char* what) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream.native())), what);
+}
+
+}  // namespace
+
+void upload(const Stream& stream, const void* host, void* device, std::size_t bytes) {
+  transfer(stream, host, device, bytes, cudaMemcpyHostToDevice, "copying to the device");
+}
+void download(const Stream& stream, const void* device, void* host, std::size_t bytes) {
+  transfer(stream, device, host, bytes, cudaMemcpyDeviceToHost, "copying from the device");
+}
+void copy(const Stream& stream, const void* from, void* to, std::size_t bytes) {
+  transfer(stream, from, to, bytes, cudaMemcpyDeviceToDevice, "copying on the device");
+}
+void clear(const Stream& stream, void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
+}
+
+void allowSharedMemory(const void* kernel, std::size_t bytes) {
+  constexpr std::size_t kGranted = 48 * 1024;
+  if (bytes <= kGranted) return;
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, std::size_t> allowed;
+  const std::lock_guard lock(mutex);
+  std::size_t& most = allowed[{kernel, device}];
+  if (bytes <= most) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "asking for shared memory");
+  most = bytes;
+}
+
+void launchKernel(const void* kernel, Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+                  void** arguments) {
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  allowSharedMemory(kernel, shared_bytes);
+  check(cudaLaunchKernel(kernel, dim3(grid.x, grid.y, grid.z), dim3(static_cast<unsigned>(threads)), arguments,
+                         shared_bytes, native),
+        "starting a kernel");
+}
+
+}  // namespace mpm::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/number.h"
+#include "kernels/elementwise.h"
+
+namespace mpm::cuda {
+
+/// Elements of a device array that is passed as void*.
+enum class Number { kFloat, kHalf, kBfloat };
+
+/// What the products of this arithmetic read: floats for fp32 and TF32.
+Number operandOf(Arithmetic arithmetic);
+std::size_t bytesOf(Number number);
+
+/// to = from, rounded to nearest even. {count}
+void convert(const Stream& stream, const float* from, std::size_t count, Number number, void* to);
+
+/// Layer norm (kernels/elementwise.h) of `slices` pieces of {dim} of every row: one for tokens, one per head for the
+/// norm of q and k. Piece s of row r begins at element r * stride + s * dim, in y at r * y_stride + s * dim; the
+/// strides are multiples of dim. y may be x where types and strides agree. `weight`, `bias` {dim} on the device.
+struct NormCall {
+  int rows = 0, slices = 1, dim = 0;
+  std::size_t stride = 0, y_stride = 0;
+  const float* weight = nullptr;
+  const float* bias = nullptr;
+  float eps = 0;
+};
+void layerNorm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
+
+/// y = activation(x) {rows, cols}, y may be x; `gated`: x {rows, 2 cols}, y = activation(first half) * second half.
+void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,
+              void* y);
+
+/// Every row to length 1, in place; a zero row stays. x {rows, dim}
+void normaliseRows(const Stream& stream, int rows, int dim, float* x);
+
+}  // namespace mpm::cuda

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cublasLt.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "kernels/cuda/gemm.h"
+#include "kernels/cuda/platform.cuh"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what cuBLAS recommends for Hopper
+
+void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error(std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusString(status));
+}
+
+cudaDataType_t typeOf(Number number) {
+  if (number == Number::kHalf) return CUDA_R_16F;
+  return number == Number::kBfloat ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+using Key = std::tuple<Arithmetic, int, int, int, Into, bool>;
+
+// cuBLAS is column-major: what is {rows, out} to us is its {out, rows}.
+struct Problem {
+  cublasLtMatmulDescOpaque_t operation;
+  cublasLtMatrixLayoutOpaque_t weight, x, y;
+
+  Problem(const Gemm::Call& call, int rows) {
+    const cublasComputeType_t compute =
+        call.arithmetic == Arithmetic::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    const Number operand = operandOf(call.arithmetic);
+    const cudaDataType_t result = call.into == Into::kOperand ? typeOf(operand) : CUDA_R_32F;
+    check(cublasLtMatmulDescInit(&operation, compute, CUDA_R_32F), "describing a product");
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
+    if (call.bias != nullptr) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call.bias);
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, result);
+    }
+    const auto in = static_cast<std::uint64_t>(call.in), out = static_cast<std::uint64_t>(call.out);
+    const auto count = static_cast<std::uint64_t>(rows);
+    check(cublasLtMatrixLayoutInit(&weight, typeOf(operand), in, out, call.in), "describing weights");
+    check(cublasLtMatrixLayoutInit(&x, typeOf(operand), in, count, call.in), "describing rows");
+    check(cublasLtMatrixLayoutInit(&y, result, out, count, call.out), "describing a result");
+  }
+
+ private:
+  template <typename T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check(cublasLtMatmulDescSetAttribute(&operation, attribute, &value, sizeof(value)), "describing a product");
+  }
+};
+
+}  // namespace
+
+struct Gemm::Impl {
+  cublasLtHandle_t handle = nullptr;
+  Memory workspace;
+  std::map<Key, cublasLtMatmulAlgo_t> algorithms;
+
+  cublasLtMatmulAlgo_t choose(Problem& problem) const {
+    cublasLtMatmulPreferenceOpaque_t preference;
+    check(cublasLtMatmulPreferenceInit(&preference), "choosing an algorithm");
+    const std::size_t bytes = kWorkspace;
+    check(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
+                                               sizeof(bytes)),
+          "choosing an algorithm");
+    cublasLtMatmulHeuristicResult_t result;
+    int found = 0;
+    check(cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.weight, &problem.x, &problem.y,
+                                         &problem.y, &preference, 1, &result, &found),
+          "choosing an algorithm");
+    if (found == 0) throw Error("cuBLASLt: no algorithm for a product of this shape and precision on this device");
+    return result.algo;
+  }
+
+  cublasStatus_t multiply(Problem& problem, const Gemm::Call& call, const cublasLtMatmulAlgo_t& algorithm,
+                          cudaStream_t stream) const {
+    const float alpha = 1, beta = call.into == Into::kAddToFloat ? 1.0f : 0.0f;
+    return cublasLtMatmul(handle, &problem.operation, &alpha, call.weight, &problem.weight, call.x, &problem.x, &beta,
+                          call.y, &problem.y, call.y, &problem.y, &algorithm, workspace.data(), kWorkspace, stream);
+  }
+};
+
+Gemm::Gemm(const Stream& stream) : impl_(std::make_unique<Impl>()) {
+  stream.native();
+  check(cublasLtCreate(&impl_->handle), "starting");
+  impl_->workspace = Memory(stream, kWorkspace);
+}
+
+Gemm::~Gemm() {
+  if (impl_ != nullptr && impl_->handle != nullptr) cublasLtDestroy(impl_->handle);
+}
+Gemm::Gemm(Gemm&&) noexcept = default;
+Gemm& Gemm::operator=(Gemm&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+void Gemm::run(const Stream& stream, const Call& call) {
+  if (call.rows == 0) return;
+  if (call.arithmetic == Arithmetic::kBf16 && stream.device().major < 8) {
+    throw Error("bf16 needs compute capability 8.0, " + stream.device().name + " has " +
+                std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +
+                "; fp16 works there");
+  }
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count.
+  const int similar = (call.rows + 63) / 64 * 64;
+  const Key key(call.arithmetic, similar, call.in, call.out, call.into, call.bias != nullptr);
+  auto found = impl_->algorithms.find(key);
+  if (found == impl_->algorithms.end()) {
+    Problem typical(call, similar);
+    found = impl_->algorithms.emplace(key, impl_->choose(typical)).first;
+  }
+  Problem problem(call, call.rows);
+  const cublasStatus_t status = impl_->multiply(problem, call, found->second, native);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
+    check(impl_->multiply(problem, call, impl_->choose(problem), native), "multiplying");
+    return;
+  }
+  check(status, "multiplying");
+}
+
+}  // namespace mpm::cuda

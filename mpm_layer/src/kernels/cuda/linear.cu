@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/linear.h"
+
+#include <vector>
+
+namespace mpm::cuda {
+
+Linear::Linear(const Stream& stream, MatrixView<const float> weight, const float* bias, Arithmetic arithmetic)
+    : arithmetic_(arithmetic), in_(weight.cols), out_(weight.rows), biased_(bias != nullptr) {
+  const Number operand = operandOf(arithmetic);
+  std::vector<float> dense;
+  dense.reserve(static_cast<std::size_t>(in_) * static_cast<std::size_t>(out_));
+  for (int o = 0; o < out_; ++o) dense.insert(dense.end(), weight.row(o), weight.row(o) + in_);
+  const Buffer<float> wide = uploaded(stream, dense);
+  weight_ = Memory(stream, dense.size() * bytesOf(operand));
+  convert(stream, wide.data(), dense.size(), operand, weight_.data());
+  if (biased_) {
+    float_bias_ = uploaded(stream, std::vector<float>(bias, bias + out_));
+    bias_ = Memory(stream, static_cast<std::size_t>(out_) * bytesOf(operand));
+    convert(stream, float_bias_.data(), static_cast<std::size_t>(out_), operand, bias_.data());
+  }
+  stream.wait();  // `wide` and `dense` go
+}
+
+void Linear::run(const Stream& stream, Gemm& gemm, const void* x, int rows, Into into, void* y) const {
+  const void* bias = into == Into::kOperand ? bias_.data() : static_cast<const void*>(float_bias_.data());
+  gemm.run(stream, {arithmetic_, rows, in_, out_, x, weight_.data(), biased_ ? bias : nullptr, into, y});
+}
+
+}  // namespace mpm::cuda

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/merging.h"
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/cuda/platform.cuh"
+#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/warp.cuh"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+
+// Members of a cluster, counted from the image's first row behind the special ones; `second` -1 for a singleton.
+struct Members {
+  int first, second;
+};
+
+__global__ void resetStates(int patches, int special, int* map, int* sizes, int* offsets) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (p == 0) {
+    offsets[b + 1] = (b + 1) * (patches + special);
+    if (b == 0) offsets[0] = 0;
+  }
+  if (p >= patches) return;
+  map[b * patches + p] = p;
+  sizes[b * patches + p] = 1;
+}
+
+// One block per image: mutual pairs, and a left-to-right scan that numbers the clusters.
+__global__ void numberClusters(const int* best_rows, const int* offsets, int special, int patches,
+                               const int* sizes_before, int* cluster_rows, Members* member_rows, int* sizes_after,
+                               int* live) {
+  int* totals = static_cast<int*>(sharedMemory());  // {kWarps}
+  const int b = static_cast<int>(blockIdx.x);
+  const int begin = offsets[b] + special, n = offsets[b + 1] - begin;
+  const int* best = best_rows + begin;
+  int* cluster = cluster_rows + begin;
+  Members* members = member_rows + begin;
+  const int* before = sizes_before + b * patches;
+  int* after = sizes_after + b * patches;
+  const int lane = laneIndex(), warp = warpIndex();
+  int numbered = 0;
+  for (int from = 0; from < n; from += kThreads) {
+    const int i = from + static_cast<int>(threadIdx.x);
+    int j = i;
+    bool mutual = false;
+    if (i < n) {
+      j = best[i];
+      mutual = j != i && best[j] == i;
+    }
+    const bool leads = i < n && !(mutual && j < i);
+    const unsigned leaders = __ballot_sync(kAllLanes, leads);
+    if (lane == 0) totals[warp] = __popc(leaders);
+    __syncthreads();
+    int id = numbered + __popc(leaders & ((1u << lane) - 1));
+    for (int w = 0; w < kWarps; ++w) {
+      if (w < warp) id += totals[w];
+      numbered += totals[w];
+    }
+    if (leads) {
+      cluster[i] = id;
+      members[id] = {i, mutual ? j : -1};
+      after[id] = before[i] + (mutual ? before[j] : 0);
+    }
+    __syncthreads();  // totals are rewritten next; and clusters of leaders are read below
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += kThreads) {
+    const int j = best[i];
+    if (j < i && best[j] == i) cluster[i] = cluster[j];
+  }
+  if (threadIdx.x == 0) live[b] = n == 0 ? 0 : numbered;
+}
+
+// live[b] -> offsets after the merge. A batch is small: one warp, 32 images at a time.
+__global__ void sumOffsets(const int* live, int batch, int special, int* offsets) {
+  int sum = 0;
+  for (int from = 0; from < batch; from += kWarp) {
+    const int b = from + laneIndex();
+    int value = b < batch ? special + live[b] : 0;
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const int left = __shfl_up_sync(kAllLanes, value, distance);
+      if (laneIndex() >= distance) value += left;
+    }
+    if (b < batch) offsets[b + 1] = sum + value;
+    sum += __shfl_sync(kAllLanes, value, kWarp - 1);
+  }
+  if (laneIndex() == 0) offsets[0] = 0;
+}
+
+// A warp per row of the result: special rows as they are, clusters the plain mean of their members.
+__global__ void averageRows(const float* x, int dim, int special, const int* before, const int* after,
+                            const Members* member_rows, float* merged) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (k >= after[b + 1] - after[b]) return;
+  const float* image = x + static_cast<std::ptrdiff_t>(before[b]) * dim;
+  float* to = merged + static_cast<std::ptrdiff_t>(after[b] + k) * dim;
+  const Members members = k < special ? Members{k - special, -1} : member_rows[before[b] + special + k - special];
+  const float* first = image + static_cast<std::ptrdiff_t>(special + members.first) * dim;
+  const float* second = image + static_cast<std::ptrdiff_t>(special + members.second) * dim;
+  for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) {
+    float4 v = loadFour(first, dim, c);
+    if (members.second >= 0) {
+      // Halving first cannot overflow, and is exact for every normal number; so is it in whatever way it is contracted.
+      const float4 w = loadFour(second, dim, c);
+      v = make_float4(0.5f * v.x + 0.5f * w.x, 0.5f * v.y + 0.5f * w.y, 0.5f * v.z + 0.5f * w.z,
+                      0.5f * v.w + 0.5f * w.w);
+    }
+    storeFour(to, dim, c, v);
+  }
+}
+
+__global__ void composeMaps(const int* map_before, int patches, const int* offsets, int special,
+                            const int* cluster_rows, int* map_after) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (p >= patches) return;
+  map_after[b * patches + p] = cluster_rows[offsets[b] + special + map_before[b * patches + p]];
+}
+
+__global__ void gatherRows(const float* merged, int dim, int special, int patches, const int* offsets, const int* map,
+                           int kept, float* restored) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (k >= kept + patches) return;
+  const int row = offsets[b] + (k < kept ? k : special + map[b * patches + k - kept]);
+  const float* from = merged + static_cast<std::ptrdiff_t>(row) * dim;
+  float* to = restored + (static_cast<std::ptrdiff_t>(b) * (kept + patches) + k) * dim;
+  for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
+}
+
+__global__ void logOfSizes(const int* offsets, int special, int patches, const int* sizes, float* key_bias) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (k >= offsets[b + 1] - offsets[b]) return;
+  key_bias[offsets[b] + k] = k < special ? 0.0f : logf(static_cast<float>(sizes[b * patches + k - special]));
+}
+
+unsigned blocksFor(int count, int per_block) { return static_cast<unsigned>((count + per_block - 1) / per_block); }
+
+std::size_t size(int count) { return static_cast<std::size_t>(count); }
+
+}  // namespace
+
+void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
+  if (batch < 1 || patches < 1 || special < 0) {
+    throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
+                std::to_string(special) + " special tokens: there must be an image and a patch");
+  }
+  patches_ = patches;
+  special_ = special;
+  current_ = 0;
+  for (int i = 0; i < 2; ++i) {
+    map_[i].atLeast(stream, size(batch) * size(patches));
+    sizes_[i].atLeast(stream, size(batch) * size(patches));
+    offsets_[i].atLeast(stream, size(batch) + 1);
+  }
+  host_offsets_.atLeast(stream, size(batch) + 2);
+  clear(stream, not_finite_.atLeast(stream, 1), sizeof(int));
+  rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
+  live_.assign(size(batch), patches);
+  launch(resetStates, Grid{blocksFor(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
+         special, map_[0].data(), sizes_[0].data(), offsets_[0].data());
+}
+
+const std::vector<int>& TokenState::countRows(const Stream& stream) {
+  const int batch = rows_.batch;
+  int* const host = host_offsets_.data();
+  download(stream, rows_.offsets, host, (size(batch) + 1) * sizeof(int));
+  download(stream, not_finite_.data(), host + batch + 1, sizeof(int));
+  stream.wait();
+  if (host[batch + 1] != 0) {
+    throw Error("image " + std::to_string(host[batch + 1] - 1) +
+                " of the batch has a token with a NaN or an infinity; look for it in the layers before the merge");
+  }
+  rows_.total = host[batch];
+  rows_.longest = 0;
+  for (int b = 0; b < batch; ++b) {
+    const int rows = host[b + 1] - host[b];
+    rows_.longest = std::max(rows_.longest, rows);
+    live_[size(b)] = rows - special_;
+  }
+  return live_;
+}
+
+void TokenState::logSizes(const Stream& stream, float* key_bias) const {
+  launch(logOfSizes, Grid{blocksFor(rows_.longest, kThreads), static_cast<unsigned>(rows_.batch)}, kThreads, 0, stream,
+         rows_.offsets, special_, patches_, sizes(), key_bias);
+}
+
+const int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
+  int* const best = best_.atLeast(stream, size(state.rows_.total));
+  neighbours_.find(stream, x, dim, state.special_, state.rows_, best, state.not_finite_.data());
+  return best;
+}
+
+void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state,
+                                 float* merged) {
+  const Ragged rows = state.rows_;
+  const auto batch = static_cast<unsigned>(rows.batch);
+  const int special = state.special_, patches = state.patches_;
+  const int from = state.current_, to = 1 - from;
+  int* const cluster = cluster_.atLeast(stream, size(rows.total) + size(rows.batch));
+  int* const live = cluster + rows.total;
+  auto* const members = reinterpret_cast<Members*>(members_.atLeast(stream, 2 * size(rows.total)));
+  int* const offsets = state.offsets_[to].data();
+  launch(numberClusters, Grid{batch}, kThreads, kWarps * sizeof(int), stream, best, rows.offsets, special, patches,
+         state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
+  launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, offsets);
+  launch(averageRows, Grid{blocksFor(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
+         offsets, members, merged);
+  launch(composeMaps, Grid{blocksFor(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
+         rows.offsets, special, cluster, state.map_[to].data());
+  state.current_ = to;
+  state.rows_.offsets = offsets;
+}
+
+void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged) {
+  mergePairs(stream, x, dim, findPairs(stream, x, dim, state), state, merged);
+}
+
+void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
+                 float* restored) {
+  const int kept = keep_special ? state.special() : 0;
+  launch(gatherRows, Grid{blocksFor(kept + state.patches(), kWarps), static_cast<unsigned>(state.rows().batch)},
+         kThreads, 0, stream, merged, dim, state.special(), state.patches(), state.rows().offsets,
+         state.clusterOfPatch(), kept, restored);
+}
+
+}  // namespace mpm::cuda

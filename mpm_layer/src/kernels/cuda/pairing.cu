@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Similarities are computed twice at most: all of them in fp16 on the tensor cores, and in fp32 those few that fp16
+// cannot tell from the best.
+//
+// Let u_i be row i brought to length 1 in fp32, h_i = fp16(u_i), and D_ij the fp32 dot product of u_i and u_j, which
+// decides (in a fixed order of operations that is symmetric in i and j: identical rows tie to the bit). T_ij is what
+// the tensor cores make of <h_i, h_j>. With e_i = |u_i - h_i| (2-norm, computed, about 2e-4) and |u_i| <= 1 + 2^-22:
+//
+//   |<h_i, h_j> - <u_i, u_j>| = |<h_i - u_i, h_j> + <u_i, h_j - u_j>| <= e_i |h_j| + |u_i| e_j
+//                             <= (e_i + e_j + e_i e_j)(1 + 2^-22), and e_i <= 2^-11, so e_i e_j <= 2^-12 (e_i + e_j)
+//
+// Tensor cores multiply exactly and add in fp32, aligned to the largest summand and cut off: every summand of a step,
+// and its result, is off by at most 2^-23 of the largest, which is at most sum_k |h_ik h_jk| <= 1 + 2^-9. A step adds
+// at least 8 products to the sum so far, so |T_ij - <h_i, h_j>| <= 10/8 d 2^-23 (1 + 2^-9) < d 2^-22. The fp32 dot
+// product adds up to d/32 + 4 products per lane, then 5 times two lanes: |D_ij - <u_i, u_j>| < (d + 300) 2^-29.
+// Together, with room for the roundings of the sums and differences below (each at most 2^-23):
+//
+//   |T_ij - D_ij| <= e_i + e_j + s, where e is scaled by 1 + 2^-9 when it is stored and s = (d + 32) 2^-22 * 9/8
+//
+// So D_ij >= T_ij - e_j - e_i - s for every j, and j can be the best of i only if
+// T_ij + e_j + e_i + s >= max_k (T_ik - e_k) - e_i - s. Those j are candidates; on real images 1.03 per row.
+#include "kernels/cuda/pairing.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/tensor_core.cuh"
+#include "kernels/cuda/warp.cuh"
+
+namespace mpm::cuda {
+namespace {
+
+using Candidate = Neighbours::Candidate;
+
+constexpr int kTile = 128;          // rows of a tile on either side
+constexpr int kDepth = 32;          // columns of a stage; rows of halves are padded to a multiple
+constexpr int kStages = 3;          // 48 KB of shared memory, which every device gives without asking
+constexpr int kThreads = 256;       // 2 x 4 warps of 64 x 32 similarities
+constexpr int kCandidates = kWarp;  // per row; a row that has more is decided among all rows
+constexpr int kRowThreads = 256;
+
+// A row times both is the row brought to length 1. `scale` is a power of two, 1 unless the norm is extreme; a zero row
+// has inverse 0.
+struct Factor {
+  float scale, inverse;
+};
+
+struct Work {
+  const float* x;
+  int dim, padded, special;
+  Ragged rows;
+  Half* halves;
+  Factor* factors;
+  float* errors;
+  unsigned* bounds;  // orderedBits(max_k (T_ik - e_k)); 0 before the first
+  int* counts;
+  Candidate* candidates;
+  int* crowded;  // {1 + rows}: how many rows have too many candidates, and which
+};
+
+// Where image `image` lies without its special rows.
+struct Image {
+  int first, rows;
+};
+
+__device__ Image imageOf(const Work& work, int image) {
+  const int begin = work.rows.offsets[image] + work.special;
+  return {begin, work.rows.offsets[image + 1] - begin};
+}
+
+__device__ float slack(int dim) { return 1.125f * 0x1p-22f * static_cast<float>(dim + 32); }
+
+__device__ float4 unitRow(const float* row, Factor f, int dim, int k) {
+  const float4 v = loadFour(row, dim, k);
+  return make_float4(v.x * f.scale * f.inverse, v.y * f.scale * f.inverse, v.z * f.scale * f.inverse,
+                     v.w * f.scale * f.inverse);
+}
+
+__device__ Factor factorOf(double squares) {
+  if (squares == 0) return {1.0f, 0.0f};
+  if (squares > 1e-36 && squares < 1e36) return {1.0f, static_cast<float>(1 / sqrt(squares))};
+  const double norm = sqrt(squares);
+  int exponent = -ilogb(norm);
+  exponent = exponent < -126 ? -126 : exponent > 126 ? 126 : exponent;
+  const float scale = ldexpf(1.0f, exponent);
+  return {scale, static_cast<float>(1 / (norm * static_cast<double>(scale)))};
+}
+
+__device__ float squared(float x) { return x * x; }
+
+__global__ void prepareRows(Work work, int* not_finite) {
+  const Image image = imageOf(work, static_cast<int>(blockIdx.y));
+  const int i = static_cast<int>(blockIdx.x) * (kRowThreads / kWarp) + warpIndex();
+  if (i >= image.rows) return;
+  const int r = image.first + i, lane = laneIndex();
+  const float* row = work.x + static_cast<std::ptrdiff_t>(r) * work.dim;
+  double squares = 0;
+  for (int k = 4 * lane; k < work.dim; k += 4 * kWarp) {
+    const float4 v = loadFour(row, work.dim, k);
+    squares +=
+        static_cast<double>(v.x) * static_cast<double>(v.x) + static_cast<double>(v.y) * static_cast<double>(v.y) +
+        static_cast<double>(v.z) * static_cast<double>(v.z) + static_cast<double>(v.w) * static_cast<double>(v.w);
+  }
+  squares = warpSum(squares);
+  const bool finite = squares < 1e300;  // no sum of squares of floats comes near
+  if (!finite && lane == 0) atomicMax(not_finite, static_cast<int>(blockIdx.y) + 1);
+  const Factor factor = finite ? factorOf(squares) : Factor{1.0f, 0.0f};
+  float error = 0;
+  Half* halves = work.halves + static_cast<std::ptrdiff_t>(r) * work.padded;
+  for (int k = 4 * lane; k < work.padded; k += 4 * kWarp) {
+    const float4 u = finite ? unitRow(row, factor, work.dim, k) : make_float4(0, 0, 0, 0);
+    const Half h[4] = {fromFloat<Half>(u.x), fromFloat<Half>(u.y), fromFloat<Half>(u.z), fromFloat<Half>(u.w)};
+    error += squared(u.x - toFloat(h[0])) + squared(u.y - toFloat(h[1])) + squared(u.z - toFloat(h[2])) +
+             squared(u.w - toFloat(h[3]));
+    storeFour(halves + k, h);
+  }
+  error = warpSum(error);
+  if (lane != 0) return;
+  work.factors[r] = factor;
+  // 2^-8 covers the rounding of the sum (a row of 10^4 columns adds 2^-11 of it) and the factors of the derivation.
+  work.errors[r] = sqrtf(error) * (1 + 0x1p-8f) + 0x1p-40f;
+  work.bounds[r] = 0;
+  work.counts[r] = 0;
+}
+
+// Segments of 16 bytes stand permuted within a row of 64, so that ldmatrix's eight rows hit all banks.
+__device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ ((row >> 1) & 3)) * 8; }
+
+struct Stage {
+  Half side[2][kTile * kDepth];
+};
+
+__device__ void fetchStage(const Work& work, const Image& image, const int (&begin)[2], int column, Stage& stage) {
+  constexpr int kSegments = kDepth / 8;
+  for (int s = static_cast<int>(threadIdx.x); s < 2 * kTile * kSegments; s += kThreads) {
+    const int side = s / (kTile * kSegments), row = s / kSegments % kTile, segment = s % kSegments;
+    const int i = begin[side] + row;
+    const bool valid = i < image.rows;
+    const Half* from =
+        work.halves + static_cast<std::ptrdiff_t>(image.first + (valid ? i : 0)) * work.padded + column + segment * 8;
+    copyAsync16(stage.side[side] + segmentAt(row, segment), from, valid);
+  }
+}
+
+constexpr int kM = 4, kN = 4;  // fragments of 16 rows and of 8 columns per warp
+using Similarities = float[kM][kN][4];
+
+__device__ void multiplyStage(const Stage& stage, int first_row, int first_column, Similarities& sum) {
+  const int lane = laneIndex();
+#pragma unroll
+  for (int k = 0; k < kDepth / 16; ++k) {
+    unsigned a[kM][4], b[kN / 2][4];
+#pragma unroll
+    for (int m = 0; m < kM; ++m) {
+      const int row = first_row + m * 16 + lane % 16;
+      loadMatrices(a[m], stage.side[0] + segmentAt(row, 2 * k + lane / 16));
+    }
+#pragma unroll
+    for (int n = 0; n < kN / 2; ++n) {
+      const int row = first_column + n * 16 + lane % 8 + lane / 16 * 8;
+      loadMatrices(b[n], stage.side[1] + segmentAt(row, 2 * k + lane / 8 % 2));
+    }
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int n = 0; n < kN; ++n) multiplyAdd<Half>(sum[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+  }
+}
+
+__device__ void addCandidate(const Work& work, int row, int index, float similarity) {
+  const int slot = atomicAdd(work.counts + row, 1);
+  if (slot < kCandidates) work.candidates[static_cast<std::ptrdiff_t>(row) * kCandidates + slot] = {index, similarity};
+}
+
+struct TileEnds {
+  float error[2][kTile];
+  unsigned best[2][kTile];
+  float threshold[2][kTile];
+};
+
+// One block per pair of tiles I <= J of one image: similarities of rows of I with rows of J. The bound of a row is
+// raised by each of its tiles; a tile compares with the bound so far, so the candidates are always enough, and what
+// the order of the tiles adds to them is dropped by decide().
+__global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
+  const Image image = imageOf(work, static_cast<int>(blockIdx.y));
+  const int pair = static_cast<int>(blockIdx.x);
+  const int tiles = (image.rows + kTile - 1) / kTile;
+  if (image.rows <= 0 || pair >= tiles * (tiles + 1) / 2) return;
+  int tile_j = static_cast<int>((sqrtf(8.0f * static_cast<float>(pair) + 1) - 1) / 2);
+  while (tile_j * (tile_j + 1) / 2 > pair) --tile_j;
+  while ((tile_j + 1) * (tile_j + 2) / 2 <= pair) ++tile_j;
+  const int tile_i = pair - tile_j * (tile_j + 1) / 2;
+  const int begin[2] = {tile_i * kTile, tile_j * kTile};
+
+  Stage* stages = static_cast<Stage*>(sharedMemory());
+  const int chunks = work.padded / kDepth;
+  for (int c = 0; c < kStages - 1; ++c) {
+    if (c < chunks) fetchStage(work, image, begin, c * kDepth, stages[c]);
+    commitCopies();
+  }
+  const int lane = laneIndex(), warp = warpIndex();
+  const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
+  Similarities sum = {};
+  for (int c = 0; c < chunks; ++c) {
+    waitForCopies<kStages - 2>();
+    __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
+    const int next = c + kStages - 1;
+    if (next < chunks) fetchStage(work, image, begin, next * kDepth, stages[next % kStages]);
+    commitCopies();
+    multiplyStage(stages[c % kStages], warp_row, warp_column, sum);
+  }
+
+  __syncthreads();  // the stages become TileEnds
+  TileEnds& ends = *static_cast<TileEnds*>(sharedMemory());
+  const bool diagonal = tile_i == tile_j;
+  {
+    const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
+    const bool valid = begin[side] + i < image.rows;
+    ends.error[side][i] = valid ? work.errors[image.first + begin[side] + i] : 0.0f;
+    ends.best[side][i] = 0;
+  }
+  __syncthreads();
+  const int g = lane / 4, t = lane % 4;
+  const auto rowOf = [&](int m, int e) { return warp_row + m * 16 + g + e / 2 * 8; };
+  const auto columnOf = [&](int n, int e) { return warp_column + n * 8 + 2 * t + e % 2; };
+  const auto counts = [&](int row, int column) {
+    return begin[0] + row < image.rows && begin[1] + column < image.rows && !(diagonal && row == column);
+  };
+  constexpr float kNone = -4.0f;  // below every T_ij - e_j
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = rowOf(m, 2 * half);
+      float best = kNone;
+#pragma unroll
+      for (int n = 0; n < kN; ++n)
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e)
+          if (counts(row, columnOf(n, e))) best = fmaxf(best, sum[m][n][e] - ends.error[1][columnOf(n, e)]);
+      best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 1));
+      best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
+      if (t == 0 && best > kNone) atomicMax(&ends.best[0][row], orderedBits(best));
+    }
+  if (!diagonal) {
+#pragma unroll
+    for (int n = 0; n < kN; ++n)
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) {
+        const int column = columnOf(n, parity);
+        float best = kNone;
+#pragma unroll
+        for (int m = 0; m < kM; ++m)
+#pragma unroll
+          for (int e = parity; e < 4; e += 2)
+            if (counts(rowOf(m, e), column)) best = fmaxf(best, sum[m][n][e] - ends.error[0][rowOf(m, e)]);
+        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 4));
+        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 8));
+        best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 16));
+        if (g == 0 && best > kNone) atomicMax(&ends.best[1][column], orderedBits(best));
+      }
+  }
+  __syncthreads();
+  {
+    const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
+    const unsigned mine = ends.best[side][i];
+    float threshold = 4.0f;  // above every T_ij + e_j
+    if (mine != 0) {
+      const unsigned before = atomicMax(work.bounds + image.first + begin[side] + i, mine);
+      threshold = fromOrderedBits(before > mine ? before : mine) - 2 * (ends.error[side][i] + slack(work.padded));
+    }
+    ends.threshold[side][i] = threshold;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int n = 0; n < kN; ++n)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int row = rowOf(m, e), column = columnOf(n, e);
+        if (!counts(row, column)) continue;
+        const float similarity = sum[m][n][e];
+        const float above_row = similarity + ends.error[1][column];
+        if (above_row >= ends.threshold[0][row])
+          addCandidate(work, image.first + begin[0] + row, begin[1] + column, above_row);
+        const float above_column = similarity + ends.error[0][row];
+        if (!diagonal && above_column >= ends.threshold[1][column])
+          addCandidate(work, image.first + begin[1] + column, begin[0] + row, above_column);
+      }
+}
+
+// D_ij by one warp, in every lane.
+__device__ float similarity(const Work& work, int row, int other) {
+  const float* a = work.x + static_cast<std::ptrdiff_t>(row) * work.dim;
+  const float* b = work.x + static_cast<std::ptrdiff_t>(other) * work.dim;
+  const Factor factor_a = work.factors[row], factor_b = work.factors[other];
+  float sum = 0;
+  for (int k = 4 * laneIndex(); k < work.dim; k += 4 * kWarp) {
+    const float4 p = unitRow(a, factor_a, work.dim, k), q = unitRow(b, factor_b, work.dim, k);
+    sum = fmaf(p.x, q.x, sum);
+    sum = fmaf(p.y, q.y, sum);
+    sum = fmaf(p.z, q.z, sum);
+    sum = fmaf(p.w, q.w, sum);
+  }
+  return warpSum(sum);
+}
+
+// Largest similarity, then lowest index.
+__device__ unsigned long long keyOf(float similarity_of_pair, int index) {
+  return static_cast<unsigned long long>(orderedBits(similarity_of_pair)) << 32 | static_cast<unsigned>(~index);
+}
+__device__ int indexOf(unsigned long long key) { return static_cast<int>(~static_cast<unsigned>(key)); }
+
+__global__ void decide(Work work, int* best) {
+  const Image image = imageOf(work, static_cast<int>(blockIdx.y));
+  const int i = static_cast<int>(blockIdx.x) * (kRowThreads / kWarp) + warpIndex();
+  if (i >= image.rows) return;
+  const int r = image.first + i, lane = laneIndex();
+  if (image.rows == 1 || work.factors[r].inverse == 0) {  // a zero row is as similar to one as to another
+    if (lane == 0) best[r] = image.rows > 1 && i == 0 ? 1 : 0;
+    return;
+  }
+  const int count = work.counts[r];
+  if (count > kCandidates) {
+    if (lane == 0) work.crowded[1 + atomicAdd(work.crowded, 1)] = r;
+    return;
+  }
+  const Candidate mine =
+      lane < count ? work.candidates[static_cast<std::ptrdiff_t>(r) * kCandidates + lane] : Candidate{0, -4.0f};
+  const float threshold = fromOrderedBits(work.bounds[r]) - 2 * (work.errors[r] + slack(work.padded));
+  unsigned open = __ballot_sync(kAllLanes, lane < count && mine.similarity >= threshold);
+  unsigned long long key = 0;
+  if (__popc(open) == 1) {
+    key = keyOf(0.0f, __shfl_sync(kAllLanes, mine.index, __ffs(open) - 1));
+  } else {
+    for (; open != 0; open &= open - 1) {
+      const int j = __shfl_sync(kAllLanes, mine.index, __ffs(open) - 1);
+      const unsigned long long offered = keyOf(similarity(work, r, image.first + j), j);
+      key = offered > key ? offered : key;
+    }
+  }
+  if (lane == 0) best[r] = indexOf(key);
+}
+
+// Rows with too many candidates, as in flat images: all similarities of a row in fp32, a block per row.
+__global__ void decideCrowded(Work work, int* best) {
+  auto* keys = static_cast<unsigned long long*>(sharedMemory());
+  const int rows = work.crowded[0];
+  for (int c = static_cast<int>(blockIdx.x); c < rows; c += static_cast<int>(gridDim.x)) {
+    const int r = work.crowded[1 + c];
+    int b = 0;
+    while (work.rows.offsets[b + 1] <= r) ++b;
+    const Image image = imageOf(work, b);
+    unsigned long long key = 0;
+    for (int j = warpIndex(); j < image.rows; j += kRowThreads / kWarp) {
+      if (image.first + j == r) continue;
+      const unsigned long long offered = keyOf(similarity(work, r, image.first + j), j);
+      key = offered > key ? offered : key;
+    }
+    if (laneIndex() == 0) keys[warpIndex()] = key;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int w = 1; w < kRowThreads / kWarp; ++w) key = keys[w] > key ? keys[w] : key;
+      best[r] = indexOf(key);
+    }
+    __syncthreads();
+  }
+}
+
+std::size_t count(int n) { return static_cast<std::size_t>(n); }
+
+}  // namespace
+
+void Neighbours::find(const Stream& stream, const float* x, int dim, int special, const Ragged& rows, int* best,
+                      int* not_finite) {
+  if (rows.batch == 0 || rows.longest <= special) return;
+  const int padded = (dim + kDepth - 1) / kDepth * kDepth;
+  Work work{};
+  work.x = x;
+  work.dim = dim;
+  work.padded = padded;
+  work.special = special;
+  work.rows = rows;
+  work.halves = halves_.atLeast(stream, count(rows.total) * count(padded));
+  work.factors = reinterpret_cast<Factor*>(factors_.atLeast(stream, 2 * count(rows.total)));
+  work.errors = errors_.atLeast(stream, count(rows.total));
+  work.bounds = bounds_.atLeast(stream, count(rows.total));
+  work.counts = counts_.atLeast(stream, count(rows.total));
+  work.candidates = candidates_.atLeast(stream, count(rows.total) * kCandidates);
+  work.crowded = crowded_.atLeast(stream, 1 + count(rows.total));
+  clear(stream, work.crowded, sizeof(int));
+
+  const auto batch = static_cast<unsigned>(rows.batch);
+  const int longest = rows.longest - special;
+  constexpr int kRowsPerBlock = kRowThreads / kWarp;
+  const Grid per_row{static_cast<unsigned>((longest + kRowsPerBlock - 1) / kRowsPerBlock), batch};
+  launch(prepareRows, per_row, kRowThreads, 0, stream, work, not_finite);
+  const int tiles = (longest + kTile - 1) / kTile;
+  launch(compareTiles, Grid{static_cast<unsigned>(tiles * (tiles + 1) / 2), batch}, kThreads, kStages * sizeof(Stage),
+         stream, work);
+  launch(decide, per_row, kRowThreads, 0, stream, work, best);
+  const unsigned blocks = static_cast<unsigned>(2 * stream.device().multiprocessors);
+  launch(decideCrowded, Grid{std::min(blocks, static_cast<unsigned>(rows.total))}, kRowThreads,
+         kRowThreads / kWarp * sizeof(unsigned long long), stream, work, best);
+}
+
+}  // namespace mpm::cuda

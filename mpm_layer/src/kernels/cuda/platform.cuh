@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a .cu file of this folder may use of the machine it runs on. MPM_CUDA_ON_HOST: the tests' emulation, in which
+// the same sources are plain C++ (tests/kernels/cuda/on_host.h) and everything below has the same meaning.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/number.h"
+
+#ifdef MPM_CUDA_ON_HOST
+#include "kernels/cuda/on_host.h"
+#else
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <tuple>
+
+namespace mpm::cuda {
+
+/// Throws mpm::Error "CUDA: WHAT: reason" unless `status` is success.
+void check(cudaError_t status, const char* what);
+
+struct Grid {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+/// Lets `kernel` have as much dynamic shared memory as it asks for beyond the 48 KB that need no asking.
+void allowSharedMemory(const void* kernel, std::size_t bytes);
+void launchKernel(const void* kernel, Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+                  void** arguments);
+
+/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), checked.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
+            Arguments&&... arguments) {
+  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  std::apply(
+      [&](auto&... value) {
+        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))...};
+        launchKernel(reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, stream, pointers);
+      },
+      values);
+}
+
+/// The dynamic shared memory of the block.
+__device__ __forceinline__ void* sharedMemory() {
+  extern __shared__ __align__(128) unsigned char mpm_shared_memory[];
+  return mpm_shared_memory;
+}
+
+__device__ __forceinline__ float toFloat(float x) { return x; }
+__device__ __forceinline__ float toFloat(Half x) { return __half2float(__ushort_as_half(x.bits)); }
+__device__ __forceinline__ float toFloat(Bfloat x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
+
+/// To nearest even.
+template <typename T>
+__device__ __forceinline__ T fromFloat(float x);
+template <>
+__device__ __forceinline__ float fromFloat<float>(float x) {
+  return x;
+}
+template <>
+__device__ __forceinline__ Half fromFloat<Half>(float x) {
+  return {__half_as_ushort(__float2half_rn(x))};
+}
+template <>
+__device__ __forceinline__ Bfloat fromFloat<Bfloat>(float x) {
+  return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+}
+
+__device__ __forceinline__ float exp2Fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+}  // namespace mpm::cuda
+#endif

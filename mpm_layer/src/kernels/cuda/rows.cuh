@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Four neighbouring elements of a row at a time, in one access where the row's length allows it.
+#pragma once
+
+#include "kernels/cuda/platform.cuh"
+
+namespace mpm::cuda {
+
+template <typename T>
+struct alignas(4 * sizeof(T)) Four {
+  T at[4];
+};
+
+/// Elements k ... k + 3 of a row {length}; k is a multiple of 4, what lies behind the end is 0. Rows follow each other
+/// without a gap from an address aligned to 16 bytes, so that length % 4 == 0 makes all of them aligned.
+template <typename T>
+__device__ __forceinline__ float4 loadFour(const T* row, int length, int k) {
+  if (length % 4 == 0) {
+    if (k >= length) return make_float4(0, 0, 0, 0);
+    const Four<T> four = *reinterpret_cast<const Four<T>*>(row + k);
+    return make_float4(toFloat(four.at[0]), toFloat(four.at[1]), toFloat(four.at[2]), toFloat(four.at[3]));
+  }
+  return make_float4(k < length ? toFloat(row[k]) : 0.0f, k + 1 < length ? toFloat(row[k + 1]) : 0.0f,
+                     k + 2 < length ? toFloat(row[k + 2]) : 0.0f, k + 3 < length ? toFloat(row[k + 3]) : 0.0f);
+}
+
+/// The way back; nothing is written behind the end.
+template <typename T>
+__device__ __forceinline__ void storeFour(T* row, int length, int k, float4 v) {
+  const Four<T> four = {{fromFloat<T>(v.x), fromFloat<T>(v.y), fromFloat<T>(v.z), fromFloat<T>(v.w)}};
+  if (length % 4 == 0) {
+    if (k < length) *reinterpret_cast<Four<T>*>(row + k) = four;
+    return;
+  }
+  for (int e = 0; e < 4 && k + e < length; ++e) row[k + e] = four.at[e];
+}
+
+/// Four elements at an address aligned to four.
+template <typename T>
+__device__ __forceinline__ void storeFour(T* to, const T (&values)[4]) {
+  *reinterpret_cast<Four<T>*>(to) = {{values[0], values[1], values[2], values[3]}};
+}
+
+}  // namespace mpm::cuda

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/attention.h"
+
+#include "kernels/cuda/on_device.h"
+#include "kernels/reference.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+class CudaAttention : public test::OnDevice {
+ protected:
+  // Largest error of one call against double precision on the very operands that the kernel reads.
+  template <typename T>
+  double errorOf(const std::vector<int>& rows, int heads, int head_dim, bool biased, float sigma = 1) {
+    const int width = heads * head_dim;
+    test::Packed shape = test::Packed::random(stream(), rows, 3 * width, 7, sigma);
+    const std::vector<T> qkv = test::narrowedAll<T>(shape.values);
+    const std::vector<float> wide = test::widenedAll(qkv);
+    const std::vector<float> bias = test::normal(static_cast<std::size_t>(shape.ragged.total), 8);
+    const Buffer<T> device_qkv = uploaded(stream(), qkv);
+    const Buffer<float> device_bias = uploaded(stream(), bias);
+    Buffer<T> out(stream(), static_cast<std::size_t>(shape.ragged.total * width));
+    const AttentionCall call{heads, head_dim, 1 / std::sqrt(static_cast<float>(head_dim)),
+                             biased ? device_bias.data() : nullptr, shape.ragged};
+    const Number number = std::is_same_v<T, float>  ? Number::kFloat
+                          : std::is_same_v<T, Half> ? Number::kHalf
+                                                    : Number::kBfloat;
+    attention(stream(), call, number, device_qkv.data(), out.data());
+    const std::vector<float> result =
+        test::widenedAll(fetched(out.data(), static_cast<std::size_t>(shape.ragged.total * width)));
+    double worst = 0;
+    for (std::size_t b = 0; b < rows.size(); ++b) {
+      const int begin = shape.offsets[b];
+      const MatrixView<const float> all(wide.data() + static_cast<std::ptrdiff_t>(begin) * 3 * width, rows[b],
+                                        3 * width);
+      const mpm::test::Reference reference(all);
+      const auto expected = mpm::test::attention(
+          reference.columns(0, width), reference.columns(width, 2 * width), reference.columns(2 * width, 3 * width),
+          heads, static_cast<double>(call.scale), biased ? bias.data() + begin : nullptr);
+      worst = std::max(
+          worst,
+          mpm::test::maxError({result.data() + static_cast<std::ptrdiff_t>(begin) * width, rows[b], width}, expected));
+    }
+    return worst;
+  }
+};
+
+TEST_F(CudaAttention, Fp32WithAnyHeadDim) {
+  for (const unsigned schedule : test::schedules()) {
+    test::useSchedule(schedule);
+    for (const int head_dim : {1, 20, 64, 80}) {
+      SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", head_dim " << head_dim);
+      EXPECT_LE(errorOf<float>({1, 67, 33}, 2, head_dim, false), 3e-6);
+      EXPECT_LE(errorOf<float>({32, 5}, 2, head_dim, true, 3), 6e-5);
+    }
+  }
+}
+
+// Probabilities and results are rounded to 8 bits (bf16) and 11 (fp16) before and after the second product.
+TEST_F(CudaAttention, SixteenBitsOnTensorCores) {
+  const bool bf16 = devices().front().major >= 8;
+  for (const unsigned schedule : test::schedules()) {
+    test::useSchedule(schedule);
+    SCOPED_TRACE(::testing::Message() << "schedule " << schedule);
+    for (const bool biased : {false, true}) {
+      EXPECT_LE(errorOf<Half>({1, 131, 64}, 2, 64, biased), 2e-3);
+      EXPECT_LE(errorOf<Half>({70}, 1, 64, biased, 3), 4e-3);
+      if (bf16) {
+        EXPECT_LE(errorOf<Bfloat>({63, 65, 2}, 1, 64, biased), 1.6e-2);
+      }
+    }
+  }
+}
+
+// Enough blocks for two fragments per warp.
+TEST_F(CudaAttention, WideTilesAgree) {
+  const int images = 4 * devices().front().multiprocessors;
+  std::vector<int> rows(static_cast<std::size_t>(images), 9);
+  rows[1] = 150;
+  EXPECT_LE(errorOf<Half>(rows, 1, 64, true), 2e-3);
+}
+
+TEST_F(CudaAttention, SixteenBitsWithOtherHeads) { EXPECT_LE(errorOf<Half>({40, 3}, 3, 24, true), 2e-3); }
+
+TEST_F(CudaAttention, WiderHeadsAreRefused) { EXPECT_THROW(errorOf<float>({4}, 1, 129, false), Error); }
+
+}  // namespace
+}  // namespace mpm::cuda

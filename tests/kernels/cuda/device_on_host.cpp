@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and device memory of the emulation: work is done when it is enqueued, memory is the host's, NaN at first.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "kernels/cuda/device.h"
+
+namespace mpm::cuda {
+
+std::vector<DeviceInfo> devices() { return {{0, "emulation on the host", 9, 0, 2, std::size_t{1} << 30}}; }
+
+struct Stream::Impl {
+  DeviceInfo device = devices().front();
+};
+Stream::Stream(int) : impl_(std::make_unique<Impl>()) {}
+Stream::~Stream() = default;
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+const DeviceInfo& Stream::device() const { return impl_->device; }
+void Stream::wait() const {}
+void* Stream::native() const { return nullptr; }
+
+Memory::Memory(const Stream&, std::size_t bytes, Where) : bytes_(bytes) {
+  if (bytes == 0) return;
+  void* pointer = nullptr;
+  if (posix_memalign(&pointer, 256, bytes) != 0) throw std::bad_alloc();
+  data_ = pointer;
+  std::memset(data_, 0xff, bytes);
+}
+Memory::~Memory() { std::free(data_); }
+Memory& Memory::operator=(Memory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void upload(const Stream&, const void* host, void* device, std::size_t bytes) { std::memcpy(device, host, bytes); }
+void download(const Stream&, const void* device, void* host, std::size_t bytes) { std::memcpy(host, device, bytes); }
+void copy(const Stream&, const void* from, void* to, std::size_t bytes) { std::memmove(to, from, bytes); }
+void clear(const Stream&, void* device, std::size_t bytes) { std::memset(device, 0, bytes); }
+
+}  // namespace mpm::cuda

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/elementwise.h"
+
+#include "kernels/cuda/linear.h"
+#include "kernels/cuda/on_device.h"
+#include "kernels/reference.h"
+
+namespace mpm::cuda {
+namespace {
+
+using mpm::test::Matrix;
+using mpm::test::Reference;
+
+class CudaElementwise : public test::OnDevice {};
+
+TEST_F(CudaElementwise, LayerNormOfRowsAndOfHeads) {
+  for (const unsigned schedule : test::schedules())
+    for (const int dim : {1, 3, 64, 100, 257}) {
+      test::useSchedule(schedule);
+      const int rows = 13, slices = 3;
+      const std::vector<float> x = test::normal(static_cast<std::size_t>(rows * slices * dim), 1, 2, 5);
+      const std::vector<float> weight = test::normal(static_cast<std::size_t>(dim), 2);
+      const std::vector<float> bias = test::normal(static_cast<std::size_t>(dim), 3);
+      const Buffer<float> device_x = uploaded(stream(), x), w = uploaded(stream(), weight),
+                          b = uploaded(stream(), bias);
+      const std::size_t stride = static_cast<std::size_t>(slices * dim);
+      const NormCall call{rows, slices, dim, stride, stride, w.data(), b.data(), 1e-5f};
+      const Reference expected = mpm::test::norm(Reference(MatrixView<const float>(x.data(), rows * slices, dim)),
+                                                 {weight.data(), bias.data(), 1e-5f});
+      Buffer<float> y(stream(), x.size());
+      layerNorm(stream(), call, Number::kFloat, device_x.data(), Number::kFloat, y.data());
+      const std::vector<float> result = fetched(y.data(), x.size());
+      EXPECT_LE(mpm::test::maxError({result.data(), rows * slices, dim}, expected), 2e-5) << dim;
+      Buffer<Half> half(stream(), x.size());
+      layerNorm(stream(), call, Number::kFloat, device_x.data(), Number::kHalf, half.data());
+      const std::vector<float> rounded = test::widenedAll(fetched(half.data(), x.size()));
+      EXPECT_LE(mpm::test::maxError({rounded.data(), rows * slices, dim}, expected), 1e-2) << dim;
+    }
+}
+
+TEST_F(CudaElementwise, ActivationsPlainAndGated) {
+  for (const Activation activation :
+       {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
+    for (const int cols : {5, 64}) {
+      const int rows = 9;
+      const std::vector<float> x = test::normal(static_cast<std::size_t>(rows * 2 * cols), 1, 4);
+      const Buffer<float> device_x = uploaded(stream(), x);
+      for (const bool gated : {false, true}) {
+        const int count = gated ? rows : 2 * rows;
+        Buffer<float> y(stream(), static_cast<std::size_t>(count * cols));
+        activate(stream(), activation, gated, count, cols, Number::kFloat, device_x.data(), y.data());
+        const std::vector<float> result = fetched(y.data(), static_cast<std::size_t>(count * cols));
+        for (int r = 0; r < count; ++r)
+          for (int c = 0; c < cols; ++c) {
+            const std::size_t at = static_cast<std::size_t>(r * (gated ? 2 * cols : cols) + c);
+            const double gate = gated ? static_cast<double>(x[at + static_cast<std::size_t>(cols)]) : 1.0;
+            const double expected = mpm::test::activated(activation, static_cast<double>(x[at])) * gate;
+            ASSERT_LE(std::abs(static_cast<double>(result[static_cast<std::size_t>(r * cols + c)]) - expected),
+                      1e-6 * (1 + std::abs(static_cast<double>(x[at]) * gate)))
+                << "activation " << static_cast<int>(activation) << " of " << x[at];
+          }
+      }
+    }
+}
+
+TEST_F(CudaElementwise, ActivationInPlaceOnHalves) {
+  const std::vector<float> x = test::normal(300, 1, 3);
+  Buffer<Half> halves(stream(), x.size());
+  const Buffer<float> wide = uploaded(stream(), x);
+  convert(stream(), wide.data(), x.size(), Number::kHalf, halves.data());
+  const std::vector<float> before = test::widenedAll(fetched(halves.data(), x.size()));
+  activate(stream(), Activation::kGeluErf, false, 3, 100, Number::kHalf, halves.data(), halves.data());
+  const std::vector<float> after = test::widenedAll(fetched(halves.data(), x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_LE(std::abs(before[i] - x[i]), std::abs(x[i]) * 0x1p-11f);
+    EXPECT_LE(std::abs(static_cast<double>(after[i]) -
+                       mpm::test::activated(Activation::kGeluErf, static_cast<double>(before[i]))),
+              2e-3);
+  }
+}
+
+TEST_F(CudaElementwise, RowsOfLengthOne) {
+  std::vector<float> x = test::normal(7 * 33, 1, 10);
+  std::fill_n(x.begin() + 2 * 33, 33, 0.0f);
+  Buffer<float> device_x = uploaded(stream(), x);
+  normaliseRows(stream(), 7, 33, device_x.data());
+  const std::vector<float> y = fetched(device_x.data(), x.size());
+  for (int r = 0; r < 7; ++r) {
+    double squares = 0;
+    for (int k = 0; k < 33; ++k) squares += std::pow(static_cast<double>(y[static_cast<std::size_t>(r * 33 + k)]), 2);
+    EXPECT_LE(std::abs(squares - (r == 2 ? 0 : 1)), 1e-6);
+    EXPECT_LE(std::abs(y[static_cast<std::size_t>(r * 33)] * x[static_cast<std::size_t>(r * 33 + 1)] -
+                       y[static_cast<std::size_t>(r * 33 + 1)] * x[static_cast<std::size_t>(r * 33)]),
+              1e-4f);
+  }
+}
+
+// Operands as the arithmetic rounds them, sums in fp32, every way of putting the result down.
+TEST_F(CudaElementwise, LinearInEveryArithmetic) {
+  const int rows = 37, in = 64, out = 40;
+  const Matrix weight = Matrix::normal(out, in, 1, 0.2f);
+  const std::vector<float> bias = test::normal(out, 2), x = test::normal(rows * in, 3),
+                           y0 = test::normal(rows * out, 4);
+  const Reference product =
+      mpm::test::linear(Reference(MatrixView<const float>(x.data(), rows, in)), {weight.view(), bias.data()});
+  Gemm gemm(stream());
+  for (const Arithmetic arithmetic : {Arithmetic::kFp32, Arithmetic::kTf32, Arithmetic::kBf16, Arithmetic::kFp16}) {
+    if (arithmetic == Arithmetic::kBf16 && stream().device().major < 8) continue;
+    const double tolerance = arithmetic == Arithmetic::kFp32 ? 1e-5 : arithmetic == Arithmetic::kBf16 ? 6e-2 : 8e-3;
+    const Number operand = operandOf(arithmetic);
+    const Linear linear(stream(), weight.view(), bias.data(), arithmetic);
+    const Buffer<float> wide = uploaded(stream(), x);
+    Memory narrow(stream(), x.size() * bytesOf(operand));
+    convert(stream(), wide.data(), x.size(), operand, narrow.data());
+    for (const Into into : {Into::kOperand, Into::kFloat, Into::kAddToFloat}) {
+      Buffer<float> y = uploaded(stream(), y0);
+      linear.run(stream(), gemm, narrow.data(), rows, into, y.data());
+      Reference expected = product;
+      std::vector<float> result;
+      if (into == Into::kOperand && operand == Number::kHalf)
+        result = test::widenedAll(fetched(reinterpret_cast<const Half*>(y.data()), y0.size()));
+      else if (into == Into::kOperand && operand == Number::kBfloat)
+        result = test::widenedAll(fetched(reinterpret_cast<const Bfloat*>(y.data()), y0.size()));
+      else
+        result = fetched(y.data(), y0.size());
+      if (into == Into::kAddToFloat)
+        for (std::size_t i = 0; i < y0.size(); ++i) expected.values[i] += static_cast<double>(y0[i]);
+      EXPECT_LE(mpm::test::maxError({result.data(), rows, out}, expected), tolerance)
+          << "arithmetic " << static_cast<int>(arithmetic) << " into " << static_cast<int>(into);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpm::cuda

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GEMM library of the emulation: plain loops.
+#include "kernels/cuda/gemm.h"
+
+#include "kernels/cuda/on_device.h"
+
+namespace mpm::cuda {
+namespace {
+
+float load(Number number, const void* values, std::size_t index) {
+  if (number == Number::kFloat) return static_cast<const float*>(values)[index];
+  if (number == Number::kHalf) return test::widened(static_cast<const Half*>(values)[index]);
+  return test::widened(static_cast<const Bfloat*>(values)[index]);
+}
+
+void store(Number number, void* values, std::size_t index, float value) {
+  if (number == Number::kFloat) static_cast<float*>(values)[index] = value;
+  if (number == Number::kHalf) static_cast<Half*>(values)[index] = test::narrowed<Half>(value);
+  if (number == Number::kBfloat) static_cast<Bfloat*>(values)[index] = test::narrowed<Bfloat>(value);
+}
+
+}  // namespace
+
+struct Gemm::Impl {};
+Gemm::Gemm(const Stream&) {}
+Gemm::~Gemm() = default;
+Gemm::Gemm(Gemm&&) noexcept = default;
+Gemm& Gemm::operator=(Gemm&&) noexcept = default;
+
+void Gemm::run(const Stream&, const Call& call) {
+  const Number operand = operandOf(call.arithmetic);
+  const Number result = call.into == Into::kOperand ? operand : Number::kFloat;
+  const auto in = static_cast<std::size_t>(call.in), out = static_cast<std::size_t>(call.out);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(call.rows); ++r)
+    for (std::size_t o = 0; o < out; ++o) {
+      float sum = 0;
+      for (std::size_t k = 0; k < in; ++k)
+        sum += load(operand, call.x, r * in + k) * load(operand, call.weight, o * in + k);
+      if (call.bias != nullptr) sum += load(result, call.bias, o);
+      if (call.into == Into::kAddToFloat) sum += load(result, call.y, r * out + o);
+      store(result, call.y, r * out + o, sum);
+    }
+}
+
+}  // namespace mpm::cuda

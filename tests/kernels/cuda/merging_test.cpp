@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/merging.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/cuda/on_device.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+using test::Packed;
+
+// One image on the host: the rule of the paper in plain loops, for best neighbours that are given.
+struct HostImage {
+  std::vector<std::vector<float>> rows;  // special rows in front
+  std::vector<int> map, sizes;
+
+  void merge(const std::vector<int>& best, int special) {
+    const int n = static_cast<int>(best.size());
+    std::vector<int> cluster(best.size());
+    std::vector<std::vector<float>> merged(rows.begin(), rows.begin() + special);
+    std::vector<int> merged_sizes;
+    for (int i = 0; i < n; ++i) {
+      const auto u = static_cast<std::size_t>(i);
+      const int j = best[u];
+      const bool mutual = j != i && best[static_cast<std::size_t>(j)] == i;
+      const std::vector<float>& row = rows[static_cast<std::size_t>(special + i)];
+      if (mutual && j < i) {
+        cluster[u] = cluster[static_cast<std::size_t>(j)];
+        std::vector<float>& mean = merged[static_cast<std::size_t>(special + cluster[u])];
+        for (std::size_t c = 0; c < row.size(); ++c) mean[c] = 0.5f * mean[c] + 0.5f * row[c];
+        merged_sizes[static_cast<std::size_t>(cluster[u])] += sizes[u];
+      } else {
+        cluster[u] = static_cast<int>(merged_sizes.size());
+        merged.push_back(row);
+        merged_sizes.push_back(sizes[u]);
+      }
+    }
+    for (int& id : map) id = cluster[static_cast<std::size_t>(id)];
+    rows = merged;
+    sizes = merged_sizes;
+  }
+};
+
+class CudaMerging : public test::OnDevice {};
+
+TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
+  const int batch = 4, patches = 300, dim = 21;
+  for (const unsigned schedule : test::schedules())
+    for (const int special : {0, 2}) {
+      SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", special " << special);
+      test::useSchedule(schedule);
+      const int rows = patches + special;
+      const std::vector<float> values = test::normal(static_cast<std::size_t>(batch * rows * dim), 5);
+      std::vector<HostImage> host(batch);
+      for (int b = 0; b < batch; ++b) {
+        HostImage& image = host[static_cast<std::size_t>(b)];
+        for (int i = 0; i < rows; ++i)
+          image.rows.emplace_back(values.begin() + (b * rows + i) * dim, values.begin() + (b * rows + i + 1) * dim);
+        image.map.resize(patches);
+        std::iota(image.map.begin(), image.map.end(), 0);
+        image.sizes.assign(patches, 1);
+      }
+
+      TokenState state;
+      state.reset(stream(), batch, patches, special);
+      MutualPairMerge merge;
+      Buffer<float> tokens[2] = {uploaded(stream(), values), Buffer<float>(stream(), values.size())};
+      for (int k = 0; k < 2; ++k) {
+        const Ragged before = state.rows();
+        const float* x = tokens[k % 2].data();
+        const int* best = merge.findPairs(stream(), x, dim, state);
+        const std::vector<int> all_best = fetched(best, static_cast<std::size_t>(before.total));
+        const std::vector<int> offsets = fetched(before.offsets, batch + 1);
+        merge.mergePairs(stream(), x, dim, best, state, tokens[1 - k % 2].data());
+        const std::vector<int>& live = state.countRows(stream());
+        for (int b = 0; b < batch; ++b) {
+          const auto u = static_cast<std::size_t>(b);
+          host[u].merge({all_best.begin() + offsets[u] + special, all_best.begin() + offsets[u + 1]}, special);
+          ASSERT_EQ(live[u], static_cast<int>(host[u].sizes.size()));
+          ASSERT_LT(live[u], offsets[u + 1] - offsets[u] - special);
+        }
+        const std::vector<int> after = fetched(state.rows().offsets, batch + 1);
+        const std::vector<float> merged =
+            fetched(tokens[1 - k % 2].data(), static_cast<std::size_t>(after[batch] * dim));
+        const std::vector<int> map = fetched(state.clusterOfPatch(), batch * patches);
+        const std::vector<int> sizes = fetched(state.sizes(), batch * patches);
+        std::vector<float> expected;
+        for (int b = 0; b < batch; ++b) {
+          const HostImage& image = host[static_cast<std::size_t>(b)];
+          for (const auto& row : image.rows) expected.insert(expected.end(), row.begin(), row.end());
+          ASSERT_EQ(std::vector<int>(map.begin() + b * patches, map.begin() + (b + 1) * patches), image.map);
+          ASSERT_EQ(std::vector<int>(sizes.begin() + b * patches,
+                                     sizes.begin() + b * patches + static_cast<int>(image.sizes.size())),
+                    image.sizes);
+        }
+        ASSERT_EQ(merged, expected);
+        ASSERT_EQ(state.rows().total, after[batch]);
+      }
+
+      Buffer<float> bias(stream(), static_cast<std::size_t>(state.rows().total));
+      state.logSizes(stream(), bias.data());
+      const std::vector<float> logs = fetched(bias.data(), static_cast<std::size_t>(state.rows().total));
+      std::size_t next = 0;
+      for (const HostImage& image : host) {
+        for (int i = 0; i < special; ++i) ASSERT_EQ(logs[next++], 0.0f);
+        for (const int size : image.sizes)
+          ASSERT_LE(std::abs(logs[next++] - std::log(static_cast<float>(size))), 1e-6f);
+      }
+
+      for (const bool keep : {true, false}) {
+        const int kept = keep ? special : 0;
+        Buffer<float> restored(stream(), static_cast<std::size_t>(batch * (kept + patches) * dim));
+        restoreRows(stream(), tokens[0].data(), dim, state, keep, restored.data());
+        std::vector<float> expected;
+        for (const HostImage& image : host) {
+          for (int i = 0; i < kept; ++i)
+            expected.insert(expected.end(), image.rows[static_cast<std::size_t>(i)].begin(),
+                            image.rows[static_cast<std::size_t>(i)].end());
+          for (const int id : image.map)
+            expected.insert(expected.end(), image.rows[static_cast<std::size_t>(special + id)].begin(),
+                            image.rows[static_cast<std::size_t>(special + id)].end());
+        }
+        EXPECT_EQ(fetched(restored.data(), expected.size()), expected);
+      }
+    }
+}
+
+// Pairs, a chain of wishes that nobody returns, and one row that wishes for itself (an image of one patch).
+TEST_F(CudaMerging, OnlyMutualPairsMerge) {
+  const std::vector<int> best = {3, 0, 1, 0, 5, 4, 4, 3, /* image 2 */ 1, 0, 1, 1, 1, 1, 1, 1};
+  const std::vector<float> values = test::normal(16, 1);
+  TokenState state;
+  state.reset(stream(), 2, 8, 0);
+  const Buffer<int> device_best = uploaded(stream(), best);
+  const Buffer<float> x = uploaded(stream(), values);
+  Buffer<float> merged(stream(), 16);
+  MutualPairMerge merge;
+  merge.mergePairs(stream(), x.data(), 1, device_best.data(), state, merged.data());
+  EXPECT_EQ(state.countRows(stream()), (std::vector<int>{6, 7}));
+  EXPECT_EQ(fetched(state.clusterOfPatch(), 16), (std::vector<int>{0, 1, 2, 0, 3, 3, 4, 5, 0, 0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(fetched(merged.data(), 1)[0], 0.5f * values[0] + 0.5f * values[3]);
+
+  state.reset(stream(), 1, 1, 0);
+  merge.run(stream(), x.data(), 1, state, merged.data());
+  EXPECT_EQ(state.countRows(stream()), std::vector<int>{1});
+}
+
+TEST_F(CudaMerging, NotANumberIsAnErrorThatNamesTheImage) {
+  std::vector<float> values = test::normal(3 * 20 * 4, 1);
+  values[2 * 20 * 4 + 9] = std::numeric_limits<float>::quiet_NaN();
+  TokenState state;
+  state.reset(stream(), 3, 20, 0);
+  const Buffer<float> x = uploaded(stream(), values);
+  Buffer<float> merged(stream(), values.size());
+  MutualPairMerge merge;
+  merge.run(stream(), x.data(), 4, state, merged.data());
+  try {
+    state.countRows(stream());
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("image 2"), std::string::npos) << error.what();
+  }
+  // The next batch is not to blame.
+  state.reset(stream(), 1, 20, 0);
+  merge.run(stream(), x.data(), 4, state, merged.data());
+  EXPECT_LT(state.countRows(stream())[0], 20);
+}
+
+}  // namespace
+}  // namespace mpm::cuda

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulation itself: what it must catch, it catches.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "kernels/cuda/tensor_core.cuh"
+#include "kernels/cuda/warp.cuh"
+
+namespace mpm::cuda {
+namespace {
+
+// Reverses `values` {64} through shared memory.
+void reverse(int* values, bool with_barrier) {
+  int* shared = static_cast<int*>(sharedMemory());
+  const unsigned i = threadIdx.x;
+  shared[i] = values[i];
+  if (with_barrier) __syncthreads();
+  values[i] = shared[63 - i];
+}
+
+std::vector<int> reversed(bool with_barrier, unsigned seed) {
+  on_host::setSeed(seed);
+  std::vector<int> values(64);
+  std::iota(values.begin(), values.end(), 0);
+  launch(reverse, Grid{}, 64, 64 * sizeof(int), Stream(0), values.data(), with_barrier);
+  return values;
+}
+
+TEST(CudaOnHost, MissingBarrierShows) {
+  std::set<std::vector<int>> outcomes;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const std::vector<int> right = reversed(true, seed);
+    for (int i = 0; i < 64; ++i) ASSERT_EQ(right[static_cast<std::size_t>(i)], 63 - i);
+    outcomes.insert(reversed(false, seed));
+  }
+  EXPECT_GT(outcomes.size(), 1u);
+}
+
+void leaveHalf() {
+  if (threadIdx.x < 32) __syncthreads();
+}
+
+TEST(CudaOnHost, BarrierThatNotAllReachIsAnError) {
+  EXPECT_THROW(launch(leaveHalf, Grid{}, 64, 0, Stream(0)), std::logic_error);
+}
+
+void waitForTooFewCopies(const float* from, float* to, bool wait) {
+  auto* shared = static_cast<float*>(sharedMemory());
+  copyAsync16(shared + 4 * threadIdx.x, from + 4 * threadIdx.x, true);
+  commitCopies();
+  if (wait) waitForCopies<0>();
+  __syncthreads();
+  to[threadIdx.x] = shared[4 * (31 - threadIdx.x)];
+}
+
+TEST(CudaOnHost, CopyThatNobodyWaitsForShows) {
+  on_host::setSeed(0);
+  const Buffer<float> from = uploaded(Stream(0), std::vector<float>(128, 1.0f));
+  std::vector<float> to(32);
+  launch(waitForTooFewCopies, Grid{}, 32, 512, Stream(0), from.data(), to.data(), true);
+  EXPECT_EQ(to, std::vector<float>(32, 1.0f));
+  launch(waitForTooFewCopies, Grid{}, 32, 512, Stream(0), from.data(), to.data(), false);
+  EXPECT_NE(to[0], 1.0f);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+void readBehindShared(int* to) { to[threadIdx.x] = static_cast<const int*>(sharedMemory())[threadIdx.x + 1]; }
+
+TEST(CudaOnHostDeathTest, AccessOutOfSharedMemory) {
+  std::vector<int> to(32);
+  EXPECT_DEATH(launch(readBehindShared, Grid{}, 32, 32 * sizeof(int), Stream(0), to.data()), "AddressSanitizer");
+}
+#endif
+
+void fold(double* to) { to[threadIdx.x] = warpSum(static_cast<double>(threadIdx.x)); }
+
+TEST(CudaOnHost, LanesExchange) {
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    on_host::setSeed(seed);
+    std::vector<double> to(64);
+    launch(fold, Grid{}, 64, 0, Stream(0), to.data());
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(to[static_cast<std::size_t>(i)], i < 32 ? 496.0 : 496.0 + 1024.0);
+  }
+}
+
+// C = A B for A {16, 16} of halves and B^T {8, 16}: loadMatrices and multiplyAdd against plain loops, which holds the
+// fragment layouts of both together.
+void multiplySmall(const Half* a, const Half* b, float* c) {
+  auto* shared = static_cast<Half*>(sharedMemory());
+  const int l = laneIndex();
+  for (int i = l; i < 256; i += 32) shared[i] = a[i];
+  for (int i = l; i < 256; i += 32) shared[256 + i] = i < 128 ? b[i] : Half{0};
+  __syncthreads();
+  unsigned fa[4], fb[4];
+  loadMatrices(fa, shared + (l % 16) * 16 + l / 16 * 8);
+  loadMatrices(fb, shared + 256 + (l % 8 + l / 16 * 8) * 16 + l / 8 % 2 * 8);
+  float sum[4] = {};
+  multiplyAdd<Half>(sum, fa, fb[0], fb[1]);
+  for (int e = 0; e < 4; ++e) c[(l / 4 + e / 2 * 8) * 8 + 2 * (l % 4) + e % 2] = sum[e];
+}
+
+TEST(CudaOnHost, FragmentsMultiply) {
+  std::vector<Half> a(256), b(128);
+  for (int i = 0; i < 256; ++i) a[static_cast<std::size_t>(i)] = fromFloat<Half>(static_cast<float>(i % 23) - 11);
+  for (int i = 0; i < 128; ++i) b[static_cast<std::size_t>(i)] = fromFloat<Half>(static_cast<float>(i * 7 % 19) - 9);
+  const Buffer<Half> device_a = uploaded(Stream(0), a), device_b = uploaded(Stream(0), b);
+  std::vector<float> c(128);
+  launch(multiplySmall, Grid{}, 32, 1024, Stream(0), device_a.data(), device_b.data(), c.data());
+  for (int m = 0; m < 16; ++m)
+    for (int n = 0; n < 8; ++n) {
+      float expected = 0;
+      for (int k = 0; k < 16; ++k)
+        expected += toFloat(a[static_cast<std::size_t>(m * 16 + k)]) * toFloat(b[static_cast<std::size_t>(n * 16 + k)]);
+      EXPECT_EQ(c[static_cast<std::size_t>(m * 8 + n)], expected) << m << ", " << n;
+    }
+}
+
+TEST(CudaOnHost, HalvesRoundToNearestEven) {
+  EXPECT_EQ(fromFloat<Half>(1.0f).bits, 0x3c00);
+  EXPECT_EQ(fromFloat<Half>(1.0f + 0x1p-11f).bits, 0x3c00);
+  EXPECT_EQ(fromFloat<Half>(1.0f + 0x3p-11f).bits, 0x3c02);
+  EXPECT_EQ(fromFloat<Half>(-65504.0f).bits, 0xfbff);
+  EXPECT_EQ(fromFloat<Half>(65520.0f).bits, 0x7c00);
+  EXPECT_EQ(fromFloat<Half>(0x1p-24f).bits, 1);
+  EXPECT_EQ(fromFloat<Half>(0x1p-25f).bits, 0);
+  EXPECT_EQ(fromFloat<Half>(0x1.8p-25f).bits, 1);
+  for (unsigned bits = 0; bits < 0x7c00; ++bits)
+    ASSERT_EQ(fromFloat<Half>(toFloat(Half{static_cast<std::uint16_t>(bits)})).bits, bits);
+}
+
+}  // namespace
+}  // namespace mpm::cuda
