@@ -60,22 +60,29 @@ struct Axes {
 };
 
 void drawNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart) {
-  const auto name = [&](UnixMs from, UnixMs to) {
-    if (axes.x(to) - axes.x(from) > 60)
-      write(picture, "night", (axes.x(from) + axes.x(to)) / 2, kPlot.y + 18, 0.5, 10, cv::Scalar(140, 110, 90));
-  };
-  std::optional<UnixMs> begin;
-  UnixMs end = 0;
   for (const auto& bucket : chart.buckets) {
     const double share = std::clamp(bucket.night, 0.0, 1.0);
     // The last sample of a day stands just before its end.
-    end = std::min(bucket.start + (&bucket == &chart.buckets.back() ? 2 : 1) * chart.bucket_ms, axes.to);
-    cv::rectangle(picture, at(axes.x(bucket.start), kPlot.y), at(axes.x(end), kPlot.br().y),
+    const UnixMs width = (&bucket == &chart.buckets.back() ? 2 : 1) * chart.bucket_ms;
+    cv::rectangle(picture, at(axes.x(bucket.start), kPlot.y), at(axes.x(bucket.start + width), kPlot.br().y),
                   cv::Scalar::all(255) * (1 - share) + kNight * share, cv::FILLED);
-    if (share > 0.5 && !begin) begin = bucket.start;
-    if (share <= 0.5 && begin) name(*std::exchange(begin, std::nullopt), bucket.start);
   }
-  if (begin) name(*begin, end);
+}
+
+void nameNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart) {
+  constexpr double kDay = -1;
+  double begin = kDay;
+  const auto endAt = [&](double end) {
+    if (begin != kDay && end - begin > 60)
+      write(picture, "night", (begin + end) / 2, kPlot.y + 18, 0.5, 10, cv::Scalar(140, 110, 90));
+    begin = kDay;
+  };
+  for (const auto& bucket : chart.buckets)
+    if (bucket.night <= 0.5)
+      endAt(axes.x(bucket.start));
+    else if (begin == kDay)
+      begin = axes.x(bucket.start);
+  endAt(kPlot.br().x);
 }
 
 void drawTimes(cv::Mat& picture, const Axes& axes) {
@@ -169,6 +176,7 @@ cv::Mat chartPicture(const monitor::Chart& chart, UnixMs from, UnixMs to, const 
   drawNights(picture, axes, chart);
   drawTimes(picture, axes);
   drawValues(picture, axes, step, text.unit);
+  nameNights(picture, axes, chart);
   for (std::size_t i = 0; i < series; ++i) drawSeries(picture, axes, chart, i);
   drawLegend(picture, text.series);
   cv::rectangle(picture, at(kPlot.x, kPlot.y), at(kPlot.br().x, kPlot.br().y), kInk, kSupersampling);

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer(
       "Examples:\n"
+      "  mpm run\n"
       "  mpm run street.png --model vit.onnx --out pictures\n"
       "  mpm convert vit.onnx -o vit_mpm.onnx --schedule 2,5\n"
       "  mpm run --help\n\n"

@@ -81,8 +81,10 @@ std::string WorkerProcess::lastComplaint() const {
 
 nlohmann::json WorkerProcess::ask(const nlohmann::json& question, double timeout_s) {
   const std::string line = question.dump() + "\n";
-  if (::write(to_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return failed("the worker has ended");
+  if (child_ < 0) return failed("the worker has ended");
+  // A worker that ended before it was asked says why below, as one that ends meanwhile does.
+  if (::write(to_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) && errno != EPIPE)
+    return failed(std::string("cannot ask the worker: ") + std::strerror(errno));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
   for (;;) {
     if (const auto end = received_.find('\n'); end != std::string::npos) {
