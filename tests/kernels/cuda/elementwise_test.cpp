@@ -79,6 +79,18 @@ TEST_F(CudaElementwise, ActivationInPlaceOnHalves) {
   }
 }
 
+TEST_F(CudaElementwise, BiasOfEveryRow) {
+  for (const int cols : {3, 40}) {
+    const std::vector<float> x = test::normal(static_cast<std::size_t>(5 * cols), 1),
+                             bias = test::normal(static_cast<std::size_t>(cols), 2);
+    Buffer<float> y = uploaded(stream(), x);
+    const Buffer<float> device_bias = uploaded(stream(), bias);
+    addBias(stream(), 5, cols, Number::kFloat, device_bias.data(), y.data());
+    const std::vector<float> result = fetched(y.data(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(result[i], x[i] + bias[i % static_cast<std::size_t>(cols)]);
+  }
+}
+
 TEST_F(CudaElementwise, RowsOfLengthOne) {
   std::vector<float> x = test::normal(7 * 33, 1, 10);
   std::fill_n(x.begin() + 2 * 33, 33, 0.0f);

@@ -84,6 +84,17 @@ __global__ void activateAll(const T* x, int rows, int cols, bool gated, T* y) {
   storeFour(y + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols), cols, k, v);
 }
 
+template <typename T>
+__global__ void addToRows(int rows, int cols, const T* bias, T* y) {
+  const int r = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
+  if (r >= rows) return;
+  T* row = y + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols);
+  for (int k = 4 * laneIndex(); k < cols; k += 4 * kWarp) {
+    const float4 v = loadFour(row, cols, k), b = loadFour(bias, cols, k);
+    storeFour(row, cols, k, make_float4(v.x + b.x, v.y + b.y, v.z + b.z, v.w + b.w));
+  }
+}
+
 __global__ void scaleRows(int rows, int dim, float* x) {
   const int r = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (r >= rows) return;
@@ -149,6 +160,15 @@ void activate(const Stream& stream, Activation activation, bool gated, int rows,
     case Activation::kSilu:
       return activateWith<Activation::kSilu>(stream, gated, rows, cols, number, x, y);
   }
+}
+
+void addBias(const Stream& stream, int rows, int cols, Number number, const void* bias, void* y) {
+  if (rows == 0) return;
+  withNumber(number, [&](auto zero) {
+    using T = decltype(zero);
+    launch(addToRows<T>, Grid{blocksFor(static_cast<std::size_t>(rows), kWarps)}, kThreads, 0, stream, rows, cols,
+           static_cast<const T*>(bias), static_cast<T*>(y));
+  });
 }
 
 void normaliseRows(const Stream& stream, int rows, int dim, float* x) {

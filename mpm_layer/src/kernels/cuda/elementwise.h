@@ -33,6 +33,9 @@ void layerNorm(const Stream& stream, const NormCall& call, Number x_number, cons
 void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,
               void* y);
 
+/// y {rows, cols} += bias {cols}, both of type `number`.
+void addBias(const Stream& stream, int rows, int cols, Number number, const void* bias, void* y);
+
 /// Every row to length 1, in place; a zero row stays. x {rows, dim}
 void normaliseRows(const Stream& stream, int rows, int dim, float* x);
 

@@ -2,6 +2,7 @@
 #include <cublasLt.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -31,7 +32,7 @@ struct Problem {
   cublasLtMatmulDescOpaque_t operation;
   cublasLtMatrixLayoutOpaque_t weight, x, y;
 
-  Problem(const Gemm::Call& call, int rows) {
+  Problem(const Gemm::Call& call, int rows, bool adds_bias) {
     const cublasComputeType_t compute =
         call.arithmetic == Arithmetic::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     const Number operand = operandOf(call.arithmetic);
@@ -39,7 +40,7 @@ struct Problem {
     check(cublasLtMatmulDescInit(&operation, compute, CUDA_R_32F), "describing a product");
     const cublasOperation_t transposed = CUBLAS_OP_T;
     set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-    if (call.bias != nullptr) {
+    if (adds_bias) {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call.bias);
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, result);
@@ -61,11 +62,15 @@ struct Problem {
 }  // namespace
 
 struct Gemm::Impl {
+  struct Choice {
+    cublasLtMatmulAlgo_t algorithm;
+    bool adds_bias;
+  };
   cublasLtHandle_t handle = nullptr;
   Memory workspace;
-  std::map<Key, cublasLtMatmulAlgo_t> algorithms;
+  std::map<Key, Choice> choices;
 
-  cublasLtMatmulAlgo_t choose(Problem& problem) const {
+  std::optional<cublasLtMatmulAlgo_t> algorithmFor(Problem& problem) const {
     cublasLtMatmulPreferenceOpaque_t preference;
     check(cublasLtMatmulPreferenceInit(&preference), "choosing an algorithm");
     const std::size_t bytes = kWorkspace;
@@ -74,18 +79,41 @@ struct Gemm::Impl {
           "choosing an algorithm");
     cublasLtMatmulHeuristicResult_t result;
     int found = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.weight, &problem.x, &problem.y,
-                                         &problem.y, &preference, 1, &result, &found),
-          "choosing an algorithm");
-    if (found == 0) throw Error("cuBLASLt: no algorithm for a product of this shape and precision on this device");
-    return result.algo;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.weight, &problem.x, &problem.y, &problem.y,
+                                       &preference, 1, &result, &found);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE) {
+      check(status, "choosing an algorithm");
+      if (found > 0) return result.algo;
+    }
+    return std::nullopt;
   }
 
-  cublasStatus_t multiply(Problem& problem, const Gemm::Call& call, const cublasLtMatmulAlgo_t& algorithm,
-                          cudaStream_t stream) const {
+  // Which types of result may have a bias added in the same kernel differs between versions; without, it is one kernel
+  // of ours more.
+  Choice choose(const Gemm::Call& call, int rows) const {
+    if (call.bias != nullptr) {
+      Problem whole(call, rows, true);
+      if (const auto algorithm = algorithmFor(whole)) return {*algorithm, true};
+    }
+    Problem bare(call, rows, false);
+    if (const auto algorithm = algorithmFor(bare)) return {*algorithm, false};
+    throw Error("cuBLASLt: no algorithm for a product of {" + std::to_string(rows) + ", " + std::to_string(call.in) +
+                "} and {" + std::to_string(call.out) + ", " + std::to_string(call.in) + "} on this device");
+  }
+
+  cublasStatus_t multiply(const Gemm::Call& call, const Choice& choice, const Stream& stream) const {
+    Problem problem(call, call.rows, choice.adds_bias);
     const float alpha = 1, beta = call.into == Into::kAddToFloat ? 1.0f : 0.0f;
-    return cublasLtMatmul(handle, &problem.operation, &alpha, call.weight, &problem.weight, call.x, &problem.x, &beta,
-                          call.y, &problem.y, call.y, &problem.y, &algorithm, workspace.data(), kWorkspace, stream);
+    const cublasStatus_t status =
+        cublasLtMatmul(handle, &problem.operation, &alpha, call.weight, &problem.weight, call.x, &problem.x, &beta,
+                       call.y, &problem.y, call.y, &problem.y, &choice.algorithm, workspace.data(), kWorkspace,
+                       static_cast<cudaStream_t>(stream.native()));
+    if (status == CUBLAS_STATUS_SUCCESS && call.bias != nullptr && !choice.adds_bias) {
+      const Number result = call.into == Into::kOperand ? operandOf(call.arithmetic) : Number::kFloat;
+      addBias(stream, call.rows, call.out, result, call.bias, call.y);
+    }
+    return status;
   }
 };
 
@@ -111,19 +139,15 @@ void Gemm::run(const Stream& stream, const Call& call) {
                 std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +
                 "; fp16 works there");
   }
-  auto* const native = static_cast<cudaStream_t>(stream.native());
   // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count.
   const int similar = (call.rows + 63) / 64 * 64;
   const Key key(call.arithmetic, similar, call.in, call.out, call.into, call.bias != nullptr);
-  auto found = impl_->algorithms.find(key);
-  if (found == impl_->algorithms.end()) {
-    Problem typical(call, similar);
-    found = impl_->algorithms.emplace(key, impl_->choose(typical)).first;
-  }
-  Problem problem(call, call.rows);
-  const cublasStatus_t status = impl_->multiply(problem, call, found->second, native);
+  stream.native();
+  auto found = impl_->choices.find(key);
+  if (found == impl_->choices.end()) found = impl_->choices.emplace(key, impl_->choose(call, similar)).first;
+  const cublasStatus_t status = impl_->multiply(call, found->second, stream);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
-    check(impl_->multiply(problem, call, impl_->choose(problem), native), "multiplying");
+    check(impl_->multiply(call, impl_->choose(call, call.rows), stream), "multiplying");
     return;
   }
   check(status, "multiplying");

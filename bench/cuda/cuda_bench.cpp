@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times the GPU kernels and ViTs made of them; a JSON object per line on stdout, times in ms. The network is a ViT/16
+// at 512 x 512 with a linear head of 150 classes, image to label map. Its weights are random, so the numbers of merged
+// tokens are imposed: pairing is run and timed as ever, and then a list of pairs is used that leaves `kCounts` tokens.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/merging.h"
+#include "kernels/cuda/patch_embed.h"
+#include "kernels/cuda/resample.h"
+#include "kernels/cuda/transformer_block.h"
+
+namespace mpm::cuda {
+namespace {
+
+constexpr int kSide = 512, kPatch = 16, kGrid = kSide / kPatch, kPatches = kGrid * kGrid, kClasses = 150;
+// Image tokens that insertions before blocks 2 and 5 leave of 1024, as real street images do.
+constexpr int kCounts[2] = {740, 540};
+
+std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+
+// Uniform in [-limit, limit]; the same in every run.
+std::vector<float> random(std::size_t count, float limit, std::uint64_t seed) {
+  std::vector<float> values(count);
+  std::uint64_t x = seed * 2654435769u + 1;
+  for (float& value : values) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    value = limit * (static_cast<float>(x >> 40) * 0x1p-23f - 1);
+  }
+  return values;
+}
+
+// Median over repeats of the mean of a few calls in a row.
+double milliseconds(const Stream& stream, const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const auto run = [&](int calls) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < calls; ++i) work();
+    stream.wait();
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / calls;
+  };
+  run(2);
+  const int calls = std::clamp(static_cast<int>(20 / run(2)), 1, 100);
+  std::vector<double> times;
+  for (int i = 0; i < 9; ++i) times.push_back(run(calls));
+  std::nth_element(times.begin(), times.begin() + 4, times.end());
+  return times[4];
+}
+
+struct Size {
+  const char* name;
+  int dim, heads, blocks;
+};
+constexpr Size kSizes[] = {{"T", 192, 3, 12}, {"S", 384, 6, 12}, {"B", 768, 12, 12}, {"L", 1024, 16, 24}};
+
+AxisResampling bilinear(int inputs, int outputs) {
+  AxisResampling axis;
+  axis.inputs = inputs;
+  axis.taps = 2;
+  for (int o = 0; o < outputs; ++o) {
+    const double at = std::clamp((o + 0.5) * inputs / outputs - 0.5, 0.0, inputs - 1.0);
+    const int first = std::min(static_cast<int>(at), inputs - 2);
+    axis.first.push_back(first);
+    axis.weight.push_back(static_cast<float>(1 - (at - first)));
+    axis.weight.push_back(static_cast<float>(at - first));
+  }
+  return axis;
+}
+
+// Best neighbours of `from` image tokens of which from - to pairs are mutual, behind one class token, for every image.
+Buffer<int> imposedPairs(const Stream& stream, int batch, int from, int to) {
+  std::vector<int> best;
+  for (int b = 0; b < batch; ++b) {
+    best.push_back(0);
+    for (int i = 0; i < from; ++i) best.push_back(i < 2 * (from - to) ? i ^ 1 : 0);
+  }
+  Buffer<int> device = uploaded(stream, best);
+  stream.wait();
+  return device;
+}
+
+class Vit {
+ public:
+  Vit(const Stream& stream, const Size& size, Arithmetic arithmetic, int batch)
+      : stream_(stream),
+        gemm_(stream),
+        size_(size),
+        arithmetic_(arithmetic),
+        batch_(batch),
+        embed_(makeEmbed()),
+        resize_(stream, bilinear(kGrid, kSide), bilinear(kGrid, kSide)) {
+    const int d = size.dim;
+    const float scale = 1 / std::sqrt(static_cast<float>(d));
+    const auto qkv = random(area(3 * d, d), scale, 1), proj = random(area(d, d), scale, 2);
+    const auto fc1 = random(area(4 * d, d), scale, 3), fc2 = random(area(d, 4 * d), scale / 2, 4);
+    const std::vector<float> zeros(area(4, d)), ones(area(1, d), 1.0f);
+    TransformerBlockSpec spec;
+    spec.dim = d;
+    spec.heads = size.heads;
+    spec.head_dim = d / size.heads;
+    spec.scale = 1 / std::sqrt(static_cast<float>(spec.head_dim));
+    spec.norm1 = spec.norm2 = {ones.data(), zeros.data(), 1e-6f};
+    spec.qkv = {{qkv.data(), 3 * d, d}, zeros.data()};
+    spec.proj = {{proj.data(), d, d}, zeros.data()};
+    spec.fc1 = {{fc1.data(), 4 * d, d}, zeros.data()};
+    spec.fc2 = {{fc2.data(), d, 4 * d}, zeros.data()};
+    for (int i = 0; i < size.blocks; ++i) blocks_.emplace_back(stream, spec, arithmetic);
+    const auto head = random(area(kClasses, d), scale, 5);
+    head_ = Linear(stream, {head.data(), kClasses, d}, zeros.data(), arithmetic);
+    norm_weight_ = uploaded(stream, ones);
+    norm_bias_ = uploaded(stream, std::vector<float>(static_cast<std::size_t>(d)));
+    stream.wait();
+    const std::size_t rows = area(batch, kPatches + 1);
+    for (auto& tokens : tokens_) tokens.atLeast(stream, rows * static_cast<std::size_t>(d));
+    normed_.atLeast(stream, rows * static_cast<std::size_t>(d) * 4);
+    scores_.atLeast(stream, rows * kClasses);
+    restored_.atLeast(stream, rows * kClasses);
+    labels_.atLeast(stream, area(batch, kSide * kSide));
+    images_ = uploaded(stream, random(area(batch * 3, kSide * kSide), 1, 6));
+    for (int k = 0; k < 2; ++k) imposed_[k] = imposedPairs(stream, batch, k == 0 ? kPatches : kCounts[0], kCounts[k]);
+    stream.wait();
+  }
+
+  void forward(bool merging) {
+    embed_.run(stream_, gemm_, images_.data(), batch_, tokens_[0].data());
+    state_.reset(stream_, batch_, kPatches, 1);
+    int at = 0;
+    for (int block = 0; block < size_.blocks; ++block) {
+      if (merging && (block == 2 || block == 5)) at = merge(block == 2 ? 0 : 1, at);
+      blocks_[static_cast<std::size_t>(block)].run(stream_, gemm_, workspace_, state_.rows(), nullptr,
+                                                   tokens_[at].data());
+    }
+    const auto dim = static_cast<std::size_t>(size_.dim);
+    const NormCall norm{state_.rows().total, 1, size_.dim, dim, dim, norm_weight_.data(), norm_bias_.data(), 1e-6f};
+    layerNorm(stream_, norm, Number::kFloat, tokens_[at].data(), operandOf(arithmetic_), normed_.data());
+    head_.run(stream_, gemm_, normed_.data(), state_.rows().total, Into::kFloat, scores_.data());
+    restoreRows(stream_, scores_.data(), kClasses, state_, false, restored_.data());
+    resize_.run(stream_, restored_.data(), batch_, kClasses, labels_.data());
+  }
+
+  // What merging adds: both insertions with their waits for the counts, and the way back.
+  void mergingAlone() {
+    state_.reset(stream_, batch_, kPatches, 1);
+    merge(1, merge(0, 0));
+    restoreRows(stream_, scores_.data(), kClasses, state_, false, restored_.data());
+  }
+
+  void forwardFromHost(PinnedBuffer<float>& image, PinnedBuffer<unsigned char>& labels, bool merging) {
+    upload(stream_, image.data(), images_.data(), area(batch_ * 3, kSide * kSide) * sizeof(float));
+    forward(merging);
+    download(stream_, labels_.data(), labels.data(), area(batch_, kSide * kSide));
+    stream_.wait();
+  }
+
+  // Tokens of the first block, for the pairing benchmark to stand on.
+  void fillTokens() { embed_.run(stream_, gemm_, images_.data(), batch_, tokens_[0].data()); }
+
+ private:
+  PatchEmbed makeEmbed() const {
+    const int d = size_.dim, depth = 3 * kPatch * kPatch;
+    const auto weight = random(area(d, depth), 0.05f, 7), position = random(area(kPatches, d), 1, 8),
+               special = random(area(1, d), 1, 9);
+    return {stream_,
+            {3, kSide, kSide, kPatch, kPatch, kPatch, kPatch},
+            {weight.data(), d, depth},
+            {position.data(), kPatches, d},
+            {special.data(), 1, d},
+            arithmetic_};
+  }
+
+  int merge(int insertion, int at) {
+    merger_.findPairs(stream_, tokens_[at].data(), size_.dim, state_);
+    merger_.mergePairs(stream_, tokens_[at].data(), size_.dim, imposed_[insertion].data(), state_,
+                       tokens_[1 - at].data());
+    state_.countRows(stream_);
+    return 1 - at;
+  }
+
+  const Stream& stream_;
+  Gemm gemm_;
+  Size size_;
+  Arithmetic arithmetic_;
+  int batch_;
+  PatchEmbed embed_;
+  ResizeArgmax resize_;
+  std::vector<TransformerBlock> blocks_;
+  Linear head_;
+  BlockWorkspace workspace_;
+  TokenState state_;
+  MutualPairMerge merger_;
+  Buffer<float> norm_weight_, norm_bias_, tokens_[2], scores_, restored_, images_;
+  Buffer<unsigned char> normed_, labels_;
+  Buffer<int> imposed_[2];
+};
+
+void benchmarkPairing(const Stream& stream) {
+  const int batch = 32, dim = 768;
+  const Buffer<float> x = uploaded(stream, random(area(batch * kPatches, dim), 1, 10));
+  Buffer<float> merged(stream, area(batch * kPatches, dim));
+  TokenState state;
+  MutualPairMerge merge;
+  const double whole = milliseconds(stream, [&] {
+    state.reset(stream, batch, kPatches, 0);
+    merge.run(stream, x.data(), dim, state, merged.data());
+  });
+  const double pairs = milliseconds(stream, [&] {
+    state.reset(stream, batch, kPatches, 0);
+    merge.findPairs(stream, x.data(), dim, state);
+  });
+  std::printf(
+      "{\"what\": \"mpm_call\", \"batch\": 32, \"tokens\": 1024, \"dim\": 768, \"ms\": %.4f, \"pairing_ms\": %.4f}\n",
+      whole, pairs);
+  if (stream.device().major < 8) return;
+  Gemm gemm(stream);
+  const auto weight = random(area(kPatches, dim), 1, 11);
+  const Linear linear(stream, {weight.data(), kPatches, dim}, nullptr, Arithmetic::kBf16);
+  Buffer<Bfloat> narrow(stream, area(batch * kPatches, dim));
+  Buffer<Bfloat> product(stream, area(batch * kPatches, kPatches));
+  convert(stream, x.data(), narrow.capacity(), Number::kBfloat, narrow.data());
+  const double ms = milliseconds(
+      stream, [&] { linear.run(stream, gemm, narrow.data(), batch * kPatches, Into::kOperand, product.data()); });
+  std::printf("{\"what\": \"gemm_of_the_same_size\", \"arithmetic\": \"bf16\", \"ms\": %.4f, \"tflops\": %.1f}\n", ms,
+              2.0 * batch * kPatches * kPatches * dim / ms * 1e-9);
+  std::fflush(stdout);
+}
+
+void benchmarkVit(const Stream& stream, const Size& size, Arithmetic arithmetic, const char* name, int batch) {
+  Vit vit(stream, size, arithmetic, batch);
+  const double full = milliseconds(stream, [&] { vit.forward(false); });
+  const double merged = milliseconds(stream, [&] { vit.forward(true); });
+  vit.fillTokens();
+  const double merging = milliseconds(stream, [&] { vit.mergingAlone(); });
+  std::printf(
+      "{\"what\": \"vit\", \"size\": \"%s\", \"arithmetic\": \"%s\", \"batch\": %d, \"full_ms\": %.4f, \"mpm_ms\": "
+      "%.4f, "
+      "\"merging_ms\": %.4f",
+      size.name, name, batch, full, merged, merging);
+  if (batch == 1) {
+    PinnedBuffer<float> image(stream, area(3, kSide * kSide));
+    PinnedBuffer<unsigned char> labels(stream, area(kSide, kSide));
+    std::fill_n(image.data(), image.capacity(), 0.1f);
+    std::printf(", \"host_full_ms\": %.4f, \"host_mpm_ms\": %.4f",
+                milliseconds(stream, [&] { vit.forwardFromHost(image, labels, false); }),
+                milliseconds(stream, [&] { vit.forwardFromHost(image, labels, true); }));
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+int run() {
+  const std::vector<DeviceInfo> all = devices();
+  if (all.empty()) {
+    std::fprintf(stderr, "cuda_bench: no usable CUDA device here\n");
+    return 1;
+  }
+  const Stream stream(all.front().index);
+  std::printf("{\"what\": \"device\", \"name\": \"%s\", \"capability\": \"%d.%d\"}\n", all.front().name.c_str(),
+              all.front().major, all.front().minor);
+  benchmarkPairing(stream);
+  const bool bf16 = all.front().major >= 8;
+  for (const Size& size : kSizes)
+    for (const int batch : {1, 32})
+      benchmarkVit(stream, size, bf16 ? Arithmetic::kBf16 : Arithmetic::kFp16, bf16 ? "bf16" : "fp16", batch);
+  benchmarkVit(stream, kSizes[2], Arithmetic::kFp32, "fp32", 32);
+  if (bf16) benchmarkVit(stream, kSizes[2], Arithmetic::kTf32, "tf32", 32);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mpm::cuda
+
+int main() {
+  try {
+    return mpm::cuda::run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_bench: %s\n", error.what());
+    return 1;
+  }
+}

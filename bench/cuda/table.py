@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench and bench/peers/torch_cuda_worker.py."""
+import json
+import sys
+
+
+def rows_of(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("{"):
+                    yield json.loads(line)
+
+
+def main():
+    rows = list(rows_of(sys.argv[1:]))
+    single = {row["what"]: row for row in rows}
+    ours = {(r["size"], r["batch"], r["arithmetic"]): r for r in rows if r["what"] == "vit"}
+    torch = {(r["size"], r["batch"], r["arithmetic"]): r for r in rows if r["what"] == "torch_vit"}
+    targets = []
+
+    def target(text, value, wanted, at_least, unit=" x"):
+        targets.append((text, value, wanted, at_least, unit))
+
+    def ratio(a, b):
+        return a / b if a is not None and b else None
+
+    call, peer = single.get("mpm_call", {}).get("ms"), single.get("torch_mpm_call", {})
+    target("MPM call, B=32 N=1024 d=768: eager PyTorch fp32 / ours", ratio(peer.get("eager_fp32_ms"), call), 10, True)
+    target("MPM call / bf16 product of the same size (PyTorch bmm)", ratio(call, peer.get("bmm_bf16_ms")), 3, False)
+    base = ours.get(("B", 32, "bf16"), {})
+    share = ratio(base.get("merging_ms"), base.get("mpm_ms"))
+    target("ViT-B/16 bf16 B=32: merging and restoring, share", None if share is None else 100 * share, 2, False, " %")
+    for size, wanted in (("L", 1.45), ("B", 1.35)):
+        row = ours.get((size, 32, "bf16"), {})
+        target(f"ViT-{size}/16 bf16 B=32: MPM(2,5) against our full model", ratio(row.get("full_ms"), row.get("mpm_ms")),
+               wanted, True)
+    for size in "BL":
+        key = (size, 32, "bf16")
+        theirs = torch.get(key, {})
+        best = min((theirs[k] for k in ("full_ms", "compiled_ms") if k in theirs), default=None)
+        target(f"ViT-{size}/16 bf16 B=32: full against PyTorch SDPA (compiled)", ratio(best, ours.get(key, {}).get("full_ms")),
+               1.0, True)
+    for size in "TSBL":
+        key = (size, 32, "bf16")
+        target(f"ViT-{size}/16 bf16 B=32: MPM(2,5) against PyTorch SDPA + eager MPM",
+               ratio(torch.get(key, {}).get("mpm_ms"), ours.get(key, {}).get("mpm_ms")), 1.3, True)
+    tiny = ours.get(("T", 1, "bf16"), {})
+    target("ViT-T/16 bf16 B=1: image on host to labels on host", tiny.get("host_mpm_ms"), 1.5, False, " ms")
+
+    print(f"\n{'model':<22}{'full ms':>10}{'MPM ms':>10}{'merging':>10}{'torch':>10}{'compiled':>10}{'torch MPM':>10}")
+    for (size, batch, arithmetic), row in ours.items():
+        theirs = torch.get((size, batch, arithmetic), {})
+        cells = [row["full_ms"], row["mpm_ms"], row["merging_ms"], theirs.get("full_ms"), theirs.get("compiled_ms"),
+                 theirs.get("mpm_ms")]
+        print(f"{f'ViT-{size}/16 {arithmetic} B={batch}':<22}" +
+              "".join(f"{'-' if c is None else format(c, '.3f'):>10}" for c in cells))
+    print(f"\n{'target':<72}{'measured':>12}{'wanted':>12}")
+    for text, value, wanted, at_least, unit in targets:
+        met = value is not None and (value >= wanted if at_least else value <= wanted)
+        shown = "not run" if value is None else f"{value:.2f}{unit}"
+        print(f"{text:<72}{shown:>12}{('>= ' if at_least else '<= ') + format(wanted, 'g') + unit:>12}  "
+              f"{'met' if met else '-' if value is None else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    main()

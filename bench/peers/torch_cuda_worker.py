@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch on the GPU, the peer of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
+
+A JSON object per line on stdout, times in ms.
+"""
+import argparse
+import json
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+SIDE, PATCH, CLASSES = 512, 16, 150
+PATCHES = (SIDE // PATCH) ** 2
+COUNTS = (740, 540)
+SIZES = {"T": (192, 3, 12), "S": (384, 6, 12), "B": (768, 12, 12), "L": (1024, 16, 24)}
+
+
+def best_neighbours(tokens):
+    """Index of the most similar other row of every row; the N x N matrix is stored, as eager PyTorch does it."""
+    unit = F.normalize(tokens.float(), dim=-1)
+    similarity = unit @ unit.transpose(1, 2)
+    similarity.diagonal(dim1=1, dim2=2).fill_(float("-inf"))
+    return similarity.argmax(dim=-1)
+
+
+def merge_pairs(tokens, best):
+    """Tokens {B, N, d} with mutual pairs averaged, padded to the largest count, and the merge map {B, N}."""
+    batch, count, dim = tokens.shape
+    index = torch.arange(count, device=tokens.device).expand(batch, count)
+    mutual = (best.gather(1, best) == index) & (best != index)
+    leads = ~(mutual & (best < index))
+    scan = leads.long().cumsum(1) - 1
+    cluster = torch.where(leads, scan, scan.gather(1, best))
+    kept = int(leads.sum(1).max())
+    merged = torch.zeros(batch, kept, dim, device=tokens.device, dtype=tokens.dtype)
+    merged.scatter_add_(1, cluster.unsqueeze(-1).expand(-1, -1, dim), tokens)
+    sizes = torch.zeros(batch, kept, device=tokens.device, dtype=tokens.dtype)
+    sizes.scatter_add_(1, cluster, torch.ones_like(cluster, dtype=tokens.dtype))
+    return merged / sizes.clamp(min=1).unsqueeze(-1), cluster
+
+
+class Block(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(dim, eps=1e-6), nn.LayerNorm(dim, eps=1e-6)
+        self.qkv, self.proj = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.fc1, self.fc2 = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
+
+    def forward(self, x):
+        batch, count, dim = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(batch, count, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
+        x = x + self.proj(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, count, dim))
+        return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
+
+
+class Vit(nn.Module):
+    def __init__(self, size, merging):
+        super().__init__()
+        dim, heads, depth = SIZES[size]
+        self.merging = merging
+        self.embed = nn.Conv2d(3, dim, PATCH, PATCH)
+        self.special = nn.Parameter(torch.zeros(1, 1, dim))
+        self.position = nn.Parameter(torch.randn(1, PATCHES + 1, dim))
+        self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(depth))
+        self.norm, self.head = nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, CLASSES)
+        self.imposed = {}
+
+    def imposed_best(self, batch, count, kept, device):
+        """Pairs that leave `kept` of `count` tokens; random weights would leave some other number."""
+        if (batch, count) not in self.imposed:
+            index = torch.arange(count, device=device)
+            best = torch.where(index < 2 * (count - kept), index ^ 1, torch.zeros_like(index))
+            self.imposed[batch, count] = best.expand(batch, count).contiguous()
+        return self.imposed[batch, count]
+
+    def forward(self, image):
+        x = self.embed(image).flatten(2).transpose(1, 2)
+        x = torch.cat([self.special.expand(len(x), -1, -1), x], dim=1) + self.position
+        cluster = None
+        for i, block in enumerate(self.blocks):
+            if self.merging and i in (2, 5):
+                tokens = x[:, 1:]
+                best_neighbours(tokens)
+                best = self.imposed_best(len(x), tokens.shape[1], COUNTS[i == 5], x.device)
+                tokens, step = merge_pairs(tokens, best)
+                cluster = step if cluster is None else step.gather(1, cluster)
+                x = torch.cat([x[:, :1], tokens], dim=1)
+            x = block(x)
+        x = self.norm(x)[:, 1:]
+        if cluster is not None:
+            x = x.gather(1, cluster.unsqueeze(-1).expand(-1, -1, x.shape[-1]))
+        scores = self.head(x).transpose(1, 2).unflatten(2, (SIDE // PATCH, SIDE // PATCH))
+        return F.interpolate(scores.float(), size=(SIDE, SIDE), mode="bilinear").argmax(1).to(torch.uint8)
+
+
+def milliseconds(work):
+    """Median over repeats of the mean of a few calls in a row; the same procedure as cuda_bench's."""
+    def run(calls):
+        begin = time.perf_counter()
+        for _ in range(calls):
+            work()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - begin) * 1e3 / calls
+
+    run(3)
+    calls = max(1, min(100, int(20 / run(2))))
+    return statistics.median(run(calls) for _ in range(9))
+
+
+def show(**row):
+    print(json.dumps(row), flush=True)
+
+
+@torch.inference_mode()
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=200, help="start no further network after this time")
+    arguments = parser.parse_args()
+    begin = time.monotonic()
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    show(what="torch", version=torch.__version__, name=torch.cuda.get_device_name())
+
+    tokens = torch.rand(32, PATCHES, 768, device="cuda") * 2 - 1
+    narrow = tokens.bfloat16()
+    show(what="torch_mpm_call", eager_fp32_ms=milliseconds(lambda: merge_pairs(tokens, best_neighbours(tokens))),
+         eager_bf16_ms=milliseconds(lambda: merge_pairs(narrow, best_neighbours(narrow))),
+         bmm_bf16_ms=milliseconds(lambda: narrow @ narrow.transpose(1, 2)))
+    del tokens, narrow
+
+    runs = [(size, batch, torch.bfloat16, "bf16") for batch in (32, 1) for size in ("B", "L", "S", "T")]
+    runs.append(("B", 32, torch.float32, "fp32"))
+    for size, batch, dtype, name in runs:
+        if time.monotonic() - begin > arguments.seconds:
+            show(what="torch_left_out", size=size, batch=batch, arithmetic=name)
+            continue
+        image = torch.rand(batch, 3, SIDE, SIDE, device="cuda", dtype=dtype)
+        full = Vit(size, False).to("cuda", dtype).eval()
+        merged = Vit(size, True).to("cuda", dtype).eval()
+        row = dict(what="torch_vit", size=size, batch=batch, arithmetic=name,
+                   full_ms=milliseconds(lambda: full(image)), mpm_ms=milliseconds(lambda: merged(image)))
+        if dtype == torch.bfloat16:
+            try:
+                compiled = torch.compile(full, dynamic=False)
+                row["compiled_ms"] = milliseconds(lambda: compiled(image))
+            except Exception as error:  # a machine without a host compiler still gets the other columns
+                row["compile_error"] = str(error).splitlines()[0][:200]
+        show(**row)
+        del full, merged
+        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()

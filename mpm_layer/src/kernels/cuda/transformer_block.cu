@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/transformer_block.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace mpm::cuda {
+namespace {
+
+std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+
+}  // namespace
+
+TransformerBlock::Norm::Norm(const Stream& stream, const NormWeights& weights, int columns)
+    : weight(uploaded(stream, std::vector<float>(weights.weight, weights.weight + columns))),
+      bias(uploaded(stream, std::vector<float>(weights.bias, weights.bias + columns))),
+      eps(weights.eps),
+      dim(columns) {
+  stream.wait();
+}
+
+NormCall TransformerBlock::Norm::call(int rows, int slices, int stride) const {
+  const auto step = static_cast<std::size_t>(stride);
+  return {rows, slices, dim, step, step, weight.data(), bias.data(), eps};
+}
+
+TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec, Arithmetic arithmetic)
+    : arithmetic_(arithmetic),
+      dim_(spec.dim),
+      heads_(spec.heads),
+      head_dim_(spec.head_dim),
+      scale_(spec.scale),
+      qk_norm_(spec.qk_norm),
+      gated_(spec.gated),
+      mlp_norm_(spec.mlp_norm),
+      activation_(spec.activation),
+      norm1_(stream, spec.norm1, spec.dim),
+      norm2_(stream, spec.norm2, spec.dim),
+      qkv_(stream, spec.qkv.weight, spec.qkv.bias, arithmetic),
+      proj_(stream, spec.proj.weight, spec.proj.bias, arithmetic),
+      fc1_(stream, spec.fc1.weight, spec.fc1.bias, arithmetic),
+      fc2_(stream, spec.fc2.weight, spec.fc2.bias, arithmetic) {
+  if (qk_norm_) {
+    q_norm_ = Norm(stream, spec.q_norm, head_dim_);
+    k_norm_ = Norm(stream, spec.k_norm, head_dim_);
+  }
+  if (mlp_norm_) hidden_norm_ = Norm(stream, spec.mlp_norm_weights, fc2_.in());
+}
+
+void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows,
+                           const float* key_bias, float* x) const {
+  const int n = rows.total, width = heads_ * head_dim_, hidden = fc2_.in();
+  const Number operand = operandOf(arithmetic_);
+  const std::size_t bytes = bytesOf(operand);
+  void* const normalised = workspace.normalised.atLeast(stream, area(n, dim_) * bytes);
+  void* const wide = workspace.wide.atLeast(stream, area(n, std::max(qkv_.out(), fc1_.out())) * bytes);
+  // Attention's result, and later what a gated MLP leaves: it is narrower than its input, so it cannot stay in place.
+  void* const attended = workspace.attended.atLeast(stream, area(n, gated_ ? std::max(width, hidden) : width) * bytes);
+
+  layerNorm(stream, norm1_.call(n, 1, dim_), Number::kFloat, x, operand, normalised);
+  qkv_.run(stream, gemm, normalised, n, Into::kOperand, wide);
+  if (qk_norm_) {
+    layerNorm(stream, q_norm_.call(n, heads_, 3 * width), operand, wide, operand, wide);
+    void* const k = static_cast<unsigned char*>(wide) + static_cast<std::size_t>(width) * bytes;
+    layerNorm(stream, k_norm_.call(n, heads_, 3 * width), operand, k, operand, k);
+  }
+  attention(stream, {heads_, head_dim_, scale_, key_bias, rows}, operand, wide, attended);
+  proj_.run(stream, gemm, attended, n, Into::kAddToFloat, x);
+
+  layerNorm(stream, norm2_.call(n, 1, dim_), Number::kFloat, x, operand, normalised);
+  fc1_.run(stream, gemm, normalised, n, Into::kOperand, wide);
+  void* const activated = gated_ ? attended : wide;
+  activate(stream, activation_, gated_, n, hidden, operand, wide, activated);
+  if (mlp_norm_) layerNorm(stream, hidden_norm_.call(n, 1, hidden), operand, activated, operand, activated);
+  fc2_.run(stream, gemm, activated, n, Into::kAddToFloat, x);
+}
+
+}  // namespace mpm::cuda

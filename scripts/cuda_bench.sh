@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All that can be done for the GPU kernels on a machine with nvcc, CMake and PyTorch but none of the project's other
+# libraries: builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks
+# beside PyTorch, prints the table of targets. A step that fails does not stop the next. About six minutes.
+#   scripts/cuda_bench.sh [--sanitize] [--skip-torch]     MPM_OUT: folder for logs and JSON (default build-cuda-bench/out)
+set -uo pipefail
+cd "$(dirname "$0")/.."
+sanitize=0 torch=1
+for argument in "$@"; do
+  case $argument in
+    --sanitize) sanitize=1 ;;
+    --skip-torch) torch=0 ;;
+    *) echo "usage: $0 [--sanitize] [--skip-torch]" >&2; exit 2 ;;
+  esac
+done
+build=build-cuda-bench
+out=${MPM_OUT:-$build/out}
+mkdir -p "$out"
+export PATH=$PATH:/usr/local/cuda/bin
+failed=()
+start=$SECONDS
+step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of which is shown
+  local name=$1 limit=$2; shift 2
+  echo "== $name ($((SECONDS - start)) s)"
+  timeout "$limit" "$@" >"$out/$name.log" 2>&1
+  local status=$?
+  tail -n "${lines:-6}" "$out/$name.log"
+  if [ $status -ne 0 ]; then
+    echo "-- $name FAILED (exit $status), log: $out/$name.log"
+    grep -nE "error|FAILED|Error|failed" "$out/$name.log" | head -n 20
+    failed+=("$name")
+  fi
+  return $status
+}
+
+nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv 2>&1 || true
+architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+generator=(); command -v ninja >/dev/null && generator=(-G Ninja)
+step configure 60 cmake -S bench/cuda -B $build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" || exit 1
+step build 240 cmake --build $build --parallel "$(nproc)"
+lines=40 step tests 60 $build/bin/cuda_test
+if [ $sanitize -eq 1 ]; then
+  for tool in memcheck racecheck; do
+    step $tool 150 compute-sanitizer --tool $tool --error-exitcode 9 $build/bin/cuda_test
+  done
+fi
+lines=20 step ours 120 $build/bin/cuda_bench
+if [ $torch -eq 1 ]; then
+  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py --seconds 150
+fi
+for name in ours torch; do [ -f "$out/$name.log" ] && cp "$out/$name.log" "$out/$name.jsonl"; done
+python3 bench/cuda/table.py "$out"/*.jsonl | tee "$out/table.txt"
+echo "== done ($((SECONDS - start)) s)${failed[*]:+, FAILED: ${failed[*]}}"
+[ ${#failed[@]} -eq 0 ]

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches in, blocks, labels out.
+#include <cmath>
+
+#include "kernels/block_weights.h"
+#include "kernels/cuda/on_device.h"
+#include "kernels/cuda/patch_embed.h"
+#include "kernels/cuda/resample.h"
+#include "kernels/cuda/transformer_block.h"
+#include "kernels/reference.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+using mpm::test::BlockOptions;
+using mpm::test::BlockWeights;
+using mpm::test::Matrix;
+using mpm::test::Reference;
+
+class CudaNetwork : public test::OnDevice {};
+
+TEST_F(CudaNetwork, PatchesBecomeTokens) {
+  const int batch = 2, dim = 24, special = 1;
+  const PatchGeometry g{3, 20, 31, 4, 5, 4, 3};
+  const int grid_h = g.gridHeight(), grid_w = g.gridWidth(), patches = grid_h * grid_w, depth = 3 * 4 * 5;
+  const Matrix weight = Matrix::normal(dim, depth, 1, 0.2f), position = Matrix::normal(patches, dim, 2),
+               front = Matrix::normal(special, dim, 3);
+  const std::vector<float> images = test::normal(static_cast<std::size_t>(batch * 3 * 20 * 31), 4);
+  const Buffer<float> device_images = uploaded(stream(), images);
+  Gemm gemm(stream());
+  PatchEmbed embed(stream(), g, weight.view(), position.view(), front.view(), Arithmetic::kFp32);
+  Buffer<float> tokens(stream(), static_cast<std::size_t>(batch * (special + patches) * dim));
+  embed.run(stream(), gemm, device_images.data(), batch, tokens.data());
+  const std::vector<float> result = fetched(tokens.data(), tokens.capacity());
+  for (int b = 0; b < batch; ++b)
+    for (int i = 0; i < special + patches; ++i)
+      for (int o = 0; o < dim; ++o) {
+        double expected = static_cast<double>(i < special ? front.at(i, o) : position.at(i - special, o));
+        for (int k = 0; k < depth && i >= special; ++k) {
+          const int c = k / 20, y = (i - special) / grid_w * 4 + k % 20 / 5, x = (i - special) % grid_w * 3 + k % 5;
+          expected += static_cast<double>(weight.at(o, k)) *
+                      static_cast<double>(images[static_cast<std::size_t>(((b * 3 + c) * 20 + y) * 31 + x)]);
+        }
+        ASSERT_LE(
+            std::abs(static_cast<double>(result[static_cast<std::size_t>((b * (special + patches) + i) * dim + o)]) -
+                     expected),
+            1e-5)
+            << b << ", " << i << ", " << o;
+      }
+}
+
+// Bilinear with half-pixel centres, from its definition.
+AxisResampling bilinear(int inputs, int outputs) {
+  AxisResampling axis;
+  axis.inputs = inputs;
+  axis.taps = 2;
+  for (int o = 0; o < outputs; ++o) {
+    const double at = std::min(std::max((o + 0.5) * inputs / outputs - 0.5, 0.0), inputs - 1.0);
+    const int first = std::min(static_cast<int>(at), inputs - 2);
+    axis.first.push_back(first);
+    axis.weight.push_back(static_cast<float>(1 - (at - first)));
+    axis.weight.push_back(static_cast<float>(at - first));
+  }
+  return axis;
+}
+
+TEST_F(CudaNetwork, ScoresBecomeLabels) {
+  for (const unsigned schedule : test::schedules())
+    for (const int classes : {1, 33, 70}) {
+      test::useSchedule(schedule);
+      const int batch = 2, grid_h = 3, grid_w = 13, height = 11, width = 300;
+      std::vector<float> scores = test::normal(static_cast<std::size_t>(batch * grid_h * grid_w * classes), 1);
+      if (classes == 70)  // two classes that tie everywhere, across the pieces that the kernel cuts them into
+        for (int i = 0; i < batch * grid_h * grid_w; ++i)
+          scores[static_cast<std::size_t>(i * classes + 3)] = scores[static_cast<std::size_t>(i * classes + 40)] = 9;
+      const AxisResampling rows = bilinear(grid_h, height), columns = bilinear(grid_w, width);
+      const Buffer<float> device_scores = uploaded(stream(), scores);
+      Buffer<unsigned char> labels(stream(), static_cast<std::size_t>(batch * height * width));
+      ResizeArgmax(stream(), rows, columns).run(stream(), device_scores.data(), batch, classes, labels.data());
+      const std::vector<unsigned char> result = fetched(labels.data(), labels.capacity());
+      for (int b = 0; b < batch; ++b)
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x) {
+            std::vector<double> at(static_cast<std::size_t>(classes));
+            for (int c = 0; c < classes; ++c)
+              for (int u = 0; u < 4; ++u) {
+                const std::size_t vy = static_cast<std::size_t>(2 * y + u / 2),
+                                  vx = static_cast<std::size_t>(2 * x + u % 2);
+                const int cell = (rows.first[static_cast<std::size_t>(y)] + u / 2) * grid_w +
+                                 columns.first[static_cast<std::size_t>(x)] + u % 2;
+                at[static_cast<std::size_t>(c)] +=
+                    static_cast<double>(rows.weight[vy]) * static_cast<double>(columns.weight[vx]) *
+                    static_cast<double>(scores[static_cast<std::size_t>((b * grid_h * grid_w + cell) * classes + c)]);
+              }
+            const int label = result[static_cast<std::size_t>((b * height + y) * width + x)];
+            ASSERT_LT(label, classes);
+            ASSERT_GE(at[static_cast<std::size_t>(label)], *std::max_element(at.begin(), at.end()) - 1e-5);
+            if (classes == 70) {
+              ASSERT_EQ(label, 3);
+            }
+          }
+    }
+}
+
+TEST_F(CudaNetwork, MoreClassesThanAByteHoldsAreRefused) {
+  const ResizeArgmax resize(stream(), bilinear(2, 4), bilinear(2, 4));
+  EXPECT_THROW(resize.run(stream(), nullptr, 1, 257, nullptr), Error);
+}
+
+TEST_F(CudaNetwork, BlocksOfEveryVariation) {
+  Gemm gemm(stream());
+  BlockWorkspace workspace;
+  for (const BlockOptions& options : mpm::test::blockVariations())
+    for (const bool biased : {false, true}) {
+      const BlockWeights weights(options);
+      const TransformerBlockSpec spec = weights.spec();
+      const std::vector<int> rows = {19, 1, 6};
+      const test::Packed x = test::Packed::random(stream(), rows, spec.dim, 3);
+      const std::vector<float> bias = test::normal(static_cast<std::size_t>(x.ragged.total), 4);
+      const Buffer<float> device_bias = uploaded(stream(), bias);
+      TransformerBlock(stream(), spec, Arithmetic::kFp32)
+          .run(stream(), gemm, workspace, x.ragged, biased ? device_bias.data() : nullptr, x.data.data());
+      const std::vector<float> y = fetched(x.data.data(), x.values.size());
+      for (std::size_t b = 0; b < rows.size(); ++b) {
+        const int begin = x.offsets[b];
+        const auto expected =
+            mpm::test::block(spec, Reference(MatrixView<const float>(x.row(static_cast<int>(b), 0), rows[b], spec.dim)),
+                             biased ? bias.data() + begin : nullptr);
+        ASSERT_LE(mpm::test::maxError({y.data() + static_cast<std::ptrdiff_t>(begin) * spec.dim, rows[b], spec.dim},
+                                      expected),
+                  1e-4);
+      }
+    }
+}
+
+TEST_F(CudaNetwork, BlockInSixteenBits) {
+  BlockOptions options;
+  options.dim = 128, options.heads = 2, options.head_dim = 64, options.hidden = 256;
+  const BlockWeights weights(options);
+  const TransformerBlockSpec spec = weights.spec();
+  Gemm gemm(stream());
+  BlockWorkspace workspace;
+  for (const Arithmetic arithmetic : {Arithmetic::kTf32, Arithmetic::kFp16, Arithmetic::kBf16}) {
+    if (arithmetic == Arithmetic::kBf16 && stream().device().major < 8) continue;
+    const test::Packed x = test::Packed::random(stream(), {40, 3}, spec.dim, 3);
+    TransformerBlock(stream(), spec, arithmetic).run(stream(), gemm, workspace, x.ragged, nullptr, x.data.data());
+    const std::vector<float> y = fetched(x.data.data(), x.values.size());
+    const auto expected =
+        mpm::test::block(spec, Reference(MatrixView<const float>(x.row(0, 0), 40, spec.dim)), nullptr);
+    EXPECT_LE(mpm::test::maxError({y.data(), 40, spec.dim}, expected), arithmetic == Arithmetic::kBf16 ? 0.08 : 0.012);
+  }
+}
+
+}  // namespace
+}  // namespace mpm::cuda
