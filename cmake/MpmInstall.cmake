@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
-install(TARGETS mpm_layer EXPORT mpm_layerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+install(TARGETS mpm_layer EXPORT mpm_layerTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/mpm_layer/include/mpm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT mpm_layerTargets NAMESPACE mpm:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mpm_layer)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mpm_layerConfig.cmake.in

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Debian packages of everything, for the release this runs on, in build-packages/. Root or sudo.
+set -eu
+cd "$(dirname "$0")/.."
+
+sh packages/install.sh
+cmake -S . -B build-packages -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DMPM_BUILD_TESTS=OFF \
+  -DMPM_BUILD_BENCHMARKS=OFF
+cmake --build build-packages
+(cd build-packages && cpack)
+ls build-packages/*.deb
