@@ -37,6 +37,8 @@ class Threads final : public Parallel {
     if (error_) std::rethrow_exception(error_);
   }
 
+  int threads() const override { return static_cast<int>(workers_.size()) + 1; }
+
  private:
   void takeTasks() const {
     for (int task = next_++; task < tasks_; task = next_++) {

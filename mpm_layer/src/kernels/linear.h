@@ -12,8 +12,8 @@ namespace mpm {
 /// alone, on oneDNN (x86-64) or CBLAS (elsewhere). No allocation and no primitive creation once a height was seen.
 class PackedLinear {
  public:
-  /// Rows that one call takes at most: a tile whose operands stay in a core's L2.
-  static constexpr int kMaxRows = 128;
+  /// Rows that one call takes at most: the weights of a ViT-B block lie in L3 and come by once per call.
+  static constexpr int kMaxRows = 256;
   /// Rows that the GEMM library is called with are a multiple of this; a tile that is none pays for the next.
   static const int kRowUnit;
 

@@ -29,6 +29,8 @@ class Parallel {
   /// Calls body(0) ... body(tasks - 1), each once, started in this order, and returns when all are done. The first
   /// exception thrown by a task is rethrown here; tasks not yet started are then dropped.
   virtual void run(int tasks, TaskRef body) const = 0;
+  /// Threads that run() spreads over: a hint for the size of tasks.
+  virtual int threads() const { return 1; }
 };
 
 /// Everything on the calling thread.

@@ -35,4 +35,6 @@ void OpenCvParallel::run(int tasks, TaskRef body) const {
   if (failure) std::rethrow_exception(failure);
 }
 
+int OpenCvParallel::threads() const { return std::max(1, cv::getNumThreads()); }
+
 }  // namespace mpm

@@ -10,6 +10,7 @@ namespace mpm {
 class OpenCvParallel final : public Parallel {
  public:
   void run(int tasks, TaskRef body) const override;
+  int threads() const override;
 };
 
 }  // namespace mpm

@@ -28,14 +28,16 @@ struct RowTile {
   int image, begin, end;
 };
 
-// Tiles of one image, their heights as the GEMMs like them: high ones first, low ones last, so that no thread waits
-// long for the others at the end. (Equal heights of 80 to 96 rows cost 2 % of a ViT-T on two threads.)
-void appendTiles(int image, int rows, std::vector<RowTile>& tiles) {
+// Tiles of one image, their heights as the GEMMs like them: a thread's share of the rows that are left, also in the
+// `rows_after` of the next images, so that high ones come first and nobody waits long for the others at the end.
+// Against equal heights of 80 to 96 rows, two threads: a block of ViT-T 4 % faster, of ViT-B 3 % at 1025 rows and 7 %
+// at 540.
+void appendTiles(int image, int rows, int rows_after, int threads, std::vector<RowTile>& tiles) {
   const int unit = PackedLinear::kRowUnit;
-  const int fewest = std::max(1, 32 / unit), most = std::max(1, 96 / unit);
+  const int step = std::max(1, 64 / unit), most = PackedLinear::kMaxRows / unit;  // few heights: each is a primitive
   const int units = (rows + unit - 1) / unit;
   for (int begin = 0, count = 0; begin < units; begin += count) {
-    count = std::clamp((units - begin) / 4, fewest, most);
+    count = std::clamp((units - begin + rows_after / unit) / threads / step * step, step, most);
     tiles.push_back({image, begin * unit, std::min((begin + count) * unit, rows)});
   }
 }
@@ -153,7 +155,11 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
   w.images.clear();
   w.tasks.clear();
   std::size_t floats = 0;
-  for (int b = 0; b < x.batch; ++b) floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
+  int rows_left = 0;
+  for (int b = 0; b < x.batch; ++b) {
+    floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
+    rows_left += x.rows[b];
+  }
   float* memory = w.inputs.atLeast(floats);
   float* const attended = w.attended.atLeast(area(x.batch * x.capacity, width));
   for (int b = 0; b < x.batch; ++b) {
@@ -161,7 +167,8 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
     w.images.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
     memory += AttentionInput::size(rows, block.heads, block.head_dim);
     w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
-    appendTiles(b, rows, w.tiles);
+    rows_left -= rows;
+    appendTiles(b, rows, rows_left, parallel.threads(), w.tiles);
     for (int t = 0; t < w.images.back().tasks(); ++t) w.tasks.push_back({b, t});
   }
   const TokensView<float> mixed{attended, x.batch, x.capacity, width, x.rows};
