@@ -39,6 +39,8 @@ Channel makeTerminal() {
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
+  ::setenv("TERM", "xterm", 1);  // whatever the terminal is that the tests run on
+  ::unsetenv("NO_COLOR");
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
