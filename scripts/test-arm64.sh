@@ -14,7 +14,8 @@ $sudo apt-get install -q -y --no-install-recommends g++-aarch64-linux-gnu qemu-u
 scripts/arm64-sysroot.sh "$root"
 MPM_ARM64_SYSROOT=$(cd "$root/sysroot" && pwd)
 export MPM_ARM64_SYSROOT
-cmake -S . -B build-arm64 -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_WITH_LIBTORCH=OFF -DMPM_BUILD_BENCHMARKS=OFF \
+cmake -S . -B build-arm64 -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_WITH_LIBTORCH=OFF -DMPM_WITH_CUDA=OFF \
+  -DMPM_BUILD_BENCHMARKS=OFF \
   -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/aarch64-linux-gnu.cmake
 cmake --build build-arm64 --target mpm_layer kernels_test merging_test layers_test
 ctest --test-dir build-arm64 --output-on-failure -R '^(kernels|merging|layers)\.' --parallel "$(nproc)"
