@@ -21,7 +21,8 @@ const DeviceInfo& Stream::device() const { return impl_->device; }
 void Stream::wait() const {}
 void* Stream::native() const { return nullptr; }
 
-Memory::Memory(const Stream&, std::size_t bytes, Where) : bytes_(bytes) {
+Memory::Memory(const Stream& stream, std::size_t bytes, Where where)
+    : bytes_(bytes), device_(stream.device().index), where_(where) {
   if (bytes == 0) return;
   void* pointer = nullptr;
   if (posix_memalign(&pointer, 256, bytes) != 0) throw std::bad_alloc();
@@ -32,6 +33,8 @@ Memory::~Memory() { std::free(data_); }
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(device_, other.device_);
+  std::swap(where_, other.where_);
   return *this;
 }
 

@@ -162,4 +162,5 @@ inline int runAll(const char* filter) {
                  }()),                     \
                  #statement " does not throw " #type, )
 
-int main(int argc, char** argv) { return testing::runAll(argc > 1 ? argv[1] : nullptr); }
+// Weak, because every source of a test program includes this.
+__attribute__((weak)) int main(int argc, char** argv) { return testing::runAll(argc > 1 ? argv[1] : nullptr); }
