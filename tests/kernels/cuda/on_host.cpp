@@ -22,7 +22,7 @@ namespace mpm::cuda::on_host {
 namespace {
 
 constexpr int kLanes = 32;
-constexpr std::size_t kStack = 256 * 1024;
+constexpr std::size_t kStack = 64 * 1024;
 
 enum class Waiting { kNo, kBlock, kWarp, kDone };
 
