@@ -37,8 +37,15 @@ step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of w
 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv 2>&1 || true
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
 generator=(); command -v ninja >/dev/null && generator=(-G Ninja)
-step configure 60 cmake -S bench/cuda -B $build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" || exit 1
+# Where nvcc came without cuBLAS, PyTorch's own serves.
+cublas=$(python3 - 2>/dev/null <<'PYTHON'
+import pathlib, nvidia
+headers = [h for root in nvidia.__path__ for h in pathlib.Path(root).rglob("cublasLt.h")]
+print(headers[0].parent.parent if headers else "")
+PYTHON
+)
+step configure 90 cmake -S bench/cuda -B $build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
 step build 240 cmake --build $build --parallel "$(nproc)"
 lines=40 step tests 60 $build/bin/cuda_test
 if [ $sanitize -eq 1 ]; then
@@ -50,7 +57,7 @@ lines=20 step ours 120 $build/bin/cuda_bench
 if [ $torch -eq 1 ]; then
   lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py --seconds 150
 fi
-for name in ours torch; do [ -f "$out/$name.log" ] && cp "$out/$name.log" "$out/$name.jsonl"; done
-python3 bench/cuda/table.py "$out"/*.jsonl | tee "$out/table.txt"
+[ $torch -eq 1 ] || rm -f "$out/torch.log"
+python3 bench/cuda/table.py "$out"/ours.log $(ls "$out"/torch.log 2>/dev/null) | tee "$out/table.txt"
 echo "== done ($((SECONDS - start)) s)${failed[*]:+, FAILED: ${failed[*]}}"
 [ ${#failed[@]} -eq 0 ]
