@@ -27,7 +27,7 @@ if(NOT MPM_WITH_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit 12.0 QUIET)
     if(NOT TARGET CUDA::cublasLt AND MPM_CUBLASLT_ROOT)  # nvcc without its libraries: those that PyTorch brings
       find_path(MPM_CUBLASLT_INCLUDE cublasLt.h HINTS ${MPM_CUBLASLT_ROOT} PATH_SUFFIXES include)
-      find_library(MPM_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13 libcublasLt.so.12 HINTS ${MPM_CUBLASLT_ROOT}
+      find_library(MPM_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13 libcublasLt.so.12 NAMES_PER_DIR HINTS ${MPM_CUBLASLT_ROOT}
         PATH_SUFFIXES lib lib64)
       if(MPM_CUBLASLT_INCLUDE AND MPM_CUBLASLT_LIBRARY)
         add_library(CUDA::cublasLt UNKNOWN IMPORTED)

@@ -47,7 +47,7 @@ struct HostImage {
 class CudaMerging : public test::OnDevice {};
 
 TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
-  const int batch = 4, patches = 300, dim = 21;
+  const int batch = 3, patches = 280, dim = 21;
   for (const unsigned schedule : test::schedules())
     for (const int special : {0, 2}) {
       SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", special " << special);
