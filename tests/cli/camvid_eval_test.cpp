@@ -18,16 +18,35 @@ std::vector<nlohmann::json> expectedRows() {
   return nlohmann::json::parse(std::ifstream(kExpected))["eval"];
 }
 
+std::vector<nlohmann::json> rowsOfPlainAttention() {
+  std::vector<nlohmann::json> rows = expectedRows();
+  std::erase_if(rows, [](const nlohmann::json& row) { return row["attention"] != "plain"; });
+  return rows;
+}
+
+CommandResult evaluate(const nlohmann::json& row, const std::string& precision) {
+  return mpmCommand({"eval", "--model", kShared + "/models/" + row["model"].get<std::string>(), "--images",
+                     kShared + "/data/camvid_val/images", "--labels", kShared + "/data/camvid_val/labels", "--schedule",
+                     row["schedule"], "--attention", row["attention"], "--precision", precision, "--json"},
+                    {.timeout_s = 280});
+}
+
+std::string nameOf(const ::testing::TestParamInfo<nlohmann::json>& row) {
+  std::string name = row.param["model"].get<std::string>() + "_" + row.param["schedule"].get<std::string>() + "_" +
+                     row.param["attention"].get<std::string>();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
 class CamVidEval : public ::testing::TestWithParam<nlohmann::json> {};
+class CamVidEvalBf16 : public CamVidEval {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEval);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CamVidEvalBf16);
 
 TEST_P(CamVidEval, MeetsTheReference) {
   const nlohmann::json& row = GetParam();
-  const CommandResult result =
-      mpmCommand({"eval", "--model", kShared + "/models/" + row["model"].get<std::string>(), "--images",
-                  kShared + "/data/camvid_val/images", "--labels", kShared + "/data/camvid_val/labels", "--schedule",
-                  row["schedule"], "--attention", row["attention"], "--json"},
-                 {.timeout_s = 280});
+  const CommandResult result = evaluate(row, "fp32");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = result.json();
   EXPECT_EQ(json["images"], row["images"]);
@@ -40,14 +59,15 @@ TEST_P(CamVidEval, MeetsTheReference) {
   for (const auto& [name, iou] : iou_of_class.items()) EXPECT_NEAR(json["iou"][name], iou, 0.5) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), [](const auto& row) {
-  std::string name = row.param["model"].template get<std::string>() + "_" +
-                     row.param["schedule"].template get<std::string>() + "_" +
-                     row.param["attention"].template get<std::string>();
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-});
+TEST_P(CamVidEvalBf16, KeepsTheAccuracy) {
+  const CommandResult result = evaluate(GetParam(), "bf16");
+  if (result.err.find("no bf16 arithmetic") != std::string::npos) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NEAR(result.json()["miou"], GetParam()["miou"], 0.3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, CamVidEval, ::testing::ValuesIn(expectedRows()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, CamVidEvalBf16, ::testing::ValuesIn(rowsOfPlainAttention()), nameOf);
 
 // So that the absence of the data is seen.
 TEST(CamVidEvalData, IsThere) {
