@@ -19,7 +19,7 @@ class EventsModel : public QAbstractTableModel {
 
   void add(const monitor::Event& event);
   void setEvents(const std::vector<monitor::Event>& ascending);
-  const monitor::Event& event(int row) const { return events_[row]; }
+  const monitor::Event& eventAt(int row) const { return events_[row]; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -92,7 +92,7 @@ std::vector<GridLine> clusterOutline(const MergeLookup& lookup, int step, int cl
   for (int token : lookup.members(step, cluster)) {
     const int x = token % width;
     const int y = token / width;
-    const auto inside = [&](int cx, int cy) {
+    const auto inside = [&, height = height, width = width](int cx, int cy) {  // clang 14 captures no bindings
       return cx >= 0 && cx < width && cy >= 0 && cy < height && lookup.cluster(step, cy * width + cx) == cluster;
     };
     if (!inside(x, y - 1)) result.push_back({x, y, x + 1, y});

@@ -18,7 +18,7 @@ class SeverityDelegate : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
-    const auto& event = static_cast<const EventsModel*>(index.model())->event(index.row());
+    const auto& event = static_cast<const EventsModel*>(index.model())->eventAt(index.row());
     if (event.severity == monitor::Severity::kInfo) return;
     option->palette.setColor(QPalette::Text,
                              event.severity == monitor::Severity::kError ? theme().bad : theme().warning);
@@ -44,7 +44,7 @@ EventsPanel::EventsPanel(EventsModel* model, QWidget* parent) : QTableView(paren
                                     fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
   setItemDelegateForColumn(EventsModel::kSeverity, new SeverityDelegate(this));
   connect(this, &QTableView::doubleClicked, this, [this, model](const QModelIndex& index) {
-    emit timePicked(static_cast<double>(model->event(index.row()).time) / 1000);
+    emit timePicked(static_cast<double>(model->eventAt(index.row()).time) / 1000);
   });
 }
 

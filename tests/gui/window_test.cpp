@@ -292,8 +292,8 @@ TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
   window_->openDropped(file.fileName());
   const auto said = [&] {
     for (int row = 0; row < window_->events().rowCount(); ++row)
-      if (window_->events().event(row).kind == monitor::EventKind::kModel &&
-          window_->events().event(row).severity == monitor::Severity::kError)
+      if (window_->events().eventAt(row).kind == monitor::EventKind::kModel &&
+          window_->events().eventAt(row).severity == monitor::Severity::kError)
         return true;
     return false;
   };
