@@ -30,13 +30,6 @@ Memory::Memory(const Stream& stream, std::size_t bytes, Where where)
   std::memset(data_, 0xff, bytes);
 }
 Memory::~Memory() { std::free(data_); }
-Memory& Memory::operator=(Memory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(device_, other.device_);
-  std::swap(where_, other.where_);
-  return *this;
-}
 
 void upload(const Stream&, const void* host, void* device, std::size_t bytes) { std::memcpy(device, host, bytes); }
 void download(const Stream&, const void* device, void* host, std::size_t bytes) { std::memcpy(host, device, bytes); }

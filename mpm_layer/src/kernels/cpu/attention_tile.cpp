@@ -163,31 +163,12 @@ HWY_INLINE void mixRows(const float* weights, const float* v, int v_stride, int 
 HWY_INLINE void mix(const AttentionTile& tile, const float* weights, int first_key, int keys, float* mixed) {
   const int v_stride = paddedHeadDim(tile.head_dim);
   const float* v = tile.v + static_cast<std::ptrdiff_t>(first_key) * v_stride;
-  for (int i = 0; i < tile.rows; i += kTileRows) {
+  forRowGroups(tile.rows, [&](auto group, int i) HWY_ATTR {
     const float* from = weights + i * kKeyStep;
     float* to = mixed + i * v_stride;
     const bool first = first_key == 0;
-    switch (std::min(kTileRows, tile.rows - i)) {
-      case 1:
-        mixRows<1>(from, v, v_stride, keys, first, to);
-        break;
-      case 2:
-        mixRows<2>(from, v, v_stride, keys, first, to);
-        break;
-      case 3:
-        mixRows<3>(from, v, v_stride, keys, first, to);
-        break;
-      case 4:
-        mixRows<4>(from, v, v_stride, keys, first, to);
-        break;
-      case 5:
-        mixRows<5>(from, v, v_stride, keys, first, to);
-        break;
-      default:
-        mixRows<6>(from, v, v_stride, keys, first, to);
-        break;
-    }
-  }
+    mixRows<group()>(from, v, v_stride, keys, first, to);
+  });
 }
 
 float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int rows, int cols) {
@@ -227,31 +208,12 @@ void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* H
       const float* panel = tile.k + static_cast<std::ptrdiff_t>(begin + j) * tile.head_dim;
       const float* bias = tile.bias + begin + j;
       const int vectors = (std::min(kPanel, keys - j) + kLanes - 1) / kLanes;
-      for (int i = 0; i < tile.rows; i += kTileRows) {
+      forRowGroups(tile.rows, [&](auto group, int i) HWY_ATTR {
         const float* q = tile.q + i * tile.q_stride;
         float* to = weights + i * kKeyStep + j;
         float* sum = sums + i * kLanes;
-        switch (std::min(kTileRows, tile.rows - i)) {
-          case 1:
-            weighRows<1>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-          case 2:
-            weighRows<2>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-          case 3:
-            weighRows<3>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-          case 4:
-            weighRows<4>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-          case 5:
-            weighRows<5>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-          default:
-            weighRows<6>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
-            break;
-        }
-      }
+        weighRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+      });
     }
     mix(tile, weights, begin, keys, mixed);
   }
@@ -270,31 +232,12 @@ void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float*
     const float* panel = tile.k + static_cast<std::ptrdiff_t>(j) * tile.head_dim;
     const float* bias = tile.bias + j;
     const int vectors = (std::min(kPanel, tile.keys - j) + kLanes - 1) / kLanes;
-    for (int i = 0; i < tile.rows; i += kTileRows) {
+    forRowGroups(tile.rows, [&](auto group, int i) HWY_ATTR {
       const float* q = tile.q + i * tile.q_stride;
       float* to = scores + static_cast<std::ptrdiff_t>(i) * stride + j;
       float* max = maxima + i * kLanes;
-      switch (std::min(kTileRows, tile.rows - i)) {
-        case 1:
-          scoreRows<1>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-        case 2:
-          scoreRows<2>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-        case 3:
-          scoreRows<3>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-        case 4:
-          scoreRows<4>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-        case 5:
-          scoreRows<5>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-        default:
-          scoreRows<6>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
-          break;
-      }
-    }
+      scoreRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
+    });
   }
   for (int i = 0; i < tile.rows; ++i) {
     float* max = maxima + i * kLanes;

@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/attention_tile.h"
 #include "kernels/cpu/panels.h"
+#include "kernels/cpu/row_groups.h"
 
 #if defined(__x86_64__)
 // Highway 1.0 knows no bf16 dot product, so this one file is written for AVX-512 itself.
@@ -22,7 +23,6 @@ namespace mpm {
 namespace {
 
 constexpr int kLanes = 16;
-constexpr int kTileRows = 6;
 constexpr int kTileVectors = 4;
 constexpr int kKeyStep = 256;  // as the fp32 kernel
 
@@ -187,31 +187,12 @@ MPM_AVX512_BF16 void run(const AttentionTileBf16& tile, float* scratch) {
     const Bf16Pair* panel = tile.k + static_cast<std::ptrdiff_t>(j) * depth;
     const float* bias = tile.bias + j;
     const int vectors = (std::min(kPanel, tile.keys - j) + kLanes - 1) / kLanes;
-    for (int i = 0; i < tile.rows; i += kTileRows) {
+    forRowGroups(tile.rows, [&](auto group, int i) MPM_AVX512_BF16 {
       const Bf16Pair* q = tile.q + static_cast<std::ptrdiff_t>(i) * depth;
       float* to = scores + static_cast<std::ptrdiff_t>(i) * stride + j;
       float* max = maxima + i * kLanes;
-      switch (std::min(kTileRows, tile.rows - i)) {
-        case 1:
-          scoreRows<1>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-        case 2:
-          scoreRows<2>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-        case 3:
-          scoreRows<3>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-        case 4:
-          scoreRows<4>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-        case 5:
-          scoreRows<5>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-        default:
-          scoreRows<6>(q, depth, panel, vectors, bias, to, stride, max);
-          break;
-      }
-    }
+      scoreRows<group()>(q, depth, panel, vectors, bias, to, stride, max);
+    });
   }
   for (int i = 0; i < tile.rows; ++i) {
     float* max = maxima + i * kLanes;
@@ -224,31 +205,12 @@ MPM_AVX512_BF16 void run(const AttentionTileBf16& tile, float* scratch) {
     for (int i = 0; i < tile.rows; ++i)
       exponentials(scores + static_cast<std::ptrdiff_t>(i) * stride + j, vectors, _mm512_load_ps(maxima + i * kLanes),
                    weights + i * (kKeyStep / 2), sums + i * kLanes);
-    for (int i = 0; i < tile.rows; i += kTileRows) {
+    forRowGroups(tile.rows, [&](auto group, int i) MPM_AVX512_BF16 {
       const Bf16Pair* from = weights + i * (kKeyStep / 2);
       float* to = mixed + i * v_stride;
       const int pairs = pairsFor(keys);
-      switch (std::min(kTileRows, tile.rows - i)) {
-        case 1:
-          mixRows<1>(from, v, v_stride, pairs, j == 0, to);
-          break;
-        case 2:
-          mixRows<2>(from, v, v_stride, pairs, j == 0, to);
-          break;
-        case 3:
-          mixRows<3>(from, v, v_stride, pairs, j == 0, to);
-          break;
-        case 4:
-          mixRows<4>(from, v, v_stride, pairs, j == 0, to);
-          break;
-        case 5:
-          mixRows<5>(from, v, v_stride, pairs, j == 0, to);
-          break;
-        default:
-          mixRows<6>(from, v, v_stride, pairs, j == 0, to);
-          break;
-      }
-    }
+      mixRows<group()>(from, v, v_stride, pairs, j == 0, to);
+    });
   }
   for (int i = 0; i < tile.rows; ++i) {
     const float* from = mixed + i * v_stride;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "kernels/cpu/row_groups.h"
 #include "kernels/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,8 +18,6 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 6 x 4 accumulators, 4 operands and a broadcast fit 32 registers; 6 x 2 fit 16.
-constexpr int kTileRows = 6;
 constexpr int kTileVectors = kManyRegisters ? 4 : 2;
 
 /// Accumulators of R rows and V vectors. Every loop below is a fold expression: arrays indexed by constants become

@@ -70,30 +70,11 @@ void product(const float* HWY_RESTRICT a, std::ptrdiff_t a_stride, int rows, int
   for (int k = 0; k < depth; k += kDepthStep) {
     const int step = std::min(kDepthStep, depth - k);
     const float* b = panel + static_cast<std::ptrdiff_t>(k) * kPanel;
-    for (int i = 0; i < rows; i += kTileRows) {
+    forRowGroups(rows, [&](auto group, int i) HWY_ATTR {
       const float* from = a + i * a_stride + k;
       float* to = c + i * c_stride;
-      switch (std::min(kTileRows, rows - i)) {
-        case 1:
-          productRows<1>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-        case 2:
-          productRows<2>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-        case 3:
-          productRows<3>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-        case 4:
-          productRows<4>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-        case 5:
-          productRows<5>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-        default:
-          productRows<6>(from, a_stride, step, b, to, c_stride, k > 0);
-          break;
-      }
-    }
+      productRows<group()>(from, a_stride, step, b, to, c_stride, k > 0);
+    });
   }
 }
 

@@ -98,14 +98,6 @@ Memory::~Memory() {
     cudaFreeHost(data_);
 }
 
-Memory& Memory::operator=(Memory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(device_, other.device_);
-  std::swap(where_, other.where_);
-  return *this;
-}
-
 namespace {
 
 void transfer(const Stream& stream, const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind,

@@ -50,7 +50,13 @@ class Memory {
   Memory(const Stream& stream, std::size_t bytes, Where where = Where::kDevice);
   ~Memory();
   Memory(Memory&& other) noexcept { *this = std::move(other); }
-  Memory& operator=(Memory&& other) noexcept;
+  Memory& operator=(Memory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(device_, other.device_);
+    std::swap(where_, other.where_);
+    return *this;
+  }
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

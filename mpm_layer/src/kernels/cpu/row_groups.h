@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+namespace mpm {
+
+/// Rows of a register tile: 6 x 4 accumulators, 4 operands and a broadcast fit 32 registers; 6 x 2 fit 16.
+inline constexpr int kTileRows = 6;
+
+/// body(R, i) for each group of R rows from row i on: kTileRows of them, fewer at the end. R is a constant of its type,
+/// so that a tile of R rows is registers. A lambda compiled for an instruction set needs that set's attribute of its
+/// own.
+template <class Body>
+__attribute__((always_inline)) inline void forRowGroups(int rows, const Body& body) {
+  static_assert(kTileRows == 6);
+  int i = 0;
+  for (; i + kTileRows <= rows; i += kTileRows) body(std::integral_constant<int, kTileRows>(), i);
+  switch (rows - i) {
+    case 1:
+      return body(std::integral_constant<int, 1>(), i);
+    case 2:
+      return body(std::integral_constant<int, 2>(), i);
+    case 3:
+      return body(std::integral_constant<int, 3>(), i);
+    case 4:
+      return body(std::integral_constant<int, 4>(), i);
+    case 5:
+      return body(std::integral_constant<int, 5>(), i);
+    default:
+      return;
+  }
+}
+
+}  // namespace mpm
