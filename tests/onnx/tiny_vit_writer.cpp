@@ -186,7 +186,7 @@ class TinyVitWriter {
     std::string q, k, v;  ///< {1, heads, tokens, head_dim}, or without the 1, or tokens in front, as the style has it
   };
 
-  Heads project(const std::string& x, const std::string& name, long rows) {
+  Heads project(const std::string& x, const std::string& name, long rows, long windows) {
     const std::vector<std::string> all{name + ".q", name + ".k", name + ".v"};
     const bool bias = dialect_.qkv_bias == BiasStyle::kPresent || dialect_.qkv_bias == BiasStyle::kZero;
     const auto byHead = [&](const std::string& part) {
@@ -231,8 +231,8 @@ class TinyVitWriter {
       case QkvStyle::kSlice:
         break;
     }
-    const std::string y =
-        g_.transpose(g_.reshape(linear(x, all, rows, kDim, bias), {1, rows, 3, kHeads, kHeadDim}), {2, 0, 3, 1, 4});
+    const std::string y = g_.transpose(
+        g_.reshape(linear(x, all, rows, kDim, bias), {windows, rows, 3, kHeads, kHeadDim}), {2, 0, 3, 1, 4});
     if (dialect_.qkv == QkvStyle::kGather) {
       const auto one = [&](long i) { return g_.node("Gather", {y, g_.intScalar(i)}, {{"axis", 0L}}); };
       return {one(0), one(1), one(2)};
@@ -246,8 +246,8 @@ class TinyVitWriter {
             g_.squeeze(GraphBuilder::other(first, 2), 0)};
   }
 
-  std::string attention(const std::string& x, const std::string& name, long rows) {
-    Heads heads = project(x, name, rows);
+  std::string attention(const std::string& x, const std::string& name, long rows, long windows = 1) {
+    Heads heads = project(x, name, rows, windows);
     const bool einsum = dialect_.qkv == QkvStyle::kEinsum, batched = dialect_.qkv == QkvStyle::kBatchedHeads;
     if (dialect_.qkv_bias == BiasStyle::kAddedLater) {
       heads.q =
@@ -280,19 +280,29 @@ class TinyVitWriter {
                    : g_.node("MatMul", {p, heads.v});
     }
     if (!einsum) out = batched ? g_.transpose(out, {1, 0, 2}) : g_.transpose(out, {0, 2, 1, 3});
-    return linear(g_.reshape(out, {1, rows, kDim}), {name + ".proj"}, rows, kDim);
+    return linear(g_.reshape(out, {windows, rows, kDim}), {name + ".proj"}, rows, kDim);
+  }
+
+  /// The grid cut into windows of kGridH x 1, attention in each, and back.
+  std::string windowedAttention(const std::string& x, const std::string& name) {
+    const long h = TinyVit::kGridH, w = TinyVit::kGridW;
+    const auto swapped = [&](const std::string& y) { return g_.transpose(y, {0, 1, 3, 2, 4, 5}); };
+    const std::string grid = g_.reshape(g_.reshape(x, {1, h, w, kDim}), {1, 1, h, w, 1, kDim});
+    const std::string y = attention(g_.reshape(swapped(grid), {-1, h, kDim}), name, h, w);
+    return g_.reshape(swapped(g_.reshape(y, {1, 1, w, h, 1, kDim})), {1, h * w, kDim});
   }
 
   std::string block(const std::string& x, const std::string& name, long rows, double eps) {
-    std::string branch = attention(norm(x, name + ".norm1", kDim, eps), name, rows);
+    const std::string first = norm(x, name + ".norm1", kDim, eps);
+    std::string branch = dialect_.windowed ? windowedAttention(first, name) : attention(first, name, rows);
     if (dialect_.layer_scale) branch = g_.node("Mul", {branch, stored(name + ".scale1", {kDim})});
     const std::string middle = g_.node("Add", {x, branch});
     const std::string normed = norm(middle, name + ".norm2", kDim, eps);
     std::string hidden;
     if (dialect_.gated_fused) {
-      const std::string first =
+      const std::string both =
           g_.split(linear(normed, {name + ".fc1", name + ".gate"}, rows, kDim), -1, {kHidden, kHidden});
-      hidden = g_.node("Mul", {activation(first), GraphBuilder::other(first, 1)});
+      hidden = g_.node("Mul", {activation(both), GraphBuilder::other(both, 1)});
     } else {
       hidden = activation(linear(normed, {name + ".fc1"}, rows, kDim));
       if (dialect_.gated) hidden = g_.node("Mul", {linear(normed, {name + ".gate"}, rows, kDim), hidden});

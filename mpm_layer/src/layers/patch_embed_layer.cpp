@@ -16,7 +16,8 @@ class PatchEmbedLayer final : public MpmLayer {
         width_(intAttribute(params, "width")),
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
-        special_(intAttribute(params, "special_tokens")) {
+        special_(intAttribute(params, "special_tokens")),
+        one_image_(params.get<int>("one_image", 0) != 0) {
     expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
            "has a stride below 1 or a negative number of special tokens");
   }
@@ -32,6 +33,9 @@ class PatchEmbedLayer final : public MpmLayer {
            "got an image of shape " + shapeText(image) + ", but the model was converted for " +
                shapeText(Shape{image[0], weight[1], height_, width_}) +
                "; resize the image, or convert again with --input-size");
+    expect(!one_image_ || image[0] == 1,
+           "got a batch of " + std::to_string(image[0]) +
+               " images, but the model's head does not keep the images of a batch apart; give it one image at a time");
     const PatchGeometry geometry = geometryOf(weight);
     const int patches = geometry.gridHeight() * geometry.gridWidth();
     expect(constants[1] == Shape{patches, weight[0]},
@@ -70,6 +74,7 @@ class PatchEmbedLayer final : public MpmLayer {
   }
 
   int height_, width_, stride_h_, stride_w_, special_;
+  bool one_image_;
   PatchGeometry geometry_;
   PackedLinear weight_;
   cv::Mat position_, special_rows_;

@@ -68,7 +68,6 @@ class BlockMatcher {
     if (gate >= 0) {
       const auto gates = hiddenPart(gate, stream, norm);
       if (!gates) return false;
-      if (gates->out != block.fc1.out) return no(gate, "as many gates as activations");
       block.fc1.weight.insert(block.fc1.weight.end(), gates->weight.begin(), gates->weight.end());
       block.fc1.bias.insert(block.fc1.bias.end(), gates->bias.begin(), gates->bias.end());
       block.fc1.out += gates->out;

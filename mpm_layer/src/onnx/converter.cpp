@@ -33,6 +33,11 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
       throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
                   ", expected an image of shape batch x channels x height x width");
     }
+    if (const std::int64_t batch = type.shape().dim(0).dim_value(); batch > 1) {
+      throw Error("graph input '" + name + "': found a batch of " + std::to_string(batch) +
+                  " images fixed in the graph, expected 1 or a symbolic batch: export the model again with one image, "
+                  "or with a dynamic batch axis");
+    }
     const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
     if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
       throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +

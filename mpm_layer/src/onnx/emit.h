@@ -57,6 +57,8 @@ class Emitter {
   void rest(const std::vector<int>& outputs, const std::vector<std::string>& names);
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
   void requireStock(const Node& node) const;
+  /// `from` {in} as `out`; the batch stays where it is.
+  std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
 
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
@@ -73,6 +75,7 @@ class Emitter {
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
+  bool one_image_ = false;           ///< something in the head does not keep the images of a batch apart
 };
 
 /// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.

@@ -22,16 +22,40 @@ std::string bare(std::string name) {
   return name.empty() ? "tensor" : name;
 }
 
+/// The graph was folded for one image: a first side of 1 is where the images of a batch lie side by side.
+bool leads(const Shape* shape) { return shape && !shape->empty() && shape->front() == 1; }
+
+/// True when the images of a batch lie along the first axis before and after `node`, and do not meet in it.
+bool keepsImagesApart(const Graph& graph, const Node& node) {
+  const bool joins = node.op == "Concat";
+  for (const int value : node.outputs) {
+    if (!leads(graph.shape(value))) return false;
+  }
+  for (const int value : node.inputs) {
+    if (value >= 0 && (graph.constant(value) ? joins : !leads(graph.shape(value)))) return false;
+  }
+  const std::size_t rank = graph.shape(node.inputs[0])->size();
+  const auto behind = [&](std::int64_t axis) { return frontAxis(node, axis, rank) > 0; };
+  const auto all_behind = [&](const auto& axes) { return axes && std::all_of(axes->begin(), axes->end(), behind); };
+  if (node.op == "Transpose") {
+    const auto order = node.integers("perm");
+    return order && !behind(order->front());
+  }
+  if (node.op == "Slice") return all_behind(attributeOrInput(graph, node, "axes", 3));
+  if (node.op == "ReduceMean") return all_behind(reducedAxes(graph, node, rank));
+  if (node.op == "Softmax") return behind(node.integer("axis", graph.opset < 13 ? 1 : -1));
+  return !isOneOf(node.op, {"Concat", "Split", "Gather"}) || behind(node.integer("axis", 0));
+}
+
 }  // namespace
 
 /// A white list: what is not on it may parse and still be computed wrong (docs of the converter give the cases).
 void Emitter::requireStock(const Node& node) const {
   const auto no = [&](const std::string& found) { refuse(node, found, kStock); };
   if (node.domain != kCanonical && !node.domain.empty()) no("an op of domain '" + node.domain + "'");
-  for (const int value : node.outputs) {
-    if (!graph_.shape(value)) no("an output of unknown shape");
-  }
-  if (!graph_.shape(node.input(0)) && !graph_.constant(node.input(0))) no("an input of unknown shape");
+  const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
+  if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
+    no("a tensor of unknown shape");
   if (node.domain == kCanonical) {
     if (node.op == "L2Normalize") no("a division by a length, which OpenCV takes over the whole image");
     return;
@@ -42,9 +66,10 @@ void Emitter::requireStock(const Node& node) const {
     const Tensor* right = graph_.constant(node.input(1));
     const Tensor* constant = left ? left : right;
     if (!constant) {
+      if (node.op == "Sub") no("a difference of two tensors");
       const Shape* a = graph_.shape(node.input(0));
       const Shape* b = graph_.shape(node.input(1));
-      if (node.op == "Sub" || !a || !b || *a != *b) no("two tensors that must be broadcast");
+      if (!a || !b || *a != *b) no("two tensors that must be broadcast");
       return;
     }
     if (left && isOneOf(node.op, {"Sub", "Div"})) no("a constant minus or divided by a tensor");
@@ -88,8 +113,7 @@ void Emitter::requireStock(const Node& node) const {
   if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
     no("weights that are not constant");
   }
-  if (node.op == "ReduceMean" &&
-      (out.size() != 4 || graph_.constant(node.input(0)) || graph_.shape(node.input(0))->size() != 4))
+  if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
     no("a mean over other axes than those of a map");
   if (!isOneOf(node.op, {"Conv",       "ConvTranspose", "BatchNormalization",
                          "MaxPool",    "AveragePool",   "GlobalAveragePool",
@@ -104,13 +128,18 @@ void Emitter::requireStock(const Node& node) const {
   }
 }
 
+std::string Emitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
+  if (leads(&in) && leads(&out)) {
+    out.front() = 0;  // as many images as come in
+  } else {
+    one_image_ = true;
+  }
+  const auto rank = static_cast<std::int64_t>(out.size());
+  return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
+}
+
 std::string Emitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
   const Shape& out = *graph_.shape(node.outputs[0]);
-  const auto reshape = [&](const std::string& from, const Shape& shape, const std::string& to) {
-    Shape sides = shape;
-    const auto rank = static_cast<std::int64_t>(sides.size());
-    return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(sides)))}, {to});
-  };
   if (node.domain == kCanonical && node.op == "Activation") {
     if (node.activation == "relu") return net_.stock("Relu", {inputs[0]}, {name});
     if (node.activation == "silu" || node.activation == "gelu_quick") {
@@ -130,7 +159,8 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     const Tensor& bias = *graph_.constant(node.inputs[2]);
     const bool flat = in.size() != 2 && in.size() != 3;
     const std::int64_t width = in.back(), rows = elements(in) / std::max<std::int64_t>(width, 1);
-    const std::string from = flat ? reshape(inputs[0], {1, rows, width}, net_.unique(name + ".rows")) : inputs[0];
+    const Shape matrix{1, rows, width}, result{1, rows, weight.shape[0]};
+    const std::string from = flat ? reshape(inputs[0], in, matrix, net_.unique(name + ".rows")) : inputs[0];
     const std::string made = flat ? net_.unique(name + ".made") : name;
     const std::vector<std::string> operands{from, net_.weights(name + ".weight", weight.shape, *weight.floats),
                                             net_.weights(name + ".bias", bias.shape, *bias.floats)};
@@ -139,10 +169,11 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     } else {
       net_.op("TokenNorm", operands, {made}, {{"special_tokens", std::int64_t{0}}, {"eps", node.eps}});
     }
-    return flat ? reshape(made, out, name) : made;
+    return flat ? reshape(made, result, out, name) : made;
   }
   // Every reshaping is static by now; the one spelling that all versions read alike is Reshape with a constant.
-  if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})) return reshape(inputs[0], out, name);
+  if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}))
+    return reshape(inputs[0], *graph_.shape(node.inputs[0]), out, name);
   if (node.op == "ReduceMean") {
     const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
     const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
@@ -204,13 +235,9 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   if (!kept.empty() && plan_.retargeted) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
-  const auto known = [&](int value, const Node& reader) {
-    const auto found = made.find(value);
-    if (found == made.end()) refuse(reader, "an input that nothing makes", kStock);
-    return found->second;
-  };
   for (const Node* node : kept) {
     requireStock(*node);
+    one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
       const int value = node->inputs[i];
@@ -218,9 +245,9 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
       inputs.push_back(
           value < 0  ? std::string()
           : constant ? net_.constant("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : known(value, *node));
+                     : made.at(value));
     }
-    if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
+    if (node->domain == kCanonical) inputs.push_back(made.at(node->inputs[0]));
     if (node->outputs.size() == 1) {
       made[node->outputs[0]] = stockNode(*node, inputs, nameFor(node->outputs[0]));
       continue;
@@ -244,6 +271,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
     net_.output(names[i], shape);
   }
+  if (one_image_) net_.set("backbone/patch_embed", {"one_image", std::int64_t{1}});
 }
 
 }  // namespace mpm::onnx_graph

@@ -150,29 +150,23 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   const Term& term = at(cells.term);
   if (const std::int64_t row = singleRow(found_, cells);
       row >= 0 && (term.rows == 1 || row < trunk_.embedding.special)) {
-    const bool reshape = cells.shape != Shape{1, term.cols};
-    const auto made = pooled(cells.term, row, cells.scale, reshape ? "" : name);
-    if (!made || !reshape) return made;
-    std::vector<std::int64_t> sides = cells.shape;
-    const auto rank = static_cast<std::int64_t>(sides.size());
-    return net_.stock("Reshape", {*made, net_.constant(name + ".shape", Tensor::of({rank}, std::move(sides)))}, {name});
+    const bool reshaped = cells.shape != Shape{1, term.cols};
+    const auto made = pooled(cells.term, row, cells.scale, reshaped ? "" : name);
+    if (!made || !reshaped) return made;
+    return reshape(*made, {1, term.cols}, cells.shape, name);
   }
   const std::int64_t special = trunk_.embedding.special;
   const bool all = rowsFrom(found_, cells, 0), image_only = !all && rowsFrom(found_, cells, special);
   if ((!all && !image_only) || term.rows != special + patches()) return std::nullopt;
   const Shape expected{1, all ? term.rows : patches(), term.cols};
-  const bool reshape = cells.shape != expected;
-  if (reshape && plan_.retargeted) return std::nullopt;
+  const bool reshaped = cells.shape != expected;
+  if (reshaped && plan_.retargeted) return std::nullopt;
   const auto in = tokens(cells.term);
   if (!in) return std::nullopt;
-  const std::string restored = reshape ? net_.unique("restore/" + bare(name)) : name;
+  const std::string restored = reshaped ? net_.unique("restore/" + bare(name)) : name;
   net_.op("RestoreTokens", {in->name, in->state}, {restored},
           {{"special_tokens", in->special}, {"keep_special", std::int64_t{all ? 1 : 0}}});
-  if (!reshape) return restored;
-  std::vector<std::int64_t> sides = cells.shape;
-  const auto rank = static_cast<std::int64_t>(sides.size());
-  return net_.stock("Reshape", {restored, net_.constant(name + ".shape", Tensor::of({rank}, std::move(sides)))},
-                    {name});
+  return reshaped ? reshape(restored, expected, cells.shape, name) : restored;
 }
 
 }  // namespace mpm::onnx_graph

@@ -31,6 +31,25 @@ void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape&
   for (const std::int64_t side : shape) type.mutable_shape()->add_dim()->set_dim_value(side);
 }
 
+void write(onnx::NodeProto& node, const NetWriter::Attribute& named) {
+  const auto& [name, value] = named;
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(*integer);
+  } else if (const auto* number = std::get_if<float>(&value)) {
+    attribute.set_type(onnx::AttributeProto::FLOAT);
+    attribute.set_f(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    attribute.set_type(onnx::AttributeProto::STRING);
+    attribute.set_s(*text);
+  } else {
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (const std::int64_t one : std::get<std::vector<std::int64_t>>(value)) attribute.add_ints(one);
+  }
+}
+
 }  // namespace
 
 void NetWriter::input(const std::string& name, const Shape& shape) {
@@ -82,24 +101,7 @@ onnx::NodeProto& NetWriter::add(const std::string& type, const std::vector<std::
   node.set_name(outputs.front());
   for (const std::string& name : inputs) node.add_input(name);
   for (const std::string& name : outputs) node.add_output(name);
-  for (const auto& [name, value] : attributes) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-      attribute.set_type(onnx::AttributeProto::INT);
-      attribute.set_i(*integer);
-    } else if (const auto* number = std::get_if<float>(&value)) {
-      attribute.set_type(onnx::AttributeProto::FLOAT);
-      attribute.set_f(*number);
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-      attribute.set_type(onnx::AttributeProto::STRING);
-      attribute.set_s(*text);
-    } else {
-      attribute.set_type(onnx::AttributeProto::INTS);
-      for (const std::int64_t integer_of_many : std::get<std::vector<std::int64_t>>(value))
-        attribute.add_ints(integer_of_many);
-    }
-  }
+  for (const Attribute& attribute : attributes) write(node, attribute);
   return node;
 }
 
@@ -120,6 +122,12 @@ std::string NetWriter::copy(const onnx::NodeProto& proto, const std::vector<std:
   onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, {});
   *node.mutable_attribute() = proto.attribute();
   return outputs.front();
+}
+
+void NetWriter::set(const std::string& node, const Attribute& attribute) {
+  for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node()) {
+    if (each.name() == node) write(each, attribute);
+  }
 }
 
 void NetWriter::metadata(const std::string& key, const std::string& value) {

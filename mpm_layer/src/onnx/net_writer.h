@@ -38,6 +38,8 @@ class NetWriter {
   /// A stock node with the attributes of `proto`.
   std::string copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs);
+  /// One more attribute of the node that is called `node`.
+  void set(const std::string& node, const Attribute& attribute);
   void metadata(const std::string& key, const std::string& value);
   /// `name`, or name_2, name_3, ... when a tensor has that name already.
   std::string unique(const std::string& name);

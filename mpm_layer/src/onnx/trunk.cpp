@@ -92,7 +92,7 @@ bool multipliesTokens(const Graph& graph, const Interpretation& found) {
   const Foreign* foreign = firstForeign(graph, found);
   if (!foreign) throw Error(otherwise);
   std::string expected = foreign->expected;
-  if (spatialConvolutions(graph) > 1) {
+  if (spatialConvolutions(graph) > 1 && expected.find("windowed") == std::string::npos) {
     expected =
         "a plain ViT (this is a hierarchical or convolutional backbone: " + std::to_string(spatialConvolutions(graph)) +
         " convolutions look beyond one patch)";

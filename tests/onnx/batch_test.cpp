@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several images in one pass: each becomes what it becomes alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "mpm/mpm.hpp"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+constexpr const char* kOneAtATime = "give it one image at a time";
+
+using Blobs = std::vector<std::vector<double>>;
+
+Blobs runImages(cv::dnn::Net& net, const std::vector<std::vector<double>>& images, Size2 size,
+                const std::vector<std::string>& outputs) {
+  std::vector<double> all;
+  for (const auto& image : images) all.insert(all.end(), image.begin(), image.end());
+  return runNet(net, all, {static_cast<int>(images.size()), 3, size.height, size.width}, outputs);
+}
+
+/// False when the net says that it takes one image at a time.
+bool takesABatch(const std::string& path, ConvertOptions options) {
+  ModelInfo info;
+  options.schedule = Schedule{1, 2};
+  cv::dnn::Net net = readNet(path, options, &info);
+  std::vector<std::string> outputs = info.outputs;
+  outputs.insert(outputs.end(), {"token_counts", "merge_map"});
+  const std::vector<std::vector<double>> images = {TinyVit::image(3, info.input.height, info.input.width),
+                                                   TinyVit::image(4, info.input.height, info.input.width)};
+  Blobs together;
+  try {
+    together = runImages(net, images, info.input, outputs);
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find(kOneAtATime), std::string::npos) << error.what();
+    return false;
+  }
+  for (std::size_t b = 0; b < 2; ++b) {
+    const Blobs alone = runImages(net, {images[b]}, info.input, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto half = static_cast<std::ptrdiff_t>(together[i].size() / 2);
+      const auto begin = together[i].begin() + static_cast<std::ptrdiff_t>(b) * half;
+      const std::vector<double> part(begin, begin + half);
+      if (outputs[i] == "token_counts" || outputs[i] == "merge_map") {
+        EXPECT_EQ(part, alone[i]) << outputs[i] << " of image " << b;
+      } else {
+        EXPECT_LT(difference(part, alone[i]), 1e-5) << outputs[i] << " of image " << b;
+      }
+    }
+  }
+  return true;
+}
+
+class Batch : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+};
+
+TEST_F(Batch, OfEveryHead) {
+  for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kMask, HeadStyle::kClassToken,
+                               HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap}) {
+    Dialect dialect;
+    dialect.head = head;
+    dialect.symbolic = true;
+    TinyVit(dialect).save(path);
+    ConvertOptions options;
+    options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};
+    EXPECT_TRUE(takesABatch(path, options)) << "head " << static_cast<int>(head);
+  }
+}
+
+TEST_F(Batch, OfWhatExportersWrite) {
+  int converted = 0, batched = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(MPM_TEST_DATA_DIR)) {
+    const std::string model = entry.path().string();
+    if (entry.path().extension() != ".onnx") continue;
+    ConvertOptions options;
+    options.schedule = Schedule{1, 2};
+    try {
+      convertModel(model, options);
+    } catch (const Error&) {
+      continue;  // refused: exporter_models_test.cpp says which
+    }
+    SCOPED_TRACE(model);
+    ++converted;
+    batched += takesABatch(model, options);
+  }
+  EXPECT_GT(converted, 30);
+  EXPECT_EQ(batched, converted);
+}
+
+TEST_F(Batch, OfAHeadLeftAsItWas) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  std::string map = g.reshape(g.transpose(g.slice("features", 1, 1, 1L << 60), {0, 2, 1}),
+                              {1, TinyVit::kDim, TinyVit::kGridH, TinyVit::kGridW});
+  map = g.node("Resize", {map, "", "", g.ints({1, TinyVit::kDim, 6, 10})},
+               {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+  map = g.node("Tanh", {g.squeeze(g.unsqueeze(map, 1), 1)});
+  const std::string flat = g.reshape(g.node("GlobalAveragePool", {map}), {1, -1});
+  const std::string y =
+      g.node("Concat", {flat, g.node("Gather", {"features", g.intScalar(0)}, {{"axis", 1L}})}, {{"axis", 1L}}, 1, "y");
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Softmax", {y}, {{"axis", 1L}}, 1, "z"));
+  g.save(path);
+  EXPECT_TRUE(takesABatch(path, {}));
+}
+
+TEST_F(Batch, HeadsThatMixImagesTakeOneAtATime) {
+  const auto none = [](GraphBuilder&, const std::string& x) { return x; };
+  using Change = std::function<std::string(GraphBuilder&, const std::string&)>;
+  const std::vector<Change> changes = {[](GraphBuilder& g, const std::string& x) {
+                                         return g.transpose(x, {1, 0, 2});
+                                       },
+                                       [](GraphBuilder& g, const std::string& x) { return g.reshape(x, {-1}); },
+                                       [](GraphBuilder& g, const std::string& x) { return g.squeeze(x, 0); },
+                                       [](GraphBuilder& g, const std::string& x) {
+                                         return g.node("Softmax", {x}, {{"axis", 0L}});
+                                       },
+                                       [](GraphBuilder& g, const std::string& x) {
+                                         return g.node("Concat", {x, x}, {{"axis", 0L}});
+                                       },
+                                       [](GraphBuilder& g, const std::string& x) { return g.slice(x, 0, 0, 1); }};
+  const auto save = [&](const Change& change) {
+    GraphBuilder g = TinyVit(Dialect{}).graph();
+    g.model().mutable_graph()->mutable_output(0)->set_name(change(g, g.node("Tanh", {"features"})));
+    g.save(path);
+  };
+  save(none);
+  EXPECT_TRUE(takesABatch(path, {}));
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    save(changes[i]);
+    EXPECT_FALSE(takesABatch(path, {})) << "change " << i;
+  }
+}
+
+TEST_F(Batch, FixedInTheGraphIsRefused) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  g.model()
+      .mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(2);
+  g.save(path);
+  ConvertOptions options;
+  options.schedule = Schedule{1};
+  EXPECT_MPM_ERROR(convertModel(path, options), "graph input 'image': found a batch of 2 images fixed in the graph");
+}
+
+}  // namespace
+}  // namespace mpm::test
