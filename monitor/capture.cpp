@@ -85,6 +85,12 @@ std::string toString(const CaptureStatus& status) {
   return text;
 }
 
+std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time) {
+  if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening) return std::nullopt;
+  const bool gone = status.state == CaptureState::kRetrying || status.state == CaptureState::kStalled;
+  return Event{time, EventKind::kSource, gone ? Severity::kWarning : Severity::kInfo, toString(status)};
+}
+
 // What the Capture, its supervisor and its readers share. A reader holds a reference, so one that hangs for ever
 // touches no freed memory.
 struct Capture::Impl : std::enable_shared_from_this<Impl> {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/event.h"
 #include "monitor/mailbox.h"
 #include "monitor/time.h"
 #include "mpm/source.hpp"
@@ -81,6 +82,10 @@ struct CaptureStatus {
 
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
 std::string toString(const CaptureStatus& status);
+
+/// What the list of events says of a change to `status`: the source came, went, hangs, ended. nullopt for the states on
+/// the way there.
+std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time);
 
 /// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. The reading is done on
 /// threads of its own; no method waits for the source, not even the destructor: a read that hangs for ever is left

@@ -28,6 +28,7 @@ struct Event {
   EventKind kind = EventKind::kSession;
   Severity severity = Severity::kInfo;
   std::string message;  ///< one line, without credentials
+  friend bool operator==(const Event&, const Event&) = default;
 };
 
 }  // namespace mpm::monitor

@@ -193,6 +193,7 @@ struct InferenceWorker::Impl {
       current = std::move(previous);
       full.reset();
       keepWantedAsLoaded();
+      setLoading(false);
       error = segment(*current, frame.image, result.segmentation);
     }
     if (!error.empty()) {
@@ -253,9 +254,12 @@ struct InferenceWorker::Impl {
       }
       return full->segmenter.segment(image);
     } catch (const std::exception& error) {
+      {
+        const std::lock_guard lock(mutex);
+        wanted.compare = false;
+        status.no_comparison = error.what();
+      }
       post(Severity::kWarning, std::string("no comparison with the full model: ") + error.what());
-      const std::lock_guard lock(mutex);
-      wanted.compare = false;
       return std::nullopt;
     }
   }
@@ -277,6 +281,7 @@ struct InferenceWorker::Impl {
     const std::lock_guard lock(mutex);
     status.loading = loading;
     status.ready = current != nullptr;
+    status.model = current ? current->path : "";
   }
 
   template <typename Change>
@@ -335,7 +340,10 @@ void InferenceWorker::setStream(int stream) {
 }
 
 void InferenceWorker::setCompare(bool compare) {
-  impl_->change([&](Impl::Wanted& wanted) { wanted.compare = compare; });
+  impl_->change([&](Impl::Wanted& wanted) {
+    wanted.compare = compare;
+    if (compare) impl_->status.no_comparison.clear();
+  });
 }
 
 void InferenceWorker::setFollowFile(bool follow) {
@@ -354,6 +362,7 @@ void InferenceWorker::setPaused(bool paused) {
 InferenceStatus InferenceWorker::status() const {
   const std::lock_guard lock(impl_->mutex);
   InferenceStatus status = impl_->status;
+  status.comparing = impl_->wanted.compare;
   const std::vector<double> latencies(impl_->latencies.begin(), impl_->latencies.end());
   status.p50_ms = quantile(latencies, 0.5);
   status.p95_ms = quantile(latencies, 0.95);

@@ -31,6 +31,9 @@ struct InferenceStatus {
   bool loading = false;           ///< a model is being read
   bool ready = false;             ///< there is a model that can run
   double busy_s = 0;              ///< for how long the frame in hand has been worked on; 0: idle
+  std::string model;              ///< the file of the model that is ready; empty: none
+  bool comparing = false;         ///< setCompare() holds
+  std::string no_comparison;      ///< why it was given up; empty: it was not
 };
 
 /// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame; of the
@@ -55,6 +58,7 @@ class InferenceWorker {
   void setModel(std::string path, std::optional<Schedule> schedule = std::nullopt);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.
   void setStream(int stream);
+  /// Given up, with an event, when the model does not load without merging.
   void setCompare(bool compare);
   /// Reads the model again when its file changes on disk. Off by default.
   void setFollowFile(bool follow);

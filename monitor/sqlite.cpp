@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/sqlite.h"
 
+#include <sys/stat.h>
+
 namespace mpm::monitor {
 namespace {
 
@@ -54,6 +56,12 @@ void Statement::bindOne(int index, std::string_view value) {
 void Statement::bindOne(int index, Blob value) {
   check(sqlite3_bind_blob64(statement_.get(), index, value.bytes.data() ? value.bytes.data() : "", value.bytes.size(),
                             SQLITE_TRANSIENT));
+}
+
+std::optional<FileIdentity> identityOf(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileIdentity{info.st_dev, info.st_ino};
 }
 
 Database::Database(const std::string& path, Mode mode) {

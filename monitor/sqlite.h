@@ -87,6 +87,13 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
+/// Which file a path leads to, whatever it is called later; nullopt: none.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+std::optional<FileIdentity> identityOf(const std::string& path);
+
 /// One connection. Not thread-safe.
 class Database {
  public:

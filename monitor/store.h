@@ -31,7 +31,7 @@ struct SessionInfo {
 struct SessionRecord : SessionInfo {
   std::int64_t id = 0;
   UnixMs started = 0;
-  std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed
+  std::optional<UnixMs> ended;  ///< nullopt: running, or it was killed and no session of its source began since
 };
 
 struct StoreOptions {
@@ -75,8 +75,11 @@ class StoreWriter {
   StoreWriter& operator=(const StoreWriter&) = delete;
 
   /// Ends the session before it, if any; samples and events that follow belong to the new one.
+  /// One of the same source that was killed ends with its last sample.
   void beginSession(const SessionInfo& info);
   void endSession();
+  /// Ends the session; events belong to this source from now on if the database knows it, else to none.
+  void setSource(const std::string& name);
 
   /// Sample::id is ignored. Without a session: does nothing.
   void append(const Sample& sample);
@@ -84,6 +87,9 @@ class StoreWriter {
 
   /// Waits until all that was appended is committed; false when it could not be.
   bool flush();
+
+  /// StoreOptions::keep_days and max_megabytes, from the next look on.
+  void setRetention(double keep_days, double max_megabytes);
 
   WriterStatus status() const;
 
@@ -173,6 +179,9 @@ class StoreReader {
 
   /// Grows when another connection committed something: poll it instead of the data.
   std::int64_t version() const;
+  /// False when this reader would miss what is written from now on: another file lies under the path, or the file was
+  /// read as one that nobody can write. Then make a new reader.
+  bool current() const;
 
  private:
   struct Impl;

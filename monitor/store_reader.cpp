@@ -124,6 +124,8 @@ constexpr const char* kSessionColumns =
 
 struct StoreReader::Impl {
   Database database;
+  std::string path;
+  std::optional<FileIdentity> identity;
 
   std::string sourceName(std::int64_t source) const {
     Statement row = database.prepare("SELECT name FROM source WHERE id = ?");
@@ -196,7 +198,7 @@ struct StoreReader::Impl {
   }
 };
 
-StoreReader::StoreReader(const std::string& path) : impl_(new Impl{openForReading(path)}) {}
+StoreReader::StoreReader(const std::string& path) : impl_(new Impl{openForReading(path), path, identityOf(path)}) {}
 StoreReader::~StoreReader() = default;
 StoreReader::StoreReader(StoreReader&&) noexcept = default;
 StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
@@ -341,5 +343,10 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
 }
 
 std::int64_t StoreReader::version() const { return impl_->database.integer("PRAGMA data_version"); }
+
+bool StoreReader::current() const {
+  const char* name = sqlite3_db_filename(impl_->database.handle(), "main");
+  return !sqlite3_uri_boolean(name, "immutable", 0) && identityOf(impl_->path) == impl_->identity;
+}
 
 }  // namespace mpm::monitor

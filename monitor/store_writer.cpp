@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -37,24 +35,16 @@ struct BeginSession {
 struct EndSession {
   UnixMs time;
 };
-using Operation = std::variant<Sample, Event, BeginSession, EndSession>;
+struct SetSource {
+  std::string name;
+  UnixMs time;
+};
+using Operation = std::variant<Sample, Event, BeginSession, EndSession, SetSource>;
 
 // Where samples and events go: known once the session's row is written.
 struct Place {
   std::int64_t source = 0, session = 0;  // 0: none
 };
-
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-std::optional<FileIdentity> identityOf(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileIdentity{info.st_dev, info.st_ino};
-}
 
 // The writing itself, on one thread.
 class Connection {
@@ -81,9 +71,8 @@ class Connection {
   }
 
   // After a full disk the connection is made anew; the session goes on where its rows were committed.
-  Retention maintain(const StoreOptions& options) {
-    const Retention result = forgetSome(database_, options.now(), options.keep_days,
-                                        static_cast<std::int64_t>(std::llround(options.max_megabytes * 1e6)));
+  Retention maintain(UnixMs now, double keep_days, double max_megabytes) {
+    const Retention result = forgetSome(database_, now, keep_days, std::llround(max_megabytes * 1e6));
     // PASSIVE waits for nobody; what it moves and syncs is safe from a power cut.
     database_.execute("PRAGMA wal_checkpoint(PASSIVE)");
     return result;
@@ -111,6 +100,7 @@ class Connection {
     Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
     find.bind(info.source).step();
     place.source = find.integer(0);
+    endKilledSessions(place.source, begin.time);
     nlohmann::json classes = nlohmann::json::array();
     for (const std::string& name : info.classes) classes.push_back(name);
     database_
@@ -127,6 +117,23 @@ class Connection {
     if (place.session == 0) return;
     database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?").run(end.time, place.session);
     place.session = 0;  // events without a session still belong to the source
+  }
+
+  void write(const SetSource& set, Place& place, AggregateUpdate& aggregates) {
+    write(EndSession{set.time}, place, aggregates);
+    Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
+    place.source = find.bind(set.name).step() ? find.integer(0) : 0;
+  }
+
+  // A source has one writer, so what it left open was killed. It ended with its last sample, before the next one began.
+  void endKilledSessions(std::int64_t source, UnixMs time) {
+    database_
+        .prepare(
+            "UPDATE session SET ended_ms = max(started_ms, coalesce((SELECT max(sample.time_ms) FROM sample WHERE"
+            " sample.source = session.source AND sample.time_ms < coalesce((SELECT min(later.started_ms) FROM session"
+            " AS later WHERE later.source = session.source AND later.id > session.id), ?2)), started_ms))"
+            " WHERE source = ?1 AND ended_ms IS NULL")
+        .run(source, time);
   }
 
   std::string path_;
@@ -167,6 +174,7 @@ struct StoreWriter::Impl {
   std::int64_t enqueued = 0, done = 0;  // operations; `done` counts those given up as well
   std::int64_t attempts_failed = 0;
   bool stopping = false, hurry = false;
+  bool look_now = false;  // the retention changed
   WriterStatus status;
   std::thread thread;
 
@@ -220,16 +228,17 @@ struct StoreWriter::Impl {
     Clock::time_point next_commit = Clock::now(), next_maintenance = Clock::now();
     std::unique_lock lock(mutex);
     while (true) {
-      const auto due = [&] { return stopping || hurry || (!queue.empty() && Clock::now() >= next_commit); };
+      const auto due = [&] { return stopping || hurry || look_now || (!queue.empty() && Clock::now() >= next_commit); };
       while (!due()) {
         if (queue.empty())
           changed.wait_until(lock, next_maintenance, [&] { return due() || !queue.empty(); });
         else
-          changed.wait_until(lock, next_commit, [&] { return stopping || hurry; });
+          changed.wait_until(lock, next_commit, [&] { return stopping || hurry || look_now; });
         if (status.writing && Clock::now() >= next_maintenance) break;
       }
       const bool last = stopping;
       hurry = false;
+      if (std::exchange(look_now, false)) next_maintenance = Clock::now();
       lock.unlock();
       const bool committed = commitPending();
       next_commit = Clock::now() + seconds(committed ? options.commit_s : options.retry_s);
@@ -298,7 +307,13 @@ struct StoreWriter::Impl {
   // True when there is more to do at once.
   bool maintain() {
     try {
-      const Retention result = connection->maintain(options);
+      double days = 0, megabytes = 0;
+      {
+        const std::lock_guard lock(mutex);
+        days = options.keep_days;
+        megabytes = options.max_megabytes;
+      }
+      const Retention result = connection->maintain(options.now(), days, megabytes);
       measure();
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
         post(Severity::kWarning, "'" + path + "' is larger than its limit, and all that is left is recent");
@@ -348,6 +363,24 @@ void StoreWriter::beginSession(const SessionInfo& info) {
 }
 
 void StoreWriter::endSession() { impl_->enqueue(EndSession{impl_->options.now()}); }
+
+void StoreWriter::setSource(const std::string& name) {
+  impl_->enqueue(SetSource{withoutCredentials(name), impl_->options.now()});
+}
+
+void StoreWriter::setRetention(double keep_days, double max_megabytes) {
+  StoreOptions check;
+  check.keep_days = keep_days;
+  check.max_megabytes = max_megabytes;
+  check.validate();
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->options.keep_days = keep_days;
+    impl_->options.max_megabytes = max_megabytes;
+    impl_->look_now = true;
+  }
+  impl_->changed.notify_all();
+}
 
 void StoreWriter::append(const Sample& sample) { impl_->enqueue(sample); }
 

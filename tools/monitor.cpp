@@ -204,11 +204,6 @@ std::string statusText(const CaptureStatus& capture, const InferenceStatus& infe
   return text;
 }
 
-Severity severityOf(const CaptureStatus& status) {
-  return status.state == CaptureState::kRetrying || status.state == CaptureState::kStalled ? Severity::kWarning
-                                                                                           : Severity::kInfo;
-}
-
 int monitorSource(const MonitorArguments& arguments) {
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
   const std::string model_path = chosenModel(arguments.model);
@@ -231,12 +226,12 @@ int monitorSource(const MonitorArguments& arguments) {
 
   const auto frames = std::make_shared<FrameMailbox>();
   Capture capture(sourceFactory(arguments.source), capturing, frames, [&](const CaptureStatus& status) {
-    if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening) return;
-    const Event event{unixNow(), EventKind::kSource, severityOf(status), monitor::toString(status)};
+    const auto event = sourceEvent(status, unixNow());
+    if (!event) return;
     if (status.state == CaptureState::kEnded && !status.message.empty())
-      store.append(event);  // what this command fails with is said once, at its end
+      store.append(*event);  // what this command fails with is said once, at its end
     else
-      recorder.add(event);
+      recorder.add(*event);
   });
   InferenceWorker worker(frames, model_path, arguments.options,
                          {.on_result =

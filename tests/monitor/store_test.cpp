@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -340,8 +341,103 @@ TEST(Store, ReadsFromAMediumThatCannotBeWritten) {
   }
   ::chmod(path.c_str(), 0400);
   ::chmod(inside.c_str(), 0500);
-  EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(1));  // root may write anyway; for others this is the read-only way
+  const bool root = ::geteuid() == 0;
+  if (root) {  // may write anyway: look at it as somebody else
+    ::chmod(folder.path().c_str(), 0755);
+    ::chmod(path.c_str(), 0444);
+    ::chmod(inside.c_str(), 0555);
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  {
+    const StoreReader reader(path);
+    EXPECT_THAT(allSamples(reader), SizeIs(1));
+    EXPECT_FALSE(reader.current()) << "a writer that comes back would not be seen";
+  }
+  if (root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
   ::chmod(inside.c_str(), 0700);
+}
+
+TEST(Store, AReaderKnowsThatItsFileWasReplaced) {
+  const TemporaryFolder folder;
+  const auto make = [&](const std::string& name) {
+    StoreWriter writer(folder / name);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+  };
+  make("a.db");
+  const StoreReader reader(folder / "a.db");
+  EXPECT_TRUE(reader.current());
+  make("b.db");
+  EXPECT_TRUE(reader.current());
+  ASSERT_EQ(std::rename((folder / "b.db").c_str(), (folder / "a.db").c_str()), 0);
+  EXPECT_FALSE(reader.current());
+}
+
+TEST(Store, ASessionThatWasKilledEndsWithItsLastSample) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  UnixMs now = kNoon;
+  options.now = [&] { return now; };
+  const auto run = [&](const std::string& source, int samples) {
+    StoreWriter writer(path, options);
+    writer.beginSession(session(source));
+    for (int i = 0; i < samples; ++i) writer.append(sampleAt(now + i * 1000));
+    EXPECT_TRUE(writer.flush());
+  };
+  run("camera 0", 5);
+  now += kHourMs;
+  run("camera 0", 3);
+  run("camera 1", 3);
+  executeSql(path, "UPDATE session SET ended_ms = NULL");  // what three kills leave
+  now += kHourMs;
+  run("camera 0", 1);
+  const StoreReader reader(path);
+  const auto first = reader.sessions(1), second = reader.sessions(2);
+  ASSERT_THAT(first, SizeIs(3));
+  EXPECT_EQ(first[0].ended, kNoon + 4000);
+  EXPECT_EQ(first[1].ended, kNoon + kHourMs + 2000);
+  EXPECT_TRUE(first[2].ended);
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_FALSE(second[0].ended) << "another source's may be running";
+}
+
+TEST(Store, EventsBelongToTheSourceThatIsWatched) {
+  const TemporaryFolder folder;
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(session("camera 0"));
+    writer.setSource("camera 1");
+    writer.append(Event{kNoon, EventKind::kSource, Severity::kWarning, "of nobody known"});
+    writer.beginSession(session("camera 1"));
+    writer.setSource("camera 0");
+    writer.append(Event{kNoon, EventKind::kSource, Severity::kWarning, "of camera 0"});
+  }
+  const StoreReader reader(folder / "a.db");
+  EXPECT_THAT(reader.events(1, INT64_MIN, INT64_MAX), SizeIs(2));
+  const auto second = reader.events(2, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].message, "of nobody known");
+}
+
+TEST(Store, RetentionCanBeChangedWhileItRuns) {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.now = [] { return kNoon + 100 * kDayMs; };
+  StoreWriter writer(folder / "a.db", options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  writer.append(sampleAt(kNoon + 99 * kDayMs));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  ASSERT_THAT(allSamples(reader), SizeIs(2));
+  writer.setRetention(30, 0);
+  for (int i = 0; i < 2000 && allSamples(reader).size() > 1; ++i) ::usleep(5000);
+  ASSERT_THAT(allSamples(reader), SizeIs(1));
+  EXPECT_EQ(allSamples(reader)[0].time, kNoon + 99 * kDayMs);
+  EXPECT_MPM_ERROR(writer.setRetention(-1, 0), "keep_days");
 }
 
 }  // namespace
