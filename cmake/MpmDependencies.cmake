@@ -7,6 +7,7 @@ find_package(Protobuf REQUIRED)
 find_package(ONNX CONFIG REQUIRED)
 if(NOT TARGET onnx_proto)  # ONNX 1.17 moved its targets into a namespace
   add_library(onnx_proto ALIAS ONNX::onnx_proto)
+  add_library(onnx ALIAS ONNX::onnx)
 endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -11,6 +11,7 @@
 
 #include "mpm/error.hpp"
 #include "network.h"
+#include "optimizer.h"
 
 namespace mpm::train {
 namespace {
@@ -34,24 +35,28 @@ struct Learner::Impl {
   std::vector<std::int64_t> sizes;
   at::Device device;
   Network network;
-  at::Tensor flat, mean, square, average, decays;  // {all parameters}; average is flat itself where there is none
+  at::Tensor flat, average;  // {all parameters}; no average where none is kept
+  Optimizer optimizer;
   at::Tensor class_weights, pixel_mean, pixel_std;
-  int updates = 0;  // of AdamW, for its bias correction
 
   Impl(const LearnerOptions& o, const TensorMap& weights)
-      : options(o), table(parameters(o.network)), device(o.device), network(o.network) {
+      : options(o),
+        table(parameters(o.network)),
+        device(o.device),
+        network(o.network),
+        optimizer(optimizerOptions(), table, device) {
     for (const Parameter& parameter : table) sizes.push_back(elements(parameter.shape));
     flat = toDevice(gather(weights, "")).requires_grad_(true);
-    mean = torch::zeros_like(flat);
-    square = torch::zeros_like(flat);
-    std::vector<at::Tensor> masks;
-    for (std::size_t i = 0; i < table.size(); ++i)
-      masks.push_back(torch::full({sizes[i]}, table[i].decays ? 1.f : 0.f));
-    decays = toDevice(at::cat(masks));
     if (options.average > 0) average = flat.detach().clone();
     if (!options.class_weights.empty()) class_weights = toDevice(torch::tensor(options.class_weights));
     pixel_mean = toDevice(torch::tensor(options.mean)).view({1, 3, 1, 1}) * 255;
     pixel_std = toDevice(torch::tensor(options.std)).view({1, 3, 1, 1}) * 255;
+  }
+
+  OptimizerOptions optimizerOptions() const {
+    const bool bf16 = options.precision == MatmulPrecision::kBf16;
+    return {options.optimizer, options.weight_decay, options.beta1,
+            options.beta2,     options.momentum,     bf16 ? at::kBFloat16 : at::kFloat};
   }
 
   at::Tensor toDevice(const at::Tensor& tensor) const { return tensor.to(device); }
@@ -90,11 +95,20 @@ struct Learner::Impl {
     return ((rgb - pixel_mean) / pixel_std).contiguous();
   }
 
-  // Scores of the pixels, {B, classes, H, W}, float32.
-  at::Tensor logits(const cv::Mat& images, const at::Tensor& all, double drop_path) const {
+  // Scores of the pixels, {B, classes, H / stride, W / stride}, float32: those in the middle of squares of pixels.
+  at::Tensor logits(const cv::Mat& images, const at::Tensor& all, double drop_path, int stride = 1) const {
     const bool bf16 = options.precision == MatmulPrecision::kBf16;
     const at::Tensor scores = network(normalized(images), named(all), {bf16 ? at::kBFloat16 : at::kFloat, drop_path});
-    return at::upsample_bilinear2d(scores, {images.size[1], images.size[2]}, false);
+    return at::upsample_bilinear2d(scores, {images.size[1] / stride, images.size[2] / stride}, false);
+  }
+
+  // One pixel of each square, another one at each step, so that over the steps every pixel counts.
+  at::Tensor truth(const cv::Mat& labels, int step) const {
+    const int stride = options.label_stride, phase = step % (stride * stride);
+    const at::Tensor all = toDevice(viewOf(labels));
+    return all.slice(1, phase / stride, all.size(1), stride)
+        .slice(2, phase % stride, all.size(2), stride)
+        .to(at::kLong);
   }
 
   at::Tensor loss(const at::Tensor& scores, const at::Tensor& labels) const {
@@ -107,14 +121,10 @@ struct Learner::Impl {
   }
 
   void update(const at::Tensor& gradient, double learning_rate) {
-    ++updates;
-    mean.lerp_(gradient, 1 - options.beta1);
-    square.mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
-    const double correction1 = 1 - std::pow(options.beta1, updates), correction2 = 1 - std::pow(options.beta2, updates);
-    flat.mul_(1 - learning_rate * options.weight_decay * decays);
-    flat.addcdiv_(mean, (square / correction2).sqrt_().add_(1e-8), -learning_rate / correction1);
+    optimizer.step(flat, gradient, learning_rate);
     // A young average follows closely, or it would hold the initial weights for a thousand steps.
-    if (average.defined()) average.lerp_(flat, 1 - std::min(options.average, (1. + updates) / (10. + updates)));
+    const double followed = (1. + optimizer.updates()) / (10. + optimizer.updates());
+    if (average.defined()) average.lerp_(flat, 1 - std::min(options.average, followed));
   }
 };
 
@@ -136,8 +146,8 @@ StepReport Learner::step(const cv::Mat& images, const cv::Mat& labels, int step,
                          double learning_rate) {
   Impl& impl = *impl_;
   seedStep(seed, step);
-  const at::Tensor truth = impl.toDevice(viewOf(labels)).to(at::kLong);
-  const at::Tensor loss = impl.loss(impl.logits(images, impl.flat, impl.options.drop_path), truth);
+  const at::Tensor scores = impl.logits(images, impl.flat, impl.options.drop_path, impl.options.label_stride);
+  const at::Tensor loss = impl.loss(scores, impl.truth(labels, step));
   StepReport report{loss.item<double>(), 0};
   if (!std::isfinite(report.loss))
     throw Error("the loss is not a number at step " + std::to_string(step) + ": lower --lr or --clip");
@@ -169,10 +179,10 @@ TensorMap Learner::weights() const {
 TensorMap Learner::state() const {
   TensorMap state;
   impl_->scatter(impl_->flat, "", state);
-  impl_->scatter(impl_->mean, "adam.mean.", state);
-  impl_->scatter(impl_->square, "adam.square.", state);
+  impl_->scatter(impl_->optimizer.mean(), "adam.mean.", state);
+  impl_->scatter(impl_->optimizer.square(), "adam.square.", state);
   if (impl_->average.defined()) impl_->scatter(impl_->average, "average.", state);
-  state["adam.updates"] = {{1}, {static_cast<float>(impl_->updates)}};
+  state["adam.updates"] = {{1}, {static_cast<float>(impl_->optimizer.updates())}};
   return state;
 }
 
@@ -180,13 +190,12 @@ void Learner::setState(const TensorMap& state) {
   const at::NoGradGuard no_gradient;
   Impl& impl = *impl_;
   impl.flat.copy_(impl.gather(state, ""));
-  impl.mean.copy_(impl.gather(state, "adam.mean."));
-  impl.square.copy_(impl.gather(state, "adam.square."));
   if (impl.average.defined()) impl.average.copy_(impl.gather(state, "average."));
   const auto updates = state.find("adam.updates");
   if (updates == state.end() || updates->second.values.size() != 1)
     throw Error("the checkpoint holds no 'adam.updates': it is not one of a training run");
-  impl.updates = static_cast<int>(updates->second.values[0]);
+  impl.optimizer.restore(impl.gather(state, "adam.mean."), impl.gather(state, "adam.square."),
+                         static_cast<int>(updates->second.values[0]));
 }
 
 bool cudaIsAvailable() { return torch::cuda::is_available(); }

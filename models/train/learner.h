@@ -13,18 +13,22 @@
 namespace mpm::train {
 
 enum class MatmulPrecision { kFp32, kBf16 };
+enum class OptimizerKind { kAdamW, kMuon };
 
 /// How a network learns. The defaults are those of the default model.
 struct LearnerOptions {
   NetworkConfig network;
   std::vector<float> mean = {0.5f, 0.5f, 0.5f}, std = {0.5f, 0.5f, 0.5f};  ///< of 0..1 values, RGB
   double weight_decay = 0.05;
-  double beta1 = 0.9, beta2 = 0.98;
-  double clip = 1;  ///< largest norm of the gradient
+  OptimizerKind optimizer = OptimizerKind::kAdamW;
+  double beta1 = 0.9, beta2 = 0.98;  ///< of AdamW
+  double momentum = 0.95;            ///< of Muon
+  double clip = 1;                   ///< largest norm of the gradient
   double label_smoothing = 0;
   double drop_path = 0;
   double average = 0.999;  ///< decay of the moving average of the weights that is evaluated and exported; 0: none
   int ignore = 255;
+  int label_stride = 1;  ///< the loss sees one pixel of each square of so many a side, another one at each step
   std::vector<float> class_weights;  ///< of the loss; empty: all 1
   MatmulPrecision precision = MatmulPrecision::kFp32;
   std::string device = "cpu";  ///< "cpu" or "cuda"
@@ -37,8 +41,8 @@ struct StepReport {
   double gradient_norm = 0;  ///< before clipping
 };
 
-/// The network, its loss and AdamW, behind a header that does not know LibTorch. Not thread-safe. All tensors of the
-/// network live in one flat buffer, so that a step of AdamW, clipping and averaging is a handful of operations.
+/// The network, its loss and its optimiser, behind a header that does not know LibTorch. Not thread-safe. All tensors
+/// of the network live in one flat buffer, so that a step of AdamW, clipping and averaging is a handful of operations.
 class Learner {
  public:
   /// Throws mpm::Error when the device or the precision is not there.

@@ -54,6 +54,8 @@ void Recipe::validate() const {
   require(class_balance >= 0 && class_balance <= 1, "--class-balance must be between 0 and 1");
   require(precision == "auto" || precision == "fp32" || precision == "bf16",
           "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
+  require(label_stride == 1 || label_stride == 2 || label_stride == 4, "--label-stride must be 1, 2 or 4");
+  require(optimizer == "adamw" || optimizer == "muon", "--optimizer is '" + optimizer + "'; it can be adamw or muon");
   require(ignore >= 0 && ignore <= 255, "--ignore must be between 0 and 255");
   require(scene.samples_per_street >= 1 && scene.windows_per_view >= 1 && scene.held_out_streets >= 1 &&
               scene.held_out_per_street >= 1,

@@ -27,6 +27,7 @@ struct Recipe {
 
   int steps = 20000;
   int batch = 16;
+  std::string optimizer = "adamw";
   double lr = 1e-3;
   int warmup = 500;
   double final_share = 0.01;
@@ -36,6 +37,7 @@ struct Recipe {
   double drop_path = 0;
   double average = 0.999;
   double class_balance = 0.5;
+  int label_stride = 1;
   std::string precision = "auto";
 
   AugmentationOptions augmentation;
@@ -91,8 +93,9 @@ void visit(Recipe& r, Field&& field) {
 
   group = "Optimisation";
   field(group, "seed", r.seed, "Of the weights and the data");
-  field(group, "steps", r.steps, "Steps of AdamW");
+  field(group, "steps", r.steps, "Steps of the optimiser");
   field(group, "batch", r.batch, "Images per step");
+  field(group, "optimizer", r.optimizer, "adamw, or muon: Muon for the matrices of the blocks and AdamW for the rest");
   field(group, "lr", r.lr, "Peak learning rate");
   field(group, "warmup", r.warmup, "Steps of linear warm-up; half a cosine follows");
   field(group, "final-lr", r.final_share, "Share of the peak at the end");
@@ -106,6 +109,9 @@ void visit(Recipe& r, Field&& field) {
   field(group, "class-balance", r.class_balance,
         "Weight of a class in the loss: (median frequency / frequency) to this\n"
         "power, 0.2 to 5 (0: all alike)");
+  field(group, "label-stride", r.label_stride,
+        "The loss sees one pixel of each square of 1, 2 or 4 pixels a side, another\none at each step: less time in "
+        "the loss");
   field(group, "precision", r.precision, "Of matrix products: fp32, bf16, or auto: bf16 where it is faster");
 }
 

@@ -89,12 +89,14 @@ class Run {
     const Recipe& recipe = checkpoint_.recipe;
     LearnerOptions options;
     options.network = network_;
+    options.optimizer = recipe.optimizer == "muon" ? OptimizerKind::kMuon : OptimizerKind::kAdamW;
     options.weight_decay = recipe.weight_decay;
     options.clip = recipe.clip;
     options.label_smoothing = recipe.label_smoothing;
     options.drop_path = recipe.drop_path;
     options.average = recipe.average;
     options.ignore = recipe.ignore;
+    options.label_stride = recipe.label_stride;
     options.class_weights = checkpoint_.class_weights;
     options.precision = recipe.precision == "bf16" ? MatmulPrecision::kBf16 : MatmulPrecision::kFp32;
     options.device = options_.device;

@@ -47,8 +47,14 @@ double meanIou(Learner& learner, int first, int count) {
   return matrix.meanIou();
 }
 
-TEST(Learner, LearnsFromScratch) {
-  Learner net = learner(tiny());
+class LearnerWith : public testing::TestWithParam<OptimizerKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, LearnerWith, testing::Values(OptimizerKind::kAdamW, OptimizerKind::kMuon));
+
+TEST_P(LearnerWith, LearnsFromScratch) {
+  LearnerOptions options = tiny();
+  options.optimizer = GetParam();
+  Learner net = learner(options);
   const double before = meanIou(net, 100000, 16);
   double first = 0, last = 0;
   constexpr int kSteps = 240;
@@ -95,6 +101,71 @@ TEST(Learner, AStepIsThatOfAdamW) {
   EXPECT_NEAR(report.gradient_norm, std::sqrt(squares), 1e-4 * report.gradient_norm);
 }
 
+// What a matrix that Muon moves gains in one step, undone of decay and scale, {rows, cols}; and its gradient. `part` of
+// `parts` equal blocks of rows.
+std::pair<cv::Mat, cv::Mat> muonStep(const LearnerOptions& options, const TensorMap& before, const TensorMap& after,
+                                     const std::string& name, int part, int parts, double rate) {
+  const HostTensor &w = before.at(name), &updated = after.at(name), &mean = after.at("adam.mean." + name);
+  const int rows = static_cast<int>(w.shape[0]) / parts, cols = static_cast<int>(w.shape[1]);
+  cv::Mat step(rows, cols, CV_64F), gradient(rows, cols, CV_64F);
+  for (int i = 0; i < rows * cols; ++i) {
+    const auto at = static_cast<std::size_t>(part * rows * cols + i);
+    step.at<double>(i / cols, i % cols) = (w.values[at] * (1 - rate * options.weight_decay) - updated.values[at]) /
+                                          (rate * 0.2 * std::sqrt(std::max(rows, cols)));
+    gradient.at<double>(i / cols, i % cols) = mean.values[at] / (1 - options.momentum);
+  }
+  return {step, gradient};
+}
+
+// The first step along U S V' is U f(S) V' with f(S) near 1: checked against a singular value decomposition of
+// OpenCV's.
+TEST(Learner, AStepOfMuonHasSingularValuesNearOne) {
+  LearnerOptions options = tiny();
+  options.optimizer = OptimizerKind::kMuon;
+  options.clip = 0;
+  Learner net = learner(options);
+  const TensorMap before = net.state();
+  constexpr double kRate = 0.01;
+  stepOn(net, 0, kRate, 8);
+  const TensorMap after = net.state();
+  const struct {
+    const char* name;
+    int parts;
+  } matrices[] = {{"encoder.blocks.0.attn.qkv.weight", 3},
+                  {"encoder.blocks.1.attn.proj.weight", 1},
+                  {"encoder.blocks.1.mlp.fc1.weight", 1},
+                  {"decoder.blocks.0.mlp.fc2.weight", 1}};
+  for (const auto& [name, parts] : matrices)
+    for (int part = 0; part < parts; ++part) {
+      const auto [step, gradient] = muonStep(options, before, after, name, part, parts, kRate);
+      const cv::SVD svd(gradient);
+      const cv::Mat seen = svd.u.t() * step * svd.vt.t();
+      const double norm = cv::norm(gradient);
+      int strong = 0;
+      for (int i = 0; i < seen.rows; ++i)
+        for (int j = 0; j < seen.cols; ++j) {
+          const double value = seen.at<double>(i, j);
+          if (svd.w.at<double>(i) < 0.005 * norm || svd.w.at<double>(j) < 0.005 * norm) continue;
+          if (i == j) {
+            ++strong;
+            ASSERT_GT(value, 0.6) << name << " " << part;
+            ASSERT_LT(value, 1.3) << name << " " << part;
+          } else {
+            ASSERT_NEAR(value, 0, 0.01) << name << " " << part;
+          }
+        }
+      EXPECT_GE(strong, 3) << name << " " << part;
+    }
+  // What is no matrix of a block moves as under AdamW, by the rate wherever the gradient is not tiny.
+  const auto& bias = after.at("encoder.blocks.0.attn.proj.bias").values;
+  const auto& slope = after.at("adam.mean.encoder.blocks.0.attn.proj.bias").values;
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    if (std::abs(slope[i]) < 1e-6) continue;
+    const double expected = before.at("encoder.blocks.0.attn.proj.bias").values[i] - std::copysign(kRate, slope[i]);
+    ASSERT_NEAR(bias[i], expected, 1e-5);
+  }
+}
+
 // The derivative of the loss along a direction, by central differences.
 TEST(Learner, GradientIsTheDerivativeOfTheLoss) {
   LearnerOptions options = tiny();
@@ -128,8 +199,9 @@ TEST(Learner, GradientIsTheDerivativeOfTheLoss) {
   }
 }
 
-TEST(Learner, StateIsAllThatTheNextStepsDependOn) {
+TEST_P(LearnerWith, StateIsAllThatTheNextStepsDependOn) {
   LearnerOptions options = tiny();
+  options.optimizer = GetParam();
   options.drop_path = 0.2;
   Learner net = learner(options);
   for (int step = 0; step < 3; ++step) stepOn(net, step, 1e-3, 4);
@@ -170,6 +242,24 @@ TEST(Learner, IgnoredPixelsTeachNothing) {
   half.reshape(1, static_cast<int>(half.total())).rowRange(0, static_cast<int>(half.total() / 2)).setTo(kIgnore);
   const double loss = net.step(images, half, 0, 1, 0).loss;
   EXPECT_GT(loss, 0.1);
+}
+
+// Only the pixels of odd rows and even columns are no `ignore`: of squares of 2 x 2, those are seen in one step of
+// four.
+TEST(Learner, EveryPixelOfASquareHasItsStep) {
+  LearnerOptions options = tiny();
+  options.label_stride = 2;
+  Learner net = learner(options);
+  auto [images, labels] = test::shapeBatch(0, 2, kSize);
+  for (int b = 0; b < 2; ++b)
+    for (int y = 0; y < kSize.height; ++y)
+      for (int x = 0; x < kSize.width; ++x)
+        if (y % 2 == 0 || x % 2 == 1) labels.at<uchar>(b, y, x) = kIgnore;
+  for (int step = 0; step < 8; ++step) {
+    const double loss = net.step(images, labels, step, 1, 0).loss;
+    EXPECT_EQ(loss > 0.1, step % 4 == 2) << step << ": " << loss;
+    EXPECT_EQ(loss == 0, step % 4 != 2) << step << ": " << loss;
+  }
 }
 
 TEST(Learner, Bf16ComesClose) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "train/agreement.h"
 #include "train/shapes.h"
 
 namespace mpm::train {
@@ -53,26 +55,15 @@ cv::Mat byLibTorch(Size2 input, const TensorMap& weights, const cv::Mat& images)
   return Learner(optionsFor(input), weights).predict(images);
 }
 
-// Share of pixels at which mpm::readNet of the file gives the labels of LibTorch.
+// The same of a file of this network, which must say what it is.
 double agreement(const std::string& model, Size2 input, const cv::Mat& images, const cv::Mat& expected) {
-  ReadOptions options;
-  options.schedule = Schedule{};  // LibTorch merges nothing
   ModelInfo info;
-  cv::dnn::Net net = readNet(model, options, &info);
+  const double share = test::agreement(model, input, images, expected, &info);
   EXPECT_EQ(info.head, "mask_transformer");
   EXPECT_EQ(info.facts.name, "shapes");
   EXPECT_EQ(info.input, input);
   EXPECT_EQ(info.special_tokens, 1);
-  int equal = 0;
-  for (int i = 0; i < images.size[0]; ++i) {
-    const cv::Mat image(input.height, input.width, CV_8UC3, const_cast<uchar*>(images.ptr(i)));
-    net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-    const cv::Mat labels = net.forward("labels");
-    cv::Mat bytes, truth(input.height, input.width, CV_8U, const_cast<uchar*>(expected.ptr(i)));
-    cv::Mat(input.height, input.width, CV_32F, labels.data).convertTo(bytes, CV_8U);
-    equal += cv::countNonZero(bytes == truth);
-  }
-  return static_cast<double>(equal) / (images.size[0] * input.height * input.width);
+  return share;
 }
 
 TEST(Onnx, IsStandardOpsOfAnOpsetThatEveryRuntimeHas) {
@@ -83,6 +74,17 @@ TEST(Onnx, IsStandardOpsOfAnOpsetThatEveryRuntimeHas) {
   EXPECT_EQ(model.opset_import(0).domain(), "");
   EXPECT_LE(model.opset_import(0).version(), 17);
   for (const auto& node : model.graph().node()) EXPECT_EQ(node.domain(), "") << node.name();
+}
+
+TEST(Onnx, SatisfiesTheChecker) {
+  const NetworkConfig config = optionsFor(kSize).network;
+  for (const bool half : {false, true}) {
+    onnx::ModelProto model;
+    ASSERT_TRUE(model.ParseFromString(onnxModel(config, initialWeights(config, 1), half)));
+    EXPECT_NO_THROW(onnx::checker::check_model(model)) << half;
+    model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOp");
+    EXPECT_ANY_THROW(onnx::checker::check_model(model)) << "the checker looks at nothing";
+  }
 }
 
 TEST(Onnx, TheDefaultModelFitsIn14Megabytes) {

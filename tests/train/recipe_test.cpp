@@ -55,6 +55,7 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.precision = "fp8"; })), "--precision");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.precision = "fp8"; })), "fp8");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.average = 1; })), "--average");
+  EXPECT_MPM_ERROR((with([](Recipe& r) { r.optimizer = "sgd"; })), "--optimizer");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.validation = "x"; })), "--data");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.size = {100, 100}; })), "100x100");
 }

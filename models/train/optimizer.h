@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "learner.h"
+#include "network_config.h"
+
+namespace mpm::train {
+
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::kAdamW;
+  double weight_decay = 0.05;
+  double beta1 = 0.9, beta2 = 0.98;              ///< of AdamW
+  double momentum = 0.95;                        ///< of Muon
+  at::ScalarType orthogonalize_in = at::kFloat;  ///< of Muon's matrix products
+};
+
+/// AdamW over one flat tensor, or Muon (K. Jordan and others, 2024) for the matrices of the blocks and AdamW for the
+/// rest: the momentum of a matrix, its singular values brought near 1, is the step. Steps are scaled so that both take
+/// the same learning rate and weight decay (J. Liu and others, "Muon is scalable for LLM training", 2025).
+/// Not thread-safe.
+class Optimizer {
+ public:
+  Optimizer(const OptimizerOptions& options, const std::vector<Parameter>& table, at::Device device);
+
+  /// Moves `weights` {all parameters} against `gradient`. Both in the order of the table.
+  void step(at::Tensor& weights, const at::Tensor& gradient, double learning_rate);
+
+  int updates() const { return updates_; }
+  /// The state between two steps: {all parameters} each.
+  const at::Tensor& mean() const { return mean_; }
+  const at::Tensor& square() const { return square_; }
+  void restore(const at::Tensor& mean, const at::Tensor& square, int updates);
+
+ private:
+  // Matrices of one shape, as slices of the flat tensor, so that all are orthogonalised at once.
+  struct Group {
+    std::int64_t rows, cols;
+    std::vector<std::int64_t> offsets;
+  };
+
+  at::Tensor adamDirection() const;
+  void writeMuonDirection(const at::Tensor& gradient, at::Tensor& direction) const;
+
+  OptimizerOptions options_;
+  at::Tensor mean_, square_, decays_;
+  at::Tensor keep_;  // share of the mean that a step keeps, where Muon and Adam differ
+  std::vector<Group> groups_;
+  int updates_ = 0;
+};
+
+/// {matrices, rows, cols} -> the same with singular values near 1 (0.7 to 1.2), by five steps of a Newton-Schulz
+/// iteration whose polynomial of degree five is steep at 0.
+at::Tensor orthogonalized(const at::Tensor& matrices, at::ScalarType type);
+
+}  // namespace mpm::train
