@@ -77,11 +77,13 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
                       {tr("+  −  0"), tr("In a picture or the chart: zoom in, out, all of it")},
                       {tr("Wheel, drag"), tr("Zoom, move")},
                       {tr("Double click"), tr("In the legend: show one class alone")},
-                      {tr("Enter"), tr("In the legend: change a colour")}};
+                      {tr("Shift+Enter"), tr("In the legend: show the current class alone")},
+                      {tr("Enter"), tr("In the legend: change a colour; in the events: go to that time")}};
   rows.insert(rows.end(), std::begin(more), std::end(more));
   auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2, dialog), tr("Keys"));
   table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
   table->verticalHeader()->hide();
+  rowsFollowFont(table, 8);
   table->setShowGrid(false);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -97,7 +99,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   auto* column = new QVBoxLayout(dialog);
   column->addWidget(table);
   column->addWidget(buttons);
-  dialog->resize(520, 560);
+  fitToWindow(dialog, QSize(520, 560));
   dialog->show();
   return dialog;
 }

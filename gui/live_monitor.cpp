@@ -15,11 +15,12 @@ using monitor::Severity;
 
 }  // namespace
 
-LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, int threads,
-                         QObject* parent)
+LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database,
+                         monitor::StoreOptions storing, int threads, QObject* parent)
     : QObject(parent),
-      model_(std::move(model)),
+      first_model_(std::move(model)),
       database_(std::move(database)),
+      storing_(std::move(storing)),
       frames_(std::make_shared<monitor::FrameMailbox>()),
       shared_(std::make_shared<Shared>()) {
   SegmenterOptions options;
@@ -41,21 +42,22 @@ LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, st
     }
   };
   callbacks.on_event = [this](const Event& event) { post(event); };
-  worker_ = std::make_unique<monitor::InferenceWorker>(frames_, model_, options, std::move(callbacks));
+  worker_ = std::make_unique<monitor::InferenceWorker>(frames_, first_model_, options, std::move(callbacks));
+  worker_->setFollowFile(true);
 
   // Opening a large database after a crash replays its log: not on the UI thread.
   if (!database_.empty()) {
-    opening_ = std::thread([this] {
+    opening_ = std::thread([this, storing = storing_] {
       try {
-        auto store =
-            std::make_unique<monitor::StoreWriter>(database_, monitor::StoreOptions{}, [this](const Event& event) {
-              QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
-            });
+        auto store = std::make_unique<monitor::StoreWriter>(database_, storing, [this](const Event& event) {
+          QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+        });
         {
           const std::lock_guard lock(shared_->mutex);
           shared_->store = std::move(store);
         }
         QMetaObject::invokeMethod(this, [this] {
+          setRetention(storing_.keep_days, storing_.max_megabytes);  // changed while the file was being opened
           if (isOpen()) makeRecorder();
         });
       } catch (const std::exception& error) {
@@ -104,9 +106,12 @@ void LiveMonitor::open(const LiveOptions& options) {
   capture.stream = stream_;
   capture.reconnect = pipeline || monitor::isLive(options.source);
   if (!capture.reconnect) capture.max_fps = options.max_fps;
-  capture_ = std::make_unique<monitor::Capture>(
-      pipeline ? pipelineFactory(options.source) : monitor::sourceFactory(options.source), capture, frames_,
-      [this](const monitor::CaptureStatus& status) {
+  const auto factory = options.factory ? options.factory
+                       : pipeline      ? pipelineFactory(options.source)
+                                       : monitor::sourceFactory(options.source);
+  capture_ =
+      std::make_unique<monitor::Capture>(factory, capture, frames_, [this](const monitor::CaptureStatus& status) {
+        if (const auto event = monitor::sourceEvent(status, monitor::unixNow())) post(*event);
         QMetaObject::invokeMethod(this, [this, status] { emit stateChanged(status); });
       });
   capture_->start();
@@ -136,6 +141,7 @@ void LiveMonitor::makeRecorder() {
   options.alarms = options_.alarms;
   options.watch_clock = !options_.source.starts_with("demo:");  // its days pass in minutes
   const std::lock_guard lock(shared_->mutex);
+  if (shared_->store) shared_->store->setSource(options_.source);
   shared_->recorder = std::make_shared<monitor::Recorder>(options, shared_->store.get(), [this](const Event& event) {
     QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
   });
@@ -175,12 +181,23 @@ void LiveMonitor::post(const Event& event) {
 
 void LiveMonitor::setSchedule(const Schedule& schedule) { worker_->setSchedule(schedule); }
 
-void LiveMonitor::setModel(const std::string& path) {
-  model_ = path;
-  worker_->setModel(path);
+void LiveMonitor::setModel(const std::string& path, std::optional<Schedule> schedule) {
+  worker_->setModel(path, std::move(schedule));
+}
+
+std::string LiveMonitor::model() const {
+  const monitor::InferenceStatus status = worker_->status();
+  return status.ready || !status.loading ? status.model : first_model_;
 }
 
 void LiveMonitor::setCompare(bool compare) { worker_->setCompare(compare); }
+
+void LiveMonitor::setRetention(double keep_days, double max_megabytes) {
+  storing_.keep_days = keep_days;
+  storing_.max_megabytes = max_megabytes;
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->store) shared_->store->setRetention(keep_days, max_megabytes);
+}
 
 void LiveMonitor::setPaused(bool paused) {
   paused_ = paused;

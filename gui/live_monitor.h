@@ -22,6 +22,7 @@ struct LiveOptions {
   double every_s = 1;   ///< one stored sample in so many seconds at most
   monitor::NightRule night;
   monitor::AlarmOptions alarms;
+  monitor::SourceFactory factory;  ///< instead of the one for `source`; for tests
 };
 
 /// The threads behind the window: capture, inference, storage. Lives on the UI thread, and none of its methods waits
@@ -29,9 +30,9 @@ struct LiveOptions {
 class LiveMonitor : public QObject {
   Q_OBJECT
  public:
-  /// `database` may be empty: nothing is stored.
-  LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, int threads,
-              QObject* parent = nullptr);
+  /// `database` may be empty: nothing is stored. A model file that changes is read anew.
+  LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, monitor::StoreOptions storing,
+              int threads, QObject* parent = nullptr);
   ~LiveMonitor() override;  ///< waits for the frame in hand and for the last commit
 
   void open(const LiveOptions& options);
@@ -43,9 +44,13 @@ class LiveMonitor : public QObject {
   const std::string& database() const { return database_; }
 
   void setSchedule(const Schedule& schedule);
-  void setModel(const std::string& path);
-  const std::string& model() const { return model_; }
+  /// nullopt: the model's own schedule.
+  void setModel(const std::string& path, std::optional<Schedule> schedule = std::nullopt);
+  /// The file of the model that runs, or that is the first to be read; one that cannot be read does not count.
+  std::string model() const;
   void setCompare(bool compare);
+  /// As of StoreOptions.
+  void setRetention(double keep_days, double max_megabytes);
   void setPaused(bool paused);
   bool paused() const { return paused_; }
   void setNightRule(const monitor::NightRule& rule);
@@ -71,7 +76,8 @@ class LiveMonitor : public QObject {
   void takeFrame();
   void post(const monitor::Event& event);  // from any thread
 
-  std::string model_, database_;
+  const std::string first_model_, database_;
+  monitor::StoreOptions storing_;
   LiveOptions options_;
   bool paused_ = false;
   int stream_ = 0;

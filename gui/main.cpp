@@ -17,6 +17,7 @@
 #include "application.h"
 #include "main_window.h"
 #include "mpm/convert.hpp"
+#include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "views/look.h"
@@ -34,15 +35,26 @@ void handleMessage(QtMsgType type, const QMessageLogContext&, const QString& mes
   if (type != QtDebugMsg && type != QtInfoMsg) std::fprintf(stderr, "mpm-monitor: %s\n", message.toUtf8().constData());
 }
 
+// So that it is found again when the program starts in another folder.
+QString absolute(const QString& source) {
+  const QString path = mpm::localPath(source);
+  const mpm::SourceKind kind = mpm::sourceKind(path);
+  const bool file = kind == mpm::SourceKind::kFolder || kind == mpm::SourceKind::kVideo;
+  return file ? QFileInfo(path).absoluteFilePath() : path;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene");
   std::string source, model, schedule, database, pictures, settings, language;
   int threads = 0;
-  bool dark = false, light = false;
-  command.add_option("source", source,
-                     "image folder, video, camera (0 or /dev/video0), rtsp:// or http:// address, demo:, gst:PIPELINE");
+  bool dark = false, light = false, resume = false;
+  command
+      .add_option("source", source,
+                  "image folder, video, camera (0 or /dev/video0), rtsp:// or http:// address, demo:, gst:PIPELINE; "
+                  "or a database to look at")
+      ->envname("MPM_SOURCE");
   command.add_option("--model,-m", model, "ONNX model (default: the one that comes with the program)");
   command.add_option("--schedule", schedule, "blocks before which tokens are merged, such as 2,5, or none");
   command.add_option("--db", database, "database of the samples ('none': store nothing)");
@@ -50,6 +62,7 @@ int main(int argc, char** argv) {
   command.add_option("--settings", settings, "settings file instead of the user's");
   command.add_option("--language", language, "en or fr");
   command.add_option("--threads", threads, "threads of the inference (default: all)")->check(CLI::NonNegativeNumber);
+  command.add_flag("--resume-last", resume, "without a source: go on with the one before");
   command.add_flag("--dark", dark, "dark colours");
   command.add_flag("--light", light, "light colours")->excludes("--dark");
   command.set_version_flag("--version", MPM_VERSION);
@@ -65,11 +78,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  if (!model.empty()) {
+  if (const std::string first = model.empty() ? mpm::defaultModel() : model; !first.empty()) {
     try {
       mpm::ConvertOptions check;
       check.schedule = options.schedule;
-      mpm::readModelInfo(model, check);
+      mpm::readModelInfo(first, check);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
       return 1;
@@ -124,7 +137,10 @@ int main(int argc, char** argv) {
   try {
     mpm::MainWindow window(options);
     window.show();
-    if (!source.empty()) window.openSource(QString::fromStdString(source));
+    if (!source.empty())
+      window.openDropped(absolute(QString::fromStdString(source)));
+    else if (resume)
+      window.resumeLast();
     // Ctrl-C and a service manager's stop end it as closing the window does.
     static volatile std::sig_atomic_t interrupted = 0;
     std::signal(SIGINT, [](int) { interrupted = 1; });

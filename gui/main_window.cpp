@@ -19,7 +19,6 @@
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
-#include <QSaveFile>
 #include <QScreen>
 #include <QSettings>
 #include <QSignalBlocker>
@@ -72,11 +71,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
   resize(std::min(1280, screen.width()), std::min(800, screen.height()));
   setMinimumSize(480, 320);
   pictures_ = std::make_unique<PictureStore>(options.pictures);
-  picture_options_.lapse_minutes = settings_->value(QStringLiteral("pictures/lapse_minutes"), 0).toDouble();
-  picture_options_.keep_days = settings_->value(QStringLiteral("pictures/keep_days"), 0).toDouble();
-  picture_options_.free_mb = settings_->value(QStringLiteral("pictures/free_mb"), 500).toDouble();
-  pictures_->setRetention(picture_options_.keep_days, picture_options_.free_mb);
-  night_ = monitor::NightByBrightness{};
+  keep_ = loadKeepOptions(*settings_);
+  pictures_->setRetention(keep_.picture_days, keep_.free_mb);
+  night_ = loadNightRule(*settings_);
+  alarms_ = loadAlarms(*settings_);
 
   makeActions();
   makeCentral();
@@ -86,7 +84,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
   actions_->fill(menuBar());
 
   const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
-  live_ = std::make_unique<LiveMonitor>(model.toStdString(), options.schedule, options.database.toStdString(),
+  monitor::StoreOptions storing;
+  storing.keep_days = keep_.sample_days;
+  storing.max_megabytes = keep_.database_mb;
+  live_ = std::make_unique<LiveMonitor>(model.toStdString(), options.schedule, options.database.toStdString(), storing,
                                         options.threads);
   source_->setModel(nullptr, model);
   wire();
@@ -115,9 +116,9 @@ void MainWindow::wire() {
   connect(live_.get(), &LiveMonitor::stateChanged, this, &MainWindow::takeState);
   connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
   connect(live_.get(), &LiveMonitor::eventHappened, this, [this](const monitor::Event& event) {
-    events_.add(event);
+    if (!foreign_database_) events_.add(event);
     const QString text = QString::fromStdString(event.message);
-    log(text);
+    if (event.kind != monitor::EventKind::kSource) log(text);  // takeState() says it in the user's language
     if (event.severity != monitor::Severity::kInfo)
       showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
     if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
@@ -129,10 +130,7 @@ void MainWindow::wire() {
   });
 
   connect(&legend_, &LegendModel::paintChanged, this, &MainWindow::refreshPaint);
-  connect(image_, &ImageView::curtainMoved, this, [this](double share) {
-    paint_.curtain = share;
-    refreshPaint();
-  });
+  connect(image_, &ImageView::curtainMoved, this, &MainWindow::setCurtain);
   connect(image_, &PictureView::viewStateChanged, merge_, &PictureView::setViewState);
   connect(merge_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);
   connect(&selection_, &PatchSelection::changed, this, &MainWindow::refreshStep);
@@ -154,19 +152,7 @@ void MainWindow::wire() {
   connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
   connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
   connect(welcome_, &WelcomePage::kindRequested, this, &MainWindow::askForSource);
-  connect(welcome_, &WelcomePage::recentRequested, this, [this](const Recent& recent) {
-    if (!recent.model.isEmpty() && QFileInfo::exists(recent.model)) openModel(recent.model);
-    try {
-      if (!recent.schedule.isEmpty()) live_->setSchedule(parseSchedule(recent.schedule.toStdString()));
-    } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
-    }
-    if (!recent.needsPassword()) return openSource(recent.source);
-    auto* dialog = new SourceDialog(SourceKind::kAddress, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setSource(recent.source);
-    connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
-    dialog->open();
-  });
+  connect(welcome_, &WelcomePage::recentRequested, this, &MainWindow::openRecent);
 
   connect(day_night_, &DayNightPanel::settingsRequested, this, &MainWindow::askNight);
   connect(&history_, &History::dayNightReady, day_night_, &DayNightPanel::setStatistics);
@@ -181,6 +167,7 @@ void MainWindow::wire() {
   connect(chart_, &ChartPanel::sourcePicked, this, [this](qint64 source) {
     if (foreign_database_ || !live_->isOpen()) history_.askEvents(source);
     refreshHistory();
+    showPictureMarks();
   });
   connect(chart_->chart(), &TimeChart::timePicked, this, &MainWindow::showStored);
   connect(events_panel_, &EventsPanel::timePicked, this, [this](double time) {
@@ -198,11 +185,9 @@ void MainWindow::wire() {
     log(message);
     showNotice(message, "bad");
   });
-  connect(pictures_.get(), &PictureStore::listed, this, [this] {
-    std::vector<double> times;
-    for (const StoredPicture& picture : pictures_->pictures()) times.push_back(picture.time);
-    chart_->chart()->setPictures(std::move(times));
-  });
+  connect(pictures_.get(), &PictureStore::saved, this,
+          [this](const QString& path) { showNotice(tr("The chart was saved to %1").arg(path), "good"); });
+  connect(pictures_.get(), &PictureStore::listed, this, &MainWindow::showPictureMarks);
   connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
     frozen_ = true;
     showFrame(frame);
@@ -217,7 +202,8 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
   LiveOptions options;
   options.source = source.toStdString();
   options.night = night_;
-  options.alarms = alarms_;
+  options.alarms = alarmsOfModel();
+  options.factory = options_.factory;
   // A folder is looked through, not played.
   options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
   if (sourceKind(source) == SourceKind::kDemo) {
@@ -225,6 +211,52 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
     options.night = monitor::NightBySun{48, 0};
   }
   return options;
+}
+
+// Classes are meant by name: another model numbers them otherwise, or does not know them.
+monitor::AlarmOptions MainWindow::alarmsOfModel() const {
+  monitor::AlarmOptions result = alarms_;
+  result.areas.clear();
+  for (monitor::AreaAlarm area : alarms_.areas)
+    for (area.label = 0; area.label < legend_.classes(); ++area.label)
+      if (legend_.name(area.label).toStdString() == area.name) {
+        result.areas.push_back(area);
+        break;
+      }
+  return result;
+}
+
+void MainWindow::remember() {
+  if (!live_->isOpen()) return;
+  const QString shown = QString::fromStdString(live_->sourceName()), model = QString::fromStdString(live_->model());
+  rememberRecent(*settings_, {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown,
+                              model.isEmpty() ? model : QFileInfo(model).absoluteFilePath(),
+                              model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
+                              QDateTime::currentDateTime()});
+}
+
+void MainWindow::openRecent(const Recent& recent) {
+  std::optional<Schedule> schedule;
+  try {
+    if (!recent.schedule.isEmpty()) schedule = parseSchedule(recent.schedule.toStdString());
+  } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
+  }
+  if (!recent.model.isEmpty() && QFileInfo::exists(recent.model))
+    openModel(recent.model, schedule);
+  else if (schedule)
+    live_->setSchedule(*schedule);
+  if (!recent.needsPassword()) return openSource(recent.source);
+  auto* dialog = new SourceDialog(SourceKind::kAddress, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setSource(recent.source);
+  connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
+  dialog->open();
+}
+
+void MainWindow::resumeLast() {
+  const auto recents = loadRecents(*settings_);
+  if (recents.isEmpty()) return showNotice(tr("Nothing was watched yet: choose a source"));
+  openRecent(recents.front());
 }
 
 void MainWindow::openSource(const QString& asked) {
@@ -242,15 +274,16 @@ void MainWindow::openSource(const QString& asked) {
   day_night_->setRule(live_->options().night);
   stack_->setCurrentWidget(pictures_split_);
   foreign_database_ = false;
-  if (history_.database() != options_.database) history_.setDatabase(options_.database);
+  if (history_.database() != options_.database) {
+    chart_->forgetSources();
+    history_.setDatabase(options_.database);
+  }
+  chart_->setPresentOfData(false);
   chart_->setSourceName(shown);
   chart_->setPresent(std::nullopt);
   if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
   events_.setEvents({});
-  rememberRecent(
-      *settings_,
-      {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown, QString::fromStdString(live_->model()),
-       model_ ? QString::fromStdString(toString(model_->schedule)) : QString(), QDateTime::currentDateTime()});
+  remember();
   if (live_->model().empty()) image_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
@@ -268,7 +301,8 @@ void MainWindow::closeSource() {
   tick();
 }
 
-void MainWindow::openDropped(const QString& path) {
+void MainWindow::openDropped(const QString& asked) {
+  const QString path = localPath(asked);
   if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return openModel(path);
   if (path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive)) return openDatabase(path);
   openSource(path);
@@ -283,6 +317,10 @@ void MainWindow::openDatabase(const QString& path) {
     return dialog->open();
   }
   foreign_database_ = true;
+  events_.setEvents({});
+  chart_->forgetSources();
+  chart_->setPresent(std::nullopt);
+  chart_->setPresentOfData(true);
   raiseDock(QStringLiteral("chart"));
   history_.setDatabase(path);
   showNotice(tr("Showing %1, read-only").arg(path));
@@ -299,13 +337,13 @@ void MainWindow::changeModel() {
   auto* dialog = new QFileDialog(this, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openModel);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) { openModel(path); });
   dialog->open();
 }
 
-void MainWindow::openModel(const QString& path) {
+void MainWindow::openModel(const QString& path, const std::optional<Schedule>& schedule) {
   if (!model_) image_->setBanner({});
-  live_->setModel(path.toStdString());
+  live_->setModel(path.toStdString(), schedule);
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
 }
 
@@ -322,6 +360,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
     QStringList classes;
     for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
     chart_->setClasses(classes);
+    if (!alarms_.areas.empty()) live_->setAlarms(alarmsOfModel());
   }
   const bool first = !model_;
   model_ = model;
@@ -330,6 +369,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // The last step is what the rest of the network works on.
   setStep(static_cast<int>(model->schedule.size()));
   if (first) image_->setBanner({});
+  remember();
 }
 
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
@@ -346,8 +386,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     const qint64 now = frame->result.frame.steady;
     if (recording_ && pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName()), true))
       ++recorded_;
-    if (picture_options_.lapse_minutes > 0 &&
-        (last_lapse_ == 0 || now - last_lapse_ >= picture_options_.lapse_minutes * 60000) &&
+    if (keep_.lapse_minutes > 0 && (last_lapse_ == 0 || now - last_lapse_ >= keep_.lapse_minutes * 60000) &&
         pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName())))
       last_lapse_ = now;
   }
@@ -396,19 +435,39 @@ void MainWindow::tick() {
   status_record_->setText(recording_ ? tr("● REC %n picture(s)", nullptr, recorded_) : QString());
   const auto writer = live_->writerStatus();
   if (writer && !writer->writing) showNotice(QString::fromStdString(writer->problem), "bad");
+  if (!inference.comparing && compare_->box()->isChecked())
+    compare_->refuse(QString::fromStdString(inference.no_comparison));
+  if (live_->isOpen() || foreign_database_) refreshCharts();
+}
 
-  const qint64 now = QDateTime::currentMSecsSinceEpoch();
-  // Fresh samples every 2 s; the statistics of a month every 30.
-  if (chart_->isVisible() && (live_->isOpen() || foreign_database_) && now - last_history_ >= 2000) {
-    const bool statistics = last_history_ / 30000 != now / 30000;
-    last_history_ = now;
-    // The demo's days pass in minutes: its chart ends at its own present.
-    const qint64 shown = live_frame_ ? live_frame_->result.frame.time : 0;
-    const bool own_time = live_->isOpen() && shown > 0 && std::abs(shown - now) > monitor::kHourMs;
-    chart_->setPresent(own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
-    chart_->refresh();
-    if (statistics) refreshHistory();
-  }
+// Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
+void MainWindow::refreshCharts() {
+  const std::int64_t now = monitor::steadyNow();
+  if (now < next_chart_) return;
+  next_chart_ = now + 2000;
+  // The demo's days pass in minutes: its chart ends at its own present.
+  const monitor::UnixMs shown = live_frame_ ? live_frame_->result.frame.time : 0;
+  const bool own_time =
+      !foreign_database_ && live_->isOpen() && shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
+  chart_->setPresent(own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  chart_->refresh();
+  if (const auto source = chart_->source(); source && foreign_database_) history_.askEvents(*source);
+  if (now < next_statistics_) return;
+  next_statistics_ = now + 30000;
+  refreshHistory();
+}
+
+// The source that the chart is of; without a database the one that is open.
+QString MainWindow::watched() const {
+  const QString name = chart_->sourceName();
+  return name.isEmpty() ? QString::fromStdString(live_->sourceName()) : name;
+}
+
+void MainWindow::showPictureMarks() {
+  std::vector<double> times;
+  for (const StoredPicture& picture : pictures_->pictures())
+    if (picture.source == watched()) times.push_back(picture.time);
+  chart_->chart()->setPictures(std::move(times));
 }
 
 void MainWindow::refreshHistory() {
@@ -425,6 +484,8 @@ void MainWindow::refreshPaint() {
 
 void MainWindow::setMode(ViewMode mode) {
   paint_.mode = mode;
+  for (const char* id : {"curtain_left", "curtain_right"})
+    actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
   opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
   refreshPaint();
 }
@@ -433,6 +494,11 @@ void MainWindow::setOpacity(double opacity) {
   paint_.opacity = std::clamp(std::round(opacity * 100) / 100, 0.0, 1.0);
   const QSignalBlocker quiet(opacity_);
   opacity_->setValue(static_cast<int>(std::lround(paint_.opacity * 100)));
+  refreshPaint();
+}
+
+void MainWindow::setCurtain(double share) {
+  paint_.curtain = std::clamp(share, 0.0, 1.0);
   refreshPaint();
 }
 
@@ -466,10 +532,10 @@ void MainWindow::setColoring(MergeColoring coloring) {
 
 void MainWindow::showStored(double time) {
   const double tolerance = std::max(2.0, (chart_->chart()->axis().to - chart_->chart()->axis().from) / 50);
-  if (const StoredPicture* picture = nearestPicture(pictures_->pictures(), time, tolerance))
+  if (const StoredPicture* picture = nearestPicture(pictures_->pictures(), watched(), time, tolerance))
     pictures_->load(picture->path);
   else
-    showNotice(tr("No picture is stored near that time. File ▸ Stored pictures… makes a time-lapse"));
+    showNotice(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"));
 }
 
 void MainWindow::backToLive() {
@@ -525,13 +591,7 @@ void MainWindow::askExport() {
 void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to,
                                const QString& path) {
   if (format == ExportDialog::Format::kChartPng) {
-    const QImage picture = chart_->chart()->picture(QSize(1200, 480));
-    QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && picture.save(&file, "PNG") && file.commit())
-      showNotice(tr("The chart was saved to %1").arg(path), "good");
-    else
-      showNotice(tr("%1 cannot be written: %2").arg(path, file.errorString()), "bad");
-    return;
+    return pictures_->save([scene = chart_->chart()->scene()] { return scene.picture(QSize(1200, 480)); }, path);
   }
   const auto source = chart_->source();
   if (!source) return showNotice(tr("There are no samples to export yet"), "warning");
@@ -566,6 +626,7 @@ void MainWindow::askNight() {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
     night_ = rule;
+    save(*settings_, rule);
     day_night_->setRule(rule);
     live_->setNightRule(rule);
   });
@@ -575,11 +636,26 @@ void MainWindow::askNight() {
 void MainWindow::askAlarms() {
   QStringList classes;
   for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
-  auto* dialog = new AlarmsDialog(alarms_, classes, this);
+  auto* dialog = new AlarmsDialog(alarmsOfModel(), classes, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &AlarmsDialog::chosen, this, [this](const monitor::AlarmOptions& alarms) {
+  connect(dialog, &AlarmsDialog::chosen, this, [this, known = !classes.isEmpty()](const monitor::AlarmOptions& alarms) {
+    const auto areas = alarms_.areas;
     alarms_ = alarms;
-    live_->setAlarms(alarms);
+    if (!known) alarms_.areas = areas;  // could not be asked for before there is a model
+    save(*settings_, alarms_);
+    live_->setAlarms(alarmsOfModel());
+  });
+  dialog->open();
+}
+
+void MainWindow::askKeep() {
+  auto* dialog = new KeepDialog(keep_, pictures_->folder(), options_.database, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
+    keep_ = keep;
+    save(*settings_, keep);
+    pictures_->setRetention(keep.picture_days, keep.free_mb);
+    live_->setRetention(keep.sample_days, keep.database_mb);
   });
   dialog->open();
 }
@@ -635,14 +711,14 @@ QString MainWindow::tokensText() const {
 }
 
 QString MainWindow::stateText() const { return status_state_->text(); }
+QString MainWindow::ageText() const { return status_age_->text(); }
+QString MainWindow::noticeText() const { return notice_->toolTip(); }
+QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   settings_->setValue(QStringLiteral("geometry"), saveGeometry());
   settings_->setValue(QStringLiteral("layout"), saveState());
-  settings_->setValue(QStringLiteral("pictures/lapse_minutes"), picture_options_.lapse_minutes);
-  settings_->setValue(QStringLiteral("pictures/keep_days"), picture_options_.keep_days);
-  settings_->setValue(QStringLiteral("pictures/free_mb"), picture_options_.free_mb);
   event->accept();
 }
 

@@ -50,8 +50,9 @@ struct WindowOptions {
   std::optional<Schedule> schedule;  ///< nullopt: the model's own
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
-  QString settings;                  ///< an .ini file instead of the user's settings; for tests
+  QString settings;                  ///< an .ini file instead of the user's settings
   int threads = 0;
+  monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
 };
 
 /// The window: it makes the parts and wires them, nothing else.
@@ -64,9 +65,11 @@ class MainWindow : public QMainWindow {
   /// Opens what openSource() understands, or gst:PIPELINE.
   void openSource(const QString& asked);
   void closeSource();
-  /// A picture or a folder to watch, a model, or a database, by what it is.
-  void openDropped(const QString& path);
-  /// The history of another program's database, read-only, while it goes on.
+  /// A source, a model, or a database, by what it is; also as file:///.
+  void openDropped(const QString& asked);
+  /// What was watched last; asks for its password if it has one.
+  void resumeLast();
+  /// The history of another program's database, read-only, while that goes on. Empty: asks which.
   void openDatabase(const QString& path);
 
   // The parts, for tests.
@@ -83,12 +86,20 @@ class MainWindow : public QMainWindow {
   SpeedPanel* speedPanel() const { return speed_; }
   ComparePanel* comparePanel() const { return compare_; }
   WelcomePage* welcomePage() const { return welcome_; }
+  EventsPanel* eventsPanel() const { return events_panel_; }
+  LegendPanel* legendPanel() const { return legend_panel_; }
+  const monitor::NightRule& nightRule() const { return night_; }
+  const monitor::AlarmOptions& alarms() const { return alarms_; }
+  const KeepOptions& keepOptions() const { return keep_; }
   EventsModel& events() { return events_; }
   PictureStore& pictures() { return *pictures_; }
   History& history() { return history_; }
   QSlider* opacitySlider() const { return opacity_; }
   QString tokensText() const;
   QString stateText() const;
+  QString ageText() const;
+  QString noticeText() const;
+  QString logText() const;
   bool showsWelcome() const;
   const QVector<QDockWidget*>& docks() const { return docks_; }
   void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
@@ -117,6 +128,7 @@ class MainWindow : public QMainWindow {
   void refreshPaint();
   void setMode(ViewMode mode);
   void setOpacity(double opacity);
+  void setCurtain(double share);
   void setStep(int step);
   void setColoring(MergeColoring coloring);
   void showFrame(const LiveFramePtr& frame);
@@ -125,12 +137,19 @@ class MainWindow : public QMainWindow {
   void snapshot();
   void setRecording(bool recording);
   void changeModel();
-  void openModel(const QString& path);
+  void openModel(const QString& path, const std::optional<Schedule>& schedule = std::nullopt);
   void askForSource(SourceKind kind);
   void showNotice(const QString& text, const char* badge = "");
   void log(const QString& text);
   void refreshHistory();
+  void refreshCharts();
+  void showPictureMarks();
+  void openRecent(const Recent& recent);
+  void remember();
+  monitor::AlarmOptions alarmsOfModel() const;
+  QString watched() const;
   void askExport();
+  void askKeep();
   void setLanguage(const QString& language);
   LiveOptions liveOptions(const QString& source) const;
   int setting(const char* name, int otherwise) const;
@@ -150,7 +169,7 @@ class MainWindow : public QMainWindow {
   History history_;
   std::unique_ptr<PictureStore> pictures_;
   ClassPaint paint_;
-  PictureOptions picture_options_;
+  KeepOptions keep_;
   monitor::NightRule night_;
   monitor::AlarmOptions alarms_;
 
@@ -185,7 +204,7 @@ class MainWindow : public QMainWindow {
   int recorded_ = 0;
   std::function<void()> font_changed_;
   qint64 last_lapse_ = 0;
-  qint64 last_history_ = 0;
+  std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
   bool foreign_database_ = false;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };

@@ -80,15 +80,7 @@ void MainWindow::makeActions() {
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
      setRecording(on);
    })->setIcon(icon(Glyph::kRecord));
-  a.add(file, "pictures", tr("Stored &pictures…"), tr("Ctrl+T"), [this] {
-    auto* dialog = new PictureDialog(picture_options_, pictures_->folder(), this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &PictureDialog::chosen, this, [this](const PictureOptions& options) {
-      picture_options_ = options;
-      pictures_->setRetention(options.keep_days, options.free_mb);
-    });
-    dialog->open();
-  });
+  a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"), [this] { askKeep(); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { askExport(); })->setIcon(icon(Glyph::kExport));
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
@@ -111,6 +103,12 @@ void MainWindow::makeActions() {
   }
   a.add(view, "opaque", tr("Overlay more opa&que"), tr("]"), [this] { setOpacity(paint_.opacity + 0.05); });
   a.add(view, "transparent", tr("Overlay more &transparent"), tr("["), [this] { setOpacity(paint_.opacity - 0.05); });
+  a.add(view, "curtain_left", tr("C&urtain to the left"), tr("<"), [this] {
+     setCurtain(paint_.curtain - 0.05);
+   })->setEnabled(false);
+  a.add(view, "curtain_right", tr("Cu&rtain to the right"), tr(">"), [this] {
+     setCurtain(paint_.curtain + 0.05);
+   })->setEnabled(false);
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
   a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true,

@@ -53,16 +53,24 @@
         <translation>Entrée</translation>
     </message>
     <message>
-        <source>In the legend: change a colour</source>
-        <translation>Dans la légende : changer une couleur</translation>
-    </message>
-    <message>
         <source>Key</source>
         <translation>Touche</translation>
     </message>
     <message>
         <source>What it does</source>
         <translation>Ce qu’elle fait</translation>
+    </message>
+    <message>
+        <source>Shift+Enter</source>
+        <translation>Maj+Entrée</translation>
+    </message>
+    <message>
+        <source>In the legend: show the current class alone</source>
+        <translation>Dans la légende : montrer seule la classe courante</translation>
+    </message>
+    <message>
+        <source>In the legend: change a colour; in the events: go to that time</source>
+        <translation>Dans la légende : changer une couleur ; dans les événements : aller à ce moment</translation>
     </message>
 </context>
 <context>
@@ -268,6 +276,10 @@ En orange : la classe diffère</translation>
     <message>
         <source>Also run the full model</source>
         <translation>Exécuter aussi le modèle complet</translation>
+    </message>
+    <message>
+        <source>No comparison: %1</source>
+        <translation>Pas de comparaison : %1</translation>
     </message>
 </context>
 <context>
@@ -560,6 +572,85 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::KeepDialog</name>
+    <message>
+        <source>Minutes between two pictures</source>
+        <translation>Minutes entre deux images</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source>Days to keep pictures</source>
+        <translation>Jours de conservation</translation>
+    </message>
+    <message>
+        <source> days</source>
+        <translation> jours</translation>
+    </message>
+    <message>
+        <source>Free space to leave</source>
+        <translation>Espace libre à laisser</translation>
+    </message>
+    <message>
+        <source> MB</source>
+        <translation> Mo</translation>
+    </message>
+    <message>
+        <source>Time-lapse: one picture every</source>
+        <translation>Accéléré : une image toutes les</translation>
+    </message>
+    <message>
+        <source>Forget pictures older than</source>
+        <translation>Oublier les images de plus de</translation>
+    </message>
+    <message>
+        <source>Forget the oldest to leave free</source>
+        <translation>Oublier les plus anciennes pour garder libres</translation>
+    </message>
+    <message>
+        <source>Pictures are in %1</source>
+        <translation>Les images sont dans %1</translation>
+    </message>
+    <message>
+        <source>What is kept</source>
+        <translation>Ce qui est gardé</translation>
+    </message>
+    <message>
+        <source>Days to keep samples</source>
+        <translation>Jours pendant lesquels garder les échantillons</translation>
+    </message>
+    <message>
+        <source>Largest database</source>
+        <translation>Taille maximale de la base de données</translation>
+    </message>
+    <message>
+        <source>Pictures</source>
+        <translation>Images</translation>
+    </message>
+    <message>
+        <source>Samples</source>
+        <translation>Échantillons</translation>
+    </message>
+    <message>
+        <source>Forget samples older than</source>
+        <translation>Oublier les échantillons plus vieux que</translation>
+    </message>
+    <message>
+        <source>Forget the oldest above</source>
+        <translation>Oublier les plus vieux au-delà de</translation>
+    </message>
+    <message>
+        <source>Samples are not stored.</source>
+        <translation>Les échantillons ne sont pas enregistrés.</translation>
+    </message>
+    <message>
+        <source>Samples are in %1; the means of hours and days stay.</source>
+        <translation>Les échantillons sont dans %1 ; les moyennes des heures et des jours restent.</translation>
+    </message>
+</context>
+<context>
     <name>mpm::LegendModel</name>
     <message>
         <source>class %1</source>
@@ -568,10 +659,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>%1 %</source>
         <translation>%1 %</translation>
-    </message>
-    <message>
-        <source>%1 (class %2). Double click: show it alone. Enter or the context menu: change its colour.</source>
-        <translation>%1 (classe %2). Double clic : la montrer seule. Entrée ou le menu contextuel : changer sa couleur.</translation>
     </message>
     <message>
         <source>%1, %2 % of the frame</source>
@@ -584,6 +671,10 @@ En orange : la classe diffère</translation>
     <message>
         <source>Area</source>
         <translation>Surface</translation>
+    </message>
+    <message>
+        <source>%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its colour.</source>
+        <translation>%1 (classe %2). Double clic ou Maj+Entrée : la montrer seule. Entrée ou le menu contextuel : changer sa couleur.</translation>
     </message>
 </context>
 <context>
@@ -737,10 +828,6 @@ En orange : la classe diffère</translation>
         <translation>Bloc %1 : %2 → %3</translation>
     </message>
     <message>
-        <source>No picture is stored near that time. File ▸ Stored pictures… makes a time-lapse</source>
-        <translation>Aucune image enregistrée vers cette heure. Fichier ▸ Images enregistrées… fait un accéléré</translation>
-    </message>
-    <message>
         <source>There is no frame yet</source>
         <translation>Il n’y a pas encore d’image</translation>
     </message>
@@ -759,10 +846,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>The chart was saved to %1</source>
         <translation>Le graphique a été enregistré dans %1</translation>
-    </message>
-    <message>
-        <source>%1 cannot be written: %2</source>
-        <translation>%1 ne peut pas être écrit : %2</translation>
     </message>
     <message>
         <source>There are no samples to export yet</source>
@@ -851,10 +934,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>R</source>
         <translation>R</translation>
-    </message>
-    <message>
-        <source>Stored &amp;pictures…</source>
-        <translation>Images &amp;enregistrées…</translation>
     </message>
     <message>
         <source>Ctrl+T</source>
@@ -1260,6 +1339,34 @@ En orange : la classe diffère</translation>
         <source>Tokens</source>
         <translation>Jetons</translation>
     </message>
+    <message>
+        <source>Nothing was watched yet: choose a source</source>
+        <translation>Rien n’a encore été observé : choisissez une source</translation>
+    </message>
+    <message>
+        <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
+        <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
+    </message>
+    <message>
+        <source>What is &amp;kept…</source>
+        <translation>Ce &amp;qui est gardé…</translation>
+    </message>
+    <message>
+        <source>C&amp;urtain to the left</source>
+        <translation>&amp;Rideau vers la gauche</translation>
+    </message>
+    <message>
+        <source>&lt;</source>
+        <translation>&lt;</translation>
+    </message>
+    <message>
+        <source>Cu&amp;rtain to the right</source>
+        <translation>R&amp;ideau vers la droite</translation>
+    </message>
+    <message>
+        <source>&gt;</source>
+        <translation>&gt;</translation>
+    </message>
 </context>
 <context>
     <name>mpm::MergeView</name>
@@ -1384,57 +1491,14 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::PictureDialog</name>
-    <message>
-        <source>Stored pictures</source>
-        <translation>Images enregistrées</translation>
-    </message>
-    <message>
-        <source>Minutes between two pictures</source>
-        <translation>Minutes entre deux images</translation>
-    </message>
-    <message>
-        <source> min</source>
-        <translation> min</translation>
-    </message>
-    <message>
-        <source>Days to keep pictures</source>
-        <translation>Jours de conservation</translation>
-    </message>
-    <message>
-        <source> days</source>
-        <translation> jours</translation>
-    </message>
-    <message>
-        <source>Free space to leave</source>
-        <translation>Espace libre à laisser</translation>
-    </message>
-    <message>
-        <source> MB</source>
-        <translation> Mo</translation>
-    </message>
-    <message>
-        <source>Time-lapse: one picture every</source>
-        <translation>Accéléré : une image toutes les</translation>
-    </message>
-    <message>
-        <source>Forget pictures older than</source>
-        <translation>Oublier les images de plus de</translation>
-    </message>
-    <message>
-        <source>Forget the oldest to leave free</source>
-        <translation>Oublier les plus anciennes pour garder libres</translation>
-    </message>
-    <message>
-        <source>Pictures are in %1</source>
-        <translation>Les images sont dans %1</translation>
-    </message>
-</context>
-<context>
     <name>mpm::PictureStore</name>
     <message>
         <source>The picture %1 cannot be read</source>
         <translation>L’image %1 ne peut pas être lue</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written: %2</source>
+        <translation>%1 ne peut pas être écrit : %2</translation>
     </message>
 </context>
 <context>
@@ -1776,6 +1840,10 @@ En orange : la classe diffère</translation>
         <source>nothing recorded</source>
         <translation>rien d’enregistré</translation>
     </message>
+    <message>
+        <source>nearest: %1</source>
+        <translation>au plus près : %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::WelcomePage</name>
@@ -1784,7 +1852,7 @@ En orange : la classe diffère</translation>
         <translation>Observez un lieu, voyez ce qu’un transformeur peut fusionner</translation>
     </message>
     <message>
-        <source>A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches that are each other's most similar one, so that fewer tokens do the same work. Here you see which, live, and how their number follows day and night.</source>
+        <source>A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches that are each other&apos;s most similar one, so that fewer tokens do the same work. Here you see which, live, and how their number follows day and night.</source>
         <translation>Un transformeur de vision découpe chaque image en carrés. La fusion de paires mutuelles réunit ceux qui se ressemblent le plus l’un l’autre : moins de jetons font le même travail. Voyez lesquels, en direct, et comment leur nombre suit le jour et la nuit.</translation>
     </message>
     <message>

@@ -3,6 +3,7 @@
 
 #include <QDateTime>
 #include <QLocale>
+#include <algorithm>
 
 namespace mpm {
 namespace {
@@ -53,9 +54,16 @@ void EventsModel::add(const monitor::Event& event) {
 }
 
 void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
+  std::deque<monitor::Event> fresh(ascending.rbegin(), ascending.rend());
+  if (fresh.size() > kMost) fresh.resize(kMost);
+  const auto known = events_.empty() ? fresh.end() : std::find(fresh.begin(), fresh.end(), events_.front());
+  if (known != fresh.end() && static_cast<std::size_t>(fresh.end() - known) <= events_.size() &&
+      std::equal(known, fresh.end(), events_.begin())) {
+    for (auto event = known; event != fresh.begin();) add(*--event);
+    return;
+  }
   beginResetModel();
-  events_.assign(ascending.rbegin(), ascending.rend());
-  if (events_.size() > kMost) events_.resize(kMost);
+  events_ = std::move(fresh);
   endResetModel();
 }
 

@@ -18,6 +18,7 @@ class EventsModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   void add(const monitor::Event& event);
+  /// Where only newer ones are added to those at hand, the rest of the list stays as it is.
   void setEvents(const std::vector<monitor::Event>& ascending);
   const monitor::Event& eventAt(int row) const { return events_[row]; }
 

@@ -29,7 +29,7 @@ void History::ask(Kind kind, Answer answer) {
   QMetaObject::invokeMethod(far_, [this, kind, mine, path = path_, answer = std::move(answer)] {
     if (latest_[kind] != mine && kind != kExport) return;
     try {
-      if (reader_path_ != path) reader_.reset();
+      if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();
       if (!reader_) {
         if (path.isEmpty() || !QFileInfo::exists(path)) {
           if (kind == kExport)
@@ -40,16 +40,21 @@ void History::ask(Kind kind, Answer answer) {
         reader_path_ = path;
       }
       answer(*reader_);
+      failure_.clear();
     } catch (const std::exception& error) {
       reader_.reset();
-      tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+      const QString message = QString::fromStdString(error.what());
+      if (std::exchange(failure_, message) == message && kind != kExport) return;  // asked every other second
+      tell([this, message] { emit failed(message); });
     }
   });
 }
 
 void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
-    tell([this, sources = reader.sources()] { emit sourcesChanged(sources); });
+    tell([this, sources = reader.sources(), path = reader_path_] {
+      if (path == path_) emit sourcesChanged(sources);
+    });
   });
 }
 

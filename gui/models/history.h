@@ -58,7 +58,7 @@ class History : public QObject {
   QThread thread_;
   QObject* far_;                                  // lives on thread_
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
-  QString reader_path_;                           // likewise
+  QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};
 };
 

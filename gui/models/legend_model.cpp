@@ -82,7 +82,8 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
       if (index.column() == kArea) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
       return {};
     case Qt::ToolTipRole:
-      return tr("%1 (class %2). Double click: show it alone. Enter or the context menu: change its colour.")
+      return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
+                "colour.")
           .arg(row.name)
           .arg(index.row());
     case Qt::AccessibleTextRole:

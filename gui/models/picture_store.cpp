@@ -3,6 +3,10 @@
 
 #include <QDateTime>
 #include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
 #include <QTimeZone>
 #include <algorithm>
 #include <cmath>
@@ -12,6 +16,7 @@
 #include "monitor/snapshot.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
+#include "mpm/source.hpp"
 
 namespace mpm {
 namespace {
@@ -30,30 +35,51 @@ monitor::Sample sampleOf(const LiveFrame& frame) {
   return sample;
 }
 
-std::vector<StoredPicture> listFolder(const QString& folder) {
+QString jsonOf(const QString& picture) { return picture.chopped(4) + QStringLiteral(".json"); }
+
+QString readSource(const QString& picture) {
+  QFile file(jsonOf(picture));
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  return QJsonDocument::fromJson(file.readAll())[QStringLiteral("source")].toString();
+}
+
+std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QString>& sources) {
   std::vector<StoredPicture> result;
+  QHash<QString, QString> known;
   for (const QFileInfo& file : QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files, QDir::Name)) {
     if (file.fileName().endsWith(QLatin1String("_overlay.png"))) continue;
     QDateTime time = QDateTime::fromString(file.fileName().left(kStampLength), kStamp);
     if (!time.isValid()) continue;
     time.setTimeZone(QTimeZone::utc());
-    result.push_back({static_cast<double>(time.toMSecsSinceEpoch()) / 1000, file.filePath()});
+    const QString path = file.filePath();
+    const auto before = sources.constFind(path);
+    const QString source = before != sources.constEnd() && !before->isEmpty() ? *before : readSource(path);
+    known.insert(path, source);
+    result.push_back({static_cast<double>(time.toMSecsSinceEpoch()) / 1000, path, source});
   }
+  sources = std::move(known);
   return result;
+}
+
+// What a picture of a recording is of.
+void writeSource(const QString& picture, const QString& source) {
+  QSaveFile file(jsonOf(picture));
+  const QByteArray text =
+      QJsonDocument({{QStringLiteral("source"), QString::fromStdString(withoutCredentials(source.toStdString()))}})
+          .toJson();
+  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
+    throw Error("cannot write '" + file.fileName().toStdString() + "'");
 }
 
 }  // namespace
 
-const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, double time, double tolerance) {
-  const auto after = std::lower_bound(pictures.begin(), pictures.end(), time,
-                                      [](const StoredPicture& p, double t) { return p.time < t; });
+const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
+                                    double tolerance) {
+  auto at = std::lower_bound(pictures.begin(), pictures.end(), time - tolerance,
+                             [](const StoredPicture& p, double t) { return p.time < t; });
   const StoredPicture* best = nullptr;
-  const auto consider = [&](const StoredPicture& picture) {
-    const double distance = std::abs(picture.time - time);
-    if (distance <= tolerance && (!best || distance < std::abs(best->time - time))) best = &picture;
-  };
-  if (after != pictures.end()) consider(*after);
-  if (after != pictures.begin()) consider(*(after - 1));
+  for (; at != pictures.end() && at->time <= time + tolerance; ++at)
+    if (at->source == source && (!best || std::abs(at->time - time) < std::abs(best->time - time))) best = &*at;
   return best;
 }
 
@@ -83,6 +109,7 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
                 QStringLiteral(".png"))
                    .toStdString();
         writePicture(path, frame->image());
+        writeSource(QString::fromStdString(path), source);
       } else {
         path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame), source.toStdString(),
                                       opacity);
@@ -98,6 +125,16 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
   return true;
 }
 
+void PictureStore::save(std::function<QImage()> make, const QString& path) {
+  QMetaObject::invokeMethod(far_, [this, make = std::move(make), path] {
+    QSaveFile file(path);
+    if (file.open(QIODevice::WriteOnly) && make().save(&file, "PNG") && file.commit())
+      tell([this, path] { emit saved(path); });
+    else
+      tell([this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
+  });
+}
+
 void PictureStore::setRetention(double days, double free_mb) {
   days_ = days;
   free_mb_ = free_mb;
@@ -105,7 +142,7 @@ void PictureStore::setRetention(double days, double free_mb) {
 
 void PictureStore::list() {
   QMetaObject::invokeMethod(far_, [this] {
-    auto found = listFolder(folder_);
+    auto found = listFolder(folder_, sources_);
     QMetaObject::invokeMethod(this, [this, found = std::move(found)] {
       pictures_ = found;
       emit listed();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QHash>
+#include <QImage>
 #include <QObject>
 #include <QString>
 #include <QThread>
 #include <atomic>
+#include <functional>
 #include <vector>
 
 #include "models/live_frame.h"
@@ -15,11 +18,13 @@ namespace mpm {
 struct StoredPicture {
   double time = 0;  ///< s
   QString path;
+  QString source{};  ///< without credentials, as its JSON file has it; empty: it has none
 };
 
-/// The picture nearest to `time` and no further than `tolerance` seconds away; nullptr when there is none. `pictures`
-/// ascending.
-const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, double time, double tolerance);
+/// The picture of `source` nearest to `time` and no further than `tolerance` seconds away; nullptr when there is none.
+/// `pictures` ascending.
+const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
+                                    double tolerance);
 
 /// Snapshots, recordings and time-lapses: writes pictures and forgets old ones, on a thread of its own.
 class PictureStore : public QObject {
@@ -32,7 +37,7 @@ class PictureStore : public QObject {
   /// What is stored, ascending, as of the last listed().
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
 
-  /// Clean PNG, overlay PNG and JSON. Recordings write many: `only_clean` leaves the other two out. A picture that
+  /// Clean PNG, overlay PNG and JSON. Recordings write many: `only_clean` leaves out the overlay. A picture that
   /// would make more than a few wait is refused; false then.
   bool write(const LiveFramePtr& frame, double opacity, const QString& source, bool only_clean = false);
   /// Retention: pictures older than `days` go (0: none), and the oldest go while the disk has less than `free_mb` MB
@@ -40,9 +45,12 @@ class PictureStore : public QObject {
   void setRetention(double days, double free_mb);
   void list();
   void load(const QString& path);
+  /// Makes a picture of another kind, such as the chart, and writes it as PNG: saved() or failed().
+  void save(std::function<QImage()> make, const QString& path);
 
  signals:
   void written(const QString& path);
+  void saved(const QString& path);
   void failed(const QString& message);
   void listed();
   void loaded(const mpm::LiveFramePtr& frame, double time);
@@ -60,6 +68,7 @@ class PictureStore : public QObject {
   std::atomic<int> waiting_ = 0;
   std::atomic<double> days_ = 0, free_mb_ = 0;
   std::vector<StoredPicture> pictures_;
+  QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
 };
 
 }  // namespace mpm

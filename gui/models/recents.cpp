@@ -82,6 +82,10 @@ QString demoSource() {
       .arg(noon.toSecsSinceEpoch() + now.toSecsSinceEpoch() % 1800);
 }
 
+QString localPath(const QString& text) {
+  return text.startsWith(QLatin1String("file:"), Qt::CaseInsensitive) ? QUrl(text).toLocalFile() : text;
+}
+
 QVector<CameraDevice> cameras(const QString& root) {
   QVector<CameraDevice> result;
   const QDir devices(root + QStringLiteral("/dev"));

@@ -33,6 +33,9 @@ QString sourceTitle(const QString& source);
 /// moment of its own, because what is stored of two runs must not be mixed.
 QString demoSource();
 
+/// What file managers hand over, file:///a%20b, as a path; anything else as it is.
+QString localPath(const QString& text);
+
 struct CameraDevice {
   QString path;  ///< /dev/video0
   QString name;  ///< as its driver calls it

@@ -120,6 +120,12 @@ void ChartPanel::setSourceName(const QString& name) {
   history_->askSources();
 }
 
+void ChartPanel::forgetSources() {
+  wanted_.clear();
+  takeSources({});
+  chart_->setChart({}, {});
+}
+
 void ChartPanel::setClasses(const QStringList& names) {
   const int current = classes_->currentIndex();
   const QSignalBlocker quiet(classes_);
@@ -168,8 +174,16 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   if (!query.quantities.empty()) history_->askChart(query);
 }
 
+QString ChartPanel::sourceName() const { return sources_->currentText(); }
+
+void ChartPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+}
+
 void ChartPanel::refresh() {
   history_->askSources();
+  if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
   if (chart_->following())
     follow();
   else
@@ -184,6 +198,9 @@ void ChartPanel::showSpan(Span span) {
 }
 
 double ChartPanel::present() const {
+  const auto id = source();
+  for (const auto& record : records_)
+    if (present_of_data_ && id && record.id == *id && record.last > 0) return static_cast<double>(record.last) / 1000;
   return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
 }
 

@@ -23,12 +23,18 @@ class ChartPanel : public QWidget {
   TimeChart* chart() const { return chart_; }
   /// Which source's samples to draw, by the name it has in the database; picked again when it appears there.
   void setSourceName(const QString& name);
+  /// The database is another one.
+  void forgetSources();
   void setClasses(const QStringList& names);
   std::optional<std::int64_t> source() const;
   /// What "now" is, in seconds, for a source whose time is not the clock's; nullopt: the clock's.
   void setPresent(std::optional<double> present) { present_ = present; }
+  /// "Now" is the last sample, as in a database that another program writes or wrote.
+  void setPresentOfData(bool of_data) { present_of_data_ = of_data; }
   double present() const;
-  /// Asks for what is new; moves the axis on while it follows the clock.
+  /// The name of the source on show; empty: none.
+  QString sourceName() const;
+  /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();
 
   enum class Span { kHour, kDay, kWeek, kAll };
@@ -36,6 +42,9 @@ class ChartPanel : public QWidget {
 
  signals:
   void sourcePicked(qint64 source);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
 
  private:
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
@@ -50,6 +59,7 @@ class ChartPanel : public QWidget {
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
   Span span_ = Span::kHour;
   std::optional<double> present_;
+  bool present_of_data_ = false;
   QString wanted_;
   std::vector<monitor::SourceRecord> records_;
 };

@@ -43,6 +43,7 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(facts_);
   column->addWidget(difference_, 1);
   connect(on_, &QCheckBox::toggled, this, [this](bool on) {
+    refused_.clear();
     if (!on) setFrame(nullptr);
     emit compareToggled(on);
   });
@@ -52,7 +53,10 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
 void ComparePanel::setFrame(const LiveFramePtr& frame) {
   if (!on_->isChecked()) {
     picture_ = {};
-    facts_->setText(tr("Shows how far merging changes the labels of the very same frame, and how much time it saves."));
+    facts_->setText(
+        !refused_.isEmpty()
+            ? refused_
+            : tr("Shows how far merging changes the labels of the very same frame, and how much time it saves."));
     showPicture();
     return;
   }
@@ -68,6 +72,12 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
                locale.toString(c.merged_ms, 'f', 1), locale.toString(c.full_ms, 'f', 1)));
   picture_ = differencePicture(*frame, 320);
   showPicture();
+}
+
+void ComparePanel::refuse(const QString& why) {
+  on_->setChecked(false);
+  refused_ = tr("No comparison: %1").arg(why);
+  setFrame(nullptr);
 }
 
 void ComparePanel::showPicture() {

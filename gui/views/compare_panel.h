@@ -17,6 +17,8 @@ class ComparePanel : public QWidget {
  public:
   explicit ComparePanel(QWidget* parent = nullptr);
   void setFrame(const LiveFramePtr& frame);
+  /// Off, because it cannot be done; why.
+  void refuse(const QString& why);
   QCheckBox* box() const { return on_; }
   QString text() const;
   const QImage& picture() const { return picture_; }
@@ -32,6 +34,7 @@ class ComparePanel : public QWidget {
   QCheckBox* on_;
   QLabel *facts_, *difference_;
   QImage picture_;
+  QString refused_;
 };
 
 /// A small picture of `frame`, grey, with the pixels whose label differs in a strong colour.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "views/events_panel.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QPainter>
 #include <QStyledItemDelegate>
@@ -36,16 +37,25 @@ EventsPanel::EventsPanel(EventsModel* model, QWidget* parent) : QTableView(paren
   setTabKeyNavigation(false);
   setWordWrap(false);
   verticalHeader()->hide();
-  verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  rowsFollowFont(this, 6);
   horizontalHeader()->setHighlightSections(false);
   horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   horizontalHeader()->setStretchLastSection(true);
-  horizontalHeader()->resizeSection(EventsModel::kTime,
-                                    fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
+  fitTimes();
   setItemDelegateForColumn(EventsModel::kSeverity, new SeverityDelegate(this));
-  connect(this, &QTableView::doubleClicked, this, [this, model](const QModelIndex& index) {
+  connect(this, &QTableView::activated, this, [this, model](const QModelIndex& index) {
     emit timePicked(static_cast<double>(model->eventAt(index.row()).time) / 1000);
   });
+}
+
+void EventsPanel::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) fitTimes();
+}
+
+void EventsPanel::fitTimes() {
+  horizontalHeader()->resizeSection(EventsModel::kTime,
+                                    fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
 }
 
 }  // namespace mpm

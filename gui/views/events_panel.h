@@ -7,7 +7,7 @@
 
 namespace mpm {
 
-/// The list of events. A double click asks for the time of one.
+/// The list of events. A double click or Enter asks for the time of one.
 class EventsPanel : public QTableView {
   Q_OBJECT
  public:
@@ -15,6 +15,12 @@ class EventsPanel : public QTableView {
 
  signals:
   void timePicked(double time);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void fitTimes();
 };
 
 }  // namespace mpm

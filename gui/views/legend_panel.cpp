@@ -35,7 +35,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
   table_->setTabKeyNavigation(false);
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+  rowsFollowFont(table_, 8);
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kName, QHeaderView::Stretch);
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setHighlightSections(false);
@@ -60,6 +60,10 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
   for (const auto key : {Qt::Key_Return, Qt::Key_Enter}) {
     auto* edit = new QShortcut(key, table_, this, [this] { editColor(table_->currentIndex()); });
     edit->setContext(Qt::WidgetShortcut);
+    auto* solo = new QShortcut(QKeyCombination(Qt::ShiftModifier, key), table_, this, [this] {
+      if (table_->currentIndex().isValid()) model_->toggleSolo(classAt(table_->currentIndex()));
+    });
+    solo->setContext(Qt::WidgetShortcut);
   }
   // The first frame orders the classes by area; later ones would make rows jump under the mouse.
   connect(model_, &QAbstractItemModel::dataChanged, this, [this, sorted = false, was = 0]() mutable {

@@ -2,12 +2,19 @@
 #include "views/look.h"
 
 #include <QApplication>
+#include <QDialog>
+#include <QEvent>
+#include <QHeaderView>
 #include <QIconEngine>
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
+#include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QTableView>
 #include <QVariant>
 
 namespace mpm {
@@ -191,6 +198,34 @@ class GlyphEngine : public QIconEngine {
   Glyph glyph_;
 };
 
+class ContentScroll : public QScrollArea {
+ public:
+  QSize sizeHint() const override { return widget()->sizeHint() + QSize(verticalScrollBar()->sizeHint().width(), 2); }
+  QSize minimumSizeHint() const override { return {160, 80}; }
+};
+
+class RowHeight : public QObject {
+ public:
+  RowHeight(QTableView* table, int air) : QObject(table), table_(table), air_(air) {
+    table->installEventFilter(this);
+    apply();
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) apply();
+    return QObject::eventFilter(object, event);
+  }
+
+ private:
+  void apply() {
+    table_->verticalHeader()->setMinimumSectionSize(0);
+    table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + air_);
+  }
+  QTableView* table_;
+  int air_;
+};
+
 }  // namespace
 
 const Theme& theme() { return current(); }
@@ -220,6 +255,25 @@ QLabel* headingLabel(const QString& text, QWidget* parent) {
   label->setProperty("heading", true);
   return label;
 }
+
+QScrollArea* scrolled(QWidget* content) {
+  auto* area = new ContentScroll;
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidget(content);
+  return area;
+}
+
+void fitToWindow(QDialog* dialog, QSize size) {
+  constexpr QSize kFrame(0, 40);  // the title of the window
+  if (!size.isValid()) size = dialog->sizeHint();
+  if (const QScreen* screen = dialog->screen()) size = size.boundedTo(screen->availableSize() - kFrame);
+  if (const QWidget* parent = dialog->parentWidget())
+    size = size.boundedTo((parent->window()->size() - kFrame).expandedTo(QSize(480, 320)));
+  dialog->resize(size);
+}
+
+void rowsFollowFont(QTableView* table, int air) { new RowHeight(table, air); }
 
 void setBadge(QLabel* label, const char* kind) {
   const QString value = QString::fromLatin1(kind);

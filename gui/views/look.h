@@ -5,7 +5,10 @@
 
 #include "models/theme.h"
 
+class QDialog;
 class QLabel;
+class QScrollArea;
+class QTableView;
 class QWidget;
 
 namespace mpm {
@@ -54,6 +57,12 @@ Widget* named(Widget* widget, const QString& name) {
 
 QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
 QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
+/// `content` in an area that scrolls only where there is no room for all of it.
+QScrollArea* scrolled(QWidget* content);
+/// Gives a dialog `size` (default: its hint) or what its screen and its window have room for.
+void fitToWindow(QDialog* dialog, QSize size = {});
+/// Rows as high as a line of text and `air` px, whatever the font becomes.
+void rowsFollowFont(QTableView* table, int air);
 /// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
 void setBadge(QLabel* label, const char* kind);
 

@@ -21,6 +21,7 @@ class PictureView : public QWidget {
   ViewState viewState() const { return state_; }
   /// Shown across the top: why the picture is not live. Empty: it is.
   void setBanner(const QString& text);
+  const QString& banner() const { return banner_; }
   /// Shown in the middle while there is no picture.
   void setPlaceholder(const QString& text);
 

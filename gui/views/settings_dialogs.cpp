@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QScrollArea>
 #include <QTimeEdit>
 #include <cmath>
 
@@ -85,11 +86,12 @@ NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDia
   from_ = named(new QTimeEdit(QTime(fixed.from / 60, fixed.from % 60), this), tr("Night begins"));
   to_ = named(new QTimeEdit(QTime(fixed.to / 60, fixed.to % 60), this), tr("Night ends"));
 
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(16, 14, 16, 14);
+  auto* content = new QWidget;
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 0, 0);
   const auto group = [&](QRadioButton* button, std::initializer_list<std::pair<QString, QWidget*>> rows) {
     column->addWidget(button);
-    auto* inner = new QWidget(this);
+    auto* inner = new QWidget(content);
     auto* form = new QFormLayout(inner);
     form->setContentsMargins(24, 0, 0, 6);
     for (const auto& [name, field] : rows) form->addRow(name, field);
@@ -102,8 +104,12 @@ NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDia
   group(brightness_, {{tr("Night below (of 255)"), dark_}, {tr("Day above (of 255)"), bright_}});
   group(hours_, {{tr("From"), from_}, {tr("To"), to_}});
   column->addWidget(none_);
+  column->addStretch();
   auto* box = buttons(this, QDialogButtonBox::Ok);
-  column->addWidget(box);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(16, 14, 16, 14);
+  outer->addWidget(scrolled(content));
+  outer->addWidget(box);
   const auto check = [this, box] {
     box->button(QDialogButtonBox::Ok)->setEnabled(!brightness_->isChecked() || dark_->value() <= bright_->value());
   };
@@ -111,6 +117,7 @@ NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDia
   connect(bright_, &QSpinBox::valueChanged, this, check);
   connect(brightness_, &QRadioButton::toggled, this, check);
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->rule()); });
+  fitToWindow(this);
 }
 
 monitor::NightRule NightDialog::rule() const {
@@ -149,12 +156,17 @@ AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringLi
   form->addRow(tr("Tokens and areas ring after"), minutes_);
   auto* note = mutedLabel(tr("Alarms go to the list of events; nothing is ever in the way of the picture."), this);
   note->setWordWrap(true);
+  auto* content = new QWidget;
+  auto* inner = new QVBoxLayout(content);
+  inner->setContentsMargins(0, 0, 0, 0);
+  inner->addLayout(form);
+  inner->addWidget(note);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 14, 16, 14);
-  column->addLayout(form);
-  column->addWidget(note);
+  column->addWidget(scrolled(content));
   column->addWidget(buttons(this, QDialogButtonBox::Ok));
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
+  fitToWindow(this);
 }
 
 monitor::AlarmOptions AlarmsDialog::options() const {
@@ -222,32 +234,53 @@ QString ExportDialog::suffix() const {
   return {};
 }
 
-PictureDialog::PictureDialog(const PictureOptions& options, const QString& folder, QWidget* parent) : QDialog(parent) {
-  setWindowTitle(tr("Stored pictures"));
-  auto* form = new QFormLayout;
-  minutes_ = number(this, tr("Minutes between two pictures"), 0.1, 1440,
+KeepDialog::KeepDialog(const KeepOptions& options, const QString& folder, const QString& database, QWidget* parent)
+    : QDialog(parent) {
+  setWindowTitle(tr("What is kept"));
+  auto* content = new QWidget;
+  auto* form = new QFormLayout(content);
+  const auto place = [&](const QString& text) {
+    auto* label = mutedLabel(text, content);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    form->addRow(label);
+  };
+  minutes_ = number(content, tr("Minutes between two pictures"), 0.1, 1440,
                     options.lapse_minutes > 0 ? options.lapse_minutes : 15, 1, tr(" min"));
-  days_ = number(this, tr("Days to keep pictures"), 1, 36500, options.keep_days > 0 ? options.keep_days : 90, 0,
-                 tr(" days"));
+  days_ = number(content, tr("Days to keep pictures"), 1, 36500, options.picture_days > 0 ? options.picture_days : 90,
+                 0, tr(" days"));
   megabytes_ =
-      number(this, tr("Free space to leave"), 10, 1e7, options.free_mb > 0 ? options.free_mb : 500, 0, tr(" MB"));
+      number(content, tr("Free space to leave"), 10, 1e7, options.free_mb > 0 ? options.free_mb : 500, 0, tr(" MB"));
+  sample_days_ = number(content, tr("Days to keep samples"), 1, 36500,
+                        options.sample_days > 0 ? options.sample_days : 365, 0, tr(" days"));
+  database_mb_ = number(content, tr("Largest database"), 10, 1e7, options.database_mb > 0 ? options.database_mb : 2000,
+                        0, tr(" MB"));
+  form->addRow(headingLabel(tr("Pictures"), content));
   lapse_ = guarded(form, tr("Time-lapse: one picture every"), options.lapse_minutes > 0, {minutes_});
-  keep_ = guarded(form, tr("Forget pictures older than"), options.keep_days > 0, {days_});
+  keep_ = guarded(form, tr("Forget pictures older than"), options.picture_days > 0, {days_});
   free_ = guarded(form, tr("Forget the oldest to leave free"), options.free_mb > 0, {megabytes_});
-  auto* where = mutedLabel(tr("Pictures are in %1").arg(folder), this);
-  where->setWordWrap(true);
-  where->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  place(tr("Pictures are in %1").arg(folder));
+  form->addRow(headingLabel(tr("Samples"), content));
+  old_samples_ = guarded(form, tr("Forget samples older than"), options.sample_days > 0, {sample_days_});
+  large_ = guarded(form, tr("Forget the oldest above"), options.database_mb > 0, {database_mb_});
+  place(database.isEmpty() ? tr("Samples are not stored.")
+                           : tr("Samples are in %1; the means of hours and days stay.").arg(database));
+  if (database.isEmpty())
+    for (QCheckBox* box : {old_samples_, large_}) box->setEnabled(false);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 14, 16, 14);
-  column->addLayout(form);
-  column->addWidget(where);
+  column->addWidget(scrolled(content));
   column->addWidget(buttons(this, QDialogButtonBox::Ok));
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
+  fitToWindow(this);
 }
 
-PictureOptions PictureDialog::options() const {
-  return {lapse_->isChecked() ? minutes_->value() : 0, keep_->isChecked() ? days_->value() : 0,
-          free_->isChecked() ? megabytes_->value() : 0};
+KeepOptions KeepDialog::options() const {
+  const auto said = [](const QCheckBox* box, const QDoubleSpinBox* value) {
+    return box->isChecked() ? value->value() : 0;
+  };
+  return {said(lapse_, minutes_), said(keep_, days_), said(free_, megabytes_), said(old_samples_, sample_days_),
+          said(large_, database_mb_)};
 }
 
 }  // namespace mpm

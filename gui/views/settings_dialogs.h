@@ -3,8 +3,7 @@
 
 #include <QDialog>
 
-#include "monitor/alarms.h"
-#include "monitor/day_night.h"
+#include "models/watch_settings.h"
 #include "monitor/export.h"
 
 class QCheckBox;
@@ -73,24 +72,20 @@ class ExportDialog : public QDialog {
   QRadioButton *shown_, *all_;
 };
 
-/// Time-lapse, recording and retention of pictures.
-struct PictureOptions {
-  double lapse_minutes = 0;  ///< 0: no time-lapse
-  double keep_days = 0;      ///< 0: for ever
-  double free_mb = 500;      ///< never fill the disk beyond this; 0: do not look
-};
-class PictureDialog : public QDialog {
+/// What is stored, and for how long.
+class KeepDialog : public QDialog {
   Q_OBJECT
  public:
-  PictureDialog(const PictureOptions& options, const QString& folder, QWidget* parent = nullptr);
-  PictureOptions options() const;
+  /// Where pictures and samples are, for the user to know; no database: nothing of samples is asked.
+  KeepDialog(const KeepOptions& options, const QString& folder, const QString& database, QWidget* parent = nullptr);
+  KeepOptions options() const;
 
  signals:
-  void chosen(const mpm::PictureOptions& options);
+  void chosen(const mpm::KeepOptions& options);
 
  private:
-  QCheckBox *lapse_, *keep_, *free_;
-  QDoubleSpinBox *minutes_, *days_, *megabytes_;
+  QCheckBox *lapse_, *keep_, *free_, *old_samples_, *large_;
+  QDoubleSpinBox *minutes_, *days_, *megabytes_, *sample_days_, *database_mb_;
 };
 
 }  // namespace mpm

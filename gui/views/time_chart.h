@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "models/chart_lane.h"
+#include "views/chart_scene.h"
 
 namespace mpm {
 
@@ -14,34 +14,28 @@ namespace mpm {
 class TimeChart : public QWidget {
   Q_OBJECT
  public:
-  struct Series {
-    monitor::Quantity quantity;
-    QString name;
-    QString unit;       ///< "", "ms", "%"
-    double factor = 1;  ///< from the stored to the shown value
-    int decimals = 0;
-  };
+  using Series = ChartSeries;
 
   explicit TimeChart(QWidget* parent = nullptr);
 
   void setSeries(std::vector<Series> series);
-  const std::vector<Series>& series() const { return series_; }
+  const std::vector<Series>& series() const { return scene_.series; }
   void setChart(monitor::Chart chart, const std::vector<monitor::Quantity>& quantities);
-  const monitor::Chart& chart() const { return chart_; }
+  const monitor::Chart& chart() const { return scene_.chart; }
   /// Times, in seconds, that have a stored picture.
   void setPictures(std::vector<double> times);
 
   void setRange(double from, double to);
-  const TimeAxis& axis() const { return axis_; }
+  const TimeAxis& axis() const { return scene_.axis; }
   /// The end of the axis follows the clock.
   void setFollowing(bool following);
   bool following() const { return following_; }
 
-  std::optional<double> crosshair() const { return crosshair_; }
+  std::optional<double> crosshair() const { return scene_.crosshair; }
   QString crosshairText() const;
 
-  /// The chart as it is, on white, for a file.
-  QImage picture(QSize size);
+  /// What is drawn, for a picture of it.
+  const ChartScene& scene() const { return scene_; }
 
   QSize sizeHint() const override { return {700, 220}; }
   QSize minimumSizeHint() const override { return {200, 90}; }
@@ -62,22 +56,15 @@ class TimeChart : public QWidget {
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
-  void layOut(QSizeF size);
-  void paint(QPainter& painter, QSizeF size);
+  void layOut();
   void changeAxis(const TimeAxis& axis);
   void moveCrosshair(std::optional<double> time);
-  QString valueText(const Series& series, double value) const;
 
-  std::vector<Series> series_;
-  monitor::Chart chart_;
-  std::vector<monitor::Quantity> answered_;  // the quantities of chart_
-  std::vector<double> pictures_;
-  TimeAxis axis_;
-  QRectF plot_;
+  ChartScene scene_;
   bool following_ = true;
-  std::optional<double> crosshair_;
   std::optional<QPointF> pressed_;
   QPointF last_;
   bool moved_ = false;

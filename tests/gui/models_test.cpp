@@ -12,6 +12,7 @@
 #include "models/gstreamer_source.h"
 #include "models/legend_model.h"
 #include "models/recents.h"
+#include "models/watch_settings.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -99,6 +100,26 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMost + 4));
 }
 
+TEST(EventsModel, GrowsWithoutLosingItsPlace) {
+  const auto event = [](int i) {
+    return monitor::Event{i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)};
+  };
+  EventsModel model;
+  QAbstractItemModelTester tester(&model, Mode::Fatal);
+  QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  model.setEvents({event(1), event(2)});
+  ASSERT_EQ(resets.count(), 1);
+  model.setEvents({event(1), event(2)});
+  model.setEvents({event(1), event(2), event(3), event(4)});
+  EXPECT_EQ(resets.count(), 1);
+  ASSERT_EQ(model.rowCount(), 4);
+  EXPECT_EQ(model.eventAt(0), event(4));
+  EXPECT_EQ(model.eventAt(3), event(1));
+  model.setEvents({event(7), event(4)});
+  EXPECT_EQ(resets.count(), 2) << "another list";
+  EXPECT_EQ(model.rowCount(), 2);
+}
+
 TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
@@ -131,6 +152,44 @@ TEST(Sources, KindsAndTitles) {
   EXPECT_EQ(sourceKind(QStringLiteral("gst:videotestsrc ! appsink")), SourceKind::kPipeline);
   EXPECT_EQ(sourceTitle(QStringLiteral("rtsp://u:p@cam/x")), QStringLiteral("rtsp://***@cam/x"));
   EXPECT_EQ(sourceTitle(QStringLiteral("/x/y.mp4")), QStringLiteral("y.mp4"));
+}
+
+TEST(Sources, FilesAsFileManagersHandThemOver) {
+  EXPECT_EQ(localPath(QStringLiteral("file:///home/a%20b/stra%C3%9Fe.mp4")), QStringLiteral("/home/a b/straße.mp4"));
+  EXPECT_EQ(localPath(QStringLiteral("/home/a%20b")), QStringLiteral("/home/a%20b"));
+  EXPECT_EQ(localPath(QStringLiteral("rtsp://a/b")), QStringLiteral("rtsp://a/b"));
+}
+
+TEST(WatchSettings, ComeBackAndMakeSense) {
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
+  EXPECT_TRUE(std::holds_alternative<monitor::NightByBrightness>(loadNightRule(settings)));
+  EXPECT_EQ(loadKeepOptions(settings), KeepOptions{});
+  save(settings, monitor::NightRule{monitor::NightByHours{1290, 400}});
+  EXPECT_EQ(std::get<monitor::NightByHours>(loadNightRule(settings)).from, 1290);
+  EXPECT_EQ(std::get<monitor::NightByHours>(loadNightRule(settings)).to, 400);
+  save(settings, monitor::NightRule{});
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(loadNightRule(settings)));
+  save(settings, monitor::NightRule{monitor::NightBySun{48, 11, -6}});
+  settings.setValue(QStringLiteral("night/latitude"), 480);
+  EXPECT_TRUE(std::holds_alternative<monitor::NightByBrightness>(loadNightRule(settings))) << "beyond the poles";
+
+  monitor::AlarmOptions alarms;
+  alarms.tokens_above = 600;
+  alarms.areas = {{1, "sky", 0.3, {}}, {0, "road", {}, 0.1}};
+  save(settings, alarms);
+  const monitor::AlarmOptions back = loadAlarms(settings);
+  EXPECT_EQ(back.tokens_above, 600);
+  EXPECT_EQ(back.tokens_below, std::nullopt);
+  ASSERT_EQ(back.areas.size(), 2U);
+  EXPECT_EQ(back.areas[0].name, "sky");
+  EXPECT_EQ(back.areas[0].above, 0.3);
+  EXPECT_EQ(back.areas[1].above, std::nullopt);
+  EXPECT_EQ(back.areas[1].below, 0.1);
+  settings.setValue(QStringLiteral("alarm/tokens_below"), 700);
+  EXPECT_EQ(loadAlarms(settings).tokens_above, std::nullopt) << "a band upside down";
+  settings.setValue(QStringLiteral("keep/free_mb"), QStringLiteral("much"));
+  EXPECT_EQ(loadKeepOptions(settings).free_mb, 500);
 }
 
 TEST(Sources, CredentialsAreEncoded) {

@@ -16,6 +16,7 @@
 #include "views/chart_panel.h"
 #include "views/day_night_panel.h"
 #include "views/legend_panel.h"
+#include "views/look.h"
 #include "views/schedule_panel.h"
 #include "views/settings_dialogs.h"
 #include "views/source_dialog.h"
@@ -134,10 +135,8 @@ TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
   EXPECT_EQ(back.areas[0].name, "sky");
   EXPECT_NEAR(*back.areas[0].above, 0.3, 1e-9);
   EXPECT_NO_THROW(back.validate());
-  const PictureOptions pictures = PictureDialog({15, 90, 0}, QStringLiteral("/x")).options();
-  EXPECT_EQ(pictures.lapse_minutes, 15);
-  EXPECT_EQ(pictures.keep_days, 90);
-  EXPECT_EQ(pictures.free_mb, 0);
+  for (const KeepOptions& keep : {KeepOptions{15, 90, 0, 365, 2000}, KeepOptions{}})
+    EXPECT_EQ(KeepDialog(keep, QStringLiteral("/x"), QStringLiteral("/x.db")).options(), keep);
 }
 
 TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
@@ -218,6 +217,7 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   panel.resize(900, 300);
   panel.show();
   panel.setClasses({QStringLiteral("road"), QStringLiteral("sky")});
+  applyLook(darkTheme(), 100);
   history.setDatabase(database(folder));
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 5000));
   TimeChart* chart = panel.chart();
@@ -240,6 +240,14 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   EXPECT_TRUE(hover(now - 20 * 3600).contains(QStringLiteral("night"))) << chart->crosshairText().toStdString();
   EXPECT_TRUE(hover(now - 750 * 60).contains(QStringLiteral("nothing recorded")))
       << chart->crosshairText().toStdString();
+  EXPECT_TRUE(chart->crosshairText().contains(QStringLiteral("nearest: "))) << chart->crosshairText().toStdString();
+  // The time that is told is one of the data.
+  hover(now - 60 * 60);
+  const auto& buckets = chart->chart().buckets;
+  const auto nearest = static_cast<std::size_t>(nearestBucket(chart->chart(), *chart->crosshair()));
+  EXPECT_TRUE(chart->crosshairText().startsWith(QLocale().toString(
+      QDateTime::fromMSecsSinceEpoch(buckets[nearest].start), QStringLiteral("ddd d MMM yyyy HH:mm:ss"))))
+      << chart->crosshairText().toStdString();
 
   // The wheel zooms about the mouse and stops following; a drag pans.
   const TimeAxis before = chart->axis();
@@ -260,11 +268,15 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   EXPECT_NEAR(chart->axis().to - chart->axis().from, 3600, 40);
 
   // As a picture for a file: not one colour.
-  const QImage picture = chart->picture({600, 300});
+  chart->setPictures({now - 3600});
+  const QImage picture = chart->scene().picture({600, 300});
+  EXPECT_EQ(picture.size(), QSize(1200, 600));
+  EXPECT_EQ(picture.pixelColor(2, 2), QColor(Qt::white)) << "whatever the colours of the window";
   QSet<QRgb> colors;
   for (int x = 0; x < picture.width(); x += 3)
     for (int y = 0; y < picture.height(); y += 3) colors.insert(picture.pixel(x, y));
   EXPECT_GT(colors.size(), 8);
+  applyLook(lightTheme(), 100);
 }
 
 TEST(History, AnswersTheLastOfManyQuestionsAndExports) {

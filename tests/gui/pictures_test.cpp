@@ -48,10 +48,14 @@ TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
   ASSERT_TRUE(json.open(QIODevice::ReadOnly));
   EXPECT_EQ(QJsonDocument::fromJson(json.readAll())[QStringLiteral("tokens")][1].toDouble(), 5);
 
+  ASSERT_TRUE(store.write(frameAt(time + 1000), 0.5, QStringLiteral("rtsp://u:geheim@camera"), true));
+  ASSERT_TRUE(written.wait(5000));
   store.list();
   ASSERT_TRUE(listed.wait(5000));
-  ASSERT_EQ(store.pictures().size(), 1U) << "the overlay is not a picture of its own";
+  ASSERT_EQ(store.pictures().size(), 2U) << "the overlay is not a picture of its own";
   EXPECT_NEAR(store.pictures()[0].time, 1770000000.123, 1e-6);
+  EXPECT_EQ(store.pictures()[0].source, QStringLiteral("demo:"));
+  EXPECT_EQ(store.pictures()[1].source, QStringLiteral("rtsp://***@camera")) << "a recording tells of its source too";
   store.load(path);
   ASSERT_TRUE(loaded.wait(5000));
 }
@@ -81,12 +85,17 @@ TEST(PictureStore, AFolderThatCannotBeMadeIsSaid) {
 }
 
 TEST(PictureStore, NearestWithinTheTolerance) {
-  const std::vector<StoredPicture> pictures = {
-      {10, QStringLiteral("a")}, {20, QStringLiteral("b")}, {40, QStringLiteral("c")}};
-  EXPECT_EQ(nearestPicture(pictures, 14, 10)->path, QStringLiteral("a"));
-  EXPECT_EQ(nearestPicture(pictures, 16, 10)->path, QStringLiteral("b"));
-  EXPECT_EQ(nearestPicture(pictures, 99, 10), nullptr);
-  EXPECT_EQ(nearestPicture({}, 16, 10), nullptr);
+  const QString yard = QStringLiteral("yard"), street = QStringLiteral("street");
+  const std::vector<StoredPicture> pictures = {{10, QStringLiteral("a"), yard},
+                                               {14, QStringLiteral("x"), street},
+                                               {20, QStringLiteral("b"), yard},
+                                               {40, QStringLiteral("c"), yard}};
+  EXPECT_EQ(nearestPicture(pictures, yard, 14, 10)->path, QStringLiteral("a"));
+  EXPECT_EQ(nearestPicture(pictures, street, 16, 10)->path, QStringLiteral("x"));
+  EXPECT_EQ(nearestPicture(pictures, yard, 16, 10)->path, QStringLiteral("b"));
+  EXPECT_EQ(nearestPicture(pictures, street, 40, 10), nullptr);
+  EXPECT_EQ(nearestPicture(pictures, yard, 99, 10), nullptr);
+  EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
 }
 
 TEST(LiveFrame, ComparesWithTheFullModel) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <QUrl>
 
 namespace mpm {
 namespace {
@@ -53,6 +55,52 @@ TEST(Start, ABrokenModelIsNamed) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
   EXPECT_EQ(outcome.words.trimmed().count(QLatin1Char('\n')), 0) << outcome.words.toStdString();
+}
+
+TEST(Start, ABrokenModelOfTheEnvironmentIsNamed) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("broken.onnx")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("this is no model");
+  file.close();
+  const Outcome outcome = start({}, {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")},
+                                     {QStringLiteral("MPM_MODEL"), file.fileName()}});
+  EXPECT_EQ(outcome.how, QProcess::NormalExit);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
+}
+
+// What it was asked to open, as it stands in its settings after a stop.
+QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
+  QProcess process;
+  QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+  variables.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
+  process.setProcessEnvironment(variables);
+  const QString settings = folder.filePath(QStringLiteral("settings.ini"));
+  process.start(QStringLiteral(MPM_MONITOR_APP),
+                {QStringLiteral("--settings"), settings, QStringLiteral("--db"), QStringLiteral("none"), asked});
+  EXPECT_TRUE(process.waitForStarted());
+  QFile file(settings);
+  for (int i = 0; i < 200 && !process.waitForFinished(50); ++i)
+    if (i == 40 || file.exists()) process.terminate();
+  EXPECT_TRUE(process.waitForFinished(10000));
+  EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError().toStdString();
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+TEST(Start, TakesWhatAFileManagerHandsOver) {
+  QTemporaryDir folder;
+  ASSERT_TRUE(QDir(folder.path()).mkpath(QStringLiteral("the street")));
+  const QString path = folder.filePath(QStringLiteral("the street"));
+  const QByteArray settings = settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()));
+  EXPECT_TRUE(settings.contains("source=" + path.toUtf8())) << settings.toStdString();
+}
+
+TEST(Start, LooksAtADatabaseAndWatchesNothing) {
+  QTemporaryDir folder;
+  const QByteArray settings = settingsAfter(folder, folder.filePath(QStringLiteral("yard.db")));
+  EXPECT_TRUE(settings.contains("geometry")) << "it ran";
+  EXPECT_FALSE(settings.contains("yard.db")) << settings.toStdString();
 }
 
 TEST(Start, WrongUsageIsTwo) {

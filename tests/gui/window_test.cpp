@@ -4,82 +4,40 @@
 #include <QAbstractItemView>
 #include <QCheckBox>
 #include <QClipboard>
-#include <QDialog>
-#include <QDockWidget>
+#include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QHeaderView>
 #include <QLabel>
+#include <QMenuBar>
 #include <QMimeData>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSlider>
-#include <QTemporaryDir>
-#include <QTest>
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
+#include <QTableView>
 #include <thread>
 
-#include "action_registry.h"
 #include "application.h"
-#include "main_window.h"
+#include "models/merge_colors.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
-#include "views/image_view.h"
+#include "views/events_panel.h"
 #include "views/inspector_panel.h"
+#include "views/legend_panel.h"
 #include "views/merge_view.h"
 #include "views/schedule_panel.h"
 #include "views/speed_panel.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
+#include "window_fixture.h"
 
 namespace mpm {
 namespace {
-
-constexpr int kPatience = 15000;
-
-// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
-class Window : public ::testing::Test {
- protected:
-  void SetUp() override {
-    QDir(folder_.path()).mkpath(QStringLiteral("street"));
-    for (int i = 0; i < 40; ++i) {
-      cv::Mat small(7, 9, CV_8UC3), image;
-      cv::RNG(i + 1).fill(small, cv::RNG::UNIFORM, 0, 256);
-      cv::resize(small, image, {320, 160}, 0, 0, cv::INTER_CUBIC);
-      cv::imwrite(path("street/%1.png", i), image);
-    }
-    make();
-  }
-  void TearDown() override { window_.reset(); }
-
-  void make() {
-    WindowOptions options;
-    options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
-    options.schedule = Schedule{1, 2};
-    options.database = folder_.filePath(QStringLiteral("m.db"));
-    options.pictures = folder_.filePath(QStringLiteral("pictures"));
-    options.settings = folder_.filePath(QStringLiteral("settings.ini"));
-    options.threads = 1;
-    window_ = std::make_unique<MainWindow>(options);
-    window_->resize(1280, 800);
-    window_->restoreDefaultLayout();
-    window_->show();
-  }
-  std::string path(const char* pattern, int i) const {
-    return folder_.filePath(QString::fromLatin1(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
-  }
-
-  static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
-  const LiveFramePtr& frame() const { return window_->imageView()->frame(); }
-  bool openAndWait() {
-    window_->openSource(folder_.filePath(QStringLiteral("street")));
-    return wait([&] { return frame() && frame()->hasGrid(); });
-  }
-  void trigger(const char* id) const { window_->actions().action(QString::fromLatin1(id))->trigger(); }
-  QImage shot(QWidget* widget) const { return widget->grab().toImage(); }
-
-  QTemporaryDir folder_;
-  std::unique_ptr<MainWindow> window_;
-};
 
 TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_TRUE(window_->showsWelcome());
@@ -363,6 +321,181 @@ TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
   }
 }
 
+TEST_F(Window, TheChartIsExportedFromItsDialog) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  auto* dialog = dialogOf<ExportDialog>("export");
+  ASSERT_NE(dialog, nullptr);
+  const auto radio = [&](const QString& text) {
+    for (auto* button : dialog->findChildren<QRadioButton*>())
+      if (button->text() == text) return button;
+    return static_cast<QRadioButton*>(nullptr);
+  };
+  EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
+  radio(ExportDialog::tr("The stretch of time on show"))->click();
+  const TimeAxis& axis = window_->chartPanel()->chart()->axis();
+  EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
+  EXPECT_NEAR(static_cast<double>(dialog->span().second), axis.to * 1000, 5000);
+  for (const auto& [format, suffix] :
+       {std::pair(ExportDialog::Format::kCsv, "csv"), std::pair(ExportDialog::Format::kPhenoCam, "csv"),
+        std::pair(ExportDialog::Format::kChartPng, "png"), std::pair(ExportDialog::Format::kJsonLines, "jsonl")}) {
+    dialog->setFormat(format);
+    EXPECT_EQ(dialog->format(), format);
+    EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));
+    EXPECT_EQ(radio(ExportDialog::tr("Everything that is stored"))->isEnabled(),
+              format != ExportDialog::Format::kChartPng);
+  }
+  radio(ExportDialog::tr("Everything that is stored"))->click();
+  dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
+  QFileDialog* where = nullptr;
+  ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) != nullptr; }));
+  where->selectFile(file("all.jsonl"));
+  QMetaObject::invokeMethod(where, "accept");
+  ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
+  EXPECT_TRUE(content(file("all.jsonl")).startsWith('{'));
+}
+
+TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
+  window_->exportSamples(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
+  EXPECT_TRUE(wait([&] { return window_->noticeText().contains(QStringLiteral("no/such/folder.png")); }));
+}
+
+TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
+  ASSERT_TRUE(openAndWait());
+  window_->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
+  QTest::keyClicks(window_.get(), QStringLiteral("4"));
+  ASSERT_EQ(window_->imageView()->paint().mode, ViewMode::kCurtain);
+  QTest::keyClick(window_.get(), Qt::Key_Less);
+  EXPECT_NEAR(window_->imageView()->paint().curtain, 0.45, 1e-9);
+  for (int i = 0; i < 30; ++i) QTest::keyClick(window_.get(), Qt::Key_Greater);
+  EXPECT_NEAR(window_->imageView()->paint().curtain, 1, 1e-9);
+
+  QTableView* classes = window_->legendPanel()->table();
+  classes->setFocus();
+  classes->setCurrentIndex(classes->model()->index(1, 0));
+  QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
+  EXPECT_EQ(window_->legend().solo(), classes->model()->index(1, 0).data(LegendModel::kClassRole).toInt());
+  QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
+  EXPECT_EQ(window_->legend().solo(), std::nullopt);
+
+  window_->events().add({1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
+  dock("events")->raise();
+  EventsPanel* events = window_->eventsPanel();
+  events->setFocus();
+  events->setCurrentIndex(events->model()->index(0, 0));
+  QTest::keyClick(events, Qt::Key_Return);
+  const TimeAxis& axis = window_->chartPanel()->chart()->axis();
+  EXPECT_NEAR((axis.from + axis.to) / 2, 1770000000, 1);
+  EXPECT_FALSE(window_->chartPanel()->chart()->following());
+}
+
+TEST_F(Window, DialogsFitASmallScreen) {
+  window_->resize(800, 480);
+  window_->restoreDefaultLayout();
+  for (const int percent : {100, 150}) {
+    window_->setFontPercent(percent);
+    QTest::qWait(50);
+    for (const char* id : {"night", "alarms", "keep", "keys"}) {
+      trigger(id);
+      QDialog* dialog = window_->findChild<QDialog*>();
+      ASSERT_NE(dialog, nullptr) << id;
+      EXPECT_LE(dialog->height(), 480) << id << " at " << percent << " %";
+      EXPECT_LE(dialog->width(), 800) << id << " at " << percent << " %";
+      const auto* buttons = dialog->findChild<QDialogButtonBox*>();
+      EXPECT_TRUE(dialog->rect().contains(buttons->geometry())) << id << " at " << percent << " %";
+      delete dialog;
+    }
+  }
+  window_->setFontPercent(150);
+  auto* night = dialogOf<QDialog>("night");
+  QTest::qWait(50);
+  EXPECT_GT(night->findChild<QScrollArea*>()->verticalScrollBar()->maximum(), 0) << "what has no room is a scroll away";
+  delete night;
+  window_->setFontPercent(100);
+}
+
+TEST_F(Window, LargerTextIsLargerEverywhere) {
+  ASSERT_TRUE(openAndWait());
+  window_->setFontPercent(100);
+  QTest::qWait(50);
+  const auto* classes = window_->legendPanel()->table();
+  const double points = QApplication::font().pointSizeF();
+  const int row = classes->rowHeight(0), bar = window_->menuBar()->height(),
+            plot = window_->chartPanel()->chart()->scene().plot.toRect().left();
+  QMap<const QLabel*, int> heights;
+  for (const QLabel* label : window_->findChildren<QLabel*>()) heights[label] = label->fontMetrics().height();
+  window_->setFontPercent(150);
+  QTest::qWait(50);
+  EXPECT_NEAR(QApplication::font().pointSizeF(), 1.5 * points, 0.01);
+  EXPECT_GT(classes->rowHeight(0), row);
+  EXPECT_GE(classes->rowHeight(0), classes->fontMetrics().height());
+  EXPECT_GE(window_->eventsPanel()->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
+  EXPECT_GT(window_->menuBar()->height(), bar);
+  EXPECT_GT(window_->chartPanel()->chart()->scene().plot.left(), plot);
+  for (auto it = heights.begin(); it != heights.end(); ++it)
+    EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text().toStdString();
+  window_->setFontPercent(100);
+}
+
+// Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
+TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
+  ASSERT_TRUE(openAndWait());
+  trigger("pause");
+  QTest::qWait(300);
+  const MergeView* view = window_->mergeView();
+  const MergeLookup& lookup = frame()->lookup;
+  const QImage picture = shot(window_->mergeView());
+  const auto fill = mergeFill(lookup, 2, MergeColoring::kMean, frame()->patch_colors);
+  const QRectF area = view->viewport().pictureRect();
+  const int columns = lookup.grid().width;
+  int borders = 0, insides = 0;
+  for (int token = 0; token < lookup.tokens(); ++token) {
+    if (token % columns + 1 == columns) continue;
+    const int x = static_cast<int>(std::lround(area.left() + area.width() * (token % columns + 1) / columns));
+    const int y = static_cast<int>(area.top() + area.height() * (token / columns + 0.5) / lookup.grid().height);
+    const QColor seen = picture.pixelColor(x, y), bare = QColor(fill[token + 1]);
+    const bool border = lookup.cluster(2, token) != lookup.cluster(2, token + 1);
+    ++(border ? borders : insides);
+    const double share = border ? 170 / 255.0 : 0;
+    EXPECT_NEAR(seen.red(), bare.red() + share * (255 - bare.red()), 3) << token;
+    EXPECT_NEAR(seen.blue(), bare.blue() + share * (255 - bare.blue()), 3) << token;
+  }
+  EXPECT_GT(borders, 0);
+  EXPECT_GT(insides, 0);
+}
+
+TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
+  ASSERT_TRUE(openAndWait());
+  trigger("pause");
+  QTest::qWait(300);
+  const MergeLookup& lookup = frame()->lookup;
+  int token = 0;
+  while (lookup.size(2, token) < 2) ++token;
+  const auto yellow = [](const QColor& c) { return c.red() > 220 && c.green() > 180 && c.blue() < 110; };
+  window_->selection().togglePin(token);
+  QTest::qWait(50);
+  for (PictureView* view :
+       {static_cast<PictureView*>(window_->imageView()), static_cast<PictureView*>(window_->mergeView())}) {
+    const QImage picture = shot(view);
+    const QRectF area = view->viewport().pictureRect();
+    const auto at = [&](double x, double y) {
+      const QPoint point(static_cast<int>(std::round(area.left() + area.width() * x / lookup.grid().width)),
+                         static_cast<int>(std::round(area.top() + area.height() * y / lookup.grid().height)));
+      return picture.pixelColor(std::clamp(point.x(), 1, picture.width() - 2),
+                                std::clamp(point.y(), 1, picture.height() - 2));
+    };
+    for (const GridLine& line : clusterOutline(lookup, 2, lookup.cluster(2, token)))
+      EXPECT_TRUE(yellow(at((line.x1 + line.x2) / 2.0, (line.y1 + line.y2) / 2.0)))
+          << view->metaObject()->className() << ' ' << line.x1 << ',' << line.y1;
+    int elsewhere = 0;
+    for (int other = 0; other < lookup.tokens(); ++other)
+      if (lookup.cluster(2, other) != lookup.cluster(2, token))
+        elsewhere += yellow(at(other % lookup.grid().width + 0.5, other / lookup.grid().width + 0.25));
+    EXPECT_EQ(elsewhere, 0) << view->metaObject()->className();
+  }
+}
+
 TEST_F(Window, DarkAndLightDiffer) {
   ASSERT_TRUE(openAndWait());
   window_->setDark(false);
@@ -374,31 +507,112 @@ TEST_F(Window, DarkAndLightDiffer) {
   window_->setDark(false);
 }
 
-// Nothing that a person does may hold the window up; see Application for what is measured.
-TEST_F(Window, TheUiThreadNeverWaits) {
-  auto* app = static_cast<Application*>(qApp);
-  ASSERT_TRUE(openAndWait());
-  QTest::qWait(500);
-  app->resetWatchdog();
-  for (const char* id :
-       {"transparent", "mask", "curtain", "overlay", "previous_insertion", "next_insertion", "coloring"}) {
-    trigger(id);
-    QTest::qWait(60);
+// As event loops deliver it: within Application::notify(), which measures it.
+class Hands {
+ public:
+  explicit Hands(QWidget* window) : window_(window) {}
+  void key(int key, Qt::KeyboardModifiers modifiers = {}, const QString& text = {}) const {
+    for (const QEvent::Type type : {QEvent::KeyPress, QEvent::KeyRelease})
+      QApplication::postEvent(window_->windowHandle(), new QKeyEvent(type, key, modifiers, text));
+    settle();
   }
+  void run(std::function<void()> what) const {
+    QMetaObject::invokeMethod(window_, std::move(what), Qt::QueuedConnection);
+    settle();
+  }
+  static void settle() { QTest::qWait(60); }
+
+ private:
+  QWidget* window_;
+};
+
+// Nothing that a person does may hold the window up; see Application for what is measured.
+class Watched : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    for (int i = 0; i < 40; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {1280, 720}));
+    window_->activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
+    app_->resetWatchdog();
+  }
+  void expectFast() const {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "under a sanitizer everything is slow";
+#endif
+    EXPECT_EQ(app_->slowEvents(), 0) << app_->longestMs() << " ms in " << app_->slowest().toStdString();
+  }
+  Application* app_ = static_cast<Application*>(qApp);
+};
+
+TEST_F(Watched, OpeningPausingClosing) {
+  const Hands hands(window_.get());
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  hands.key(Qt::Key_P, {}, QStringLiteral("p"));
+  EXPECT_TRUE(window_->live().paused()) << "keys arrive";
+  hands.key(Qt::Key_P, {}, QStringLiteral("p"));
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  QTest::qWait(500);
+  hands.run([&] { window_->closeSource(); });
+  expectFast();
+}
+
+TEST_F(Watched, LookingAtThePictures) {
+  const Hands hands(window_.get());
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  for (const auto& [key, text] :
+       {std::pair(Qt::Key_1, "1"), std::pair(Qt::Key_2, "2"), std::pair(Qt::Key_4, "4"), std::pair(Qt::Key_Less, "<"),
+        std::pair(Qt::Key_3, "3"), std::pair(Qt::Key_BracketLeft, "["), std::pair(Qt::Key_Comma, ","),
+        std::pair(Qt::Key_Period, "."), std::pair(Qt::Key_C, "c")})
+    hands.key(key, {}, QString::fromLatin1(text));
+  EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize) << "keys arrive";
   for (int i = 0; i < 30; ++i) {
     QTest::mouseMove(window_->imageView(), QPoint(20 + 10 * i, 150));
     QTest::qWait(10);
   }
-  window_->schedulePanel()->box(2)->click();
-  trigger("snapshot");
-  trigger("compare");
-  QTest::qWait(1000);
-  window_->closeSource();
-  QTest::qWait(100);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "under a sanitizer everything is slow";
-#endif
-  EXPECT_EQ(app->slowEvents(), 0) << app->longestMs() << " ms in " << app->slowest().toStdString();
+  expectFast();
+}
+
+TEST_F(Watched, SavingAndExporting) {
+  const Hands hands(window_.get());
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  hands.key(Qt::Key_S, {}, QStringLiteral("s"));
+  for (const auto& [format, name] :
+       {std::pair(ExportDialog::Format::kChartPng, "c.png"), std::pair(ExportDialog::Format::kCsv, "c.csv")})
+    hands.run([&, format = format, name = name] { window_->exportSamples(format, 0, INT64_MAX, file(name)); });
+  EXPECT_TRUE(wait([&] { return QFile::exists(file("c.png")) && QFile::exists(file("c.csv")); }));
+  EXPECT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  expectFast();
+}
+
+TEST_F(Watched, ComparingAndChangingTheSchedule) {
+  const Hands hands(window_.get());
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  hands.key(Qt::Key_X, {}, QStringLiteral("x"));
+  EXPECT_TRUE(wait([&] { return !window_->comparePanel()->picture().isNull(); }));
+  hands.run([&] { window_->schedulePanel()->box(2)->click(); });
+  EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
+  expectFast();
+}
+
+TEST_F(Watched, DarkColoursAndDialogs) {
+  const Hands hands(window_.get());
+  hands.run([&] { window_->openSource(file("street")); });
+  ASSERT_TRUE(runs());
+  for (int i = 0; i < 2; ++i) hands.key(Qt::Key_T, {}, QStringLiteral("t"));
+  for (const char* id : {"night", "alarms", "keep", "export", "open", "keys", "about"}) {
+    hands.run([&] { trigger(id); });
+    hands.run([&] {
+      for (QDialog* dialog : window_->findChildren<QDialog*>()) dialog->close();
+    });
+  }
+  expectFast();
 }
 
 TEST(Watchdog, SeesAThreadThatBlocksOrComputes) {

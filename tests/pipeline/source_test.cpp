@@ -160,6 +160,21 @@ TEST(WithoutCredentials, HidesUserAndPassword) {
   EXPECT_EQ(withoutCredentials("http://host/c.cgi?user=me&pwd=it&fps=5"), "http://host/c.cgi?user=***&pwd=***&fps=5");
   EXPECT_EQ(withoutCredentials("http://host/x"), "http://host/x");
   EXPECT_EQ(withoutCredentials("folder@home/x.png"), "folder@home/x.png");
+  EXPECT_EQ(withoutCredentials("http://host/x?access_token=abc&api_key=d&fps=5"),
+            "http://host/x?access_token=***&api_key=***&fps=5");
+  EXPECT_EQ(withoutCredentials("videos/token=5/monkey=3.mp4"), "videos/token=5/monkey=3.mp4");
+}
+
+TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
+  EXPECT_EQ(withoutCredentials("gst:rtspsrc location=rtsp://host/x user-id=anna user-pw=geheim ! decodebin ! appsink"),
+            "gst:rtspsrc location=rtsp://host/x user-id=*** user-pw=*** ! decodebin ! appsink");
+  EXPECT_EQ(withoutCredentials("gst:souphttpsrc proxy-id='a b' proxy-pw = \"ge \\\" heim\" ! appsink"),
+            "gst:souphttpsrc proxy-id=*** proxy-pw = *** ! appsink");
+  EXPECT_EQ(withoutCredentials("gst:x user-pw=(string)ge\\ heim passphrase=abc! appsink"),
+            "gst:x user-pw=(string)*** passphrase=*** appsink");
+  EXPECT_EQ(withoutCredentials("gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink").find("heim"),
+            std::string::npos);
+  EXPECT_EQ(withoutCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class MPM_API FrameSource {
 /// mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
-/// `text` with the user and password of a URL replaced by "***", also where its query carries them.
+/// `text` with user and password replaced by "***": of a URL, of its query, of the properties of a GStreamer pipeline.
 MPM_API std::string withoutCredentials(const std::string& text);
 
 }  // namespace mpm

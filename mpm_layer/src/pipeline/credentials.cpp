@@ -6,16 +6,24 @@
 namespace mpm {
 
 std::string withoutCredentials(const std::string& text) {
-  const auto scheme = text.find("://");
-  if (scheme == std::string::npos) return text;
-  const auto authority = scheme + 3;
   std::string result = text;
-  // The last '@' of all, because passwords with a raw '/', '?' or '@' are common: rather hide too much.
-  if (const auto at = text.rfind('@'); at != std::string::npos && at >= authority)
-    result = text.substr(0, authority) + "***" + text.substr(at);
-  static const std::regex secret(
-      "([?&](?:user|usr|username|login|pwd|pass|passwd|password|token|auth|key|apikey)=)[^&#]*", std::regex::icase);
-  return std::regex_replace(result, secret, "$1***");
+  if (const auto scheme = text.find("://"); scheme != std::string::npos) {
+    const auto authority = scheme + 3;
+    // The last '@' of all, because passwords with a raw '/', '?' or '@' are common: rather hide too much.
+    if (const auto at = text.rfind('@'); at != std::string::npos && at >= authority)
+      result = text.substr(0, authority) + "***" + text.substr(at);
+    static const std::regex query(
+        R"(([?&](?:user|usr|username|login|pwd|pass|passwd|password|(?:\w+[-_])?token|auth|(?:\w+[-_])?(?:api)?key|)"
+        R"((?:\w+[-_])?secret|sig|signature)=)[^&#]*)",
+        std::regex::icase);
+    result = std::regex_replace(result, query, "$1***");
+  }
+  // Properties of GStreamer elements: user-id=a user-pw="b c".
+  static const std::regex property(
+      R"re(((?:^|[\s"'!;,({])(?:(?:user|proxy)-(?:id|pw)|(?:[\w-]*[-_])?(?:token|secret|passwd|password|passphrase))\s*=\s*)re"
+      R"re((?:\([\w-]+\)\s*)?)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|(?:\\.|[^\s\\])+))re",
+      std::regex::icase);
+  return std::regex_replace(result, property, "$1***");
 }
 
 }  // namespace mpm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "monitor/alarms.h"
+#include "monitor/day_night.h"
+
+class QSettings;
+
+namespace mpm {
+
+/// Time-lapse and retention of pictures and samples.
+struct KeepOptions {
+  double lapse_minutes = 0;  ///< 0: no time-lapse
+  double picture_days = 0;   ///< forget older pictures; 0: never
+  double free_mb = 500;      ///< pictures never fill the disk beyond this; 0: do not look
+  double sample_days = 0;    ///< as StoreOptions::keep_days
+  double database_mb = 0;    ///< as StoreOptions::max_megabytes
+  friend bool operator==(const KeepOptions&, const KeepOptions&) = default;
+};
+
+/// How a person wants things watched and kept, between two starts. What settings edited by hand make no sense of is the
+/// default.
+void save(QSettings& settings, const monitor::NightRule& rule);
+void save(QSettings& settings, const monitor::AlarmOptions& alarms);
+void save(QSettings& settings, const KeepOptions& keep);
+monitor::NightRule loadNightRule(const QSettings& settings);  ///< default: by the brightness of the picture
+monitor::AlarmOptions loadAlarms(QSettings& settings);
+KeepOptions loadKeepOptions(const QSettings& settings);
+
+}  // namespace mpm

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong while the window runs: sources, models, disks, clocks, power.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <QCheckBox>
+#include <QDateTime>
+#include <QFile>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "models/recents.h"
+#include "mpm/error.hpp"
+#include "views/chart_panel.h"
+#include "views/compare_panel.h"
+#include "views/day_night_panel.h"
+#include "views/legend_panel.h"
+#include "views/merge_view.h"
+#include "views/schedule_panel.h"
+#include "views/settings_dialogs.h"
+#include "views/time_chart.h"
+#include "views/welcome_page.h"
+#include "wall_clock.h"
+#include "window_fixture.h"
+
+namespace mpm {
+namespace {
+
+using monitor::EventKind;
+namespace fs = std::filesystem;
+
+// A camera whose behaviour the test decides while it runs. Sources share it and may outlive the test's window.
+struct Camera {
+  std::atomic<bool> hangs = false, unplugged = false;
+  std::mutex mutex;
+  std::condition_variable freed;
+
+  void set(std::atomic<bool>& what, bool on) {
+    {
+      const std::lock_guard lock(mutex);
+      what = on;
+    }
+    freed.notify_all();
+  }
+};
+
+class CameraSource : public FrameSource {
+ public:
+  explicit CameraSource(std::shared_ptr<Camera> camera) : camera_(std::move(camera)) {}
+  std::optional<Frame> next() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    {
+      std::unique_lock lock(camera_->mutex);
+      camera_->freed.wait(lock, [&] { return !camera_->hangs; });  // whatever anyone says, as a driver does
+    }
+    if (camera_->unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
+    cv::Mat image(160, 320, CV_8UC3);
+    cv::RNG(static_cast<std::uint64_t>(++number_)).fill(image, cv::RNG::UNIFORM, 0, 256);
+    return Frame{image, "frame", "camera", number_};
+  }
+
+ private:
+  std::shared_ptr<Camera> camera_;
+  int number_ = 0;
+};
+
+class Faults : public Window {
+ protected:
+  void TearDown() override {
+    camera_->set(camera_->hangs, false);
+    Window::TearDown();
+  }
+  bool openCamera() {
+    WindowOptions with_camera = options();
+    with_camera.factory = [camera = camera_](const SourceOptions&) {
+      if (camera->unplugged) throw Error("nothing at rtsp://anna:geheim@camera/1");
+      return std::make_unique<CameraSource>(camera);
+    };
+    make(with_camera);
+    window_->openSource(QStringLiteral("rtsp://anna:geheim@camera/1"));
+    return runs();
+  }
+  // A copy of the model that the test may spoil.
+  QString ownModel(const char* from = "segmenter_mask_ts17.onnx") {
+    fs::copy_file(std::string(MPM_TEST_DATA_DIR "/") + from, file("own.onnx").toStdString(),
+                  fs::copy_options::overwrite_existing);
+    return file("own.onnx");
+  }
+  bool openWithOwnModel() {
+    WindowOptions own = options();
+    own.model = ownModel();
+    make(own);
+    return openAndWait();
+  }
+  std::shared_ptr<Camera> camera_ = std::make_shared<Camera>();
+};
+
+TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
+  ASSERT_TRUE(openCamera());
+  EXPECT_FALSE(window_->imageView()->paint().faded);
+  EXPECT_TRUE(window_->ageText().isEmpty());
+  camera_->set(camera_->hangs, true);
+  ASSERT_TRUE(wait([&] { return window_->imageView()->paint().faded; }));
+  EXPECT_EQ(window_->stateText(), QStringLiteral("Stalled"));
+  EXPECT_TRUE(window_->ageText().startsWith(QStringLiteral("frame of "))) << window_->ageText().toStdString();
+  EXPECT_TRUE(window_->imageView()->banner().contains(QStringLiteral("Stalled: the last frame is ")))
+      << window_->imageView()->banner().toStdString();
+  const QImage grey = shot(window_->imageView());
+  const QPoint middle = window_->imageView()->viewport().pictureRect().center().toPoint();
+  const QColor pixel = grey.pixelColor(middle);
+  EXPECT_EQ(pixel.red(), pixel.green());
+  EXPECT_EQ(pixel.green(), pixel.blue());
+  EXPECT_TRUE(wait([&] { return told(EventKind::kSource, "Stalled"); }));
+
+  camera_->set(camera_->hangs, false);
+  ASSERT_TRUE(wait([&] { return !window_->imageView()->paint().faded; }));
+  EXPECT_TRUE(window_->ageText().isEmpty());
+  EXPECT_TRUE(window_->imageView()->banner().isEmpty());
+  EXPECT_TRUE(wait([&] { return window_->stateText() == QStringLiteral("Live"); }));
+}
+
+TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
+  ASSERT_TRUE(openCamera());
+  camera_->set(camera_->hangs, true);
+  QTest::qWait(100);
+  window_->closeSource();  // returns, or the test times out: the read comes back only when the test lets it
+  EXPECT_TRUE(window_->showsWelcome());
+  ASSERT_TRUE(camera_->hangs);
+  window_->close();
+  window_.reset();
+  EXPECT_TRUE(camera_->hangs);
+}
+
+TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
+  ASSERT_TRUE(openCamera());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "a first sample is stored";
+  camera_->set(camera_->unplugged, true);
+  ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "Retrying"); }));
+  camera_->set(camera_->unplugged, false);
+  ASSERT_TRUE(wait([&] {
+    return window_->events().rowCount() > 0 && window_->events().eventAt(0).kind == EventKind::kSource &&
+           window_->events().eventAt(0).message == "Live";
+  }));
+  window_.reset();  // commits
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  ASSERT_EQ(reader.sources().size(), 1U);
+  std::vector<std::string> stored;
+  for (const monitor::Event& event : reader.events(reader.sources()[0].id, 0, INT64_MAX))
+    if (event.kind == EventKind::kSource) stored.push_back(event.message);
+  ASSERT_GE(stored.size(), 2U);
+  EXPECT_NE(stored[stored.size() - 2].find("unplugged"), std::string::npos) << stored[stored.size() - 2];
+  EXPECT_EQ(stored.back(), "Live");
+}
+
+TEST_F(Faults, NoPasswordIsShownAnywhere) {
+  ASSERT_TRUE(openCamera());
+  camera_->set(camera_->unplugged, true);
+  ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "unplugged"); }));
+  QTest::qWait(100);
+  EXPECT_TRUE(window_->logText().contains(QStringLiteral("unplugged"))) << "the log tells of it";
+  QStringList texts = {window_->logText(), window_->windowTitle(), window_->commandLine(), window_->noticeText(),
+                       window_->imageView()->banner()};
+  for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
+  for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
+    texts << button->text() << button->toolTip();
+  for (int row = 0; row < window_->events().rowCount(); ++row)
+    texts << QString::fromStdString(window_->events().eventAt(row).message);
+  window_->close();
+  window_.reset();
+  texts << QString::fromUtf8(content(file("settings.ini"))) << QString::fromUtf8(content(file("m.db")));
+  for (const QString& text : texts) EXPECT_FALSE(text.contains(QStringLiteral("geheim"))) << text.toStdString();
+}
+
+TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
+  ASSERT_TRUE(openAndWait());
+  std::ofstream(file("broken.onnx").toStdString()) << "garbage";
+  window_->openDropped(file("broken.onnx"));
+  ASSERT_TRUE(wait([&] { return told(EventKind::kModel, "broken.onnx"); }));
+  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("segmenter_mask_ts17.onnx")));
+  EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("broken.onnx")));
+  ASSERT_TRUE(openAndWait());
+  for (const QLabel* label : window_->findChildren<QLabel*>())
+    EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != window_->noticeText());
+  QSettings settings(file("settings.ini"), QSettings::IniFormat);
+  const auto recents = loadRecents(settings);
+  ASSERT_FALSE(recents.isEmpty());
+  EXPECT_TRUE(recents[0].model.endsWith(QStringLiteral("segmenter_mask_ts17.onnx"))) << recents[0].model.toStdString();
+}
+
+TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
+  ASSERT_TRUE(openAndWait());
+  const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
+  emit window_->welcomePage()->recentRequested({file("street"), other, QStringLiteral("1"), {}});
+  ASSERT_TRUE(wait([&] { return frame() && frame()->result.model_path == other.toStdString(); }))
+      << window_->logText().toStdString();
+  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_FALSE(told(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
+  EXPECT_TRUE(window_->commandLine().contains(other)) << window_->commandLine().toStdString();
+  QSettings settings(file("settings.ini"), QSettings::IniFormat);
+  EXPECT_TRUE(wait([&] {
+    const auto recents = loadRecents(settings);
+    return !recents.isEmpty() && recents[0].model == other;
+  }));
+}
+
+TEST_F(Faults, AModelFileThatBecomesGarbageIsRefusedWhileTheOldOneGoesOn) {
+  ASSERT_TRUE(openWithOwnModel());
+  std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
+  ASSERT_TRUE(wait([&] { return told(EventKind::kModel, "own.onnx"); }));
+  EXPECT_TRUE(window_->noticeText().contains(QStringLiteral("own.onnx"))) << window_->noticeText().toStdString();
+  ASSERT_TRUE(openAndWait()) << "the model before it goes on";
+}
+
+TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
+  ASSERT_TRUE(openWithOwnModel());
+  const auto before = frame()->result.model;
+  ownModel("segmenter_linear_ts12.onnx");
+  ASSERT_TRUE(wait([&] {
+    if (window_->stateText() == QStringLiteral("Ended")) window_->openSource(file("street"));
+    return frame() && frame()->result.model && frame()->result.model != before;
+  }));
+  EXPECT_EQ(frame()->result.model_path, file("own.onnx").toStdString());
+}
+
+TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
+  WindowOptions own = options();
+  own.model = ownModel();
+  own.factory = [camera = camera_](const SourceOptions&) { return std::make_unique<CameraSource>(camera); };
+  make(own);
+  window_->openSource(QStringLiteral("rtsp://camera/1"));
+  ASSERT_TRUE(runs());
+  ASSERT_TRUE(QFile::remove(own.model));
+  trigger("compare");
+  ASSERT_TRUE(window_->comparePanel()->box()->isChecked());
+  ASSERT_TRUE(wait([&] { return !window_->comparePanel()->box()->isChecked(); }));
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("compare"))->isChecked());
+  EXPECT_TRUE(window_->comparePanel()->text().contains(QStringLiteral("own.onnx")))
+      << window_->comparePanel()->text().toStdString();
+}
+
+TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
+  ASSERT_TRUE(openCamera());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  const WallClock back(-7200);
+  QSignalSpy charts(&window_->history(), &History::chartReady);
+  EXPECT_TRUE(wait([&] { return charts.count() >= 4; }));
+}
+
+TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
+  dock("chart")->hide();
+  dock("day_night")->raise();
+  ASSERT_FALSE(window_->chartPanel()->isVisible());
+  ASSERT_TRUE(openAndWait());
+  EXPECT_TRUE(wait([&] {
+    const QString text = window_->dayNightPanel()->text();
+    return !text.contains(QStringLiteral("Samples, Day: 0")) || !text.contains(QStringLiteral("Samples, Night: 0"));
+  })) << window_->dayNightPanel()->text().toStdString();
+  QSignalSpy charts(&window_->history(), &History::chartReady);
+  QTest::qWait(2500);
+  EXPECT_EQ(charts.count(), 0) << "nobody sees it";
+  dock("chart")->show();
+  dock("chart")->raise();
+  EXPECT_TRUE(wait([&] { return charts.count() > 0; })) << "and the chart when it is seen again";
+}
+
+TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
+  auto* night = dialogOf<NightDialog>("night");
+  ASSERT_NE(night, nullptr);
+  emit night->chosen(monitor::NightBySun{48.25, -4.5, -8});
+  auto* alarms = dialogOf<AlarmsDialog>("alarms");
+  ASSERT_NE(alarms, nullptr);
+  monitor::AlarmOptions wanted;
+  wanted.no_frame_s = 45;
+  wanted.tokens_below = 20;
+  wanted.minutes = 3;
+  emit alarms->chosen(wanted);
+  auto* keep = dialogOf<KeepDialog>("keep");
+  ASSERT_NE(keep, nullptr);
+  const KeepOptions kept{5, 30, 250, 400, 1500};
+  emit keep->chosen(kept);
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("street"); })) << "written without a close";
+  // The power goes: another window finds the settings as they are on the disk.
+  QFile::copy(file("settings.ini"), file("after.ini"));
+  WindowOptions again = options();
+  again.settings = file("after.ini");
+  again.database = file("after.db");
+  make(again);
+  ASSERT_TRUE(std::holds_alternative<monitor::NightBySun>(window_->nightRule()));
+  const auto sun = std::get<monitor::NightBySun>(window_->nightRule());
+  EXPECT_EQ(sun.latitude, 48.25);
+  EXPECT_EQ(sun.longitude, -4.5);
+  EXPECT_EQ(sun.night_below, -8);
+  EXPECT_EQ(window_->alarms().no_frame_s, 45);
+  EXPECT_EQ(window_->alarms().tokens_below, 20);
+  EXPECT_EQ(window_->alarms().minutes, 3);
+  EXPECT_EQ(window_->keepOptions(), kept);
+  window_->resumeLast();
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(window_->live().sourceName(), file("street").toStdString());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  window_.reset();
+  const monitor::StoreReader reader(file("after.db").toStdString());
+  EXPECT_EQ(reader.sessions(1).back().latitude, 48.25) << "and they are what is watched by";
+}
+
+TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
+  window_.reset();
+  const monitor::UnixMs old = monitor::unixNow() - 400 * monitor::kDayMs;
+  {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "yard";
+    writer.beginSession(session);
+    for (int i = 0; i < 5; ++i) {
+      monitor::Sample sample;
+      sample.time = old + i * 1000;
+      sample.tokens = {32, 20};
+      writer.append(sample);
+    }
+  }
+  make();
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  const auto left = [&] {
+    int count = 0;
+    reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample&) { return ++count > 0; });
+    return count;
+  };
+  EXPECT_EQ(left(), 5) << "by default nothing is forgotten";
+  auto* keep = dialogOf<KeepDialog>("keep");
+  ASSERT_NE(keep, nullptr);
+  emit keep->chosen({0, 0, 0, 365, 0});
+  EXPECT_TRUE(wait([&] { return left() == 0; }));
+}
+
+TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
+  QDir(folder_.path()).mkpath(QStringLiteral("disk"));
+  if (::mount("tmpfs", file("disk").toStdString().c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
+  WindowOptions on_disk = options();
+  on_disk.database = file("disk/m.db");
+  on_disk.factory = [camera = camera_](const SourceOptions&) { return std::make_unique<CameraSource>(camera); };
+  make(on_disk);
+  window_->openSource(QStringLiteral("rtsp://camera/1"));
+  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  {
+    std::ofstream ballast(file("disk/ballast").toStdString(), std::ios::binary);
+    const std::string block(4096, 'x');
+    while (ballast.write(block.data(), 4096).flush()) continue;
+  }
+  EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "cannot write to"); }));
+  EXPECT_TRUE(wait([&] { return window_->noticeText().contains(QStringLiteral("full")); }))
+      << window_->noticeText().toStdString();
+  QFile::remove(file("disk/ballast"));
+  EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "writing again"); }));
+  window_.reset();
+  ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
+}
+
+// Another program's database, also while that writes it, and when it comes back with another file.
+TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
+  const QString path = file("yard db.db");
+  const monitor::UnixMs noon = monitor::unixNow() - 3 * monitor::kDayMs;
+  const auto write = [&](const char* source, monitor::UnixMs from, int samples, const char* event) {
+    monitor::StoreWriter writer(path.toStdString());
+    monitor::SessionInfo session;
+    session.source = source;
+    session.model = "m.onnx";
+    session.tokens = 32;
+    writer.beginSession(session);
+    for (int i = 0; i < samples; ++i) {
+      monitor::Sample sample;
+      sample.time = from + i * 1000;
+      sample.tokens = {32, 20};
+      sample.night = false;
+      writer.append(sample);
+    }
+    writer.append({from, EventKind::kAlarm, monitor::Severity::kWarning, event});
+    EXPECT_TRUE(writer.flush());
+  };
+  write("yard", noon, 120, "first");
+  window_->openDropped(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
+  TimeChart* chart = window_->chartPanel()->chart();
+  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
+  EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
+  write("yard", noon + 120000, 60, "second");
+  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "second"); }));
+  EXPECT_TRUE(told(EventKind::kAlarm, "first"));
+  EXPECT_TRUE(wait([&] { return std::abs(chart->axis().to - (static_cast<double>(noon) / 1000 + 179)) < 2; }));
+  for (const char* suffix : {"", "-wal", "-shm"}) QFile::remove(path + QLatin1String(suffix));
+  write("garden", noon, 30, "third");
+  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "third"); }));
+  EXPECT_EQ(window_->chartPanel()->sourceName(), QStringLiteral("garden"));
+  EXPECT_FALSE(QFile::exists(file("m.db-wal")) && window_->live().isOpen()) << "nothing is watched";
+}
+
+TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
+  qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+  WindowOptions plain = options();
+  plain.model.clear();
+  plain.schedule.reset();
+  make(plain);
+  qunsetenv("MPM_MODEL");
+  for (auto* button : window_->welcomePage()->findChildren<QPushButton*>())
+    if (button->text() == WelcomePage::tr("Try the demo")) QTest::mouseClick(button, Qt::LeftButton);
+  ASSERT_FALSE(window_->showsWelcome());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
+  EXPECT_FALSE(frame()->result.model->schedule.empty());
+  EXPECT_LT(frame()->result.segmentation.tokens.back(), frame()->result.segmentation.tokens.front());
+  QStringList names;
+  for (int c = 0; c < window_->legend().classes(); ++c) names << window_->legend().name(c);
+  EXPECT_TRUE(names.contains(QStringLiteral("road"))) << names.join(QLatin1Char(' ')).toStdString();
+  EXPECT_FALSE(frame()->areas.empty());
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QDialog>
+#include <QDir>
+#include <QDockWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "action_registry.h"
+#include "main_window.h"
+#include "views/image_view.h"
+
+namespace mpm {
+
+inline constexpr int kPatience = 20000;
+
+/// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
+class Window : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    QDir(folder_.path()).mkpath(QStringLiteral("street"));
+    for (int i = 0; i < 40; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {320, 160}));
+    make();
+  }
+  void TearDown() override { window_.reset(); }
+
+  static cv::Mat picture(int seed, cv::Size size) {
+    cv::Mat small(7, 9, CV_8UC3), image;
+    cv::RNG(static_cast<std::uint64_t>(seed) + 1).fill(small, cv::RNG::UNIFORM, 0, 256);
+    cv::resize(small, image, size, 0, 0, cv::INTER_CUBIC);
+    return image;
+  }
+
+  virtual WindowOptions options() const {
+    WindowOptions options;
+    options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
+    options.schedule = Schedule{1, 2};
+    options.database = folder_.filePath(QStringLiteral("m.db"));
+    options.pictures = folder_.filePath(QStringLiteral("pictures"));
+    options.settings = folder_.filePath(QStringLiteral("settings.ini"));
+    options.threads = 1;
+    return options;
+  }
+  void make() { make(options()); }
+  void make(const WindowOptions& options) {
+    window_.reset();
+    window_ = std::make_unique<MainWindow>(options);
+    window_->resize(1280, 800);
+    window_->restoreDefaultLayout();
+    window_->show();
+  }
+  std::string path(const char* pattern, int i) const {
+    return folder_.filePath(QString::fromLatin1(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
+  }
+  QString file(const char* name) const { return folder_.filePath(QString::fromLatin1(name)); }
+
+  static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
+  const LiveFramePtr& frame() const { return window_->imageView()->frame(); }
+  bool runs() {
+    return wait([&] { return frame() && frame()->hasGrid(); });
+  }
+  bool openAndWait() {
+    window_->openSource(file("street"));
+    return runs();
+  }
+  void trigger(const char* id) const { window_->actions().action(QString::fromLatin1(id))->trigger(); }
+  QDockWidget* dock(const char* id) const {
+    for (QDockWidget* dock : window_->docks())
+      if (dock->objectName() == QLatin1String(id)) return dock;
+    return nullptr;
+  }
+  template <typename Dialog>
+  Dialog* dialogOf(const char* action) const {
+    trigger(action);
+    return window_->findChild<Dialog*>();
+  }
+  /// An event in the list of which `part` is a part.
+  bool told(monitor::EventKind kind, const char* part) const {
+    for (int row = 0; row < window_->events().rowCount(); ++row) {
+      const monitor::Event& event = window_->events().eventAt(row);
+      if (event.kind == kind && event.message.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+  QImage shot(QWidget* widget) const { return widget->grab().toImage(); }
+  QByteArray content(const QString& name) const {
+    QFile text(name);
+    return text.open(QIODevice::ReadOnly) ? text.readAll() : QByteArray();
+  }
+
+  QTemporaryDir folder_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+}  // namespace mpm
