@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds into build/, segments a rendered day with a ViT through OpenCV DNN with Mutual Pair Merging.
-# Root or sudo.
+# Installs what is missing, builds into build/, and shows a ViT at work in OpenCV DNN with Mutual Pair Merging on a street that
+# is rendered: live in the app where there is a display, else a day of pictures in build/quickstart. Root or sudo.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,4 +10,7 @@ cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=OFF -D
   -DMPM_WITH_LIBTORCH=OFF
 cmake --build build
 
+if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ -x build/bin/mpm-monitor ]; then
+  build/bin/mpm-monitor demo: && exit
+fi
 build/bin/mpm run --out build/quickstart
