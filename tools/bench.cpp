@@ -15,6 +15,7 @@
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/source.hpp"
+#include "night.h"
 #include "output.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -32,6 +33,7 @@ struct BenchArguments {
   std::string model, image;
   std::vector<std::string> schedules, precisions = {"fp32"}, peers;
   std::optional<Size2> input_size;
+  Night night;
   std::string attention = "plain";
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
   std::string peer_python = "python3", peer_folder = MPM_PEERS_DIR;
@@ -118,7 +120,8 @@ class InputFile {
     path_ = (fs::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()) + ".f32")).string();
     shape_ = {arguments.batch, 3, model.input.height, model.input.width};
     std::ofstream file(path_, std::ios::binary);
-    for (const cv::Mat& image : images(arguments)) write(image, model, file);
+    int number = 0;
+    for (const cv::Mat& image : images(arguments)) write(arguments.night.applied(image, number++), model, file);
     file.close();
     if (!file) throw Error("cannot write '" + path_ + "'");
   }
@@ -347,6 +350,7 @@ Verb addBench(CLI::App& mpm) {
                    "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch\ntakes its first B "
                    "images. Default: smooth colours with noise")
       ->option_text("I");
+  addNight(*verb, arguments->night);
   verb->add_option("--schedule", arguments->schedules, "May be given several times. Default: none and 2,5")
       ->check(checkSchedule)
       ->allow_extra_args(false)

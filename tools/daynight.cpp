@@ -209,14 +209,7 @@ Verb addDayNight(CLI::App& mpm) {
   verb->add_option("--night", arguments->night.gain, "Share of the light that is left by night. Default: 0.25")
       ->check(CLI::Range(1e-3, 1.0))
       ->option_text("GAIN");
-  verb->add_option("--electrons", arguments->night.electrons,
-                   "Electrons that a pixel collects for full white: fewer, more shot\nnoise. Default: 1500")
-      ->check(CLI::Range(1.0, 1e7))
-      ->option_text("N");
-  verb->add_option("--thermal", arguments->night.thermal,
-                   "Standard deviation of the thermal noise, of full white.\nDefault: 0.008")
-      ->check(CLI::Range(0.0, 1.0))
-      ->option_text("SD");
+  addNightNoise(*verb, arguments->night);
   verb->add_option("--out", arguments->folder,
                    "Write NAME_daynight.png there: the image and its merge map,\nby day above, by night below")
       ->type_name("DIR");

@@ -94,10 +94,15 @@ void handleKey(int key, ViewState& state) {
   }
 }
 
+bool isSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
 int view(const ViewArguments& arguments) {
   const std::string model = chosenModel(arguments.model);
   // Without a display Qt aborts the process, which is no way to say it.
-  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY") && !std::getenv("QT_QPA_PLATFORM"))
+  if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY") && !isSet("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
   Segmenter segmenter(model, arguments.options);
   const std::vector<cv::Vec3b> colors = classColors(segmenter.model().facts, segmenter.model().classes);
@@ -130,7 +135,8 @@ int main(int argc, char** argv) {
   app.add_option("SOURCE", arguments.source, "Image, folder, glob, video, camera (0) or address")->required();
   addModelOptions(app, arguments.model, arguments.options);
   app.footer(
-      "Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.\n\n"
+      "Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.\n"
+      "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n\n"
       "Example:\n"
       "  mpm-view 0 --model vit.onnx\n");
   try {

@@ -46,7 +46,7 @@ Channel makeTerminal() {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
-  const std::string program = std::string(MPM_BINARY_DIR) + "/mpm";
+  const std::string program = std::string(MPM_BINARY_DIR) + "/" + options.program;
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -86,7 +86,7 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
   bool first_line_seen = false;
   while (channels[0].fd >= 0 || channels[1].fd >= 0) {
     if (std::chrono::steady_clock::now() > deadline) {
-      ADD_FAILURE() << "mpm did not end within " << options.timeout_s << " s; stderr: " << result.err;
+      ADD_FAILURE() << options.program << " did not end within " << options.timeout_s << " s; stderr: " << result.err;
       ::kill(child, SIGKILL);
       break;
     }

@@ -10,6 +10,7 @@
 namespace mpm::test {
 
 struct CommandOptions {
+  std::string program = "mpm";                       ///< of this build
   std::map<std::string, std::string> environment{};  ///< on top of ours
   std::optional<std::size_t> file_size_limit{};      ///< bytes that a file may grow to: a disk that is full
   std::optional<int> signal_after_first_line{};      ///< sent once a line came on stdout
@@ -28,7 +29,7 @@ struct CommandResult {
   std::vector<nlohmann::json> jsonLines() const;
 };
 
-/// Runs `mpm ARGUMENTS...` of this build and waits for it.
+/// Runs `mpm ARGUMENTS...` of this build, or another program of it, and waits for it.
 CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options = {});
 
 /// The command failed with this exit code and one line on stderr, without escapes, that contains every part.

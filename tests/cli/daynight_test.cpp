@@ -63,6 +63,32 @@ TEST(DayNight, WritesBothMergeMapsSideBySide) {
   EXPECT_GT(cv::mean(picture.rowRange(0, 96))[1], 2 * cv::mean(picture.rowRange(96, 192))[1]);
 }
 
+TEST(DayNight, TheNoiseOfANightIsThatOfEveryVerb) {
+  const std::vector<std::string> noise = {"--night", "0.3", "--electrons", "50", "--thermal", "0.05"};
+  const auto command = [&](std::vector<std::string> arguments, std::size_t options) {
+    arguments.insert(arguments.end(), noise.begin(), noise.begin() + static_cast<std::ptrdiff_t>(options));
+    arguments.insert(arguments.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
+    return mpmCommand(arguments);
+  };
+  const CommandResult noisy = command({"run", kScene}, 6), plain = command({"run", kScene}, 2);
+  const CommandResult compared = command({"daynight", kScene}, 6);
+  ASSERT_EQ(noisy.exit_code, 0) << noisy.err;
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  double mean = 0;
+  bool differ = false;
+  for (int i = 0; i < 4; ++i) {
+    mean += noisy.jsonLines()[i]["tokens"][2].get<double>() / 4;
+    differ = differ || noisy.jsonLines()[i]["tokens"] != plain.jsonLines()[i]["tokens"];
+  }
+  EXPECT_TRUE(differ) << "more noise changes nothing";
+  EXPECT_NEAR(compared.json()["insertions"][1]["night"]["mean"], mean, 1e-9);
+  EXPECT_EQ(compared.json()["night"], (nlohmann::json{{"gain", 0.3}, {"electrons", 50}, {"thermal", 0.05}}));
+  for (const char* verb : {"run", "eval", "bench"}) {
+    expectFailure(mpmCommand({verb, "--electrons", "50"}), 2, {"--electrons", "--night"});
+    expectFailure(mpmCommand({verb, "--night", "0.3", "--thermal", "2"}), 2, {"--thermal"});
+  }
+}
+
 TEST(DayNight, RefusesWhatMakesNoSense) {
   expectFailure(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "none"}), 1, {"merges no tokens"});
   expectFailure(mpmCommand({"run", kScene, "--model", kSegmenter, "--schedule", "1,2", "--night", "1.5"}), 2,

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "mpm/default_model.hpp"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -116,6 +117,25 @@ TEST(Run, TakesImagesVideosAndGlobsTogetherAndStopsInTime) {
       mpmCommand(runArguments({folder / "g*.png", folder / "clip.avi", "--json", "--max-frames", "3"}));
   EXPECT_EQ(some.exit_code, 0);
   EXPECT_EQ(some.jsonLines().size(), 3u);
+}
+
+TEST(Run, SegmentsTheVideoOfTheDistributionWithTheDefaultModel) {
+  const std::string video = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+  if (!std::filesystem::exists(video)) GTEST_SKIP() << video << " is not there: apt install opencv-doc";
+  if (defaultModel().empty()) GTEST_SKIP() << "there is no default model";
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand({"run", video, "--max-frames", "5", "--out", folder / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto frames = result.jsonLines();
+  ASSERT_EQ(frames.size(), 5u);
+  for (const auto& frame : frames) {
+    EXPECT_LT(frame["tokens"].back(), frame["tokens"].front());
+    EXPECT_EQ(frame["source"], video);
+  }
+  const auto files = filesIn(folder / "out");
+  EXPECT_EQ(files.size(), 15u);
+  for (const std::string& file : files)
+    EXPECT_EQ(cv::imread(folder / ("out/" + file), cv::IMREAD_UNCHANGED).size(), cv::Size(768, 576)) << file;
 }
 
 TEST(Run, RunsTheFullModelToo) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The viewer as far as it goes without a display.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "mpm/version.hpp"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class View : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(std::string(MPM_BINARY_DIR) + "/mpm-view"))
+      GTEST_SKIP() << "this OpenCV has no highgui, so there is no mpm-view";
+  }
+
+  static CommandResult view(const std::vector<std::string>& arguments) {
+    return mpmCommand(arguments, {.program = "mpm-view",
+                                  .environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"QT_QPA_PLATFORM", ""}}});
+  }
+};
+
+TEST_F(View, Helps) {
+  const CommandResult help = view({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.err, "");
+  for (const char* part : {"SOURCE", "--model", "--schedule", "Keys:", "mpm-view 0"})
+    EXPECT_THAT(help.out, HasSubstr(part));
+  EXPECT_EQ(view({"--version"}).out, "mpm-view " MPM_VERSION "\n");
+}
+
+TEST_F(View, RefusesWrongUsage) {
+  expectFailure(view({}), 2, {"SOURCE", "mpm-view --help"});
+  expectFailure(view({"a.png", "--wings"}), 2, {"--wings", "mpm-view --help"});
+  expectFailure(view({"a.png", "--schedule", "5,2"}), 2, {"--schedule", "increasing"});
+}
+
+TEST_F(View, WithoutADisplaySaysSo) {
+  expectFailure(view({"a.png", "--model", kSegmenter}), 1, {"no display", "mpm run --out DIR"});
+}
+
+}  // namespace
+}  // namespace mpm::test
