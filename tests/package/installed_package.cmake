@@ -8,7 +8,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefi
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${prefix}
   -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" OUTPUT_QUIET ${run})
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
-execute_process(COMMAND ${SCRATCH}/build/consumer ${run})
+execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
@@ -17,4 +17,4 @@ execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
 separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
 execute_process(COMMAND ${COMPILER} -std=c++20 ${CONSUMER}/main.cpp -o ${SCRATCH}/by_pkg_config ${flags}
   -Wl,-rpath,${prefix}/${LIBDIR} ${run})
-execute_process(COMMAND ${SCRATCH}/by_pkg_config ${run})
+execute_process(COMMAND ${SCRATCH}/by_pkg_config ${MODEL} ${run})
