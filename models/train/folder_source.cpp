@@ -13,8 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *kTraining = "training", *kValidation = "validation";
+
 struct Pair {
   std::string image, labels;
+  bool from_one = false;  ///< 0 is everything else and 1 the first class
 };
 
 std::map<std::string, std::string> filesByStem(const fs::path& folder) {
@@ -26,13 +29,23 @@ std::map<std::string, std::string> filesByStem(const fs::path& folder) {
   return files;
 }
 
-std::vector<Pair> pairsOf(const std::string& folder) {
-  const auto images = filesByStem(fs::path(folder) / "images"), labels = filesByStem(fs::path(folder) / "labels");
+/// ADE20K as it comes: images/PART/NAME.jpg and annotations/PART/NAME.png, parts training and validation.
+bool holdsAde20k(const fs::path& folder, const char* part) {
+  std::error_code status;
+  return fs::is_directory(folder / "annotations" / part, status);
+}
+
+std::vector<Pair> pairsOf(const fs::path& folder, const char* part) {
+  const bool ade20k = holdsAde20k(folder, part);
+  const fs::path inside = ade20k ? part : "";
+  const auto images = filesByStem(folder / "images" / inside);
+  const auto labels = filesByStem(folder / (ade20k ? "annotations" : "labels") / inside);
   std::vector<Pair> pairs;
   for (const auto& [stem, image] : images)
-    if (const auto found = labels.find(stem); found != labels.end()) pairs.push_back({image, found->second});
+    if (const auto found = labels.find(stem); found != labels.end()) pairs.push_back({image, found->second, ade20k});
   if (pairs.empty())
-    throw Error("'" + folder + "' holds no pairs: it needs images/NAME.jpg (or .png) and labels/NAME.png");
+    throw Error("'" + folder.string() +
+                "' holds no pairs: it needs images/NAME.jpg (or .png) and labels/NAME.png, or the folders of ADE20K");
   return pairs;
 }
 
@@ -41,12 +54,18 @@ class FolderSource : public SampleSource {
   FolderSource(const FolderOptions& folder, const AugmentationOptions& augmentation, std::uint64_t seed, int ignore)
       : classes_(folder.classes), augmentation_(augmentation), seed_(seed), ignore_(ignore) {
     if (classes_.empty()) throw Error("a folder of images needs a list of classes: name one with --classes");
-    const std::vector<Pair> pairs = pairsOf(folder.training);
-    if (!folder.validation.empty()) {
+    const std::vector<Pair> pairs = pairsOf(folder.training, kTraining);
+    const bool own = folder.validation.empty() && holdsAde20k(folder.training, kValidation);
+    if (own || !folder.validation.empty()) {
       training_ = pairs;
-      held_out_ = pairsOf(folder.validation);
-      return;
+      held_out_ = pairsOf(own ? folder.training : folder.validation, kValidation);
     }
+    const bool from_one = pairs.front().from_one || (!held_out_.empty() && held_out_.front().from_one);
+    if (from_one && ignore_ < static_cast<int>(classes_.size()))
+      throw Error("'" + folder.training +
+                  "' has the layout of ADE20K, whose label 0 is ignored: give --ignore a "
+                  "label that is no class, 255");
+    if (!held_out_.empty()) return;
     for (std::size_t i = 0; i < pairs.size(); ++i) (i % 10 == 9 ? held_out_ : training_).push_back(pairs[i]);
     if (held_out_.empty())
       throw Error("'" + folder.training +
@@ -94,14 +113,20 @@ class FolderSource : public SampleSource {
       throw Error("the label map '" + pair.labels + "' is not an 8-bit grey image of class indices");
     if (sample.labels.size() != sample.image.size())
       throw Error("'" + pair.labels + "' and its image are of different sizes");
-    const auto classes = static_cast<std::uint8_t>(classes_.size());
-    const cv::Mat unknown = (sample.labels >= classes) & (sample.labels != ignore_);
+    const auto classes = static_cast<int>(classes_.size());
+    const cv::Mat unknown = (sample.labels >= classes + (pair.from_one ? 1 : 0)) & (sample.labels != ignore_);
     if (cv::countNonZero(unknown) > 0) {
       double label = 0;
       cv::minMaxLoc(sample.labels, nullptr, &label, nullptr, nullptr, unknown);
       throw Error("'" + pair.labels + "' holds the label " + std::to_string(static_cast<int>(label)) +
                   ", but there are " + std::to_string(classes) + " classes and " + std::to_string(ignore_) +
                   " is ignored");
+    }
+    if (pair.from_one) {
+      cv::Mat moved(1, 256, CV_8U);
+      for (int label = 0; label < 256; ++label)
+        moved.at<std::uint8_t>(label) = static_cast<std::uint8_t>(label == 0 || label == ignore_ ? ignore_ : label - 1);
+      cv::LUT(sample.labels, moved, sample.labels);
     }
     return sample;
   }

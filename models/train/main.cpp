@@ -39,6 +39,8 @@ constexpr const char* kNotes =
     "  mpm-train --out large --init street/checkpoint.safetensors --size 640x448 --lr 2e-4 --steps 4000\n"
     "  mpm-train --out camera --data camera/train --classes classes.json \\\n"
     "            --init street/checkpoint.safetensors --lr 3e-4 --steps 3000\n\n"
+    "--data takes images/ with labels/, or ADE20K as it comes: images/ and annotations/ with training/ and\n"
+    "validation/ in each, where label 0 is ignored and 1 is the first class.\n"
     "classes.json: [{\"name\": \"road\", \"color\": \"#804080\"}, ...], or the .json beside any model.\n"
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
     "2 wrong usage, 130 stopped with the run saved.";

@@ -58,6 +58,44 @@ TEST(FolderSource, HoldsOutAFolderOfItsOwn) {
   EXPECT_EQ(source->heldOut(4, {16, 16}).labels.size(), cv::Size(16, 16));
 }
 
+/// images/PART and annotations/PART of `count` shapes from number `first`: the class plus one, a corner of 0.
+void writeAde20k(const std::string& folder, const std::string& part, int first, int count) {
+  for (const char* kind : {"/images/", "/annotations/"}) std::filesystem::create_directories(folder + kind + part);
+  for (int i = first; i < first + count; ++i) {
+    const Sample sample = test::shapes(i, kSize);
+    cv::Mat labels = sample.labels + 1;
+    labels(cv::Rect(0, 0, 5, 5)) = 0;
+    cv::imwrite(folder + "/images/" + part + "/" + std::to_string(i) + ".png", sample.image);
+    cv::imwrite(folder + "/annotations/" + part + "/" + std::to_string(i) + ".png", labels);
+  }
+}
+
+TEST(FolderSource, KnowsAde20kByItsFolders) {
+  const TemporaryFolder folder;
+  const std::string data = folder / "ade";
+  writeAde20k(data, "training", 0, 2);
+  writeAde20k(data, "validation", 7, 3);
+  const auto source = open(data);
+  ASSERT_EQ(source->heldOutCount(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const Sample truth = test::shapes(7 + i, kSize), sample = source->heldOut(i, kSize);
+    EXPECT_EQ(cv::norm(sample.image, truth.image, cv::NORM_INF), 0);
+    const cv::Rect corner(0, 0, 5, 5);
+    EXPECT_EQ(cv::norm(sample.labels(corner), cv::Mat(5, 5, CV_8U, cv::Scalar(kIgnore)), cv::NORM_INF), 0);
+    truth.labels(corner) = kIgnore;
+    EXPECT_EQ(cv::norm(sample.labels, truth.labels, cv::NORM_INF), 0) << "class 1 of the file is class 0";
+  }
+  EXPECT_EQ(source->trainingChunk(0, kSize).at(0).labels.size(), cv::Size(48, 32));
+
+  test::writeShapes(folder / "own", 4, kSize);
+  EXPECT_EQ(open(data, folder / "own")->heldOutCount(), 4) << "a folder that is named comes first";
+  EXPECT_EQ(open(folder / "own", data)->heldOutCount(), 3);
+
+  cv::imwrite(data + "/annotations/validation/7.png", cv::Mat(32, 48, CV_8U, cv::Scalar(4)));
+  EXPECT_MPM_ERROR((open(data)->heldOut(0, kSize)), "label 4");
+  EXPECT_MPM_ERROR((openFolder({data, "", test::kShapeClasses}, nothing(), 1, 2)), "ADE20K");
+}
+
 TEST(FolderSource, NamesWhatIsWrong) {
   const TemporaryFolder folder;
   EXPECT_MPM_ERROR((open(folder / "none")), "none");
