@@ -2,11 +2,12 @@
 #pragma once
 
 #include <QApplication>
+#include <QStringList>
 
 namespace mpm {
 
-/// The application with a watchdog over its own thread: how long each event kept the user waiting. Time that the
-/// machine gave to other programs does not count, time spent blocked does.
+/// The application with a watchdog over its own thread: how long each event kept the user waiting, computing or
+/// blocked. Time that the machine gave to other programs does not count.
 class Application : public QApplication {
   Q_OBJECT
  public:
@@ -18,16 +19,21 @@ class Application : public QApplication {
 
   int slowEvents() const { return slow_; }
   double longestMs() const { return longest_; }
-  QString slowest() const { return slowest_; }
+  /// The first of the slow events: "27.1 ms (25.0 computing): Paint of mpm::TimeChart".
+  const QStringList& slowList() const { return slow_list_; }
   void resetWatchdog();
 
  private:
-  double spentMs() const;
+  struct Times {
+    double spent = 0, computing = 0;  // ms
+    long pauses = 0;                  // how often the thread waited for something of its own accord
+  };
+  Times now() const;
   int schedstat_ = -1;
   int depth_ = 0;
   int slow_ = 0;
   double longest_ = 0;
-  QString slowest_;
+  QStringList slow_list_;
 };
 
 }  // namespace mpm

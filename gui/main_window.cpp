@@ -61,9 +61,11 @@ QString quoted(const QString& text) {
 
 }  // namespace
 
-MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWindow(parent), options_(options) {
-  settings_ = options.settings.isEmpty() ? std::make_unique<QSettings>()
-                                         : std::make_unique<QSettings>(options.settings, QSettings::IniFormat);
+MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
+    : QMainWindow(parent), options_(options), settings_(options.settings) {
+  const auto settings = openSettings(options.settings);
+  recents_ = loadRecents(*settings);
+  font_percent_ = settings->value(QStringLiteral("font"), 100).toInt();
   setAcceptDrops(true);
   setWindowTitle(tr("MPM Monitor"));
   const QSize screen =
@@ -71,10 +73,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
   resize(std::min(1280, screen.width()), std::min(800, screen.height()));
   setMinimumSize(480, 320);
   pictures_ = std::make_unique<PictureStore>(options.pictures);
-  keep_ = loadKeepOptions(*settings_);
+  keep_ = loadKeepOptions(*settings);
   pictures_->setRetention(keep_.picture_days, keep_.free_mb);
-  night_ = loadNightRule(*settings_);
-  alarms_ = loadAlarms(*settings_);
+  night_ = loadNightRule(*settings);
+  alarms_ = loadAlarms(*settings);
 
   makeActions();
   makeCentral();
@@ -93,13 +95,13 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent) : QMainWin
   wire();
   history_.setDatabase(options.database);
   day_night_->setRule(night_);
-  welcome_->setRecents(loadRecents(*settings_));
+  welcome_->setRecents(recents_);
   refreshPaint();
   refreshStep();
   tick();
-  if (settings_->contains(QStringLiteral("geometry"))) {
-    restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray());
-    restoreState(settings_->value(QStringLiteral("layout")).toByteArray());
+  if (settings->contains(QStringLiteral("geometry"))) {
+    restoreGeometry(settings->value(QStringLiteral("geometry")).toByteArray());
+    restoreState(settings->value(QStringLiteral("layout")).toByteArray());
   }
 }
 
@@ -229,10 +231,11 @@ monitor::AlarmOptions MainWindow::alarmsOfModel() const {
 void MainWindow::remember() {
   if (!live_->isOpen()) return;
   const QString shown = QString::fromStdString(live_->sourceName()), model = QString::fromStdString(live_->model());
-  rememberRecent(*settings_, {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown,
-                              model.isEmpty() ? model : QFileInfo(model).absoluteFilePath(),
-                              model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
-                              QDateTime::currentDateTime()});
+  recents_ = remembered(recents_, {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown,
+                                   model.isEmpty() ? model : QFileInfo(model).absoluteFilePath(),
+                                   model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
+                                   QDateTime::currentDateTime()});
+  settings_.change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
 void MainWindow::openRecent(const Recent& recent) {
@@ -254,9 +257,8 @@ void MainWindow::openRecent(const Recent& recent) {
 }
 
 void MainWindow::resumeLast() {
-  const auto recents = loadRecents(*settings_);
-  if (recents.isEmpty()) return showNotice(tr("Nothing was watched yet: choose a source"));
-  openRecent(recents.front());
+  if (recents_.isEmpty()) return showNotice(tr("Nothing was watched yet: choose a source"));
+  openRecent(Recent(recents_.front()));  // a copy: opening it puts it in front
 }
 
 void MainWindow::openSource(const QString& asked) {
@@ -296,7 +298,7 @@ void MainWindow::closeSource() {
   image_->setBanner({});
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
-  welcome_->setRecents(loadRecents(*settings_));
+  welcome_->setRecents(recents_);
   stack_->setCurrentWidget(welcome_);
   tick();
 }
@@ -626,7 +628,7 @@ void MainWindow::askNight() {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
     night_ = rule;
-    save(*settings_, rule);
+    settings_.change([rule](QSettings& settings) { save(settings, rule); });
     day_night_->setRule(rule);
     live_->setNightRule(rule);
   });
@@ -642,7 +644,7 @@ void MainWindow::askAlarms() {
     const auto areas = alarms_.areas;
     alarms_ = alarms;
     if (!known) alarms_.areas = areas;  // could not be asked for before there is a model
-    save(*settings_, alarms_);
+    settings_.change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
     live_->setAlarms(alarmsOfModel());
   });
   dialog->open();
@@ -653,7 +655,7 @@ void MainWindow::askKeep() {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
     keep_ = keep;
-    save(*settings_, keep);
+    settings_.change([keep](QSettings& settings) { save(settings, keep); });
     pictures_->setRetention(keep.picture_days, keep.free_mb);
     live_->setRetention(keep.sample_days, keep.database_mb);
   });
@@ -674,13 +676,9 @@ void MainWindow::showAbout() {
   box->open();
 }
 
-int MainWindow::setting(const char* name, int otherwise) const {
-  return settings_->value(QString::fromLatin1(name), otherwise).toInt();
-}
-
 void MainWindow::setDark(bool dark) {
-  applyLook(dark ? darkTheme() : lightTheme(), setting("font", 100));
-  settings_->setValue(QStringLiteral("dark"), dark);
+  applyLook(dark ? darkTheme() : lightTheme(), font_percent_);
+  settings_.set(QStringLiteral("dark"), dark);
   const QSignalBlocker quiet(actions_->action(QStringLiteral("dark")));
   actions_->action(QStringLiteral("dark"))->setChecked(dark);
   refreshPaint();
@@ -689,13 +687,14 @@ void MainWindow::setDark(bool dark) {
 }
 
 void MainWindow::setFontPercent(int percent) {
-  settings_->setValue(QStringLiteral("font"), std::clamp(percent, 70, 220));
-  applyLook(theme(), setting("font", 100));
+  font_percent_ = std::clamp(percent, 70, 220);
+  settings_.set(QStringLiteral("font"), font_percent_);
+  applyLook(theme(), font_percent_);
   font_changed_();
 }
 
 void MainWindow::setLanguage(const QString& language) {
-  settings_->setValue(QStringLiteral("language"), language);
+  settings_.set(QStringLiteral("language"), language);
   showNotice(tr("The language changes when the program starts the next time"));
 }
 
@@ -717,8 +716,8 @@ QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
-  settings_->setValue(QStringLiteral("layout"), saveState());
+  settings_.set(QStringLiteral("geometry"), saveGeometry());
+  settings_.set(QStringLiteral("layout"), saveState());
   event->accept();
 }
 

@@ -14,13 +14,13 @@
 #include "models/patch_selection.h"
 #include "models/picture_store.h"
 #include "models/recents.h"
+#include "models/settings_writer.h"
 #include "views/settings_dialogs.h"
 
 class QComboBox;
 class QDockWidget;
 class QLabel;
 class QPlainTextEdit;
-class QSettings;
 class QSlider;
 class QSplitter;
 class QStackedWidget;
@@ -152,7 +152,6 @@ class MainWindow : public QMainWindow {
   void askKeep();
   void setLanguage(const QString& language);
   LiveOptions liveOptions(const QString& source) const;
-  int setting(const char* name, int otherwise) const;
   void raiseDock(const QString& id);
   void askNight();
   void askAlarms();
@@ -162,7 +161,9 @@ class MainWindow : public QMainWindow {
   QDockWidget* dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
 
   WindowOptions options_;
-  std::unique_ptr<QSettings> settings_;
+  SettingsWriter settings_;
+  QVector<Recent> recents_;
+  int font_percent_ = 100;
   LegendModel legend_;
   EventsModel events_;
   PatchSelection selection_;

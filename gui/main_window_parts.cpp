@@ -141,8 +141,8 @@ void MainWindow::makeActions() {
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) {
      setDark(on);
    })->setIcon(icon(Glyph::kTheme));
-  a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(setting("font", 100) + 10); });
-  a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFontPercent(setting("font", 100) - 10); });
+  a.add(view, "larger", tr("&Larger text"), tr("Ctrl++"), [this] { setFontPercent(font_percent_ + 10); });
+  a.add(view, "smaller", tr("&Smaller text"), tr("Ctrl+-"), [this] { setFontPercent(font_percent_ - 10); });
   a.add(view, "english", tr("English"), tr("Ctrl+Alt+E"), [this] { setLanguage(QStringLiteral("en")); });
   a.add(view, "french", tr("Français"), tr("Ctrl+Alt+F"), [this] { setLanguage(QStringLiteral("fr")); });
   a.addToggle(view, "fullscreen", tr("&Full screen"), tr("F11"), false,

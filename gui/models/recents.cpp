@@ -28,21 +28,23 @@ QVector<Recent> loadRecents(QSettings& settings) {
   return result;
 }
 
-void rememberRecent(QSettings& settings, const Recent& added) {
-  Recent recent = added;
-  recent.source = QString::fromStdString(withoutCredentials(added.source.toStdString()));
-  QVector<Recent> all = loadRecents(settings);
-  all.removeIf([&](const Recent& other) { return other.source == recent.source; });
-  all.prepend(recent);
-  if (all.size() > kMostRecents) all.resize(kMostRecents);
+QVector<Recent> remembered(QVector<Recent> recents, Recent recent) {
+  recent.source = QString::fromStdString(withoutCredentials(recent.source.toStdString()));
+  recents.removeIf([&](const Recent& other) { return other.source == recent.source; });
+  recents.prepend(recent);
+  if (recents.size() > kMostRecents) recents.resize(kMostRecents);
+  return recents;
+}
+
+void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
   settings.remove(QStringLiteral("recent"));
-  settings.beginWriteArray(QStringLiteral("recent"), static_cast<int>(all.size()));
-  for (int i = 0; i < all.size(); ++i) {
+  settings.beginWriteArray(QStringLiteral("recent"), static_cast<int>(recents.size()));
+  for (int i = 0; i < recents.size(); ++i) {
     settings.setArrayIndex(i);
-    settings.setValue(QStringLiteral("source"), all[i].source);
-    settings.setValue(QStringLiteral("model"), all[i].model);
-    settings.setValue(QStringLiteral("schedule"), all[i].schedule);
-    settings.setValue(QStringLiteral("last"), all[i].last);
+    settings.setValue(QStringLiteral("source"), recents[i].source);
+    settings.setValue(QStringLiteral("model"), recents[i].model);
+    settings.setValue(QStringLiteral("schedule"), recents[i].schedule);
+    settings.setValue(QStringLiteral("last"), recents[i].last);
   }
   settings.endArray();
 }

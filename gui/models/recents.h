@@ -21,8 +21,9 @@ struct Recent {
 
 inline constexpr int kMostRecents = 8;
 QVector<Recent> loadRecents(QSettings& settings);
-/// Puts `recent` in front; one entry per source.
-void rememberRecent(QSettings& settings, const Recent& recent);
+void saveRecents(QSettings& settings, const QVector<Recent>& recents);
+/// With `recent` in front, without its credentials; one entry per source.
+QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
 enum class SourceKind { kDemo, kCamera, kVideo, kFolder, kAddress, kPipeline };
 SourceKind sourceKind(const QString& source);

@@ -120,6 +120,7 @@ QPushButton:pressed { background: %hover; }
 QPushButton:checked { background: %accent; color: %on_accent; border-color: %accent; }
 QPushButton:disabled { color: %muted; background: %window; }
 QPushButton[primary="true"] { background: %accent; color: %on_accent; border-color: %accent; font-weight: 600; }
+QPushButton[roomy="true"] { padding-top: 11px; padding-bottom: 11px; }
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QDateTimeEdit, QPlainTextEdit {
   border: 1px solid %border; border-radius: 6px; padding: 4px 6px; background: %field; color: %text;
   selection-background-color: %accent; selection-color: %on_accent; }

@@ -237,7 +237,7 @@ void applyLook(const Theme& look, int font_percent) {
   font.setPointSizeF(desktop.pointSizeF() * font_percent / 100.0);
   if (QApplication::style()->name().compare(QLatin1String("fusion"), Qt::CaseInsensitive) != 0)
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
-  QApplication::setFont(font);
+  if (QApplication::font() != font) QApplication::setFont(font);  // each of these asks every widget
   QApplication::setPalette(look.palette());
   qApp->setStyleSheet(look.styleSheet());
 }

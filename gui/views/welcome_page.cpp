@@ -47,11 +47,11 @@ class Emblem : public QWidget {
 
 WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   auto* content = new QWidget(this);
-  auto* title = new QLabel(tr("Watch a place, see what a transformer can merge"), content);
-  QFont large = title->font();
-  large.setPointSizeF(large.pointSizeF() * 1.7);
-  large.setBold(true);
-  title->setFont(large);
+  const QString headline = tr("Watch a place, see what a transformer can merge");
+  // Rich text is as much larger than the font as it says, whatever the font becomes.
+  auto* title = new QLabel(
+      QStringLiteral("<span style='font-size: xx-large; font-weight: 700'>%1</span>").arg(headline), content);
+  title->setAccessibleName(headline);
   title->setWordWrap(true);
   auto* text =
       mutedLabel(tr("A vision transformer cuts each picture into patches. Mutual Pair Merging joins patches that "
@@ -62,8 +62,8 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
 
   auto* demo = new QPushButton(icon(Glyph::kDemo), tr("Try the demo"), content);
   demo->setProperty("primary", true);
+  demo->setProperty("roomy", true);
   demo->setIcon(QIcon());
-  demo->setMinimumHeight(demo->fontMetrics().height() * 2 + 8);
   demo->setToolTip(tr("A rendered street by day and night, with a model that knows it"));
   demo_ = demo;
   connect(demo, &QPushButton::clicked, this, &WelcomePage::demoRequested);
@@ -78,7 +78,7 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   int i = 0;
   for (const auto& [kind, glyph, name] : kinds) {
     auto* button = new QPushButton(icon(glyph), name, content);
-    button->setMinimumHeight(button->fontMetrics().height() * 2 + 4);
+    button->setProperty("roomy", true);
     connect(button, &QPushButton::clicked, this, [this, kind = kind] { emit kindRequested(kind); });
     grid->addWidget(button, i / 2, i % 2);
     ++i;

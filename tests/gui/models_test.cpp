@@ -124,11 +124,11 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("s.ini")), QSettings::IniFormat);
   const QDateTime now = QDateTime::fromSecsSinceEpoch(1000);
-  rememberRecent(settings,
-                 {QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"), now});
-  for (int i = 0; i < 20; ++i) rememberRecent(settings, {QStringLiteral("video%1.avi").arg(i), {}, {}, now});
-  rememberRecent(settings,
-                 {QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"), now});
+  const Recent camera{QStringLiteral("rtsp://anna:geheim@camera/1"), QStringLiteral("m.onnx"), QStringLiteral("2,5"),
+                      now};
+  QVector<Recent> watched = remembered({}, camera);
+  for (int i = 0; i < 20; ++i) watched = remembered(watched, {QStringLiteral("video%1.avi").arg(i), {}, {}, now});
+  saveRecents(settings, remembered(watched, camera));
   settings.sync();
   const auto recents = loadRecents(settings);
   ASSERT_EQ(recents.size(), kMostRecents);

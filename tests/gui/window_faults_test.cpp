@@ -264,11 +264,12 @@ TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
     return !text.contains(QStringLiteral("Samples, Day: 0")) || !text.contains(QStringLiteral("Samples, Night: 0"));
   })) << window_->dayNightPanel()->text().toStdString();
   QSignalSpy charts(&window_->history(), &History::chartReady);
-  QTest::qWait(2500);
-  EXPECT_EQ(charts.count(), 0) << "nobody sees it";
+  QTest::qWait(7000);
+  EXPECT_LE(charts.count(), 1) << "nobody sees it: but for the question that came with the source";
+  charts.clear();
   dock("chart")->show();
   dock("chart")->raise();
-  EXPECT_TRUE(wait([&] { return charts.count() > 0; })) << "and the chart when it is seen again";
+  EXPECT_TRUE(wait([&] { return charts.count() >= 2; })) << "and the chart when it is seen again";
 }
 
 TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
