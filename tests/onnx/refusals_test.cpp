@@ -297,16 +297,22 @@ TEST_F(Refusal, GraphsWithoutWhatAGraphHas) {
     builder.save(path);
     EXPECT_MPM_ERROR(convertModel(path, options), part);
   };
-  const auto named = [](onnx::GraphProto& graph, const std::string& name) { graph.mutable_output(0)->set_name(name); };
   expectWhole([](onnx::GraphProto& graph) { graph.add_sparse_initializer(); }, "sparse initialisers");
   expectWhole([](onnx::GraphProto& graph) { graph.clear_input(); }, "the graph has no input, expected an image");
   expectWhole([](onnx::GraphProto& graph) { graph.clear_output(); }, "the graph has no output");
   expectWhole([](onnx::GraphProto& graph) { graph.add_output()->set_name(constant(graph, {2}, 1)); },
               "does not depend on the image");
   expectWhole(
-      [&](onnx::GraphProto& graph) {
+      [](onnx::GraphProto& graph) {
+        onnx::NodeProto& dropout = insertBehind(graph, "features", "Dropout");
+        *dropout.add_output() = "mask";
+        graph.add_output()->set_name("mask");
+      },
+      "output 'mask' is made by nothing that runs at inference");
+  expectWhole(
+      [](onnx::GraphProto& graph) {
         graph.mutable_node(graph.node_size() - 1)->set_output(0, "merge_map");
-        named(graph, "merge_map");
+        graph.mutable_output(0)->set_name("merge_map");
       },
       "an output 'merge_map', a name that the converted net needs itself");
 }
@@ -549,6 +555,14 @@ const HeadCase kHeads[] = {
        odd(g, "ReduceMean", {"features"}, {{"axes", std::vector<long>{2}}});
      },
      "a mean over other axes than those of a map"},
+    {"MaskOfADropout",
+     [](GraphBuilder& g) {
+       const std::string mask = GraphBuilder::other(g.node("Dropout", {"features"}, {}, 2), 1);
+       const std::string weight =
+           g.weights("w", {2, TinyVit::kDim, 3, 3}, std::vector<double>(2 * TinyVit::kDim * 9, 1));
+       odd(g, "Conv", {mapOf(g), weight, mask}, {{"kernel_shape", kThree}});
+     },
+     "an input that nothing makes"},
     {"OtherOp", [](GraphBuilder& g) { odd(g, "Softplus", {"features"}); }, "the op Softplus"},
     {"ActivationOfTheEncoder", [](GraphBuilder& g) { odd(g, "Gelu", {"features"}); },
      "the activation gelu_erf outside the encoder", 20},

@@ -235,6 +235,11 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   if (!kept.empty() && plan_.retargeted) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
+  const auto known = [&](int value, const Node& reader) {  // the mask of a Dropout, say, is gone
+    const auto found = made.find(value);
+    if (found == made.end()) refuse(reader, "an input that nothing makes", kStock);
+    return found->second;
+  };
   for (const Node* node : kept) {
     requireStock(*node);
     one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
@@ -245,9 +250,9 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
       inputs.push_back(
           value < 0  ? std::string()
           : constant ? net_.constant("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : made.at(value));
+                     : known(value, *node));
     }
-    if (node->domain == kCanonical) inputs.push_back(made.at(node->inputs[0]));
+    if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
     if (node->outputs.size() == 1) {
       made[node->outputs[0]] = stockNode(*node, inputs, nameFor(node->outputs[0]));
       continue;
@@ -261,6 +266,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     net_.copy(*node->proto, inputs, results);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
     Shape shape = graph_.shape(outputs[i]) ? *graph_.shape(outputs[i]) : Shape{};
     if (plan_.retargeted && shape.size() == 3) {
       const Embedding& embedding = trunk_.embedding;
