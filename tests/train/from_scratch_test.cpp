@@ -84,9 +84,7 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
   RecordProperty("loss", std::to_string(first) + " -> " + std::to_string(last));
   EXPECT_LT(last, 0.85 * first);
 
-  ConvertOptions without_merging;
-  without_merging.schedule = Schedule{};
-  convertFile(folder / "run/street.onnx", folder / "converted.onnx", without_merging);
+  convertFile(folder / "run/street.onnx", folder / "converted.onnx", {.schedule = Schedule{}});
   const Checkpoint checkpoint = readCheckpoint(folder / "run/checkpoint.safetensors");
   LearnerOptions options;
   options.network = checkpoint.recipe.networkConfig(9);

@@ -40,9 +40,9 @@ struct Size2 {
 /// Everything the converter may be told. The defaults are the paper's.
 struct ConvertOptions {
   /// nullopt: {2, 5} for a plain ViT; whatever it was converted with for a converted one.
-  std::optional<Schedule> schedule;
+  std::optional<Schedule> schedule = {};
   /// nullopt: the size in the graph, else the one in the JSON beside it. Both sides multiples of the patch.
-  std::optional<Size2> input_size;
+  std::optional<Size2> input_size = {};
   Attention attention = Attention::kPlain;
   Output output = Output::kLabels;
   Precision precision = Precision::kFp32;
