@@ -11,7 +11,7 @@ namespace mpm {
 class Application : public QApplication {
   Q_OBJECT
  public:
-  static constexpr double kPatienceMs = 16;
+  static constexpr double kPatienceMs = 16;  ///< of computing; a wait counts when a person can feel it
 
   Application(int& argc, char** argv);
   ~Application() override;

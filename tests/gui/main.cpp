@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "application.h"
+#include "views/look.h"
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
@@ -9,5 +10,6 @@ int main(int argc, char** argv) {
   mpm::Application app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("mpm-test"));
   QLocale::setDefault(QLocale::c());
+  mpm::applyLook(mpm::lightTheme(), 100);  // as the program: Fusion's own gradients wait for a pool of threads
   return RUN_ALL_TESTS();
 }
