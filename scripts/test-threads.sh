@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The programs whose threads talk to each other (layers in nets of several threads, pipeline, capture, store, alarms)
-# under ThreadSanitizer. Arguments go to ctest.
+# What has threads of ours (kernels, merging, layers in nets of several threads, pipeline, capture, store, alarms) under
+# ThreadSanitizer. Arguments go to ctest.
 set -eu
 cd "$(dirname "$0")/.."
 
 sh packages/install.sh
 cmake --preset tsan
-cmake --build --preset tsan --target merging_test layers_test pipeline_test monitor_test
-# ThreadSanitizer does not know the barriers of the OpenMP runtime, which was not built for it: one thread inside a
-# kernel, as many as ever around it.
-OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp halt_on_error=0 second_deadlock_stack=1" \
-  ctest --preset tsan --tests-regex '^(merging|layers|pipeline|monitor)\.' "$@"
+cmake --build --preset tsan --target kernels_test merging_test layers_test pipeline_test monitor_test
+# ThreadSanitizer does not know the barriers of the OpenMP runtime and of OpenCV's pool, which were not built for it: one
+# thread inside a loop of theirs, as many as ever around it.
+OMP_NUM_THREADS=1 OPENCV_FOR_THREADS_NUM=1 TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp halt_on_error=0 second_deadlock_stack=1" \
+  ctest --preset tsan --tests-regex '^(kernels|merging|layers|pipeline|monitor)\.' --exclude-regex CamVid "$@"
