@@ -1375,6 +1375,14 @@ En orange : la classe diffère</translation>
         <translation>Pas de carte de fusion pour cette image</translation>
     </message>
     <message>
+        <source>Each cell is one token: a patch that the network works on.</source>
+        <translation>Chaque case est un jeton : un carreau sur lequel le réseau travaille.</translation>
+    </message>
+    <message>
+        <source>Each cell is one token: patches that look alike to the network were averaged, and from this block on it works on the cells alone.</source>
+        <translation>Chaque case est un jeton : les carreaux qui se ressemblent pour le réseau ont été moyennés, et à partir de ce bloc il ne travaille plus que sur les cases.</translation>
+    </message>
+    <message>
         <source>1 patch</source>
         <translation>1 carré</translation>
     </message>

@@ -73,6 +73,22 @@ void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
     }
   }
   if (coloring_ != MergeColoring::kMean) paintKey(painter);
+  paintMeaning(painter, picture);
+}
+
+// Says above the picture what the cells are, where a window leaves the room.
+void MergeView::paintMeaning(QPainter& painter, const QRectF& picture) {
+  const QString meaning =
+      shown_step_ == 0 ? tr("Each cell is one token: a patch that the network works on.")
+                       : tr("Each cell is one token: patches that look alike to the network were averaged, and from "
+                            "this block on it works on the cells alone.");
+  QRect above(0, 0, width(), static_cast<int>(picture.top()));
+  if (!banner().isEmpty()) return;
+  above.adjust(16, 8, -16, -8);
+  const QRect needed = fontMetrics().boundingRect(above, Qt::AlignCenter | Qt::TextWordWrap, meaning);
+  if (!above.contains(needed)) return;
+  painter.setPen(theme().on_canvas);
+  painter.drawText(above, Qt::AlignCenter | Qt::TextWordWrap, meaning);
 }
 
 void MergeView::paintKey(QPainter& painter) {

@@ -27,6 +27,7 @@ class MergeView : public PictureView {
  private:
   void refresh();
   void paintKey(QPainter& painter);
+  void paintMeaning(QPainter& painter, const QRectF& picture);
 
   MergeColoring coloring_ = MergeColoring::kMean;
   std::vector<QRgb> fill_;

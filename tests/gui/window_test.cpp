@@ -469,6 +469,36 @@ TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
   EXPECT_GT(insides, 0);
 }
 
+// Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
+TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
+  ASSERT_TRUE(openAndWait());
+  trigger("pause");
+  QTest::qWait(300);
+  MergeView* view = window_->mergeView();
+  const auto above = [&](QSize size) {
+    QImage picture(size, QImage::Format_RGB32);
+    const QSize before = view->size();
+    view->resize(size);
+    view->render(&picture);
+    const int top = static_cast<int>(view->viewport().pictureRect().top());
+    view->resize(before);
+    return picture.copy(0, 0, size.width(), std::max(top, 1));
+  };
+  const auto isOneColour = [](const QImage& image) {
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = 0; x < image.width(); ++x)
+        if (image.pixel(x, y) != image.pixel(0, 0)) return false;
+    return true;
+  };
+  const QImage merged = above({360, 700});
+  ASSERT_GT(merged.height(), 100);
+  EXPECT_FALSE(isOneColour(merged));
+  EXPECT_TRUE(isOneColour(above({360, 280})));
+  trigger("previous_insertion");
+  trigger("previous_insertion");
+  EXPECT_NE(above({360, 700}), merged);
+}
+
 TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
   ASSERT_TRUE(openAndWait());
   trigger("pause");
