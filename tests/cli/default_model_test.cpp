@@ -65,15 +65,20 @@ TEST(ShippedModel, SeesWhatIsTrue) {
   const auto info = mpmCommand({"info", "--json"}).json();
   EXPECT_EQ(info["path"], model);
   EXPECT_FALSE(info["converted"]);
-  const CommandResult result =
-      mpmCommand({"eval", "demo:street?seed=11..12&start=2026-09-20T00:00&step=43200&frames=2", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto scores = result.json();
-  EXPECT_EQ(scores["day"]["images"], 2);
-  EXPECT_EQ(scores["night"]["images"], 2);
-  EXPECT_GT(scores["day"]["miou"], 45);
-  EXPECT_GT(scores["night"]["miou"], 35);
-  EXPECT_LT(scores["tokens_mean"].back(), 0.75 * scores["tokens_mean"][0].get<double>());
+  const auto scoresOf = [](const char* schedule) {
+    const CommandResult result =
+        mpmCommand({"eval", "demo:street?seed=11..14&start=2026-09-20T00:00&step=43200&frames=2", "--schedule",
+                    schedule, "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.json();
+  };
+  const auto full = scoresOf("none"), merged = scoresOf("2,5");
+  EXPECT_EQ(full["day"]["images"], 4);
+  EXPECT_EQ(full["night"]["images"], 4);
+  EXPECT_GT(full["day"]["miou"], 60);
+  EXPECT_GT(full["night"]["miou"], 55);
+  EXPECT_GT(merged["miou"].get<double>(), full["miou"].get<double>() - 2);
+  EXPECT_LT(merged["tokens_mean"].back(), 0.75 * merged["tokens_mean"][0].get<double>());
 }
 
 }  // namespace
