@@ -83,7 +83,8 @@ QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
   QFile file(settings);
   for (int i = 0; i < 200 && !process.waitForFinished(50); ++i)
     if (i == 40 || file.exists()) process.terminate();
-  EXPECT_TRUE(process.waitForFinished(10000));
+  EXPECT_EQ(process.state(), QProcess::NotRunning);
+  EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError().toStdString();
   return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
