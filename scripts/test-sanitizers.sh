@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every test under AddressSanitizer and UndefinedBehaviorSanitizer; without LibTorch, which was not built for them.
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer; without LibTorch and Python, which were not built for them.
 set -eu
 cd "$(dirname "$0")/.."
 
