@@ -27,8 +27,8 @@ struct Forward {
   // {batch, heads, tokens, head_dim} each.
   at::Tensor mix(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
 #if TORCH_VERSION_MAJOR >= 2
-    // On a CPU the fused kernel computes in float32 and its backward pass is slow: in bf16 plain products take 0.4 of
-    // its time, for memory.
+    // On a CPU the fused kernel computes in float32 and its backward pass is slow: in bf16 plain products take
+    // less than half its time, for memory.
     if (!q.is_cpu() || mode.matmul != at::kBFloat16) return at::scaled_dot_product_attention(q, k, v);
 #endif
     const double scale = 1 / std::sqrt(static_cast<double>(config.head_dim));

@@ -20,9 +20,8 @@ class Network {
   explicit Network(const NetworkConfig& config) : config_(config) {}
 
   struct Mode {
-    at::ScalarType matmul =
-        at::kFloat;        ///< of the products and their results; norms and the residual stream stay float32
-    double drop_path = 0;  ///< > 0 only in training: residual branches of the last block dropped so often
+    at::ScalarType matmul = at::kFloat;  ///< of products and their results; norms and the residual stream are float32
+    double drop_path = 0;                ///< > 0 only in training: residual branches of the last block dropped so often
   };
 
   /// `images` {B, 3, H, W}, normalised, H and W those of the config -> scores {B, classes, H / patch, W / patch}.

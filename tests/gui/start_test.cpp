@@ -43,13 +43,17 @@ TEST(Start, ADisplayThatDoesNotAnswerIsNoAbort) {
   EXPECT_TRUE(outcome.words.contains(QStringLiteral("cannot open a window"))) << outcome.words.toStdString();
 }
 
-TEST(Start, ABrokenModelIsNamed) {
-  QTemporaryDir folder;
+// The path of a file that is no model.
+QString brokenModel(const QTemporaryDir& folder) {
   QFile file(folder.filePath(QStringLiteral("broken.onnx")));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
   file.write("this is no model");
-  file.close();
-  const Outcome outcome = start({QStringLiteral("--model"), file.fileName()},
+  return file.fileName();
+}
+
+TEST(Start, ABrokenModelIsNamed) {
+  const QTemporaryDir folder;
+  const Outcome outcome = start({QStringLiteral("--model"), brokenModel(folder)},
                                 {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")}});
   EXPECT_EQ(outcome.how, QProcess::NormalExit);
   EXPECT_EQ(outcome.code, 1);
@@ -58,13 +62,9 @@ TEST(Start, ABrokenModelIsNamed) {
 }
 
 TEST(Start, ABrokenModelOfTheEnvironmentIsNamed) {
-  QTemporaryDir folder;
-  QFile file(folder.filePath(QStringLiteral("broken.onnx")));
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write("this is no model");
-  file.close();
+  const QTemporaryDir folder;
   const Outcome outcome = start({}, {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")},
-                                     {QStringLiteral("MPM_MODEL"), file.fileName()}});
+                                     {QStringLiteral("MPM_MODEL"), brokenModel(folder)}});
   EXPECT_EQ(outcome.how, QProcess::NormalExit);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();

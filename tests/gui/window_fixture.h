@@ -68,6 +68,13 @@ class Window : public ::testing::Test {
     window_->openSource(file("street"));
     return runs();
   }
+  /// The same, and then a picture that stands still.
+  bool openAndPause() {
+    if (!openAndWait()) return false;
+    trigger("pause");
+    QTest::qWait(300);
+    return true;
+  }
   void trigger(const char* id) const { window_->actions().action(QString::fromLatin1(id))->trigger(); }
   QDockWidget* dock(const char* id) const {
     for (QDockWidget* dock : window_->docks())

@@ -61,9 +61,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
 }
 
 TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   const LiveFramePtr before = frame();
   const auto processed = window_->live().inferenceStatus().processed;
   ImageView* view = window_->imageView();
@@ -88,9 +86,7 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
 }
 
 TEST_F(Window, MergeMapStepsAndColours) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   MergeView* view = window_->mergeView();
   EXPECT_EQ(view->step(), 2) << "begins with what the network ends with";
   const QImage last = shot(view);
@@ -112,9 +108,7 @@ TEST_F(Window, MergeMapStepsAndColours) {
 }
 
 TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   const MergeLookup& lookup = frame()->lookup;
   int merged = 0;
   while (lookup.mergedAt(2, merged) == 0) ++merged;
@@ -444,9 +438,7 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
 
 // Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
 TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   const MergeView* view = window_->mergeView();
   const MergeLookup& lookup = frame()->lookup;
   const QImage picture = shot(window_->mergeView());
@@ -471,9 +463,7 @@ TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
 
 // Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
 TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   MergeView* view = window_->mergeView();
   const auto above = [&](QSize size) {
     QImage picture(size, QImage::Format_RGB32);
@@ -500,9 +490,7 @@ TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
 }
 
 TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
-  ASSERT_TRUE(openAndWait());
-  trigger("pause");
-  QTest::qWait(300);
+  ASSERT_TRUE(openAndPause());
   const MergeLookup& lookup = frame()->lookup;
   int token = 0;
   while (lookup.size(2, token) < 2) ++token;
