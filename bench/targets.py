@@ -190,8 +190,8 @@ def main():
         run = subprocess.run([options.kernels_bench, "--benchmark_filter=PairingMemory", "--benchmark_format=json"],
                              check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for row in json.loads(run.stdout)["benchmarks"]:
-            table.row(f"Memory beside the tokens, {row['name'].replace('PairingMemory/', 'one MPM call, N / dim = ')}", 16,
-                      row["MiB"], " MiB")
+            sizes = "/".join(row["name"].split("/")[1:3])
+            table.row(f"Memory beside the tokens, one MPM call, N / dim = {sizes}", 16, row["MiB"], " MiB")
 
 
 if __name__ == "__main__":

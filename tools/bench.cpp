@@ -34,7 +34,7 @@ struct BenchArguments {
   std::vector<std::string> schedules, precisions = {"fp32"}, peers;
   std::optional<Size2> input_size;
   Night night;
-  std::string attention = "plain";
+  std::string attention = "plain", device = "cpu";
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
   std::string peer_python = "python3", peer_folder = MPM_PEERS_DIR;
   bool json = false;
@@ -87,12 +87,15 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
   };
   for (const std::string& precision : arguments.precisions)
     for (const std::string& schedule : arguments.schedules) {
-      std::vector<std::string> command = {ownProgram(), "bench-worker", "--model",     arguments.model,
-                                          "--schedule", schedule,       "--attention", arguments.attention};
+      std::vector<std::string> command = {ownProgram(), "bench-worker",  "--model",     arguments.model,
+                                          "--schedule", schedule,        "--attention", arguments.attention,
+                                          "--device",   arguments.device};
       if (arguments.input_size)
         command.insert(command.end(), {"--input-size", std::to_string(arguments.input_size->height) + "x" +
                                                            std::to_string(arguments.input_size->width)});
-      add(named("mpm", schedule, precision), command);
+      Variant variant = named("mpm", schedule, precision);
+      if (arguments.device != "cpu") variant.name += " " + arguments.device;
+      add(std::move(variant), command);
     }
   for (const std::string& precision : arguments.precisions)
     for (const std::string& peer : arguments.peers) {
@@ -205,7 +208,7 @@ void measure(std::vector<Variant>& variants, const InputFile& input, const Bench
       if (!variant.alive() || interrupted()) continue;
       runOnce(variant, input, round >= 0);
       progress.step();
-      const bool peak_due = round >= 0 && round % 5 == 0;
+      const bool peak_due = round >= 0 && round % 5 == 0 && arguments.device == "cpu";  // it is the CPU's
       if (peak_due && variant.alive() && variant.runtime == "mpm")
         variant.peak_gflops =
             std::max(variant.peak_gflops, variant.process->ask({{"cmd", "peak"}}, kRunSeconds).value("gflops", 0.0));
@@ -262,7 +265,10 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
                     {"note", variant.note}});
   }
   Json peaks = Json::object();
-  for (const std::string& precision : arguments.precisions) peaks[precision] = peakOf(variants, precision);
+  for (const std::string& precision : arguments.precisions) {
+    const double peak = peakOf(variants, precision);
+    peaks[precision] = peak > 0 ? Json(peak) : Json(nullptr);
+  }
   return {{"variants", rows}, {"threads", threads}, {"rounds", arguments.rounds}, {"gemm_peak_gflops", peaks}};
 }
 
@@ -299,7 +305,8 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
   }
   std::string peaks;
   for (const std::string& precision : arguments.precisions)
-    peaks += ", GEMM peak " + precision + " " + fixed(peakOf(variants, precision), 0) + " GFLOP/s";
+    if (const double peak = peakOf(variants, precision); peak > 0)
+      peaks += ", GEMM peak " + precision + " " + fixed(peak, 0) + " GFLOP/s";
   printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
             std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
 }
@@ -363,6 +370,7 @@ Verb addBench(CLI::App& mpm) {
       ->check(CLI::IsMember({"plain", "proportional"}))
       ->option_text("plain|proportional");
   addInputSize(*verb, arguments->input_size);
+  addDevice(*verb, arguments->device);
   verb->add_option("--threads", arguments->threads, "CPU threads of every variant. Default: all")
       ->check(CLI::Range(1, 4096))
       ->option_text("N");
@@ -389,7 +397,8 @@ Verb addBench(CLI::App& mpm) {
       "normalised\n"
       "tensor to the label map; ratio is to the first row; GFLOP counts the live rows, 2 per multiply-add; peak is "
       "the\n"
-      "share of the GEMM speed measured in the same run; MiB is the peak of the process.\n\n"
+      "share of the GEMM speed of the CPU measured in the same run; MiB is the peak of the process, on the host.\n"
+      "With --device the peers stay on the CPU.\n\n"
       "Examples:\n"
       "  mpm bench --model vit.onnx --image street.png\n"
       "  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json\n"

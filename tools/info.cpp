@@ -22,6 +22,26 @@ std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std:
 std::string toText(Attention attention) { return attention == Attention::kPlain ? "plain" : "proportional"; }
 std::string toText(Precision precision) { return precision == Precision::kFp32 ? "fp32" : "bf16"; }
 
+Json devicesJson(const BuildInfo& build) {
+  Json devices = Json::array();
+  for (const CudaDevice& device : build.cuda_devices)
+    devices.push_back({{"device", "cuda:" + std::to_string(device.index)},
+                       {"name", device.name},
+                       {"memory_bytes", device.memory_bytes},
+                       {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)}});
+  return devices;
+}
+
+std::string devicesText(const BuildInfo& build) {
+  if (build.cuda_devices.empty()) return build.cuda ? "none" : "none: this build has no CUDA";
+  std::string text;
+  for (const CudaDevice& device : build.cuda_devices)
+    text += (text.empty() ? "" : "; ") + ("cuda:" + std::to_string(device.index)) + " " + device.name + ", " +
+            fixed(static_cast<double>(device.memory_bytes) / (1 << 30), 1) + " GiB, compute capability " +
+            std::to_string(device.major) + "." + std::to_string(device.minor);
+  return text;
+}
+
 void printJson(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
   const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : toJson(model.patch);
   printLine(Json{{"path", path},
@@ -48,7 +68,9 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                    {"opencv", build.opencv},
                    {"instruction_set", build.instruction_set},
                    {"instruction_sets", build.instruction_sets},
-                   {"bf16", build.bf16}}}});
+                   {"bf16", build.bf16},
+                   {"cuda", build.cuda},
+                   {"cuda_devices", devicesJson(build)}}}});
 }
 
 void printTable(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
@@ -80,6 +102,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("outputs", join(model.outputs));
   row("mpm", build.version + ", OpenCV " + build.opencv + ", " + build.instruction_set + " (of " +
                  join(build.instruction_sets) + ")" + (build.bf16 ? ", bf16" : ", no bf16"));
+  row("CUDA devices", devicesText(build));
 }
 
 }  // namespace

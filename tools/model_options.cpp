@@ -43,7 +43,8 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
             }
           },
           "Merge tokens before these blocks, 0-based and increasing: 2,5 or 1,3,5;\n"
-          "none runs the full model. Default: 2,5 for a plain ViT, else what the\nmodel was converted with")
+          "none runs the full model. Default: 2,5 for a plain ViT (those of them\nthat it has), else what the model "
+          "was converted with")
       ->type_name("S");
   addInputSize(verb, options.input_size);
   addChoice<Attention>(verb, "--attention", options.attention,
@@ -53,12 +54,31 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
                        "Arithmetic of the matrix products; bf16 needs a CPU that has it");
 }
 
+void addDevice(CLI::App& verb, std::string& device) {
+  verb.add_option_function<std::string>(
+          "--device",
+          [&device](const std::string& text) {
+            try {
+              ConvertOptions options;
+              options.device = text;
+              options.validate();
+            } catch (const Error& error) {
+              throw CLI::ValidationError("--device", error.what());
+            }
+            device = text;
+          },
+          "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index),\nauto (the first GPU where there is "
+          "one, else the CPU). 'mpm info' lists\nthem. Default: cpu")
+      ->option_text("D");
+}
+
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {
   verb.add_option("--model", model,
                   "A plain ViT as ONNX, converted in memory, or a converted one.\nDefault: MPM_MODEL of the "
                   "environment, else the default model ('mpm info'\nsays which)")
       ->type_name("M.onnx");
   addConvertOptions(verb, options);
+  addDevice(verb, options.device);
   verb.add_option("--threads", options.threads, "CPU threads. Default: all")
       ->check(CLI::Range(1, 4096))
       ->type_name("N")

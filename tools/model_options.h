@@ -39,7 +39,9 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 
-/// --model, --threads, and those of addConvertOptions.
+void addDevice(CLI::App& verb, std::string& device);
+
+/// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options);
 
 /// `named`, or the default model where none is named. Throws UsageError that says how to get a model.

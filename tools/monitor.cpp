@@ -26,7 +26,6 @@ namespace {
 using namespace monitor;
 using namespace std::chrono_literals;
 
-constexpr double kStuckAfterS = 120;  // one frame: then the watchdog may bite
 constexpr std::int64_t kSnapshotCareMs = kHourMs;
 
 struct MonitorArguments {
@@ -280,7 +279,7 @@ int monitorSource(const MonitorArguments& arguments) {
         recorder.tick(source, unixNow(), now);
         service.status(statusText(source, inference, store.status(), last));
       }
-      if (inference.busy_s < kStuckAfterS) service.alive();
+      if (!inference.stuck()) service.alive();
       speak();
       line.draw(statusText(source, inference, store.status(), last));
       if (source.state == CaptureState::kEnded &&

@@ -31,6 +31,8 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_GT(json["heads"], 0);
   EXPECT_EQ(json["mpm"]["version"], MPM_VERSION);
   EXPECT_THAT(json["mpm"]["instruction_sets"], ::testing::Contains(json["mpm"]["instruction_set"]));
+  EXPECT_TRUE(json["mpm"]["cuda"].is_boolean());
+  EXPECT_TRUE(json["mpm"]["cuda_devices"].is_array());
 }
 
 TEST(Info, KnowsAConvertedModel) {
@@ -46,6 +48,28 @@ TEST(Info, KnowsAConvertedModel) {
   EXPECT_EQ(json["attention"], "proportional");
   for (const char* same : {"blocks", "dim", "heads", "patch", "input", "head", "classes"})
     EXPECT_EQ(json[same], plain[same]) << same;
+}
+
+// And each of them, by the name that is listed, runs a net.
+TEST(Info, ListsTheDevicesThatThereAre) {
+  const auto json = mpmCommand({"info", kSegmenter, "--json"}).json()["mpm"];
+  const std::string table = mpmCommand({"info", kSegmenter}).out;
+  const TemporaryFolder folder;
+  writeImage(folder / "street.png", 40, 60);
+  const auto on = [&](const std::string& device) {
+    return mpmCommand({"run", folder / "street.png", "--model", kSegmenter, "--schedule", "1", "--device", device});
+  };
+  EXPECT_EQ(on("auto").exit_code, 0);
+  for (const auto& device : json["cuda_devices"]) {
+    EXPECT_THAT(table, HasSubstr(device["name"].get<std::string>()));
+    EXPECT_GT(device["memory_bytes"], 0);
+    EXPECT_EQ(on(device["device"]).exit_code, 0);
+  }
+  if (json["cuda_devices"].empty()) {
+    EXPECT_THAT(table, HasSubstr("CUDA devices    none"));
+    expectFailure(on("cuda"), 1, {"device 'cuda'", "CUDA"});
+  }
+  expectFailure(on("cuda:99"), 1, {"device 'cuda:99'"});
 }
 
 TEST(Info, PrintsATable) {

@@ -64,12 +64,21 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
     expectFailure(run({"--input-size", size}), 2, {"HEIGHTxWIDTH"});
   expectFailure(run({"--attention", "some"}), 2, {"--attention"});
   expectFailure(run({"--precision", "fp8"}), 2, {"--precision"});
+  for (const char* device : {"gpu", "cuda:", "cuda:x"})
+    expectFailure(run({"--device", device}), 2, {"--device", device, "cuda:1"});
   for (const char* threads : {"0", "-2", "many"}) expectFailure(run({"--threads", threads}), 2, {"--threads"});
   for (const char* frames : {"0", "-1", "x"}) expectFailure(run({"--max-frames", frames}), 2, {"--max-frames"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--ignore", "300"}), 2,
                 {"--ignore"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--fit", "crop"}), 2, {"--fit"});
   expectFailure(mpmCommand({"convert", "m", "-o", "n", "--output", "pictures"}), 2, {"--output"});
+}
+
+TEST(Usage, OffersADeviceWhereNetsRun) {
+  for (const char* verb : {"run", "eval", "bench", "daynight", "monitor"})
+    EXPECT_THAT(mpmCommand({verb, "--help"}).out, HasSubstr("--device")) << verb;
+  for (const char* verb : {"convert", "info", "report"})
+    EXPECT_THAT(mpmCommand({verb, "--help"}).out, ::testing::Not(HasSubstr("--device"))) << verb;
 }
 
 TEST(Usage, ColoursOnlyATerminalAndOnlyWhenAllowed) {

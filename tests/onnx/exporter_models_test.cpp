@@ -9,6 +9,7 @@
 #include "mpm/mpm.hpp"
 #include "onnx/reference_file.h"
 #include "onnx/run_net.h"
+#include "support/data_path.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -16,8 +17,6 @@ namespace mpm::test {
 void PrintTo(const ExportedModel& model, std::ostream* out) { *out << model.file; }
 
 namespace {
-
-std::string dataPath(const std::string& name) { return std::string(MPM_TEST_DATA_DIR) + "/" + name; }
 
 /// What is said of the models that are no plain pre-norm ViT.
 const std::map<std::string, std::string> kRefusals = {

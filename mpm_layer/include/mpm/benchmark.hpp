@@ -37,7 +37,7 @@ class MPM_API FlopCounter {
 MPM_API double gemmPeak(Precision precision, double seconds);
 
 /// Where the last forward of a net of readNet() went, which took `forward_ms`: backbone, merge, restore and head of the
-/// result, all of it backbone where OpenCV keeps no profile.
+/// result, all of it backbone where OpenCV keeps no profile or the layers run on a GPU.
 MPM_API StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms);
 
 }  // namespace mpm

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "mpm/export.hpp"
 
 namespace mpm {
+
+/// A GPU that nets can run on: ReadOptions::device "cuda:INDEX".
+struct CudaDevice {
+  int index = 0;
+  std::string name;
+  std::size_t memory_bytes = 0;
+  int major = 0, minor = 0;  ///< compute capability
+};
 
 /// What this library is made of and what it uses on this machine.
 struct BuildInfo {
@@ -15,7 +24,9 @@ struct BuildInfo {
   std::string instruction_set;  ///< of our vector kernels: "avx512", "avx2", "sse4", "neon" or "scalar"
   /// What the CPU offers, best first; the environment variable MPM_INSTRUCTION_SET picks one.
   std::vector<std::string> instruction_sets;
-  bool bf16 = false;  ///< this CPU multiplies bf16 in hardware
+  bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware
+  bool cuda = false;                     ///< built with kernels for NVIDIA GPUs
+  std::vector<CudaDevice> cuda_devices;  ///< of this machine; empty also where there is no driver
 };
 
 MPM_API BuildInfo buildInfo();

@@ -12,7 +12,7 @@ namespace mpm {
 /// Block indices, 0-based and strictly increasing; Mutual Pair Merging runs before each of them. Empty: no merging.
 using Schedule = std::vector<int>;
 
-/// The schedule of the paper, used for a plain ViT when the caller names none.
+/// The schedule of the paper, used for a plain ViT when the caller names none, as far as the ViT has these blocks.
 inline const Schedule kDefaultSchedule = {2, 5};
 
 /// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error on anything else.
@@ -39,15 +39,19 @@ struct Size2 {
 
 /// Everything the converter may be told. The defaults are the paper's.
 struct ConvertOptions {
-  /// nullopt: {2, 5} for a plain ViT; whatever it was converted with for a converted one.
+  /// nullopt: kDefaultSchedule for a plain ViT; whatever it was converted with for a converted one.
   std::optional<Schedule> schedule = {};
   /// nullopt: the size in the graph, else the one in the JSON beside it. Both sides multiples of the patch.
   std::optional<Size2> input_size = {};
   Attention attention = Attention::kPlain;
   Output output = Output::kLabels;
   Precision precision = Precision::kFp32;
+  /// Where readNet() lets the net run: "cpu", "cuda" or "cuda:1" (a GPU by its index), or "auto": the first GPU where
+  /// there is one, else the CPU. A file does not know it.
+  std::string device = "cpu";
 
-  /// Throws mpm::Error for a schedule that is not strictly increasing and non-negative, or a size that is not positive.
+  /// Throws mpm::Error for a schedule that is not strictly increasing and non-negative, a size that is not positive, or
+  /// a device that is none of those words; whether this machine has it is for readNet() to say.
   MPM_API void validate() const;
 };
 

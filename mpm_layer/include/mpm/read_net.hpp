@@ -16,12 +16,19 @@ using ReadOptions = ConvertOptions;
 /// models. Idempotent and thread-safe. C callers and Python's ctypes: mpm_register_layers() in mpm/c_api.h.
 MPM_API void registerLayers();
 
-/// A net from a plain ViT ONNX, converted in memory, or from a converted one. Runs on DNN_BACKEND_OPENCV, target CPU.
+/// A net from a plain ViT ONNX, converted in memory, or from a converted one. Runs on DNN_BACKEND_OPENCV, target CPU;
+/// with ReadOptions::device on a GPU its ai.mpm layers run there, and nothing between two of them touches the host.
 ///
 /// Input: {B, 3, H, W} float, normalised as ModelFacts says. Ask for outputs by name: those in ModelInfo::outputs
 /// ("labels" or "logits" when it segments), "merge_map" {B, max(K, 1), N}: row k the composed cluster of every image
 /// token after insertion k + 1 (the identity when K = 0), "token_counts" {B, K + 1}: N, then N' after each insertion.
 /// One net must not be used by two threads at once; two nets may.
+/// Throws mpm::Error for a file that cannot be run, or a device that this machine or this build does not have.
 MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options = {}, ModelInfo* info = nullptr);
+
+/// On a GPU only what the host is known to read comes back to it: the outputs of the net. Asks for another blob too,
+/// the first output of the layer called `name`, such as "backbone/block1"; without this forward() would return a NaN
+/// and whatever memory held. Nothing happens on the CPU, where all blobs are there.
+MPM_API void bringToHost(cv::dnn::Net& net, const std::string& name);
 
 }  // namespace mpm

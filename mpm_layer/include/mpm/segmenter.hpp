@@ -12,7 +12,8 @@
 
 namespace mpm {
 
-/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping.
+/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping. On a
+/// GPU all of the net's time is `backbone`.
 struct StageTimes {
   double total = 0;
   double preprocess = 0;

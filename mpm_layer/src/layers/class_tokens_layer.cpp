@@ -23,6 +23,11 @@ class ClassTokensLayer final : public MpmLayer {
 
   void takeConstants(const std::vector<cv::Mat>& constants) override { embeddings_ = constants[0].clone(); }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.classTokens(matrixOf(constants[0], constants[0].size[0], constants[0].size[1]), special_);
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const auto x = tokensOf(inputs[0], liveRows(inputs[1], special_));
     for (int b = 0; b < x.batch; ++b) {

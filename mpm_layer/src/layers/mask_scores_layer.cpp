@@ -27,8 +27,15 @@ class MaskScoresLayer final : public MpmLayer {
     proj_classes_ = projection(constants[1]);
     norm_weight_ = constants[2].clone();
     norm_bias_ = constants[3].clone();
-    expect(static_cast<int>(norm_weight_.total()) == classes_ && static_cast<int>(norm_bias_.total()) == classes_,
-           "its mask norm is not over " + std::to_string(classes_) + " classes");
+    checkNorm(constants);
+  }
+
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    const auto matrix = [](const cv::Mat& constant) { return matrixOf(constant, constant.size[0], constant.size[1]); };
+    checkNorm(constants);
+    return device.maskScores(matrix(constants[0]), matrix(constants[1]),
+                             {constants[2].ptr<float>(), constants[3].ptr<float>(), eps_}, classes_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -41,6 +48,12 @@ class MaskScoresLayer final : public MpmLayer {
   }
 
  private:
+  void checkNorm(const std::vector<cv::Mat>& constants) const {
+    const auto classes = static_cast<std::size_t>(classes_);
+    expect(constants[2].total() == classes && constants[3].total() == classes,
+           "its mask norm is not over " + std::to_string(classes_) + " classes");
+  }
+
   int classes_;
   float eps_;
   PackedLinear proj_patch_, proj_classes_;

@@ -21,6 +21,11 @@ class MergeReportLayer final : public MpmLayer {
     return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.mergeReport();
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     cv::Mat& maps = outputs[0];
     cv::Mat& counts = outputs[1];

@@ -2,6 +2,9 @@
 #include "layers/mpm_layer.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "mpm/error.hpp"
 
 namespace mpm {
 namespace {
@@ -15,6 +18,11 @@ MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constant
   for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
   expect(blobs.empty() || blobs.size() == constants_, "has " + std::to_string(blobs.size()) + " constants, expected " +
                                                           std::to_string(constants_) + "; convert the model again");
+  if (!params.has("device")) return;
+  device_inputs_ = params.get<cv::String>("device_inputs");
+  device_outputs_ = params.get<cv::String>("device_outputs");
+  host_outputs_ = params.get<cv::String>("host_outputs");
+  device_ = joinDeviceNet(intAttribute(params, "session"), intAttribute(params, "device"));
 }
 
 std::size_t MpmLayer::activationsAmong(std::size_t inputs) const {
@@ -72,22 +80,75 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   inputs_array.getMatVector(inputs);
   outputs_array.getMatVector(outputs);
   const std::size_t activations = activationsAmong(inputs.size());
+  std::vector<cv::Mat> constants;
   if (!packed_) {
-    std::vector<cv::Mat> constants = blobs;
+    constants = blobs;
     if (constants.empty()) constants.assign(inputs.begin() + activations, inputs.end());
-    for (cv::Mat& constant : constants) {
-      if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
-      if (!constant.isContinuous()) constant = constant.clone();
-    }
-    takeConstants(constants);
-    blobs.clear();  // packed above: a second copy would double the memory of the weights
-    packed_ = true;
   }
   inputs.resize(activations);
   for (const cv::Mat& input : inputs) {
     expect(input.type() == CV_32F && input.isContinuous(), "expects continuous float32 inputs");
   }
-  compute(inputs, outputs);
+  if (!device_) {
+    pack(std::move(constants), inputs);
+    compute(inputs, outputs);
+    return;
+  }
+  std::string problem;
+  try {
+    pack(std::move(constants), inputs);
+    computeOnDevice(inputs, outputs);
+    return;
+  } catch (const Error& error) {
+    problem = error.what();
+    device_->release();
+  }
+  fail(problem);
+}
+
+void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs) {
+  if (packed_) return;
+  for (cv::Mat& constant : constants) {
+    if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
+    if (!constant.isContinuous()) constant = constant.clone();
+  }
+  if (device_) device_op_ = makeDeviceOp(*device_, constants, inputs);
+  if (!device_op_) takeConstants(constants);
+  blobs.clear();  // packed above: a second copy would double the memory of the weights
+  packed_ = true;
+}
+
+void MpmLayer::computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) {
+  expect(device_inputs_.size() == inputs.size() && device_outputs_.size() == outputs.size() &&
+             host_outputs_.size() == outputs.size(),
+         "has not as many inputs and outputs as it was placed on the device with");
+  if (!device_op_) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (device_inputs_[i] != '0') device_->download(inputs[i]);
+    device_->wait();
+    compute(inputs, outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (device_outputs_[i] != '0') device_->upload(outputs[i]);
+    return;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (device_inputs_[i] == '0') device_->upload(inputs[i]);
+  device_op_->compute({inputs, outputs, device_inputs_[0] == '2'});
+  bool waits = false;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (host_outputs_[i] != '0') {
+      device_->download(outputs[i]);
+      waits = true;
+    } else {
+      // Whoever asks OpenCV for this blob all the same shall not take what was there before for numbers.
+      *outputs[i].ptr<float>() = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  if (waits) device_->wait();
+}
+
+void MpmLayer::bringToHost() {
+  if (!host_outputs_.empty()) host_outputs_[0] = '1';
 }
 
 const int* MpmLayer::liveRows(const cv::Mat& state, int special) {
@@ -119,6 +180,17 @@ TokenState<float> stateOf(cv::Mat& blob, int b) { return {blob.ptr<float>(b), (b
 MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols) {
   CV_Assert(constant.total() == static_cast<std::size_t>(rows) * cols);
   return {constant.ptr<float>(), rows, cols};
+}
+
+std::string layerName(const cv::dnn::Net& net, const std::string& name) {
+  for (const cv::String& layer : net.getLayerNames())
+    if (layer == name || layer.ends_with("!" + name)) return layer;
+  return name;
+}
+
+cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name) {
+  const int id = net.getLayerId(layerName(net, name));
+  return id > 0 ? net.getLayer(id).dynamicCast<MpmLayer>() : nullptr;
 }
 
 std::string shapeText(const Shape& shape) {

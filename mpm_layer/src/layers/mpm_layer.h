@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "kernels/scratch.h"
 #include "kernels/view.h"
+#include "layers/device_net.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "merging/token_state.h"
@@ -26,6 +28,10 @@ class MpmLayer : public cv::dnn::Layer {
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
+  /// On a device: from now on the first output comes to the host too, although nobody there was known to read it.
+  void bringToHost();
+  bool onDevice() const { return device_ != nullptr; }
+
  protected:
   /// `constants`: how many there are, wherever they come from.
   MpmLayer(const cv::dnn::LayerParams& params, int constants);
@@ -41,6 +47,12 @@ class MpmLayer : public cv::dnn::Layer {
 
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
   virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
+  /// The op on a device, instead of takeConstants() and compute(); null where it has none, and then these two run on
+  /// what is fetched from the device, and what they make goes there. Called once; may throw mpm::Error.
+  virtual std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& /*device*/, const std::vector<cv::Mat>& /*constants*/,
+                                                 const std::vector<cv::Mat>& /*inputs*/) {
+    return nullptr;
+  }
   virtual void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) = 0;
 
   /// Throws cv::Exception: "layer 'NAME' (TYPE): WHAT".
@@ -59,6 +71,13 @@ class MpmLayer : public cv::dnn::Layer {
 
  private:
   std::size_t activationsAmong(std::size_t inputs) const;
+  void pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs);
+  void computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
+
+  // Where the net was placed on a device (onnx/placement.h). The op goes before what it shares with others.
+  std::shared_ptr<DeviceNet> device_;
+  std::string device_inputs_, device_outputs_, host_outputs_;
+  std::unique_ptr<DeviceOp> device_op_;
 
   std::size_t constants_;
   bool packed_ = false;
@@ -78,5 +97,12 @@ TokenState<float> stateOf(cv::Mat& blob, int b);
 MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols);
 
 std::string shapeText(const Shape& shape);
+
+/// What OpenCV calls the layer of that name in the file: it puts a prefix that ends in '!' in front. `name` itself when
+/// there is none.
+std::string layerName(const cv::dnn::Net& net, const std::string& name);
+
+/// The layer of that name in the file, when there is one and it is ours; else null.
+cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name);
 
 }  // namespace mpm

@@ -18,6 +18,11 @@ class MutualPairMergeLayer final : public MpmLayer {
     return inputs;
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.mutualPairMerge(special_);
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const int* rows = liveRows(inputs[1], special_);
     const auto tokens = tokensOf(inputs[0], rows);

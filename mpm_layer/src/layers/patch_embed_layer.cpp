@@ -54,6 +54,16 @@ class PatchEmbedLayer final : public MpmLayer {
     if (special_ > 0) special_rows_ = constants[2].clone();
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    const cv::Mat &weight = constants[0], &position = constants[1];
+    const int dim = weight.size[0];
+    return device.patchEmbed(geometryOf({dim, weight.size[1], weight.size[2], weight.size[3]}),
+                             matrixOf(weight, dim, static_cast<int>(weight.total()) / dim),
+                             matrixOf(position, position.size[0], dim),
+                             special_ > 0 ? matrixOf(constants[2], special_, dim) : MatrixView<const float>());
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const cv::Mat& image = inputs[0];
     cv::Mat& tokens = outputs[0];

@@ -23,6 +23,11 @@ class PoolTokensLayer final : public MpmLayer {
     return {{tokens[0], tokens[2]}};
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.poolTokens(special_, mean_ ? -1 : index_);
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const auto tokens = tokensOf(inputs[0], liveRows(inputs[1], special_));
     for (int b = 0; b < tokens.batch; ++b) {

@@ -20,6 +20,11 @@ class RestoreTokensLayer final : public MpmLayer {
     return {{tokens[0], keep_special_ ? tokens[1] : tokens[1] - special_, tokens[2]}};
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.restoreTokens(special_, keep_special_);
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const auto merged = tokensOf(inputs[0], liveRows(inputs[1], special_));
     parallel_.run(merged.batch, [&](int b) {

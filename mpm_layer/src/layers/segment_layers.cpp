@@ -30,6 +30,12 @@ class SegmentLayer final : public MpmLayer {
     return {{scores[0], labels_ ? 1 : scores[2], height_, width_}};
   }
 
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& inputs) override {
+    constexpr int kByte = 256;
+    return labels_ && inputs[0].size[2] <= kByte ? device.segmentLabels(rows_, columns_) : nullptr;
+  }
+
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const cv::Mat& scores = inputs[0];
     for (int b = 0; b < scores.size[0]; ++b) {

@@ -28,10 +28,13 @@ class TokenLinearLayer final : public MpmLayer {
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
-    const int out = constants[0].size[0];
-    expect(constants[1].total() == static_cast<std::size_t>(out),
-           "has " + std::to_string(constants[1].total()) + " biases for " + std::to_string(out) + " outputs");
-    linear_ = PackedLinear(matrixOf(constants[0], out, constants[0].size[1]), constants[1].ptr<float>(), precision_);
+    const LinearWeights weights = weightsOf(constants);
+    linear_ = PackedLinear(weights.weight, weights.bias, precision_);
+  }
+
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return device.tokenLinear(weightsOf(constants), precision_, special_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -42,6 +45,13 @@ class TokenLinearLayer final : public MpmLayer {
   }
 
  private:
+  LinearWeights weightsOf(const std::vector<cv::Mat>& constants) const {
+    const int out = constants[0].size[0];
+    expect(constants[1].total() == static_cast<std::size_t>(out),
+           "has " + std::to_string(constants[1].total()) + " biases for " + std::to_string(out) + " outputs");
+    return {matrixOf(constants[0], out, constants[0].size[1]), constants[1].ptr<float>()};
+  }
+
   int special_;
   Precision precision_ = Precision::kFp32;
   PackedLinear linear_;

@@ -37,6 +37,27 @@ class TransformerBlockLayer final : public MpmLayer {
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
+    describe(constants);
+    block_ = std::make_unique<TransformerBlock>(spec_);
+  }
+
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
+                                         const std::vector<cv::Mat>& inputs) override {
+    describe(constants);
+    expectDim(inputs[0]);
+    return device.transformerBlock(spec_, special_, key_bias_);
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    expectDim(inputs[0]);
+    const int* rows = liveRows(inputs[1], special_);
+    block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
+                tokensOf(outputs[0], rows), parallel_);
+  }
+
+ private:
+  /// The weights as a spec, borrowed from the constants.
+  void describe(const std::vector<cv::Mat>& constants) {
     std::size_t next = 0;
     const auto vector = [&](int size) {
       const cv::Mat& constant = constants[next++];
@@ -72,18 +93,13 @@ class TransformerBlockLayer final : public MpmLayer {
       spec_.mlp_norm_weights.eps = mlp_norm_eps_;
     }
     linear(spec_.fc2, spec_.dim, hidden);
-    block_ = std::make_unique<TransformerBlock>(spec_);
   }
 
-  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
-    expect(inputs[0].size[2] == spec_.dim, "got tokens of dim " + std::to_string(inputs[0].size[2]) +
-                                               ", the weights are for " + std::to_string(spec_.dim));
-    const int* rows = liveRows(inputs[1], special_);
-    block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
-                tokensOf(outputs[0], rows), parallel_);
+  void expectDim(const cv::Mat& tokens) const {
+    expect(tokens.size[2] == spec_.dim, "got tokens of dim " + std::to_string(tokens.size[2]) +
+                                            ", the weights are for " + std::to_string(spec_.dim));
   }
 
- private:
   /// log(cluster size) of every live row, {batch, capacity}; special rows stand for themselves.
   const float* logSizes(const cv::Mat& tokens, const cv::Mat& state) {
     const int batch = tokens.size[0], capacity = tokens.size[1];

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "mpm/error.hpp"
+#include "onnx/device_word.h"
 
 namespace mpm {
 namespace {
@@ -18,6 +19,21 @@ void requireIncreasing(const Schedule& schedule) {
 }
 
 }  // namespace
+
+DeviceWord parseDevice(const std::string& text) {
+  using Kind = DeviceWord::Kind;
+  if (text == "cpu") return {Kind::kCpu};
+  if (text == "auto") return {Kind::kAuto};
+  if (text == "cuda") return {Kind::kCuda};
+  constexpr std::string_view kPrefix = "cuda:";
+  if (text.starts_with(kPrefix)) {
+    int index = -1;
+    const char* const end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data() + kPrefix.size(), end, index);
+    if (status == std::errc() && stop == end && index >= 0) return {Kind::kCuda, index};
+  }
+  throw Error("device '" + text + "': expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
+}
 
 Schedule parseSchedule(const std::string& text) {
   if (text == "none") return {};
@@ -54,6 +70,7 @@ void ConvertOptions::validate() const {
     throw Error("input size " + std::to_string(input_size->height) + "x" + std::to_string(input_size->width) +
                 ": both sides must be positive");
   }
+  parseDevice(device);
 }
 
 }  // namespace mpm

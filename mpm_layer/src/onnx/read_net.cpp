@@ -2,11 +2,16 @@
 #include "mpm/read_net.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <opencv2/core/utils/logger.hpp>
 
+#include "layers/device_net.h"
+#include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "onnx/device_word.h"
+#include "onnx/placement.h"
 
 namespace mpm {
 namespace {
@@ -26,12 +31,34 @@ class QuietImport {
   cv::utils::logging::LogLevel level_;
 };
 
+/// Index of the GPU that the options ask for, or nothing for the CPU.
+std::optional<int> chosenDevice(const ReadOptions& options) {
+  const DeviceWord asked = parseDevice(options.device);
+  if (asked.kind == DeviceWord::Kind::kCpu) return std::nullopt;
+  const std::vector<CudaDevice> devices = cudaDevices();
+  if (asked.kind == DeviceWord::Kind::kAuto && devices.empty()) return std::nullopt;
+  const auto no = [&](const std::string& why) { throw Error("device '" + options.device + "': " + why); };
+  if (!builtWithCuda()) no("this build of libmpm_layer has no CUDA (MPM_WITH_CUDA), only the device cpu");
+  if (devices.empty()) no("no CUDA device or no driver for one was found, only the device cpu");
+  const int index = asked.index.value_or(devices.front().index);
+  std::string names;
+  for (const CudaDevice& device : devices) {
+    if (device.index == index) return index;
+    names += (names.empty() ? "" : ", ") + ("cuda:" + std::to_string(device.index)) + " (" + device.name + ")";
+  }
+  no("this machine does not have it; it has cpu, " + names);
+  return std::nullopt;
+}
+
 }  // namespace
 
 cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, ModelInfo* info) {
+  static std::atomic<int> sessions{0};
   registerLayers();
+  const std::optional<int> device = chosenDevice(options);
   ModelInfo found;
-  const std::string bytes = convertModel(onnx_path, options, &found);
+  std::string bytes = convertModel(onnx_path, options, &found);
+  if (device) bytes = onnx_graph::placedOnDevice(bytes, *device, ++sessions);
   if (info) *info = found;
   try {
     const QuietImport quiet;
@@ -42,6 +69,10 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
   } catch (const cv::Exception& error) {
     throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + error.err);
   }
+}
+
+void bringToHost(cv::dnn::Net& net, const std::string& name) {
+  if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->bringToHost();
 }
 
 }  // namespace mpm

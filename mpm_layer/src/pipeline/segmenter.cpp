@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/resample.h"
+#include "layers/mpm_layer.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
@@ -77,22 +78,17 @@ struct Segmenter::Impl {
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
     answers = outputs.size();
     if (options.inspect && options.fit == Fit::kResize)
-      for (int block : info.schedule)
-        outputs.push_back(
-            layerName(block == 0 ? "backbone/patch_embed" : "backbone/block" + std::to_string(block - 1)));
+      for (int block : info.schedule) {
+        const std::string name = block == 0 ? "backbone/patch_embed" : "backbone/block" + std::to_string(block - 1);
+        bringToHost(net, name);
+        outputs.push_back(layerName(net, name));
+      }
   }
 
   static cv::dnn::Net read(const std::string& model, const SegmenterOptions& options, ModelInfo& info) {
     if (options.threads < 0) throw Error("the number of threads must not be negative");
     if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
     return readNet(model, options, &info);
-  }
-
-  // OpenCV puts a prefix that ends in '!' in front of the name in the file.
-  std::string layerName(const std::string& name) const {
-    for (const cv::String& layer : net.getLayerNames())
-      if (layer == name || layer.ends_with("!" + name)) return layer;
-    return name;
   }
 
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.

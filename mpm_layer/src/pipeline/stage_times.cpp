@@ -4,6 +4,8 @@
 #include <exception>
 #include <numeric>
 
+#include "layers/mpm_layer.h"
+
 namespace mpm {
 
 double StageTimes::*stageOfLayer(std::string_view layer) {
@@ -28,7 +30,8 @@ void addForwardTime(cv::dnn::Net& net, double forward_ms, StageTimes& times) {
   std::vector<double> ticks;
   std::vector<cv::String> layers;
   try {
-    net.getPerfProfile(ticks);
+    const cv::Ptr<MpmLayer> first = findLayer(net, "backbone/patch_embed");
+    if (!first || !first->onDevice()) net.getPerfProfile(ticks);
     layers = net.getLayerNames();
   } catch (const std::exception&) {  // no profile: OpenCV cuts the first entry off an empty list
     ticks.clear();

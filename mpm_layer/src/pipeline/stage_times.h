@@ -17,7 +17,8 @@ double StageTimes::*stageOfLayer(std::string_view layer);
 void addForwardTime(const std::vector<cv::String>& layers, const std::vector<double>& layer_ms, double forward_ms,
                     StageTimes& times);
 
-/// The same for the last forward of `net`. The new engine of OpenCV 5 keeps no profile.
+/// The same for the last forward of `net`. The new engine of OpenCV 5 keeps no profile; layers on a GPU only hand over
+/// their work, so that their times say nothing.
 void addForwardTime(cv::dnn::Net& net, double forward_ms, StageTimes& times);
 
 }  // namespace mpm

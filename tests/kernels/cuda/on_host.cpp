@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -195,6 +196,8 @@ void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<v
                            std::to_string(grid.z) + " blocks of " + std::to_string(threads) + " threads and " +
                            std::to_string(shared_bytes) + " bytes");
   }
+  static std::mutex mutex;  // one machine for the nets of all threads
+  const std::lock_guard lock(mutex);
   Machine& m = machine();
   m.error.clear();
   m.body = &body;

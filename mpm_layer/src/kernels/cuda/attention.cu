@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
 template <typename T, int kM>
 void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
   constexpr int kQueries = 4 * 16 * kM;
-  const Grid grid{static_cast<unsigned>((all.rows.longest + kQueries - 1) / kQueries), static_cast<unsigned>(all.heads),
+  const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
                   static_cast<unsigned>(all.rows.batch)};
   launch(attentionOnTensorCores<T, kM>, grid, kThreads, kQueries * kHeadDim * sizeof(T) + 2 * sizeof(KeyTile<T>),
          stream, all);
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all)
 
 template <typename T, int kWidth, int kQueries>
 void runInFp32(const Stream& stream, const Operands<T>& all) {
-  const Grid grid{static_cast<unsigned>((all.rows.longest + kQueries - 1) / kQueries), static_cast<unsigned>(all.heads),
+  const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
                   static_cast<unsigned>(all.rows.batch)};
   launch(attentionInFp32<T, kWidth, kQueries>, grid, kFp32Threads, sizeof(Fp32Tiles<kWidth, kQueries>), stream, all);
 }

@@ -106,6 +106,16 @@ Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
   return buffer;
 }
 
+/// Elements of {rows, cols}.
+inline std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+
+/// Pieces of `each` that hold `count`: how many blocks to launch.
+template <typename Count>
+unsigned piecesOf(Count count, int each) {
+  const auto size = static_cast<Count>(each);
+  return static_cast<unsigned>((count + size - 1) / size);
+}
+
 /// Rows of a batch on the device, packed image after image: those of image b are offsets[b] ... offsets[b + 1] - 1.
 struct Ragged {
   int batch = 0;

@@ -13,10 +13,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 
-unsigned blocksFor(std::size_t count, std::size_t per_block) {
-  return static_cast<unsigned>((count + per_block - 1) / per_block);
-}
-
 template <typename T>
 __global__ void convertAll(const float* from, std::size_t count, T* to) {
   const std::size_t k = 4 * (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x);
@@ -111,7 +107,7 @@ void activateWith(const Stream& stream, bool gated, int rows, int cols, Number n
   const std::size_t threads = static_cast<std::size_t>(rows) * static_cast<std::size_t>((cols + 3) / 4);
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
-    launch(activateAll<T, kActivation>, Grid{blocksFor(threads, kThreads)}, kThreads, 0, stream,
+    launch(activateAll<T, kActivation>, Grid{piecesOf(threads, kThreads)}, kThreads, 0, stream,
            static_cast<const T*>(x), rows, cols, gated, static_cast<T*>(y));
   });
 }
@@ -129,13 +125,13 @@ void convert(const Stream& stream, const float* from, std::size_t count, Number 
   if (count == 0) return;
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
-    launch(convertAll<T>, Grid{blocksFor(count, 4 * kThreads)}, kThreads, 0, stream, from, count, static_cast<T*>(to));
+    launch(convertAll<T>, Grid{piecesOf(count, 4 * kThreads)}, kThreads, 0, stream, from, count, static_cast<T*>(to));
   });
 }
 
 void layerNorm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y) {
   if (call.rows == 0) return;
-  const Grid grid{blocksFor(static_cast<std::size_t>(call.rows) * static_cast<std::size_t>(call.slices), kWarps)};
+  const Grid grid{piecesOf(area(call.rows, call.slices), kWarps)};
   withNumber(x_number, [&](auto x_zero) {
     withNumber(y_number, [&](auto y_zero) {
       using X = decltype(x_zero);
@@ -166,14 +162,14 @@ void addBias(const Stream& stream, int rows, int cols, Number number, const void
   if (rows == 0) return;
   withNumber(number, [&](auto zero) {
     using T = decltype(zero);
-    launch(addToRows<T>, Grid{blocksFor(static_cast<std::size_t>(rows), kWarps)}, kThreads, 0, stream, rows, cols,
-           static_cast<const T*>(bias), static_cast<T*>(y));
+    launch(addToRows<T>, Grid{piecesOf(rows, kWarps)}, kThreads, 0, stream, rows, cols, static_cast<const T*>(bias),
+           static_cast<T*>(y));
   });
 }
 
 void normaliseRows(const Stream& stream, int rows, int dim, float* x) {
   if (rows == 0) return;
-  launch(scaleRows, Grid{blocksFor(static_cast<std::size_t>(rows), kWarps)}, kThreads, 0, stream, rows, dim, x);
+  launch(scaleRows, Grid{piecesOf(rows, kWarps)}, kThreads, 0, stream, rows, dim, x);
 }
 
 }  // namespace mpm::cuda

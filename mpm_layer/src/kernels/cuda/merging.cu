@@ -32,6 +32,25 @@ __global__ void resetStates(int patches, int special, int* map, int* sizes, int*
   sizes[b * patches + p] = 1;
 }
 
+// `more` rows more in front of every image.
+__global__ void shiftOffsets(const int* from, int batch, int more, int* to) {
+  const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (b <= batch) to[b] = from[b] + b * more;
+}
+
+__global__ void stateAsFloats(const int* offsets, int special, int patches, const int* map, const int* sizes,
+                              StateFloats to) {
+  const std::size_t b = blockIdx.y;
+  const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int live = offsets[b + 1] - offsets[b] - special;
+  if (p == 0 && to.live != nullptr) to.live[b * to.live_stride] = static_cast<float>(live);
+  if (p >= patches) return;
+  const std::size_t at = b * static_cast<std::size_t>(patches) + static_cast<std::size_t>(p);
+  if (to.map != nullptr) to.map[b * to.map_stride + static_cast<std::size_t>(p)] = static_cast<float>(map[at]);
+  if (to.sizes != nullptr)
+    to.sizes[b * to.sizes_stride + static_cast<std::size_t>(p)] = p < live ? static_cast<float>(sizes[at]) : 0.0f;
+}
+
 // One block per image: mutual pairs, and a left-to-right scan that numbers the clusters.
 __global__ void numberClusters(const int* best_rows, const int* offsets, int special, int patches,
                                const int* sizes_before, int* cluster_rows, Members* member_rows, int* sizes_after,
@@ -142,17 +161,11 @@ __global__ void logOfSizes(const int* offsets, int special, int patches, const i
   key_bias[offsets[b] + k] = k < special ? 0.0f : logf(static_cast<float>(sizes[b * patches + k - special]));
 }
 
-unsigned blocksFor(int count, int per_block) { return static_cast<unsigned>((count + per_block - 1) / per_block); }
-
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
 }  // namespace
 
-void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
-  if (batch < 1 || patches < 1 || special < 0) {
-    throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
-                std::to_string(special) + " special tokens: there must be an image and a patch");
-  }
+void TokenState::reserve(const Stream& stream, int batch, int patches, int special) {
   patches_ = patches;
   special_ = special;
   current_ = 0;
@@ -163,9 +176,29 @@ void TokenState::reset(const Stream& stream, int batch, int patches, int special
   }
   host_offsets_.atLeast(stream, size(batch) + 2);
   clear(stream, not_finite_.atLeast(stream, 1), sizeof(int));
+}
+
+void TokenState::assign(const Stream& stream, const TokenState& from, int special) {
+  const int batch = from.rows_.batch, more = special - from.special_;
+  reserve(stream, batch, from.patches_, special);
+  const std::size_t bytes = size(batch) * size(patches_) * sizeof(int);
+  copy(stream, from.clusterOfPatch(), map_[0].data(), bytes);
+  copy(stream, from.sizes(), sizes_[0].data(), bytes);
+  launch(shiftOffsets, Grid{piecesOf(batch + 1, kThreads)}, kThreads, 0, stream, from.rows_.offsets, batch, more,
+         offsets_[0].data());
+  rows_ = {batch, offsets_[0].data(), from.rows_.total + batch * more, from.rows_.longest + more};
+  live_ = from.live_;
+}
+
+void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
+  if (batch < 1 || patches < 1 || special < 0) {
+    throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
+                std::to_string(special) + " special tokens: there must be an image and a patch");
+  }
+  reserve(stream, batch, patches, special);
   rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
   live_.assign(size(batch), patches);
-  launch(resetStates, Grid{blocksFor(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
+  launch(resetStates, Grid{piecesOf(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
          special, map_[0].data(), sizes_[0].data(), offsets_[0].data());
 }
 
@@ -190,8 +223,13 @@ const std::vector<int>& TokenState::countRows(const Stream& stream) {
 }
 
 void TokenState::logSizes(const Stream& stream, float* key_bias) const {
-  launch(logOfSizes, Grid{blocksFor(rows_.longest, kThreads), static_cast<unsigned>(rows_.batch)}, kThreads, 0, stream,
+  launch(logOfSizes, Grid{piecesOf(rows_.longest, kThreads), static_cast<unsigned>(rows_.batch)}, kThreads, 0, stream,
          rows_.offsets, special_, patches_, sizes(), key_bias);
+}
+
+void writeState(const Stream& stream, const TokenState& state, const StateFloats& to) {
+  launch(stateAsFloats, Grid{piecesOf(state.patches(), kThreads), static_cast<unsigned>(state.rows().batch)}, kThreads,
+         0, stream, state.rows().offsets, state.special(), state.patches(), state.clusterOfPatch(), state.sizes(), to);
 }
 
 const int* MutualPairMerge::findPairs(const Stream& stream, const float* x, int dim, TokenState& state) {
@@ -213,9 +251,9 @@ void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, 
   launch(numberClusters, Grid{batch}, kThreads, kWarps * sizeof(int), stream, best, rows.offsets, special, patches,
          state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
   launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, offsets);
-  launch(averageRows, Grid{blocksFor(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
+  launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
          offsets, members, merged);
-  launch(composeMaps, Grid{blocksFor(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
+  launch(composeMaps, Grid{piecesOf(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
          rows.offsets, special, cluster, state.map_[to].data());
   state.current_ = to;
   state.rows_.offsets = offsets;
@@ -228,7 +266,7 @@ void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenSt
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored) {
   const int kept = keep_special ? state.special() : 0;
-  launch(gatherRows, Grid{blocksFor(kept + state.patches(), kWarps), static_cast<unsigned>(state.rows().batch)},
+  launch(gatherRows, Grid{piecesOf(kept + state.patches(), kWarps), static_cast<unsigned>(state.rows().batch)},
          kThreads, 0, stream, merged, dim, state.special(), state.patches(), state.rows().offsets,
          state.clusterOfPatch(), kept, restored);
 }

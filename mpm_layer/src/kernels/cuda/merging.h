@@ -14,11 +14,14 @@ class TokenState {
  public:
   /// Every patch its own cluster; `special` rows stand in front of every image.
   void reset(const Stream& stream, int batch, int patches, int special);
+  /// What `from` is, with `special` rows in front of every image instead of its own. After countRows() of `from`.
+  void assign(const Stream& stream, const TokenState& from, int special);
 
   /// Rows of the tokens now. `total` and `longest` are upper bounds until countRows() was called after a merge.
   const Ragged& rows() const { return rows_; }
   int patches() const { return patches_; }
   int special() const { return special_; }
+  const std::vector<int>& liveRows() const { return live_; }           ///< as countRows() found them
   const int* clusterOfPatch() const { return map_[current_].data(); }  ///< {batch, patches}, on the device
   const int* sizes() const { return sizes_[current_].data(); }         ///< {batch, patches}; the first live ones
   const int* notFinite() const { return not_finite_.data(); }
@@ -32,12 +35,24 @@ class TokenState {
 
  private:
   friend class MutualPairMerge;
+  void reserve(const Stream& stream, int batch, int patches, int special);
+
   int patches_ = 0, special_ = 0, current_ = 0;
   Ragged rows_;
   Buffer<int> map_[2], sizes_[2], offsets_[2], not_finite_;
   PinnedBuffer<int> host_offsets_;
   std::vector<int> live_;
 };
+
+/// Where the floats of a state go, as the blobs of the CPU hold them: for image b to the pointer + b * its stride.
+/// Null: not wanted.
+struct StateFloats {
+  float* live = nullptr;   ///< one
+  float* map = nullptr;    ///< {patches}
+  float* sizes = nullptr;  ///< {patches}; 0 behind the live ones
+  std::size_t live_stride = 0, map_stride = 0, sizes_stride = 0;
+};
+void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 
 /// One call of Mutual Pair Merging on a batch of images (merging/mutual_pair_merge.h has the rule).
 class MutualPairMerge {

@@ -5,12 +5,6 @@
 #include <vector>
 
 namespace mpm::cuda {
-namespace {
-
-std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
-
-}  // namespace
-
 TransformerBlock::Norm::Norm(const Stream& stream, const NormWeights& weights, int columns)
     : weight(uploaded(stream, std::vector<float>(weights.weight, weights.weight + columns))),
       bias(uploaded(stream, std::vector<float>(weights.bias, weights.bias + columns))),

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/cuda/net.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+
+std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device) {
+  static std::mutex mutex;
+  static std::unordered_map<int, std::weak_ptr<DeviceNet>> nets;
+  const std::lock_guard lock(mutex);
+  std::erase_if(nets, [](const auto& entry) { return entry.second.expired(); });
+  std::shared_ptr<DeviceNet> net = nets[session].lock();
+  if (!net) {
+    net = std::make_shared<cuda::Net>(device);
+    nets[session] = net;
+  }
+  return net;
+}
+
+bool builtWithCuda() { return true; }
+
+std::vector<CudaDevice> cudaDevices() {
+  std::vector<CudaDevice> found;
+  for (const cuda::DeviceInfo& device : cuda::devices())
+    found.push_back({device.index, device.name, device.memory_bytes, device.major, device.minor});
+  return found;
+}
+
+namespace cuda {
+
+Net::Net(int device) : stream(device), gemm(stream) {}
+
+Net::Value& Net::find(const cv::Mat& blob, Kind kind, const char* what) {
+  const auto found = values_.find(blob.data);
+  if (found == values_.end() || found->second.kind != kind)
+    throw Error(std::string("its input on the device is not ") + what + "; convert the original model again");
+  return found->second;
+}
+
+Net::Value& Net::make(const cv::Mat& blob, Kind kind) {
+  Value& value = values_[blob.data];
+  value.kind = kind;
+  value.written = forward_;
+  value.count = blob.total();
+  return value;
+}
+
+void Net::beginForward() {
+  ++forward_;
+  std::erase_if(values_, [this](const auto& entry) { return entry.second.written + 1 < forward_; });
+}
+
+void Net::release() {
+  values_.clear();
+  workspace = {};
+  merge = {};
+  key_bias = {};
+  operands = {};
+  state_floats_ = {};
+}
+
+const float* Net::dense(const cv::Mat& blob) { return find(blob, Kind::kDense, "a plain blob").floats.data(); }
+
+const float* Net::rows(const cv::Mat& blob) { return find(blob, Kind::kRows, "tokens").floats.data(); }
+
+const TokenState& Net::state(const cv::Mat& blob, int special) {
+  Value& value = find(blob, Kind::kState, "the state of tokens");
+  if (value.state.special() == special) return value.state;
+  TokenState& shifted = value.shifted[special];
+  if (value.shifted_now.insert(special).second) shifted.assign(stream, value.state, special);
+  return shifted;
+}
+
+const TokenState& Net::ownState(const cv::Mat& blob) { return find(blob, Kind::kState, "the state of tokens").state; }
+
+float* Net::newDense(const cv::Mat& blob) {
+  Value& value = make(blob, Kind::kDense);
+  return value.floats.atLeast(stream, value.count);
+}
+
+unsigned char* Net::newLabels(const cv::Mat& blob) {
+  Value& value = make(blob, Kind::kLabels);
+  return value.labels.atLeast(stream, value.count);
+}
+
+float* Net::newRows(const cv::Mat& blob, const TokenState& state, int dim) {
+  Value& value = make(blob, Kind::kRows);
+  value.rows = state.liveRows();
+  for (int& rows : value.rows) rows += state.special();
+  value.count = static_cast<std::size_t>(state.rows().total) * static_cast<std::size_t>(dim);
+  return value.floats.atLeast(stream, value.count);
+}
+
+TokenState& Net::newState(const cv::Mat& blob) {
+  Value& value = make(blob, Kind::kState);
+  value.shifted_now.clear();
+  return value.state;
+}
+
+float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
+  const auto found = values_.find(from.data);
+  if (found == values_.end() || (found->second.kind != Kind::kRows && found->second.kind != Kind::kDense))
+    throw Error("its input on the device is not tokens; convert the original model again");
+  const Kind kind = found->second.kind;
+  Value& value = found->second;  // references outlive insertions
+  Value& next = make(to, kind);
+  next.count = value.count;
+  next.rows = value.rows;
+  if (take) {
+    std::swap(next.floats, value.floats);
+    value.kind = Kind::kNothing;
+  } else {
+    copy(stream, value.floats.data(), next.floats.atLeast(stream, value.count), value.count * sizeof(float));
+  }
+  return next.floats.data();
+}
+
+void Net::upload(const cv::Mat& blob) {
+  float* const to = newDense(blob);
+  cuda::upload(stream, blob.data, to, blob.total() * sizeof(float));
+}
+
+void Net::download(const cv::Mat& blob) {
+  const auto found = values_.find(blob.data);
+  if (found == values_.end() || found->second.kind == Kind::kNothing)
+    throw Error("nothing stands on the device behind one of its blobs; convert the original model again");
+  Value& value = found->second;
+  auto* const host = reinterpret_cast<float*>(blob.data);
+  if (value.kind == Kind::kDense) {
+    cuda::download(stream, value.floats.data(), host, blob.total() * sizeof(float));
+  } else if (value.kind == Kind::kLabels) {
+    unsigned char* const labels = host_labels_.atLeast(stream, value.count);
+    cuda::download(stream, value.labels.data(), labels, value.count);
+    stream.wait();
+    std::copy_n(labels, value.count, host);
+  } else if (value.kind == Kind::kRows) {
+    const int total = std::accumulate(value.rows.begin(), value.rows.end(), 0);
+    const std::size_t dim = value.count / static_cast<std::size_t>(std::max(total, 1));
+    const std::size_t capacity = blob.total() / value.rows.size();
+    const float* from = value.floats.data();
+    for (std::size_t b = 0; b < value.rows.size(); ++b) {
+      const std::size_t count = static_cast<std::size_t>(value.rows[b]) * dim;
+      cuda::download(stream, from, host + b * capacity, count * sizeof(float));
+      from += count;
+    }
+  } else {
+    const auto patches = static_cast<std::size_t>(value.state.patches());
+    const std::size_t size = 1 + 2 * patches;
+    float* const floats = state_floats_.atLeast(stream, blob.total());
+    writeState(stream, value.state, {floats, floats + 1, floats + 1 + patches, size, size, size});
+    cuda::download(stream, floats, host, blob.total() * sizeof(float));
+    stream.wait();  // the floats are one buffer for all states
+  }
+}
+
+}  // namespace cuda
+}  // namespace mpm

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of docs/ops.md on a device.
+#include "kernels/cuda/elementwise.h"
+#include "kernels/cuda/linear.h"
+#include "kernels/cuda/mask_scores.h"
+#include "kernels/cuda/patch_embed.h"
+#include "kernels/cuda/resample.h"
+#include "kernels/cuda/tokens.h"
+#include "layers/cuda/net.h"
+
+namespace mpm::cuda {
+namespace {
+
+std::size_t size(int count) { return static_cast<std::size_t>(count); }
+
+Arithmetic arithmeticOf(Precision precision) {
+  return precision == Precision::kBf16 ? Arithmetic::kBf16 : Arithmetic::kFp32;
+}
+
+class Op : public DeviceOp {
+ public:
+  explicit Op(Net& net) : net_(net) {}
+
+ protected:
+  /// Rows of the first input, which are those of its state where it has one.
+  int rowsOf(const Call& call, int special) {
+    if (call.inputs.size() > 1) return net_.state(call.inputs[1], special).rows().total;
+    return static_cast<int>(call.inputs[0].total() / size(dimOf(call.inputs[0])));
+  }
+  static int dimOf(const cv::Mat& blob) { return blob.size[blob.dims - 1]; }
+  const Stream& stream() const { return net_.stream; }
+
+  Net& net_;
+};
+
+class PatchEmbedOp final : public Op {
+ public:
+  PatchEmbedOp(Net& net, PatchEmbed embed) : Op(net), embed_(std::move(embed)) {}
+  void compute(const Call& call) override {
+    net_.beginForward();
+    const cv::Mat& images = call.inputs[0];
+    const int batch = images.size[0];
+    TokenState& state = net_.newState(call.outputs[1]);
+    state.reset(stream(), batch, embed_.patches(), embed_.special());
+    float* const tokens = net_.newRows(call.outputs[0], state, embed_.dim());
+    embed_.run(stream(), net_.gemm, net_.dense(images), batch, tokens);
+  }
+
+ private:
+  PatchEmbed embed_;
+};
+
+class TransformerBlockOp final : public Op {
+ public:
+  TransformerBlockOp(Net& net, const TransformerBlockSpec& spec, int special, bool key_bias)
+      : Op(net), block_(net.stream, spec, arithmeticOf(spec.precision)), special_(special), key_bias_(key_bias) {}
+  void compute(const Call& call) override {
+    const TokenState& state = net_.state(call.inputs[1], special_);
+    float* bias = nullptr;
+    if (key_bias_) {
+      bias = net_.key_bias.atLeast(stream(), size(state.rows().total));
+      state.logSizes(stream(), bias);
+    }
+    float* const x = net_.successor(call.inputs[0], call.outputs[0], call.takes_first);
+    block_.run(stream(), net_.gemm, net_.workspace, state.rows(), bias, x);
+  }
+
+ private:
+  TransformerBlock block_;
+  int special_;
+  bool key_bias_;
+};
+
+class MutualPairMergeOp final : public Op {
+ public:
+  MutualPairMergeOp(Net& net, int special) : Op(net), special_(special) {}
+  void compute(const Call& call) override {
+    const int dim = dimOf(call.inputs[0]);
+    // The state before stays as it is: MergeReport and heads that read the tokens of an earlier block need it.
+    TokenState& after = net_.newState(call.outputs[1]);
+    after.assign(stream(), net_.state(call.inputs[1], special_), special_);
+    float* const merged = net_.newRows(call.outputs[0], after, dim);
+    net_.merge.run(stream(), net_.rows(call.inputs[0]), dim, after, merged);
+    after.countRows(stream());
+    net_.newRows(call.outputs[0], after, dim);  // fewer now, in the same memory
+  }
+
+ private:
+  int special_;
+};
+
+class TokenNormOp final : public Op {
+ public:
+  TokenNormOp(Net& net, const NormWeights& norm, int dim, int special)
+      : Op(net),
+        weight_(uploaded(net.stream, std::vector<float>(norm.weight, norm.weight + dim))),
+        bias_(uploaded(net.stream, std::vector<float>(norm.bias, norm.bias + dim))),
+        eps_(norm.eps),
+        special_(special) {
+    net.stream.wait();
+  }
+  void compute(const Call& call) override {
+    const int dim = dimOf(call.inputs[0]), rows = rowsOf(call, special_);
+    float* const x = net_.successor(call.inputs[0], call.outputs[0], call.takes_first);
+    layerNorm(stream(), {rows, 1, dim, size(dim), size(dim), weight_.data(), bias_.data(), eps_}, Number::kFloat, x,
+              Number::kFloat, x);
+  }
+
+ private:
+  Buffer<float> weight_, bias_;
+  float eps_;
+  int special_;
+};
+
+class TokenLinearOp final : public Op {
+ public:
+  TokenLinearOp(Net& net, const LinearWeights& linear, Arithmetic arithmetic, int special)
+      : Op(net),
+        linear_(net.stream, linear.weight, linear.bias, arithmetic),
+        operand_(operandOf(arithmetic)),
+        special_(special) {}
+  void compute(const Call& call) override {
+    const int rows = rowsOf(call, special_);
+    const bool with_state = call.inputs.size() > 1;
+    const float* const x = with_state ? net_.rows(call.inputs[0]) : net_.dense(call.inputs[0]);
+    float* const y = with_state ? net_.newRows(call.outputs[0], net_.state(call.inputs[1], special_), linear_.out())
+                                : net_.newDense(call.outputs[0]);
+    const void* operands = x;
+    if (operand_ != Number::kFloat) {
+      const std::size_t count = size(rows) * size(linear_.in());
+      void* const narrow = net_.operands.atLeast(stream(), count * bytesOf(operand_));
+      convert(stream(), x, count, operand_, narrow);
+      operands = narrow;
+    }
+    linear_.run(stream(), net_.gemm, operands, rows, Into::kFloat, y);
+  }
+
+ private:
+  Linear linear_;
+  Number operand_;
+  int special_;
+};
+
+class ClassTokensOp final : public Op {
+ public:
+  ClassTokensOp(Net& net, MatrixView<const float> embeddings, int special)
+      : Op(net),
+        embeddings_(uploaded(net.stream, std::vector<float>(embeddings.data, embeddings.row(embeddings.rows)))),
+        classes_(embeddings.rows),
+        special_(special) {
+    net.stream.wait();
+  }
+  void compute(const Call& call) override {
+    const int dim = dimOf(call.inputs[0]);
+    const TokenState& before = net_.state(call.inputs[1], special_);
+    const TokenState& after = net_.state(call.inputs[1], classes_);
+    float* const y = net_.newRows(call.outputs[0], after, dim);
+    replaceSpecialRows(stream(), net_.rows(call.inputs[0]), dim, before, embeddings_.data(), after, y);
+  }
+
+ private:
+  Buffer<float> embeddings_;
+  int classes_, special_;
+};
+
+class MaskScoresOp final : public Op {
+ public:
+  MaskScoresOp(Net& net, MaskScores scores, int classes) : Op(net), scores_(std::move(scores)), classes_(classes) {}
+  void compute(const Call& call) override {
+    const TokenState& with_classes = net_.state(call.inputs[1], classes_);
+    const TokenState& patches = net_.state(call.inputs[1], 0);
+    float* const y = net_.newRows(call.outputs[0], patches, classes_);
+    scores_.run(stream(), net_.gemm, net_.rows(call.inputs[0]), with_classes, patches, y);
+  }
+
+ private:
+  MaskScores scores_;
+  int classes_;
+};
+
+class RestoreTokensOp final : public Op {
+ public:
+  RestoreTokensOp(Net& net, int special, bool keep_special) : Op(net), special_(special), keep_special_(keep_special) {}
+  void compute(const Call& call) override {
+    float* const y = net_.newDense(call.outputs[0]);
+    restoreRows(stream(), net_.rows(call.inputs[0]), dimOf(call.inputs[0]), net_.state(call.inputs[1], special_),
+                keep_special_, y);
+  }
+
+ private:
+  int special_;
+  bool keep_special_;
+};
+
+class PoolTokensOp final : public Op {
+ public:
+  PoolTokensOp(Net& net, int special, int index) : Op(net), special_(special), index_(index) {}
+  void compute(const Call& call) override {
+    const int dim = dimOf(call.inputs[0]);
+    const TokenState& state = net_.state(call.inputs[1], special_);
+    float* const y = net_.newDense(call.outputs[0]);
+    const float* const x = net_.rows(call.inputs[0]);
+    if (index_ < 0)
+      meanOverPatches(stream(), x, dim, state, y);
+    else
+      specialRow(stream(), x, dim, state, index_, y);
+  }
+
+ private:
+  int special_, index_;
+};
+
+class SegmentLabelsOp final : public Op {
+ public:
+  SegmentLabelsOp(Net& net, const AxisResampling& rows, const AxisResampling& columns)
+      : Op(net), resize_(net.stream, rows, columns) {}
+  void compute(const Call& call) override {
+    const cv::Mat& scores = call.inputs[0];
+    unsigned char* const labels = net_.newLabels(call.outputs[0]);
+    resize_.run(stream(), net_.dense(scores), scores.size[0], dimOf(scores), labels);
+  }
+
+ private:
+  ResizeArgmax resize_;
+};
+
+class MergeReportOp final : public Op {
+ public:
+  using Op::Op;
+  void compute(const Call& call) override {
+    const cv::Mat& map_blob = call.outputs[0];
+    float* const maps = net_.newDense(map_blob);
+    float* const counts = net_.newDense(call.outputs[1]);
+    const std::size_t states = call.inputs.size(), patches = size(map_blob.size[2]);
+    const std::size_t stride = size(map_blob.size[1]) * patches;
+    for (std::size_t k = 0; k < states; ++k) {
+      StateFloats to;
+      to.live = counts + k;
+      to.live_stride = states;
+      if (k > 0 || states == 1) {  // before the first insertion every token is its own cluster
+        to.map = maps + (k > 0 ? k - 1 : 0) * patches;
+        to.map_stride = stride;
+      }
+      writeState(stream(), net_.ownState(call.inputs[k]), to);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceOp> Net::patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
+                                          MatrixView<const float> position, MatrixView<const float> special) {
+  return std::make_unique<PatchEmbedOp>(*this,
+                                        PatchEmbed(stream, geometry, weight, position, special, Arithmetic::kFp32));
+}
+
+std::unique_ptr<DeviceOp> Net::transformerBlock(const TransformerBlockSpec& spec, int special, bool use_key_bias) {
+  return std::make_unique<TransformerBlockOp>(*this, spec, special, use_key_bias);
+}
+
+std::unique_ptr<DeviceOp> Net::mutualPairMerge(int special) {
+  return std::make_unique<MutualPairMergeOp>(*this, special);
+}
+
+std::unique_ptr<DeviceOp> Net::tokenNorm(const NormWeights& norm, int dim, int special) {
+  return std::make_unique<TokenNormOp>(*this, norm, dim, special);
+}
+
+std::unique_ptr<DeviceOp> Net::tokenLinear(const LinearWeights& linear, Precision precision, int special) {
+  return std::make_unique<TokenLinearOp>(*this, linear, arithmeticOf(precision), special);
+}
+
+std::unique_ptr<DeviceOp> Net::classTokens(MatrixView<const float> embeddings, int special) {
+  return std::make_unique<ClassTokensOp>(*this, embeddings, special);
+}
+
+std::unique_ptr<DeviceOp> Net::maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
+                                          const NormWeights& norm, int classes) {
+  return std::make_unique<MaskScoresOp>(
+      *this, MaskScores(stream, proj_patch, proj_classes, norm.weight, norm.bias, classes, norm.eps), classes);
+}
+
+std::unique_ptr<DeviceOp> Net::restoreTokens(int special, bool keep_special) {
+  return std::make_unique<RestoreTokensOp>(*this, special, keep_special);
+}
+
+std::unique_ptr<DeviceOp> Net::poolTokens(int special, int index) {
+  return std::make_unique<PoolTokensOp>(*this, special, index);
+}
+
+std::unique_ptr<DeviceOp> Net::segmentLabels(const AxisResampling& label_rows, const AxisResampling& label_columns) {
+  return std::make_unique<SegmentLabelsOp>(*this, label_rows, label_columns);
+}
+
+std::unique_ptr<DeviceOp> Net::mergeReport() { return std::make_unique<MergeReportOp>(*this); }
+
+}  // namespace mpm::cuda

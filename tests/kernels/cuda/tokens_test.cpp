@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to packed rows outside blocks and merges: other rows in front, means, mask scores, states for the host.
+#include "kernels/cuda/tokens.h"
+
+#include <cmath>
+
+#include "kernels/cuda/mask_scores.h"
+#include "kernels/cuda/on_device.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cuda {
+namespace {
+
+// A batch after one merge, so that its images have different numbers of rows.
+class CudaTokens : public test::OnDevice {
+ protected:
+  static constexpr int kBatch = 2, kPatches = 70, kSpecial = 2, kDim = 21;
+
+  void SetUp() override {
+    test::OnDevice::SetUp();
+    if (devices().empty()) return;
+    const int rows = kPatches + kSpecial;
+    const Buffer<float> x = uploaded(stream(), test::normal(size(kBatch * rows * kDim), 5));
+    merged_ = Buffer<float>(stream(), size(kBatch * rows * kDim));
+    state_.reset(stream(), kBatch, kPatches, kSpecial);
+    MutualPairMerge().run(stream(), x.data(), kDim, state_, merged_.data());
+    state_.countRows(stream());
+    offsets_ = fetched(state_.rows().offsets, kBatch + 1);
+    values_ = fetched(merged_.data(), size(state_.rows().total * kDim));
+    ASSERT_NE(state_.liveRows()[0], state_.liveRows()[1]);
+  }
+
+  static std::size_t size(int count) { return static_cast<std::size_t>(count); }
+  float value(int image, int row, int column) const {
+    return values_[size((offsets_[size(image)] + row) * kDim + column)];
+  }
+
+  TokenState state_;
+  Buffer<float> merged_;
+  std::vector<int> offsets_;
+  std::vector<float> values_;
+};
+
+TEST_F(CudaTokens, AStateIsCopiedWithOtherRowsInFront) {
+  const int special = 5;
+  TokenState other;
+  other.assign(stream(), state_, special);
+  EXPECT_EQ(other.special(), special);
+  EXPECT_EQ(other.liveRows(), state_.liveRows());
+  EXPECT_EQ(other.rows().total, state_.rows().total + kBatch * (special - kSpecial));
+  EXPECT_EQ(other.rows().longest, state_.rows().longest + special - kSpecial);
+  const std::vector<int> offsets = fetched(other.rows().offsets, kBatch + 1);
+  for (int b = 0; b <= kBatch; ++b) EXPECT_EQ(offsets[size(b)], offsets_[size(b)] + b * (special - kSpecial));
+  EXPECT_EQ(fetched(other.clusterOfPatch(), size(kBatch * kPatches)),
+            fetched(state_.clusterOfPatch(), size(kBatch * kPatches)));
+  const std::vector<int> before = fetched(state_.sizes(), size(kBatch * kPatches));
+
+  // A merge of the copy leaves the original alone.
+  const std::vector<float> x = test::normal(size(other.rows().total * kDim), 6);
+  const Buffer<float> device_x = uploaded(stream(), x);
+  Buffer<float> merged(stream(), x.size());
+  MutualPairMerge().run(stream(), device_x.data(), kDim, other, merged.data());
+  other.countRows(stream());
+  EXPECT_LT(other.liveRows()[0], state_.liveRows()[0]);
+  EXPECT_EQ(fetched(state_.sizes(), size(kBatch * kPatches)), before);
+  EXPECT_EQ(fetched(state_.rows().offsets, kBatch + 1), offsets_);
+}
+
+TEST_F(CudaTokens, AStateIsWrittenAsTheHostHoldsIt) {
+  const std::size_t width = 1 + 2 * size(kPatches);
+  const Buffer<float> floats = uploaded(stream(), std::vector<float>(kBatch * width, -1.0f));
+  writeState(stream(), state_, {floats.data(), floats.data() + 1, floats.data() + 1 + kPatches, width, width, width});
+  const std::vector<float> found = fetched(floats.data(), kBatch * width);
+  const std::vector<int> map = fetched(state_.clusterOfPatch(), size(kBatch * kPatches));
+  const std::vector<int> sizes = fetched(state_.sizes(), size(kBatch * kPatches));
+  for (int b = 0; b < kBatch; ++b) {
+    const float* image = found.data() + size(b) * width;
+    const int live = state_.liveRows()[size(b)];
+    EXPECT_EQ(image[0], static_cast<float>(live));
+    for (int p = 0; p < kPatches; ++p) {
+      EXPECT_EQ(image[1 + p], static_cast<float>(map[size(b * kPatches + p)]));
+      EXPECT_EQ(image[1 + kPatches + p], p < live ? static_cast<float>(sizes[size(b * kPatches + p)]) : 0.0f);
+    }
+  }
+}
+
+TEST_F(CudaTokens, OtherRowsStandInFront) {
+  for (const unsigned schedule : test::schedules())
+    for (const int special : {0, 1, 9}) {
+      test::useSchedule(schedule);
+      const std::vector<float> front = test::normal(size(std::max(special, 1) * kDim), 7);
+      const Buffer<float> device_front = uploaded(stream(), front);
+      TokenState after;
+      after.assign(stream(), state_, special);
+      Buffer<float> y(stream(), size(after.rows().total * kDim));
+      replaceSpecialRows(stream(), merged_.data(), kDim, state_, device_front.data(), after, y.data());
+      const std::vector<float> found = fetched(y.data(), size(after.rows().total * kDim));
+      std::size_t next = 0;
+      for (int b = 0; b < kBatch; ++b)
+        for (int i = 0; i < special + state_.liveRows()[size(b)]; ++i)
+          for (int c = 0; c < kDim; ++c)
+            ASSERT_EQ(found[next++], i < special ? front[size(i * kDim + c)] : value(b, kSpecial + i - special, c));
+      ASSERT_EQ(next, found.size());
+    }
+}
+
+TEST_F(CudaTokens, ArePooled) {
+  Buffer<float> special(stream(), size(kBatch * kSpecial * kDim)), pooled(stream(), size(kBatch * kDim));
+  gatherSpecialRows(stream(), merged_.data(), kDim, state_, special.data());
+  const std::vector<float> front = fetched(special.data(), special.capacity());
+  specialRow(stream(), merged_.data(), kDim, state_, 1, pooled.data());
+  const std::vector<float> second = fetched(pooled.data(), pooled.capacity());
+  meanOverPatches(stream(), merged_.data(), kDim, state_, pooled.data());
+  const std::vector<float> mean = fetched(pooled.data(), pooled.capacity());
+  const std::vector<int> map = fetched(state_.clusterOfPatch(), size(kBatch * kPatches));
+  for (int b = 0; b < kBatch; ++b)
+    for (int c = 0; c < kDim; ++c) {
+      for (int i = 0; i < kSpecial; ++i) ASSERT_EQ(front[size((b * kSpecial + i) * kDim + c)], value(b, i, c));
+      ASSERT_EQ(second[size(b * kDim + c)], value(b, 1, c));
+      double sum = 0;  // of the restored grid
+      for (int p = 0; p < kPatches; ++p)
+        sum += static_cast<double>(value(b, kSpecial + map[size(b * kPatches + p)], c));
+      ASSERT_LE(std::abs(static_cast<double>(mean[size(b * kDim + c)]) - sum / kPatches), 1e-6);
+    }
+}
+
+TEST_F(CudaTokens, MeetTheirClasses) {
+  const float eps = 1e-5f;
+  Gemm gemm(stream());
+  for (const unsigned schedule : test::schedules())
+    for (const int classes : {3, 35}) {
+      SCOPED_TRACE(::testing::Message() << "schedule " << schedule << ", classes " << classes);
+      test::useSchedule(schedule);
+      const int depth = 37;
+      TokenState with_classes, patches;
+      with_classes.assign(stream(), state_, classes);
+      patches.assign(stream(), state_, 0);
+      const int total = with_classes.rows().total;
+      const std::vector<float> x = test::normal(size(total * kDim), 8);
+      const test::Matrix proj_patch = test::Matrix::normal(depth, kDim, 9),
+                         proj_classes = test::Matrix::normal(depth, kDim, 10);
+      const std::vector<float> weight = test::normal(size(classes), 11, 0.2f, 1),
+                               bias = test::normal(size(classes), 12);
+      MaskScores scores(stream(), proj_patch.view(), proj_classes.view(), weight.data(), bias.data(), classes, eps);
+      const Buffer<float> device_x = uploaded(stream(), x);
+      Buffer<float> y(stream(), size(patches.rows().total * classes));
+      scores.run(stream(), gemm, device_x.data(), with_classes, patches, y.data());
+      const std::vector<float> found = fetched(y.data(), y.capacity());
+
+      const auto projected = [&](const test::Matrix& weights, int row) {
+        std::vector<double> result(size(depth));
+        double squares = 0;
+        for (int e = 0; e < depth; ++e) {
+          for (int c = 0; c < kDim; ++c)
+            result[size(e)] += static_cast<double>(weights.at(e, c)) * static_cast<double>(x[size(row * kDim + c)]);
+          squares += result[size(e)] * result[size(e)];
+        }
+        for (double& value : result) value /= std::sqrt(squares);
+        return result;
+      };
+      const std::vector<int> offsets = fetched(with_classes.rows().offsets, kBatch + 1);
+      std::size_t next = 0;
+      for (int b = 0; b < kBatch; ++b) {
+        std::vector<std::vector<double>> keys;
+        for (int c = 0; c < classes; ++c) keys.push_back(projected(proj_classes, offsets[size(b)] + c));
+        for (int row = offsets[size(b)] + classes; row < offsets[size(b) + 1]; ++row) {
+          const std::vector<double> patch = projected(proj_patch, row);
+          std::vector<double> dots(size(classes));
+          double mean = 0, variance = 0;
+          for (int c = 0; c < classes; ++c) {
+            dots[size(c)] = std::inner_product(patch.begin(), patch.end(), keys[size(c)].begin(), 0.0);
+            mean += dots[size(c)] / classes;
+          }
+          for (const double dot : dots) variance += (dot - mean) * (dot - mean) / classes;
+          for (int c = 0; c < classes; ++c) {
+            const double expected = (dots[size(c)] - mean) / std::sqrt(variance + static_cast<double>(eps)) *
+                                        static_cast<double>(weight[size(c)]) +
+                                    static_cast<double>(bias[size(c)]);
+            ASSERT_LE(std::abs(static_cast<double>(found[next++]) - expected), 3e-4);
+          }
+        }
+      }
+      ASSERT_EQ(next, found.size());
+      EXPECT_THROW(scores.run(stream(), gemm, device_x.data(), state_, patches, y.data()), Error);
+    }
+}
+
+}  // namespace
+}  // namespace mpm::cuda

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <opencv2/imgproc.hpp>
+#include <thread>
+
+#include "onnx/cuda/device_net.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+constexpr const char* kMask = "segmenter_mask_ts17.onnx";
+constexpr const char* kLinear = "segmenter_linear_ts12.onnx";
+
+ReadOptions with(Schedule schedule, const std::string& device = "cpu") {
+  ReadOptions options;
+  options.schedule = std::move(schedule);
+  options.device = device;
+  return options;
+}
+
+/// The model on the device does to `batch` images, and then to others, what it does on the CPU.
+void compare(const std::string& file, ReadOptions options, int batch) {
+  options.device = "cpu";
+  Asked host(file, options);
+  options.device = "cuda";
+  Asked device(file, options);
+  for (const unsigned seed : {3u, 4u}) {
+    const cv::Mat input = images(host.info.input, batch, seed);
+    expectAlike(host, device.run(input), host.run(input));
+  }
+}
+
+TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
+  for (const Schedule& schedule : {Schedule{}, Schedule{1}, Schedule{1, 2}}) {
+    SCOPED_TRACE(toString(schedule));
+    compare(kMask, with(schedule), 2);
+  }
+}
+
+TEST_F(DeviceNetTest, ProportionalAttention) {
+  ReadOptions options = with({1, 2});
+  options.attention = Attention::kProportional;
+  compare(kMask, options, 1);
+}
+
+TEST_F(DeviceNetTest, LinearHeadWithMergingFromTheFirstBlock) { compare(kLinear, with({0, 2}), 2); }
+
+TEST_F(DeviceNetTest, LogitsAreMadeOnTheHost) {
+  ReadOptions options = with({1});
+  options.output = Output::kLogits;
+  compare(kLinear, options, 2);
+}
+
+TEST_F(DeviceNetTest, ClassifiersOfATokenAndOfTheMean) {
+  compare("timm_vit_ts17.onnx", with({1}), 2);
+  compare("timm_vit_gap_ts15.onnx", with({1, 2}), 1);
+}
+
+// Its head is OpenCV's own layers, behind the restored tokens of several blocks.
+TEST_F(DeviceNetTest, AHeadThatStaysAsItIs) {
+  for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{1, 2}}) {
+    SCOPED_TRACE(toString(schedule));
+    compare("dpt_ts16.onnx", with(schedule), 1);
+  }
+}
+
+TEST_F(DeviceNetTest, VariationsOfTheBlock) {
+  for (const char* file : {"timm_vit_qknorm_dynamo18.onnx", "timm_eva_swiglu_ts17.onnx", "hf_clip_ts17.onnx"}) {
+    SCOPED_TRACE(file);
+    compare(file, with({1}), 1);
+  }
+}
+
+// Beside fp32: what goes into the first block is the same, so that the maps are; behind it the roundings show.
+TEST_F(DeviceNetTest, Bf16) {
+  for (const char* file : {kMask, kLinear}) {
+    SCOPED_TRACE(file);
+    ReadOptions options = with({0});
+    Asked host(file, options);
+    options.device = "cuda";
+    options.precision = Precision::kBf16;
+    Asked device(file, options);
+    const cv::Mat input = images(host.info.input, 2, 5);
+    std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
+    // The scores last: the norm over the classes of a patch that all classes like alike makes much of little.
+    const auto difference = [&](const cv::Mat& scores) {
+      return cv::norm(scores, expected.back()) / cv::norm(expected.back());
+    };
+    EXPECT_GT(difference(found.back()), 1e-4) << "it is no bf16";
+    EXPECT_LT(difference(found.back()), 0.1);
+    if (buildInfo().bf16) {  // which rounds what goes into a product; the device what comes out of it as well
+      options.device = "cpu";
+      EXPECT_LT(difference(found.back()), 3 * difference(Asked(file, options).run(input).back()));
+    }
+    found.pop_back();
+    expected.pop_back();
+    expectAlike(host, found, expected, 0, 0.03);
+  }
+}
+
+TEST_F(DeviceNetTest, BatchesOfChangingSize) {
+  Asked host(kLinear, with({1})), device(kLinear, with({1}, "cuda"));
+  for (const int batch : {2, 1, 3}) {
+    SCOPED_TRACE(batch);
+    const cv::Mat input = images(host.info.input, batch, static_cast<unsigned>(batch));
+    expectAlike(host, device.run(input), host.run(input));
+  }
+}
+
+TEST_F(DeviceNetTest, TwoNetsInTwoThreads) {
+  Asked host(kLinear, with({1}));
+  const cv::Mat inputs[] = {images(host.info.input, 1, 7), images(host.info.input, 1, 8)};
+  const std::vector<cv::Mat> expected[] = {host.run(inputs[0]), host.run(inputs[1])};
+  std::vector<cv::Mat> found[2];
+  const auto work = [&](int k) {
+    Asked device(kLinear, with({1}, "cuda"));
+    for (int round = 0; round < 2; ++round) found[k] = device.run(inputs[k]);
+  };
+  std::thread first(work, 0), second(work, 1);
+  first.join();
+  second.join();
+  for (int k = 0; k < 2; ++k) expectAlike(host, found[k], expected[k]);
+}
+
+TEST_F(DeviceNetTest, ANaNIsOneLineAndTheNetGoesOn) {
+  Asked host(kLinear, with({1})), device(kLinear, with({1}, "cuda"));
+  const cv::Mat good = images(host.info.input, 2, 9);
+  cv::Mat bad = good.clone();
+  bad.ptr<float>(1, 0, 3)[4] = std::numeric_limits<float>::quiet_NaN();
+  for (int round = 0; round < 2; ++round) {
+    try {
+      device.run(bad);
+      FAIL() << "a NaN went through";
+    } catch (const cv::Exception& error) {
+      EXPECT_THAT(error.err, ::testing::AllOf(::testing::HasSubstr("ai.mpm.MutualPairMerge"),
+                                              ::testing::HasSubstr("image 1 of the batch"), ::testing::HasSubstr("NaN"),
+                                              ::testing::Not(::testing::HasSubstr("\n"))));
+    }
+    expectAlike(host, device.run(good), host.run(good));
+  }
+}
+
+TEST_F(DeviceNetTest, OtherBlobsComeToTheHostWhenAskedFor) {
+  Asked host(kLinear, with({1})), device(kLinear, with({1}, "cuda"));
+  const auto hidden = [](const Asked& asked) {
+    for (const cv::String& layer : asked.net.getLayerNames())
+      if (layer.ends_with("backbone/block0")) return layer;
+    return cv::String();
+  };
+  host.names = {hidden(host)};
+  device.names = {hidden(device)};
+  const cv::Mat input = images(host.info.input, 2, 11);
+  EXPECT_TRUE(std::isnan(*device.run(input)[0].ptr<float>())) << "numbers that nobody wrote";
+  bringToHost(device.net, "backbone/block0");
+  expectAlike(host, device.run(input), host.run(input));
+  bringToHost(host.net, "backbone/block0");
+  bringToHost(host.net, "no such layer");
+}
+
+TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
+  SegmenterOptions options;
+  options.schedule = Schedule{1, 2};
+  options.inspect = true;
+  cv::Mat small(5, 7, CV_8UC3), image;
+  cv::RNG(1).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, {70, 40}, 0, 0, cv::INTER_CUBIC);
+  const Segmentation expected = Segmenter(dataPath(kMask), options).segment(image);
+  options.device = "auto";
+  Segmenter segmenter(dataPath(kMask), options);
+  const Segmentation found = segmenter.segment(image);
+  EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
+  EXPECT_EQ(found.tokens, expected.tokens);
+  EXPECT_LE(cv::countNonZero(found.labels != expected.labels), 3);
+  EXPECT_GT(found.ms.backbone, 0);
+  EXPECT_EQ(found.ms.merge, 0) << "a layer that only hands its work over took this long";
+  ASSERT_EQ(found.pair_similarity.size(), 2u);
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < found.pair_similarity[k].size(); ++i) {
+      const float a = found.pair_similarity[k][i], b = expected.pair_similarity[k][i];
+      ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || std::abs(a - b) < 1e-4f) << a << " and " << b;
+    }
+}
+
+TEST_F(DeviceNetTest, ADeviceThatIsNotThere) {
+  EXPECT_MPM_ERROR(readNet(dataPath(kLinear), with({1}, "cuda:17")), "device 'cuda:17': this machine does not have it");
+  EXPECT_MPM_ERROR(readNet(dataPath(kLinear), with({1}, "cuda:17")), "cuda:0 (");
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the emulation can tell: each copy between host and device, and a device that is full.
+#include <gmock/gmock.h>
+
+#include "kernels/cuda/emulation.h"
+#include "onnx/cuda/device_net.h"
+
+namespace mpm::test {
+namespace {
+
+using cuda::test::Copies;
+using cuda::test::heldMemory;
+using cuda::test::limitMemory;
+using cuda::test::takeCopies;
+
+ReadOptions onDevice(Schedule schedule) {
+  ReadOptions options;
+  options.schedule = std::move(schedule);
+  options.device = "cuda";
+  return options;
+}
+
+TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
+  for (const char* file : {"segmenter_mask_ts17.onnx", "segmenter_linear_ts12.onnx"}) {
+    SCOPED_TRACE(file);
+    constexpr std::size_t kBatch = 2, kMerges = 2;
+    Asked device(file, onDevice({1, 2}));
+    const cv::Mat input = images(device.info.input, kBatch, 1);
+    device.run(input);  // the weights go up
+    takeCopies();
+    device.run(input);
+    const Copies copies = takeCopies();
+    EXPECT_EQ(copies.uploads, 1);
+    EXPECT_EQ(copies.uploaded_bytes, input.total() * sizeof(float));
+    const auto pixels = static_cast<std::size_t>(device.info.input.height * device.info.input.width);
+    const auto tokens = static_cast<std::size_t>(device.info.tokens()),
+               classes = static_cast<std::size_t>(device.info.classes);
+    // Labels, scores, maps, counts; and per merge the offsets of the batch's rows and whether there was a NaN.
+    EXPECT_EQ(copies.downloads, 4 + 2 * static_cast<int>(kMerges));
+    EXPECT_EQ(copies.downloaded_bytes, kBatch * (pixels + 4 * (tokens * classes + kMerges * tokens + kMerges + 1)) +
+                                           kMerges * 4 * (kBatch + 1 + 1));
+  }
+}
+
+// Full at the last allocation, when all that came before stands there.
+TEST(EmulatedDevice, AFullDeviceIsOneLineAndASmallerBatchStillFits) {
+  const char* const file = "segmenter_linear_ts12.onnx";
+  Asked host(file, {.schedule = Schedule{1}});
+  const cv::Mat one = images(host.info.input, 1, 2), many = images(host.info.input, 6, 2);
+  std::size_t full = 0;
+  {
+    Asked device(file, onDevice({1}));
+    device.run(many);
+    full = heldMemory();
+  }
+  Asked device(file, onDevice({1}));
+  limitMemory(full - 1);
+  try {
+    device.run(many);
+    ADD_FAILURE() << "it fits";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.err,
+                ::testing::AllOf(::testing::HasSubstr("memory"), ::testing::Not(::testing::HasSubstr("\n"))));
+  }
+  EXPECT_LT(heldMemory(), full / 2) << "values of a forward that failed";
+  expectAlike(host, device.run(one), host.run(one));
+  limitMemory(cuda::test::kNoLimit);
+  expectAlike(host, device.run(many), host.run(many));
+}
+
+// Blobs that OpenCV allocates anew, as it does when the batch changes, leave nothing behind.
+TEST(EmulatedDevice, MemoryDoesNotGrow) {
+  Asked device("segmenter_linear_ts12.onnx", onDevice({1}));
+  std::vector<std::vector<cv::Mat>> kept;  // so that the next blobs lie elsewhere
+  const auto run = [&](int batch) {
+    device.net.setInput(images(device.info.input, batch, 1));
+    device.net.forward(kept.emplace_back(), device.names);
+  };
+  for (const int batch : {3, 1, 3, 1}) run(batch);
+  const std::size_t held = heldMemory();
+  for (int round = 0; round < 6; ++round)
+    for (const int batch : {3, 1}) run(batch);
+  EXPECT_LE(heldMemory(), held + held / 20);
+}
+
+}  // namespace
+}  // namespace mpm::test

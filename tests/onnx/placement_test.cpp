@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/placement.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "layers/device_net.h"
+#include "mpm/mpm.hpp"
+#include "onnx/model_file.h"
+#include "support/data_path.h"
+#include "support/throws_with.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+using test::dataPath;
+
+/// What a node was told: device inputs, device outputs, host outputs, with a blank between.
+std::string told(const onnx::NodeProto& node) {
+  std::map<std::string, std::string> texts;
+  for (const auto& attribute : node.attribute()) texts[attribute.name()] = attribute.s();
+  return texts["device_inputs"] + " " + texts["device_outputs"] + " " + texts["host_outputs"];
+}
+
+std::map<std::string, std::string> placed(const std::string& file, const Schedule& schedule) {
+  const auto model = parseModel(placedOnDevice(convertModel(dataPath(file), {.schedule = schedule}), 3, 12));
+  std::map<std::string, std::string> result;
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    std::map<std::string, std::int64_t> numbers;
+    for (const auto& attribute : node.attribute()) numbers[attribute.name()] = attribute.i();
+    const bool ours = node.domain() == "ai.mpm";
+    EXPECT_EQ(numbers.count("device"), ours ? 1u : 0u) << node.name();
+    if (!ours) continue;
+    EXPECT_EQ(numbers.at("device"), 3);
+    EXPECT_EQ(numbers.at("session"), 12);
+    result[node.name()] = told(node);
+  }
+  return result;
+}
+
+TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
+  const auto nodes = placed("segmenter_mask_ts17.onnx", {1});
+  EXPECT_EQ(nodes.at("backbone/patch_embed"), "0 11 00");
+  EXPECT_EQ(nodes.at("backbone/block0"), "21 1 0") << "its tokens have no other reader, its state has";
+  EXPECT_EQ(nodes.at("merge/before_block1"), "21 11 00");
+  EXPECT_EQ(nodes.at("scores"), "21 1 1") << "labels are made of them on the device, and they are an output";
+  EXPECT_EQ(nodes.at("labels"), "2 0 1");
+  EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
+}
+
+TEST(Placement, StockLayersAreOnTheHost) {
+  int up = 0, down = 0;
+  for (const auto& [name, text] : placed("dpt_ts16.onnx", {1, 2})) {
+    if (name == "merge_map" || name == "backbone/patch_embed") continue;
+    up += text.front() == '0' ? 1 : 0;
+    down += text.back() == '1' ? 1 : 0;
+  }
+  EXPECT_GT(down, 1) << "features of several blocks go to a convolutional head";
+  EXPECT_EQ(up, 0) << "nothing of that head is ours";
+}
+
+TEST(Placement, DevicesAreWords) {
+  for (const char* word : {"cpu", "auto", "cuda", "cuda:0", "cuda:12"}) {
+    ReadOptions options;
+    options.device = word;
+    EXPECT_NO_THROW(options.validate()) << word;
+  }
+  for (const char* word : {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "cuda 1"}) {
+    ReadOptions options;
+    options.device = word;
+    EXPECT_MPM_ERROR(options.validate(), "expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
+    EXPECT_MPM_ERROR(readNet(dataPath("segmenter_mask_ts17.onnx"), options), std::string("device '") + word + "'");
+  }
+}
+
+TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
+  if (!cudaDevices().empty()) GTEST_SKIP() << "there is a CUDA device here";
+  ReadOptions options;
+  options.schedule = Schedule{1};
+  options.device = "auto";
+  EXPECT_NO_THROW(readNet(dataPath("segmenter_mask_ts17.onnx"), options));
+  for (const char* word : {"cuda", "cuda:1"}) {
+    options.device = word;
+    EXPECT_MPM_ERROR(readNet(dataPath("segmenter_mask_ts17.onnx"), options),
+                     builtWithCuda() ? "no CUDA device" : "has no CUDA (MPM_WITH_CUDA)");
+  }
+}
+
+}  // namespace
+}  // namespace mpm::onnx_graph
