@@ -118,8 +118,15 @@ struct InferenceWorker::Impl {
         const std::int64_t taken = steadyNow();
         next_due = taken - next_due < step ? next_due + step : taken + step;
       }
+      setBusySince(steadyNow());
       process(std::move(*frame));
+      setBusySince(0);
     }
+  }
+
+  void setBusySince(std::int64_t now) {
+    const std::lock_guard lock(mutex);
+    busy_since = now;
   }
 
   void load(const Wanted& now) {
@@ -183,7 +190,6 @@ struct InferenceWorker::Impl {
         return;
       }
       compare = wanted.compare;
-      busy_since = steadyNow();
     }
     InferenceResult result;
     std::string error = segment(*current, frame.image, result.segmentation);
@@ -200,7 +206,6 @@ struct InferenceWorker::Impl {
       postOnce("inference failed: " + error);
       const std::lock_guard lock(mutex);
       ++status.failed;
-      busy_since = 0;
       return;
     }
     previous.reset();
@@ -213,7 +218,6 @@ struct InferenceWorker::Impl {
     result.session = current->session;
     {
       const std::lock_guard lock(mutex);
-      busy_since = 0;
       if (wanted.version != version || wanted.stream != result.frame.stream) {
         ++status.stale;
         return;

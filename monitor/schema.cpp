@@ -122,7 +122,7 @@ Database openForReading(const std::string& path) {
   if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
   const auto check = [&](const Database& database) {
     const int version = versionOf(database, path);
-    if (version == 0) throw Error("'" + path + "' is empty");
+    if (version == 0) throw EmptyDatabase("'" + path + "' is empty");
     if (version < kVersion)
       throw Error("'" + path + "' was written by an older version (schema " + std::to_string(version) +
                   "): let 'mpm monitor' open it once to bring it up to date");

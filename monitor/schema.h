@@ -13,7 +13,7 @@ namespace mpm::monitor {
 /// false: a file that is not there is an error. Throws mpm::Error naming the file.
 Database openForWriting(const std::string& path, bool create);
 
-/// Throws mpm::Error when it is not ours or of another schema version.
+/// Throws mpm::Error when it is not ours or of another schema version, EmptyDatabase when nothing is in it.
 Database openForReading(const std::string& path);
 
 /// "[660,491,377]", "{"0":0.25,"7":0.75}": what the columns `tokens` and `areas` of a sample hold.

@@ -12,6 +12,7 @@
 #include "monitor/sample.h"
 #include "monitor/statistics.h"
 #include "monitor/time.h"
+#include "mpm/error.hpp"
 #include "mpm/options.hpp"
 
 namespace mpm::monitor {
@@ -143,6 +144,12 @@ struct SourceRecord {
   std::string name;            ///< without credentials
   UnixMs first = 0, last = 0;  ///< of what is kept, in any resolution
   std::int64_t samples = 0;    ///< kept one by one
+};
+
+/// A database file without tables: whoever made it is about to make them, or was stopped before.
+class EmptyDatabase : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Reads a database, also while another process writes it; never changes it. Not thread-safe: one per thread.

@@ -28,19 +28,21 @@ void History::ask(Kind kind, Answer answer) {
   const int mine = ++latest_[kind];
   QMetaObject::invokeMethod(far_, [this, kind, mine, path = path_, answer = std::move(answer)] {
     if (latest_[kind] != mine && kind != kExport) return;
+    const auto nothingYet = [&] {
+      if (kind == kExport)
+        tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
+    };
     try {
       if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();
       if (!reader_) {
-        if (path.isEmpty() || !QFileInfo::exists(path)) {
-          if (kind == kExport)
-            tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
-          return;
-        }
+        if (path.isEmpty() || !QFileInfo::exists(path)) return nothingYet();
         reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
         reader_path_ = path;
       }
       answer(*reader_);
       failure_.clear();
+    } catch (const monitor::EmptyDatabase&) {
+      nothingYet();  // whoever made the file is about to fill it
     } catch (const std::exception& error) {
       reader_.reset();
       const QString message = QString::fromStdString(error.what());

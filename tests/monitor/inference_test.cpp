@@ -101,6 +101,31 @@ TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   EXPECT_TRUE(events_.all().empty());
 }
 
+// What keeps the watchdog of a service from biting, and what lets it bite.
+TEST_F(InferenceWorkerTest, TellsForHowLongItHasBeenBusy) {
+  std::atomic<bool> go_on = false;
+  std::atomic<int> handed_over = 0;
+  InferenceWorker::Callbacks blocking;
+  blocking.on_result = [&](const InferenceResult&) {
+    ++handed_over;
+    while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  const InferenceWorker worker(frames_, kModel, options(), blocking);
+  EXPECT_EQ(worker.status().busy_s, 0);
+  put();
+  const bool stands = eventually([&] { return handed_over > 0 && worker.status().busy_s > 0.05; });
+  const InferenceStatus status = worker.status();
+  go_on = true;
+  EXPECT_TRUE(stands);
+  EXPECT_FALSE(status.stuck());
+  EXPECT_TRUE(eventually([&] { return worker.status().busy_s == 0; }));
+  InferenceStatus later = status;
+  later.busy_s = 119;
+  EXPECT_FALSE(later.stuck());
+  later.busy_s = 121;
+  EXPECT_TRUE(later.stuck());
+}
+
 TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto first = one();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <spawn.h>
-#include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <random>
 
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 #include "monitor/store.h"
 #include "support/temporary_folder.h"
 
@@ -21,21 +21,6 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::TemporaryFolder;
-
-std::string quickCheck(const std::string& path) {
-  sqlite3* database = nullptr;
-  std::string result;
-  sqlite3_open(path.c_str(), &database);
-  sqlite3_exec(
-      database, "PRAGMA integrity_check",
-      [](void* text, int, char** values, char**) {
-        static_cast<std::string*>(text)->append(values[0]);
-        return 0;
-      },
-      &result, nullptr);
-  sqlite3_close(database);
-  return result;
-}
 
 // Starts the victim, kills it some time after its first commit. Returns how many samples it knew to be committed.
 std::int64_t runAndKill(const std::string& path, std::size_t first, int microseconds) {
@@ -86,7 +71,7 @@ TEST(StoreFaults, AKillLosesNothingThatWasCommitted) {
     for (const HourOfTokens& hour : reader.hoursOfTokens(1, INT64_MIN, INT64_MAX))
       for (const auto& [tokens, count] : hour.occurrences) in_hours += count;
     ASSERT_EQ(in_hours, static_cast<std::int64_t>(samples.size()));
-    ASSERT_EQ(quickCheck(path), "ok");
+    ASSERT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
     before = samples.size();
   }
   EXPECT_EQ(StoreReader(path).sessions(1).size(), 25u);
@@ -156,7 +141,7 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   ASSERT_EQ(events.size(), when_full.size() + 1);
   EXPECT_THAT(events[events.size() - 2].message, ::testing::HasSubstr("cannot write"));
   EXPECT_THAT(events.back().message, ::testing::HasSubstr("writing again"));
-  EXPECT_EQ(quickCheck(path), "ok");
+  EXPECT_EQ(runSql(path, "PRAGMA integrity_check"), "ok");
 }
 
 TEST(StoreFaults, ADiskThatFillsStopsTheWritingUntilThereIsSpace) {

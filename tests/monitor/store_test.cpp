@@ -2,13 +2,13 @@
 #include "monitor/store.h"
 
 #include <gmock/gmock.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -19,15 +19,6 @@ using mpm::test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-void executeSql(const std::string& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << (message ? message : "");
-  sqlite3_free(message);
-  sqlite3_close(database);
-}
 
 TEST(Store, GivesBackWhatWasPutIn) {
   const TemporaryFolder folder;
@@ -76,6 +67,14 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_EQ(events[0].kind, EventKind::kAlarm);
   EXPECT_EQ(events[0].severity, Severity::kWarning);
   EXPECT_EQ(events[0].message, "tokens 500 above 450");
+}
+
+// Write-ahead logging: readers do not wait for the writer, and a cut of power leaves the last commit.
+TEST(Store, KeepsAWriteAheadLog) {
+  const TemporaryFolder folder;
+  const StoreWriter writer(folder / "a.db");
+  EXPECT_TRUE(std::ifstream(folder / "a.db-wal").good());
+  EXPECT_EQ(runSql(folder / "a.db", "PRAGMA journal_mode"), "wal");
 }
 
 TEST(Store, IsReadWhileItIsWritten) {
@@ -191,7 +190,7 @@ constexpr const char* kVersion1 = R"(
 TEST(Store, BringsAnOlderSchemaUpToDate) {
   const TemporaryFolder folder;
   const std::string path = folder / "old.db";
-  executeSql(path, kVersion1);
+  runSql(path, kVersion1);
   EXPECT_MPM_ERROR(StoreReader{path}, "older version (schema 1)");
   { const StoreWriter writer(path); }
   const StoreReader reader(path);
@@ -225,11 +224,11 @@ TEST(Store, RefusesWhatItDoesNotKnow) {
                                        "It goes on for a while, so that the first page of it is more than a page.\n";
   EXPECT_MPM_ERROR(StoreReader{folder / "text.db"}, "is not a database");
   EXPECT_MPM_ERROR(StoreWriter{folder / "text.db"}, "is not a database");
-  executeSql(folder / "other.db", "CREATE TABLE song(title TEXT)");
+  runSql(folder / "other.db", "CREATE TABLE song(title TEXT)");
   EXPECT_MPM_ERROR(StoreWriter{folder / "other.db"}, "another program");
   EXPECT_MPM_ERROR(StoreReader{folder / "other.db"}, "another program");
   { const StoreWriter writer(folder / "new.db"); }
-  executeSql(folder / "new.db", "PRAGMA user_version = 99");
+  runSql(folder / "new.db", "PRAGMA user_version = 99");
   EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "newer version (schema 99");
   EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "newer version (schema 99");
   EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
@@ -280,20 +279,7 @@ TEST(Store, ForgetsTheOldestBeyondItsSize) {
     for (int i = block * 1000; i < (block + 1) * 1000; ++i) writer.append(sampleAt(kNoon + i * 10 * kSecondMs));
     ASSERT_TRUE(writer.flush());
   }
-  const auto used = [&] {
-    sqlite3* database = nullptr;
-    sqlite3_open(path.c_str(), &database);
-    std::int64_t pages = 0;
-    sqlite3_exec(
-        database, "PRAGMA page_count",
-        [](void* result, int, char** values, char**) {
-          *static_cast<std::int64_t*>(result) = std::atoll(values[0]);
-          return 0;
-        },
-        &pages, nullptr);
-    sqlite3_close(database);
-    return pages * 4096;
-  };
+  const auto used = [&] { return std::stoll(runSql(path, "PRAGMA page_count")) * 4096; };
   const StoreReader reader(path);
   for (int i = 0; i < 2000 && used() > 1'000'000; ++i) {
     writer.append(Event{kNoon + 100 * kHourMs, EventKind::kSource, Severity::kInfo, "tick"});
@@ -391,7 +377,7 @@ TEST(Store, ASessionThatWasKilledEndsWithItsLastSample) {
   now += kHourMs;
   run("camera 0", 3);
   run("camera 1", 3);
-  executeSql(path, "UPDATE session SET ended_ms = NULL");  // what three kills leave
+  runSql(path, "UPDATE session SET ended_ms = NULL");  // what three kills leave
   now += kHourMs;
   run("camera 0", 1);
   const StoreReader reader(path);
