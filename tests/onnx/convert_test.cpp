@@ -64,6 +64,16 @@ TEST_F(Convert, NamesAndMetadata) {
   EXPECT_EQ(read.classes, TinyVit::kClasses);
 }
 
+TEST_F(Convert, DefaultScheduleIsThePapersAsFarAsThereAreBlocks) {
+  options.schedule.reset();
+  for (const auto& [blocks, schedule] : {std::pair(2, Schedule{}), {3, {2}}, {5, {2}}, {6, {2, 5}}, {7, {2, 5}}}) {
+    dialect.blocks = blocks;
+    TinyVit(dialect).save(path);
+    EXPECT_EQ(readModelInfo(path, options).schedule, schedule) << blocks;
+    EXPECT_EQ(convertFile(path, folder / "converted.onnx", options).schedule, schedule) << blocks;
+  }
+}
+
 TEST_F(Convert, InfoOfPlainAndConverted) {
   TinyVit(dialect).save(path);
   const ModelInfo plain = readModelInfo(path, options);

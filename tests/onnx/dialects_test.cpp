@@ -143,7 +143,7 @@ TEST_P(DialectTest, ConvertsToTheSameNumbers) {
   vit.save(path);
   ModelInfo info;
   cv::dnn::Net net = readNet(path, optionsFor(GetParam(), {}), &info);
-  EXPECT_EQ(info.blocks, TinyVit::kBlocks);
+  EXPECT_EQ(info.blocks, GetParam().blocks);
   EXPECT_EQ(info.heads, TinyVit::kHeads);
   EXPECT_EQ(info.dim, TinyVit::kDim);
   EXPECT_EQ(info.special_tokens, GetParam().special);

@@ -67,7 +67,7 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("pre.w", kDim, 0.4, 1, state);
   draw("pre.b", kDim, 0.4, 0, state);
   const unsigned before_blocks = state;
-  for (int i = 0; i < kBlocks; ++i) {
+  for (int i = 0; i < dialect_.blocks; ++i) {
     if (dialect_.storage == Storage::kShared) state = before_blocks;
     drawBlock("block" + std::to_string(i), state);
   }
@@ -274,7 +274,7 @@ std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w
   }
   if (dialect_.pre_norm) x = norm(x, "pre", kDim, 1e-6);
   std::vector<Values> result{x};
-  for (int i = 0; i < kBlocks; ++i) result.push_back(block(result.back(), "block" + std::to_string(i)));
+  for (int i = 0; i < dialect_.blocks; ++i) result.push_back(block(result.back(), "block" + std::to_string(i)));
   return result;
 }
 

@@ -17,7 +17,7 @@ class TinyVitWriter {
     std::string x = embedding();
     if (dialect_.pre_norm) x = norm(x, "pre", TinyVit::kDim, 1e-6);
     std::string tap;
-    for (int i = 0; i < TinyVit::kBlocks; ++i) {
+    for (int i = 0; i < dialect_.blocks; ++i) {
       if (i == 2) tap = x;
       x = block(x, "block" + std::to_string(i), tokens(), 1e-6);
     }

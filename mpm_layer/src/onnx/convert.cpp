@@ -16,13 +16,13 @@
 namespace mpm {
 namespace {
 
-onnx_graph::Converted convertPath(const std::string& onnx_path, const ConvertOptions& options, bool only_look) {
+onnx_graph::Converted convertPath(const std::string& onnx_path, const ConvertOptions& options) {
   const std::filesystem::path path(onnx_path);
   std::string problem;
   try {
     onnx::ModelProto model = onnx_graph::readModelFile(path);
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    return onnx_graph::convert(std::move(model), onnx_graph::readFacts(path), options, folder, only_look);
+    return onnx_graph::convert(std::move(model), onnx_graph::readFacts(path), options, folder);
   } catch (const Error& error) {
     problem = error.what();
   } catch (const std::bad_alloc&) {
@@ -47,13 +47,13 @@ std::string fileBytes(const std::string& path) {
 }  // namespace
 
 ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options) {
-  onnx_graph::Converted result = convertPath(onnx_path, options, true);
+  onnx_graph::Converted result = convertPath(onnx_path, options);
   result.info.converted = result.bytes.empty();
   return result.info;
 }
 
 std::string convertModel(const std::string& onnx_path, const ConvertOptions& options, ModelInfo* info) {
-  onnx_graph::Converted result = convertPath(onnx_path, options, false);
+  onnx_graph::Converted result = convertPath(onnx_path, options);
   if (info) *info = result.info;
   return result.bytes.empty() ? fileBytes(onnx_path) : std::move(result.bytes);
 }

@@ -122,14 +122,13 @@ void requireFits(const Embedding& embedding, Size2 size) {
   }
 }
 
-Schedule scheduleFor(const ConvertOptions& options, int blocks, bool only_look) {
+Schedule scheduleFor(const ConvertOptions& options, int blocks) {
   Schedule schedule = options.schedule.value_or(kDefaultSchedule);
-  const bool fits = schedule.empty() || schedule.back() < blocks;
-  if (fits) return schedule;
-  if (only_look && !options.schedule) return {};
-  throw Error("schedule " + mpm::toString(schedule) + (options.schedule ? "" : " (the default)") + ": block " +
-              std::to_string(schedule.back()) + " does not exist, the model has " + std::to_string(blocks) +
-              " blocks (0 to " + std::to_string(blocks - 1) + "); give another --schedule, or none");
+  if (!options.schedule) std::erase_if(schedule, [&](int block) { return block >= blocks; });
+  if (schedule.empty() || schedule.back() < blocks) return schedule;
+  throw Error("schedule " + mpm::toString(schedule) + ": block " + std::to_string(schedule.back()) +
+              " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
+              std::to_string(blocks - 1) + "); give another --schedule, or none");
 }
 
 const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
@@ -171,7 +170,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
 }  // namespace
 
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
-                  const std::filesystem::path& folder, bool only_look) {
+                  const std::filesystem::path& folder) {
   options.validate();
   if (holdsOurOps(model)) return {"", infoOfConverted(model, options)};
   Graph graph = readGraph(model, folder);
@@ -205,7 +204,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   plan.input = options.input_size.value_or(understood.size);
   requireFits(trunk.embedding, plan.input);
   plan.retargeted = plan.input != understood.size;
-  plan.schedule = scheduleFor(options, static_cast<int>(trunk.chain.blocks.size()), only_look);
+  plan.schedule = scheduleFor(options, static_cast<int>(trunk.chain.blocks.size()));
   plan.attention = options.attention;
   plan.output = options.output;
   plan.precision = options.precision;

@@ -17,8 +17,8 @@ struct Converted {
 };
 
 /// The converter without files (but for external data in `folder`; empty: none). Throws mpm::Error without a file name.
-/// `facts` is what the JSON beside the model says. With `only_look` a schedule that does not fit is no error.
+/// `facts` is what the JSON beside the model says.
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
-                  const std::filesystem::path& folder, bool only_look = false);
+                  const std::filesystem::path& folder);
 
 }  // namespace mpm::onnx_graph
