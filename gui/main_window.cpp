@@ -77,6 +77,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   pictures_->setRetention(keep_.picture_days, keep_.free_mb);
   night_ = loadNightRule(*settings);
   alarms_ = loadAlarms(*settings);
+  legend_.setChosenColors(loadClassColors(*settings));
 
   makeActions();
   makeCentral();
@@ -132,6 +133,9 @@ void MainWindow::wire() {
   });
 
   connect(&legend_, &LegendModel::paintChanged, this, &MainWindow::refreshPaint);
+  connect(&legend_, &LegendModel::colorChosen, this, [this] {
+    settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
+  });
   connect(image_, &ImageView::curtainMoved, this, &MainWindow::setCurtain);
   connect(image_, &PictureView::viewStateChanged, merge_, &PictureView::setViewState);
   connect(merge_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);

@@ -43,6 +43,6 @@ shot() {
 
 shot welcome_light 1280x800 3 "" "" --light
 shot live_dark 1280x800 130 "" "640 300" --dark "$source"
-shot live_light 1280x800 40 "4 c alt+6" "700 330" --light "$source"
+shot live_light 1280x800 40 "4 c" "700 330" --light "$source"
 shot small_light 800x480 20 "" "620 300" --light "$source"
 shot small_dark 800x480 20 "c" "620 200" --dark "$source"

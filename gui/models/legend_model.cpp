@@ -17,7 +17,8 @@ void LegendModel::setClasses(const ModelInfo& info) {
     const bool named = c < static_cast<int>(info.facts.classes.size());
     Row row;
     row.name = named ? QString::fromStdString(info.facts.classes[c].name) : tr("class %1").arg(c);
-    row.color = QColor(colors[c][2], colors[c][1], colors[c][0]);
+    const auto chosen = chosen_.find(row.name);
+    row.color = chosen != chosen_.end() ? chosen->second : QColor(colors[c][2], colors[c][1], colors[c][0]);
     rows_.push_back(std::move(row));
   }
   endResetModel();
@@ -35,6 +36,11 @@ void LegendModel::setColor(int row, const QColor& color) {
   rows_[row].color = color;
   emit dataChanged(index(row, 0), index(row, kColumns - 1), {Qt::DecorationRole, kColorRole});
   emit paintChanged();
+}
+
+void LegendModel::chooseColor(int row) {
+  chosen_[rows_[row].name] = rows_[row].color;
+  emit colorChosen();
 }
 
 void LegendModel::toggleSolo(std::optional<int> index) {

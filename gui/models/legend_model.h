@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 #include <QColor>
 #include <QSortFilterProxyModel>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "mpm/model_info.hpp"
 
 namespace mpm {
+
+/// Colours that a person chose, by the name of the class.
+using ClassColors = std::map<QString, QColor>;
 
 /// The classes of the model: shown or hidden, their colours and the share of the frame each covers.
 class LegendModel : public QAbstractTableModel {
@@ -25,6 +29,11 @@ class LegendModel : public QAbstractTableModel {
   void setClasses(const ModelInfo& info);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
   void setColor(int index, const QColor& color);
+  /// Classes of these names have these colours, whatever the model's file says; takes effect with setClasses().
+  void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }
+  const ClassColors& chosenColors() const { return chosen_; }
+  /// The colour that class `index` has now becomes a chosen one.
+  void chooseColor(int index);
   QColor color(int index) const { return rows_[index].color; }
   QString name(int index) const { return rows_[index].name; }
   int classes() const { return static_cast<int>(rows_.size()); }
@@ -47,6 +56,7 @@ class LegendModel : public QAbstractTableModel {
 
  signals:
   void paintChanged();
+  void colorChosen();
 
  private:
   struct Row {
@@ -58,6 +68,7 @@ class LegendModel : public QAbstractTableModel {
   void visibilityChanged();
   std::vector<Row> rows_;
   std::optional<int> solo_;
+  ClassColors chosen_;
 };
 
 /// Search by name, sort by name or area (largest first).

@@ -53,8 +53,12 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks(double spacing) const {
   const double* step = std::find_if(std::begin(kSteps), std::end(kSteps), [&](double s) { return s >= least; });
   if (step != std::end(kSteps) && *step < kDay) {
     // Steps count from local midnight; a day with a clock change has its own.
-    for (QDate day = local(from).date(); day <= local(to).date(); day = day.addDays(1)) {
-      for (double s = 0; s < kDay; s += *step) {
+    const QDateTime begin = local(from);
+    for (QDate day = begin.date(); day <= local(to).date(); day = day.addDays(1)) {
+      double first = day == begin.date() ? begin.time().msecsSinceStartOfDay() / 1000 : 0;
+      // Where the clock is put back an hour comes twice.
+      if (seconds(day.addDays(1).startOfDay()) - seconds(day.startOfDay()) != kDay) first = std::max(0.0, first - 7200);
+      for (double s = std::floor(first / *step) * *step; s < kDay; s += *step) {
         const QDateTime time(day, QTime::fromMSecsSinceStartOfDay(static_cast<int>(s * 1000)));
         const double at = seconds(time);
         if (at > to) break;

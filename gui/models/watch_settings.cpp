@@ -11,7 +11,7 @@ namespace {
 
 const QString kNight = QStringLiteral("night/%1"), kAlarm = QStringLiteral("alarm/%1"),
               kKeep = QStringLiteral("keep/%1");
-const QString kAreas = QStringLiteral("alarm_areas");
+const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors");
 const char* const kRules[] = {"none", "sun", "brightness", "hours"};  // as the alternatives of NightRule
 
 void set(QSettings& settings, const QString& group, const char* name, const QVariant& value) {
@@ -137,6 +137,22 @@ KeepOptions loadKeepOptions(const QSettings& settings) {
   return {read("lapse_minutes", usual.lapse_minutes), read("picture_days", usual.picture_days),
           read("free_mb", usual.free_mb), read("sample_days", usual.sample_days),
           read("database_mb", usual.database_mb)};
+}
+
+// "#rrggbb name" each: a class may be called anything, a key of QSettings may not.
+void save(QSettings& settings, const ClassColors& colors) {
+  QStringList lines;
+  for (const auto& [name, color] : colors) lines << color.name() + QLatin1Char(' ') + name;
+  settings.setValue(kColors, lines);
+}
+
+ClassColors loadClassColors(const QSettings& settings) {
+  ClassColors colors;
+  for (const QString& line : settings.value(kColors).toStringList()) {
+    const QColor color(line.left(7));
+    if (color.isValid() && line.size() > 8) colors[line.mid(8)] = color;
+  }
+  return colors;
 }
 
 }  // namespace mpm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "models/legend_model.h"
 #include "monitor/alarms.h"
 #include "monitor/day_night.h"
 
@@ -23,8 +24,10 @@ struct KeepOptions {
 void save(QSettings& settings, const monitor::NightRule& rule);
 void save(QSettings& settings, const monitor::AlarmOptions& alarms);
 void save(QSettings& settings, const KeepOptions& keep);
+void save(QSettings& settings, const ClassColors& colors);
 monitor::NightRule loadNightRule(const QSettings& settings);  ///< default: by the brightness of the picture
 monitor::AlarmOptions loadAlarms(QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
+ClassColors loadClassColors(const QSettings& settings);
 
 }  // namespace mpm

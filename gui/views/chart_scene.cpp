@@ -79,12 +79,12 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
     const QRectF lane(plot.left(), plot.top() + i * (lane_height + kGapBetweenLanes), plot.width(), lane_height);
     ValueAxis values =
         fits ? fittingAxis(chart, i, axis, 1 / one.factor * std::pow(10, -one.decimals) * 4) : ValueAxis{};
-    values.top = lane.top();
+    values.top = lane.top() + std::min(metrics.height() + 6.0, lane_height / 3);  // below the name
     values.bottom = lane.bottom();
     painter.setPen(QPen(look.border, 1));
     painter.drawLine(QPointF(lane.left(), std::round(lane.bottom()) + 0.5),
                      QPointF(lane.right(), std::round(lane.bottom()) + 0.5));
-    const int most = std::max(2, static_cast<int>(lane_height / (metrics.height() * 1.8)));
+    const int most = std::max(3, static_cast<int>(lane_height / (metrics.height() * 1.8)));
     if (fits && !chart.buckets.empty()) {
       for (double value : valueTicks(values.low * one.factor, values.high * one.factor, most)) {
         const double y = std::round(values.y(value / one.factor)) + 0.5;

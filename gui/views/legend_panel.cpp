@@ -86,7 +86,13 @@ void LegendPanel::editColor(const QModelIndex& index) {
   const QColor before = model_->color(chosen);
   connect(dialog, &QColorDialog::currentColorChanged, this,
           [this, chosen](const QColor& color) { model_->setColor(chosen, color); });
+  connect(dialog, &QDialog::accepted, this, [this, chosen] { model_->chooseColor(chosen); });
   connect(dialog, &QDialog::rejected, this, [this, chosen, before] { model_->setColor(chosen, before); });
+  // Another model has other classes: the question is void.
+  connect(model_, &QAbstractItemModel::modelAboutToBeReset, dialog, [this, dialog] {
+    dialog->disconnect(this);
+    dialog->close();
+  });
   dialog->open();
 }
 

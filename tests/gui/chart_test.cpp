@@ -63,6 +63,22 @@ TEST(TimeAxis, TicksAreRoundAndFarEnoughApart) {
   }
 }
 
+TEST(TimeAxis, TicksFillTheAxisAtAnyHour) {
+  const QDate day(2026, 11, 20);
+  for (int minute = 0; minute < 24 * 60 - 1; minute += 7) {
+    const double from = static_cast<double>(day.startOfDay().toSecsSinceEpoch()) + minute * 60 + 0.5;
+    const TimeAxis time = axis(from, from + 60);
+    const auto ticks = time.ticks(90);
+    ASSERT_GE(ticks.size(), 3U) << minute;
+    const double step = ticks[1].time - ticks[0].time;
+    EXPECT_LT(ticks.front().time - from, step) << minute;
+    EXPECT_GE(ticks.front().time, from);
+    EXPECT_LT(from + 60 - ticks.back().time, step) << minute;
+    EXPECT_LE(ticks.back().time, from + 60);
+    for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_EQ(ticks[i].time - ticks[i - 1].time, step) << minute;
+  }
+}
+
 TEST(ValueTicks, AreRoundAndInside) {
   const auto ticks = valueTicks(312, 498, 5);
   EXPECT_EQ(ticks, (std::vector<double>{350, 400, 450}));

@@ -190,6 +190,12 @@ TEST(WatchSettings, ComeBackAndMakeSense) {
   EXPECT_EQ(loadAlarms(settings).tokens_above, std::nullopt) << "a band upside down";
   settings.setValue(QStringLiteral("keep/free_mb"), QStringLiteral("much"));
   EXPECT_EQ(loadKeepOptions(settings).free_mb, 500);
+
+  const ClassColors colors = {{QStringLiteral("road/wet, 50 %"), QColor(1, 2, 3)}, {QStringLiteral("ciel"), Qt::red}};
+  save(settings, colors);
+  EXPECT_EQ(loadClassColors(settings), colors);
+  settings.setValue(QStringLiteral("colors"), QStringList{QStringLiteral("rouge ciel"), QStringLiteral("#112233")});
+  EXPECT_TRUE(loadClassColors(settings).empty());
 }
 
 TEST(Sources, CredentialsAreEncoded) {

@@ -71,6 +71,9 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   panel.setStatistics(statistics);
   const QString text = panel.text();
   EXPECT_TRUE(text.contains(QStringLiteral("500.2")) || text.contains(QStringLiteral("500.3"))) << text.toStdString();
+  for (const char* cell : {"Median, Day: 498", "Median, Night: 479", "90 % below, Day: 520", "90 % below, Night: 500",
+                           "Samples, Day: 100", "Samples, Night: 80", "Since yesterday, Day: –"})
+    EXPECT_TRUE(text.contains(QString::fromUtf8(cell))) << cell << " in\n" << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("−19.8 ± 4.5"))) << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("they differ"))) << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("5 days, 4 nights")));
@@ -309,6 +312,25 @@ TEST(History, AnswersTheLastOfManyQuestionsAndExports) {
   ASSERT_TRUE(exported.wait(5000));
   EXPECT_GT(exported[0][1].toLongLong(), 1500);
   EXPECT_TRUE(QFile::exists(folder.filePath(QStringLiteral("out.csv"))));
+}
+
+TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
+  QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("m.db")));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.close();
+  History history;
+  QSignalSpy failed(&history, &History::failed), sources(&history, &History::sourcesChanged);
+  history.setDatabase(file.fileName());
+  history.exportTo({}, folder.filePath(QStringLiteral("out.csv")));
+  ASSERT_TRUE(failed.wait(5000));
+  EXPECT_EQ(failed.count(), 1) << "but to export from it is";
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
+  EXPECT_EQ(sources.count(), 0);
+  database(folder);
+  history.askSources();
+  ASSERT_TRUE(sources.wait(5000));
+  EXPECT_EQ(failed.count(), 1);
 }
 
 TEST(History, ADatabaseThatIsNoneIsSaidOnce) {

@@ -7,7 +7,6 @@
 #include <QDateTime>
 #include <QFile>
 #include <QLabel>
-#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <atomic>
@@ -410,8 +409,7 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   plain.schedule.reset();
   make(plain);
   qunsetenv("MPM_MODEL");
-  for (auto* button : window_->welcomePage()->findChildren<QPushButton*>())
-    if (button->text() == WelcomePage::tr("Try the demo")) QTest::mouseClick(button, Qt::LeftButton);
+  QTest::mouseClick(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")), Qt::LeftButton);
   ASSERT_FALSE(window_->showsWelcome());
   ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
   EXPECT_FALSE(frame()->result.model->schedule.empty());

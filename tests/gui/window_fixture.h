@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractButton>
 #include <QDialog>
 #include <QDir>
 #include <QDockWidget>
@@ -18,6 +19,14 @@
 namespace mpm {
 
 inline constexpr int kPatience = 20000;
+
+/// The button that says `text`; a failure and null where there is none.
+inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
+  for (auto* button : parent->findChildren<QAbstractButton*>())
+    if (button->text() == text) return button;
+  ADD_FAILURE() << "no button '" << text.toStdString() << "'";
+  return nullptr;
+}
 
 /// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.
 class Window : public ::testing::Test {

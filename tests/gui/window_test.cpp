@@ -13,7 +13,6 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPushButton>
-#include <QRadioButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
@@ -37,6 +36,7 @@
 #include "views/speed_panel.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
+#include "wall_clock.h"
 #include "window_fixture.h"
 
 namespace mpm {
@@ -323,13 +323,8 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
   auto* dialog = dialogOf<ExportDialog>("export");
   ASSERT_NE(dialog, nullptr);
-  const auto radio = [&](const QString& text) {
-    for (auto* button : dialog->findChildren<QRadioButton*>())
-      if (button->text() == text) return button;
-    return static_cast<QRadioButton*>(nullptr);
-  };
   EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
-  radio(ExportDialog::tr("The stretch of time on show"))->click();
+  buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
   const TimeAxis& axis = window_->chartPanel()->chart()->axis();
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
   EXPECT_NEAR(static_cast<double>(dialog->span().second), axis.to * 1000, 5000);
@@ -339,10 +334,10 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
     dialog->setFormat(format);
     EXPECT_EQ(dialog->format(), format);
     EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));
-    EXPECT_EQ(radio(ExportDialog::tr("Everything that is stored"))->isEnabled(),
+    EXPECT_EQ(buttonOf(dialog, ExportDialog::tr("Everything that is stored"))->isEnabled(),
               format != ExportDialog::Format::kChartPng);
   }
-  radio(ExportDialog::tr("Everything that is stored"))->click();
+  buttonOf(dialog, ExportDialog::tr("Everything that is stored"))->click();
   dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
   QFileDialog* where = nullptr;
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) != nullptr; }));
@@ -548,101 +543,123 @@ class Hands {
   QWidget* window_;
 };
 
-// Nothing that a person does may hold the window up; see Application for what is measured.
+// Nothing that a person does may hold the window up, whatever the time of day; see Application for what is measured.
 class Watched : public Window {
  protected:
   void SetUp() override {
     Window::SetUp();
     for (int i = 0; i < 40; ++i) cv::imwrite(path("street/%1.png", i), picture(i, {1280, 720}));
+    begin();
+  }
+  /// What is wrong holds the window up every time; the neighbours of a shared machine do once in a while.
+  void expectFast(const std::function<void()>& what) {
+    for (int left = 2;; --left) {
+      what();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+      GTEST_SKIP() << "under a sanitizer everything is slow";
+#endif
+      if (HasFailure() || app_->slowEvents() == 0) return;
+      const std::string slow = app_->slowList().join(QLatin1Char('\n')).toStdString();
+      if (left == 0) FAIL() << "three times in turn, the last: " << slow;
+      std::fprintf(stderr, "slow, once more: %s\n", slow.c_str());
+      make();
+      begin();
+    }
+  }
+  Application* app_ = static_cast<Application*>(qApp);
+
+ private:
+  WallClock late_{QTime::currentTime().secsTo(QTime(23, 50))};
+
+  void begin() {
     window_->activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
     app_->resetWatchdog();
   }
-  void expectFast() const {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "under a sanitizer everything is slow";
-#endif
-    EXPECT_EQ(app_->slowEvents(), 0) << app_->slowList().join(QLatin1Char('\n')).toStdString();
-  }
-  Application* app_ = static_cast<Application*>(qApp);
 };
 
 TEST_F(Watched, OpeningPausingClosing) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  hands.key(Qt::Key_P, {}, QStringLiteral("p"));
-  EXPECT_TRUE(window_->live().paused()) << "keys arrive";
-  hands.key(Qt::Key_P, {}, QStringLiteral("p"));
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  QTest::qWait(500);
-  hands.run([&] { window_->closeSource(); });
-  expectFast();
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    hands.key(Qt::Key_P, {}, QStringLiteral("p"));
+    EXPECT_TRUE(window_->live().paused()) << "keys arrive";
+    hands.key(Qt::Key_P, {}, QStringLiteral("p"));
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    QTest::qWait(500);
+    hands.run([&] { window_->closeSource(); });
+  });
 }
 
 TEST_F(Watched, LookingAtThePictures) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  for (const auto& [key, text] :
-       {std::pair(Qt::Key_1, "1"), std::pair(Qt::Key_2, "2"), std::pair(Qt::Key_4, "4"), std::pair(Qt::Key_Less, "<"),
-        std::pair(Qt::Key_3, "3"), std::pair(Qt::Key_BracketLeft, "["), std::pair(Qt::Key_Comma, ","),
-        std::pair(Qt::Key_Period, "."), std::pair(Qt::Key_C, "c")})
-    hands.key(key, {}, QString::fromLatin1(text));
-  EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize) << "keys arrive";
-  for (int i = 0; i < 30; ++i) {
-    QTest::mouseMove(window_->imageView(), QPoint(20 + 10 * i, 150));
-    QTest::qWait(10);
-  }
-  expectFast();
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    for (const auto& [key, text] :
+         {std::pair(Qt::Key_1, "1"), std::pair(Qt::Key_2, "2"), std::pair(Qt::Key_4, "4"), std::pair(Qt::Key_Less, "<"),
+          std::pair(Qt::Key_3, "3"), std::pair(Qt::Key_BracketLeft, "["), std::pair(Qt::Key_Comma, ","),
+          std::pair(Qt::Key_Period, "."), std::pair(Qt::Key_C, "c")})
+      hands.key(key, {}, QString::fromLatin1(text));
+    EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize) << "keys arrive";
+    for (int i = 0; i < 30; ++i) {
+      QTest::mouseMove(window_->imageView(), QPoint(20 + 10 * i, 150));
+      QTest::qWait(10);
+    }
+  });
 }
 
 TEST_F(Watched, SavingAndExporting) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
-  hands.key(Qt::Key_S, {}, QStringLiteral("s"));
-  for (const auto& [format, name] :
-       {std::pair(ExportDialog::Format::kChartPng, "c.png"), std::pair(ExportDialog::Format::kCsv, "c.csv")})
-    hands.run([&, format = format, name = name] { window_->exportSamples(format, 0, INT64_MAX, file(name)); });
-  EXPECT_TRUE(wait([&] { return QFile::exists(file("c.png")) && QFile::exists(file("c.csv")); }));
-  EXPECT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
-  expectFast();
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+    hands.key(Qt::Key_S, {}, QStringLiteral("s"));
+    for (const auto& [format, name] :
+         {std::pair(ExportDialog::Format::kChartPng, "c.png"), std::pair(ExportDialog::Format::kCsv, "c.csv")})
+      hands.run([&, format = format, name = name] { window_->exportSamples(format, 0, INT64_MAX, file(name)); });
+    EXPECT_TRUE(wait([&] { return QFile::exists(file("c.png")) && QFile::exists(file("c.csv")); }));
+    EXPECT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  });
 }
 
 TEST_F(Watched, ComparingAndChangingTheSchedule) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  hands.key(Qt::Key_X, {}, QStringLiteral("x"));
-  EXPECT_TRUE(wait([&] { return !window_->comparePanel()->picture().isNull(); }));
-  hands.run([&] { window_->schedulePanel()->box(2)->click(); });
-  EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
-  expectFast();
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    hands.key(Qt::Key_X, {}, QStringLiteral("x"));
+    EXPECT_TRUE(wait([&] { return !window_->comparePanel()->picture().isNull(); }));
+    hands.run([&] { window_->schedulePanel()->box(2)->click(); });
+    EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
+  });
 }
 
 TEST_F(Watched, Dialogs) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  for (const char* id : {"night", "alarms", "keep", "export", "open", "keys", "about"}) {
-    hands.run([&] { trigger(id); });
-    hands.run([&] {
-      for (QDialog* dialog : window_->findChildren<QDialog*>()) dialog->close();
-    });
-  }
-  expectFast();
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    for (const char* id : {"night", "alarms", "keep", "export", "open", "keys", "about"}) {
+      hands.run([&] { trigger(id); });
+      hands.run([&] {
+        for (QDialog* dialog : window_->findChildren<QDialog*>()) dialog->close();
+      });
+    }
+  });
 }
 
 // Qt gives every widget its new colours in one go: some 50 ms, once. Nothing beside it may be slow.
 TEST_F(Watched, DarkColours) {
-  const Hands hands(window_.get());
-  hands.run([&] { window_->openSource(file("street")); });
-  ASSERT_TRUE(runs());
-  expectFast();
+  expectFast([&] {
+    Hands(window_.get()).run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+  });
   app_->resetWatchdog();
+  const Hands hands(window_.get());
   for (int i = 0; i < 2; ++i) hands.key(Qt::Key_T, {}, QStringLiteral("t"));
   for (const QString& slow : app_->slowList())
     EXPECT_TRUE(slow.contains(QStringLiteral("KeyPress"))) << slow.toStdString();

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window for real: an X server with no monitor (Xvfb), its mouse and its keys (xdotool).
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QCheckBox>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QProcess>
+#include <QPushButton>
+#include <QScreen>
+#include <QSlider>
+#include <QStandardPaths>
+#include <QStyle>
+#include <QStyleOptionSlider>
+
+#include "application.h"
+#include "monitor/store.h"
+#include "views/inspector_panel.h"
+#include "views/look.h"
+#include "views/merge_view.h"
+#include "views/schedule_panel.h"
+#include "views/settings_dialogs.h"
+#include "views/welcome_page.h"
+#include "window_fixture.h"
+
+namespace mpm {
+namespace {
+
+class OnScreen : public Window {
+ protected:
+  void SetUp() override {
+    if (QGuiApplication::platformName() != QLatin1String("xcb"))
+      GTEST_SKIP() << "Xvfb, xdotool or Qt's xcb plugin is missing";
+    Window::SetUp();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+    hand({"windowfocus", "--sync", QString::number(window_->winId())});
+  }
+  WindowOptions options() const override {
+    WindowOptions options = Window::options();
+    options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+    options.schedule.reset();
+    return options;
+  }
+
+  // A hand on the mouse and the keys; the program goes on meanwhile.
+  static void hand(const QStringList& does) {
+    QProcess process;
+    process.start(QStringLiteral("xdotool"), does);
+    ASSERT_TRUE(wait([&] { return process.state() == QProcess::NotRunning; }));
+    ASSERT_EQ(process.exitCode(), 0) << does.join(QLatin1Char(' ')).toStdString()
+                                     << process.readAllStandardError().toStdString();
+  }
+  static void moveTo(const QWidget* widget, QPoint at) {
+    const QPoint global = widget->mapToGlobal(at);
+    hand({"mousemove", "--sync", QString::number(global.x()), QString::number(global.y())});
+  }
+  static void click(const QWidget* widget) { click(widget, widget->rect().center()); }
+  static void click(const QWidget* widget, QPoint at) {
+    moveTo(widget, at);
+    hand({"click", "1"});
+  }
+  static void key(const char* name) { hand({"key", QLatin1String(name)}); }
+  /// What another program writes, or nothing as long as that one has only begun to.
+  static std::unique_ptr<monitor::StoreReader> whatIsThere(const QString& database) {
+    if (!QFile::exists(database)) return nullptr;
+    try {
+      return std::make_unique<monitor::StoreReader>(database.toStdString());
+    } catch (const monitor::EmptyDatabase&) {
+      return nullptr;
+    }
+  }
+  /// What the screen shows where the widget is.
+  static QImage seen(const QWidget* widget) {
+    const QPoint at = widget->mapToGlobal(QPoint());
+    return QGuiApplication::primaryScreen()
+        ->grabWindow(0, at.x(), at.y(), widget->width(), widget->height())
+        .toImage()
+        .convertToFormat(QImage::Format_RGB32);
+  }
+};
+
+TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
+  // The demo.
+  click(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")));
+  ASSERT_TRUE(wait([&] { return !window_->showsWelcome(); }));
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(window_->stateText(), QStringLiteral("Live"));
+  const auto first = frame()->result.frame.id;
+  ASSERT_TRUE(wait([&] { return frame()->result.frame.id > first + 2; })) << "frames come";
+
+  // The opacity, by key and by mouse, on a picture that stands still.
+  key("p");
+  QTest::qWait(1000);
+  ImageView* view = window_->imageView();
+  const double opacity = view->paint().opacity;
+  const QImage before = seen(view);
+  QSet<QRgb> colors;
+  for (int x = 0; x < before.width(); x += 5)
+    for (int y = 0; y < before.height(); y += 5) colors.insert(before.pixel(x, y));
+  EXPECT_GT(colors.size(), 50) << "a picture is on the screen";
+  key("bracketleft");
+  ASSERT_TRUE(wait([&] { return view->paint().opacity < opacity - 0.01; }));
+  QTest::qWait(200);
+  EXPECT_NE(seen(view), before);
+  QSlider* slider = window_->opacitySlider();
+  QStyleOptionSlider option;
+  option.initFrom(slider);
+  option.minimum = slider->minimum();
+  option.maximum = slider->maximum();
+  option.sliderPosition = slider->value();
+  const QPoint knob =
+      slider->style()->subControlRect(QStyle::CC_Slider, &option, QStyle::SC_SliderHandle, slider).center();
+  moveTo(slider, knob);
+  hand({"mousedown", "1"});
+  moveTo(slider, QPoint(slider->width() - 2, knob.y()));
+  hand({"mouseup", "1"});
+  EXPECT_TRUE(wait([&] { return view->paint().opacity > 0.95; })) << view->paint().opacity;
+  key("p");
+
+  // Another schedule.
+  const int steps = frame()->lookup.steps();
+  QCheckBox* box = window_->schedulePanel()->box(8);
+  ASSERT_FALSE(box->isChecked());
+  click(box, QPoint(8, box->height() / 2));
+  ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == steps + 1; })) << "one more insertion";
+  EXPECT_EQ(frame()->result.model->schedule.back(), 8);
+
+  // A cluster under the mouse.
+  MergeView* map = window_->mergeView();
+  const MergeLookup& lookup = frame()->lookup;
+  const int token = lookup.grid().height / 2 * lookup.grid().width + lookup.grid().width / 2;
+  moveTo(map, map->viewport().tokenRect(token, lookup.grid()).center().toPoint());
+  ASSERT_TRUE(wait([&] { return window_->selection().token() == token; }));
+  EXPECT_TRUE(wait([&] { return window_->inspector()->text().contains(QStringLiteral("Cluster: ")); }))
+      << window_->inspector()->text().toStdString();
+
+  // What was stored, as a file.
+  key("ctrl+e");
+  ExportDialog* question = nullptr;
+  ASSERT_TRUE(wait([&] { return (question = window_->findChild<ExportDialog*>()) && question->isVisible(); }));
+  click(question->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save));
+  QFileDialog* where = nullptr;
+  ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) && where->isVisible(); }));
+  QTest::qWait(200);
+  hand({"windowfocus", "--sync", QString::number(where->winId())});
+  key("ctrl+a");
+  hand({"type", "--delay", "5", file("samples.csv")});
+  key("Return");
+  ASSERT_TRUE(wait([&] { return QFile::exists(file("samples.csv")); }));
+  EXPECT_TRUE(content(file("samples.csv")).contains("tokens"));
+
+  hand({"windowfocus", "--sync", QString::number(window_->winId())});
+  key("ctrl+q");
+  EXPECT_TRUE(wait([&] { return !window_->isVisible(); }));
+  EXPECT_EQ(window_->live().inferenceStatus().failed, 0);
+}
+
+TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
+  window_.reset();
+  QProcess program;
+  program.setProcessChannelMode(QProcess::MergedChannels);
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("xcb"));
+  program.setProcessEnvironment(environment);
+  program.start(QStringLiteral(MPM_MONITOR_APP),
+                {QStringLiteral("--settings"), file("s.ini"), QStringLiteral("--db"), file("p.db"),
+                 QStringLiteral("--pictures"), file("p"), QStringLiteral("--model"),
+                 QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx"), QStringLiteral("demo:")});
+  QString id;
+  ASSERT_TRUE(wait([&] {
+    QProcess search;
+    search.start(QStringLiteral("xdotool"), {"search", "--onlyvisible", "--name", "MPM Monitor"});
+    search.waitForFinished();
+    id = QString::fromLatin1(search.readAllStandardOutput()).section(QLatin1Char('\n'), 0, 0);
+    return !id.isEmpty();
+  })) << program.readAll().toStdString();
+  hand({"windowfocus", "--sync", id});
+  std::unique_ptr<monitor::StoreReader> reader;
+  ASSERT_TRUE(wait([&] {
+    if (!reader) reader = whatIsThere(file("p.db"));
+    return reader && !reader->sources().empty() && reader->sources()[0].samples > 0;
+  })) << "it watches";
+  key("ctrl+q");
+  ASSERT_TRUE(wait([&] { return program.state() == QProcess::NotRunning; }));
+  EXPECT_EQ(program.exitStatus(), QProcess::NormalExit);
+  EXPECT_EQ(program.exitCode(), 0) << program.readAll().toStdString();
+  EXPECT_TRUE(reader->sessions(1).back().ended) << "and ends what it began";
+}
+
+// An X server of our own, or -1 where there is none; `display` becomes ":N".
+pid_t startScreen(QByteArray& display) {
+  for (const char* tool : {"Xvfb", "xdotool"})
+    if (QStandardPaths::findExecutable(QLatin1String(tool)).isEmpty()) return -1;
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t server = ::fork();
+  if (server == 0) {
+    ::close(ends[0]);
+    const int nothing = ::open("/dev/null", O_WRONLY);
+    ::dup2(nothing, STDERR_FILENO);
+    const std::string number = std::to_string(ends[1]);
+    ::execlp("Xvfb", "Xvfb", "-displayfd", number.c_str(), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
+             static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  char digit = 0;
+  while (::read(ends[0], &digit, 1) == 1 && digit != '\n') display += digit;
+  ::close(ends[0]);
+  if (server > 0 && display.isEmpty()) {
+    ::waitpid(server, nullptr, 0);
+    return -1;
+  }
+  display.prepend(':');
+  return server;
+}
+
+}  // namespace
+}  // namespace mpm
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  QByteArray display;
+  const pid_t screen = GTEST_FLAG_GET(list_tests) ? -1 : mpm::startScreen(display);
+  if (screen > 0) qputenv("DISPLAY", display);
+  qputenv("QT_QPA_PLATFORM", screen > 0 ? "xcb;offscreen" : "offscreen");
+  int failed = 0;
+  {
+    mpm::Application app(argc, argv);
+    QApplication::setQuitOnLastWindowClosed(false);
+    QApplication::setOrganizationName(QStringLiteral("mpm-test"));
+    QLocale::setDefault(QLocale::c());
+    mpm::applyLook(mpm::lightTheme(), 100);
+    failed = RUN_ALL_TESTS();
+  }
+  if (screen > 0) {
+    ::kill(screen, SIGTERM);
+    ::waitpid(screen, nullptr, 0);
+  }
+  return failed;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person does with mouse and keys, and what comes of it.
+#include <gtest/gtest.h>
+
+#include <QColorDialog>
+#include <QComboBox>
+#include <QDateTime>
+#include <QDialogButtonBox>
+#include <QPointer>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTimeEdit>
+
+#include "models/legend_model.h"
+#include "monitor/store.h"
+#include "views/chart_panel.h"
+#include "views/day_night_panel.h"
+#include "views/legend_panel.h"
+#include "views/settings_dialogs.h"
+#include "views/time_chart.h"
+#include "window_fixture.h"
+
+namespace mpm {
+namespace {
+
+class Controls : public Window {
+ protected:
+  QTableView* classes() const { return window_->legendPanel()->table(); }
+  /// The dialog that Enter on the first class opens, and that class.
+  QColorDialog* colorDialog(int& chosen) {
+    window_->activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(window_.get()));
+    classes()->setFocus();
+    classes()->setCurrentIndex(classes()->model()->index(0, 0));
+    chosen = classes()->model()->index(0, 0).data(LegendModel::kClassRole).toInt();
+    QTest::keyClick(classes(), Qt::Key_Return);
+    return window_->legendPanel()->findChild<QColorDialog*>();
+  }
+};
+
+TEST_F(Controls, TheCurtainIsDragged) {
+  ASSERT_TRUE(openAndPause());
+  ImageView* view = window_->imageView();
+  trigger("curtain");
+  ASSERT_NEAR(view->paint().curtain, 0.5, 1e-9);
+  const QRectF picture = view->viewport().pictureRect();
+  const auto at = [&](double share) {
+    return QPointF(picture.left() + share * picture.width(), picture.center().y()).toPoint();
+  };
+  const QImage before = shot(view);
+  const ViewState place = view->viewState();
+  QTest::mousePress(view, Qt::LeftButton, {}, at(0.5));
+  QTest::mouseMove(view, at(0.4));
+  QTest::mouseMove(view, at(0.25));
+  EXPECT_NEAR(view->paint().curtain, 0.25, 0.01) << "while it is dragged";
+  QTest::mouseMove(view, QPoint(-50, at(0.25).y()));
+  EXPECT_EQ(view->paint().curtain, 0) << "not beyond the picture";
+  QTest::mouseMove(view, at(0.75));
+  QTest::mouseRelease(view, Qt::LeftButton, {}, at(0.75));
+  EXPECT_NEAR(view->paint().curtain, 0.75, 0.01);
+  EXPECT_EQ(view->viewState(), place) << "the picture stays";
+  EXPECT_NE(shot(view), before);
+  QTest::mouseMove(view, at(0.1));
+  EXPECT_NEAR(view->paint().curtain, 0.75, 0.01) << "let go";
+}
+
+TEST_F(Controls, ADragBesideTheCurtainMovesThePicture) {
+  ASSERT_TRUE(openAndPause());
+  ImageView* view = window_->imageView();
+  trigger("curtain");
+  QTest::keyClick(view, Qt::Key_Plus);
+  QTest::keyClick(view, Qt::Key_Plus);
+  const ViewState place = view->viewState();
+  const QPoint from(view->width() / 4, view->height() / 2);
+  QTest::mousePress(view, Qt::LeftButton, {}, from);
+  QTest::mouseMove(view, from + QPoint(20, 10));
+  QTest::mouseMove(view, from + QPoint(40, 20));
+  QTest::mouseRelease(view, Qt::LeftButton, {}, from + QPoint(40, 20));
+  EXPECT_NE(view->viewState(), place);
+  EXPECT_NEAR(view->paint().curtain, 0.5, 1e-9);
+}
+
+TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
+  ASSERT_TRUE(openAndPause());
+  trigger("mask");
+  int chosen = -1;
+  QColorDialog* dialog = colorDialog(chosen);
+  ASSERT_NE(dialog, nullptr);
+  const QColor before = window_->legend().color(chosen), other(1, 254, 3);
+  const QImage picture = shot(window_->imageView());
+  dialog->setCurrentColor(other);
+  EXPECT_EQ(window_->legend().color(chosen), other) << "the picture follows the choice";
+  EXPECT_NE(shot(window_->imageView()), picture);
+  QTest::keyClick(dialog, Qt::Key_Escape);
+  EXPECT_EQ(window_->legend().color(chosen), before) << "and comes back";
+  EXPECT_EQ(shot(window_->imageView()), picture);
+  ASSERT_TRUE(wait([&] { return window_->legendPanel()->findChild<QColorDialog*>() == nullptr; }));
+
+  dialog = colorDialog(chosen);
+  ASSERT_NE(dialog, nullptr);
+  dialog->setCurrentColor(other);
+  // Not Return: the offscreen platform leaves the focus, and with it that shortcut, in the table behind.
+  QTest::keyClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok), Qt::Key_Space);
+  EXPECT_EQ(window_->legend().color(chosen), other);
+  ASSERT_TRUE(wait([&] { return content(file("settings.ini")).contains("#01fe03"); }))
+      << content(file("settings.ini")).toStdString();
+  make();
+  ASSERT_TRUE(openAndWait());
+  EXPECT_EQ(window_->legend().color(chosen), other) << "after a new start";
+}
+
+TEST_F(Controls, AColourThatIsBeingChosenDoesNotOutliveItsClass) {
+  ASSERT_TRUE(openAndPause());
+  int chosen = -1;
+  QPointer<QColorDialog> dialog = colorDialog(chosen);
+  ASSERT_FALSE(dialog.isNull());
+  ModelInfo two;
+  two.classes = 2;
+  window_->legend().setClasses(two);
+  if (dialog) dialog->setCurrentColor(QColor(9, 9, 9));
+  EXPECT_TRUE(wait([&] { return dialog.isNull(); }));
+  for (int c = 0; c < 2; ++c) EXPECT_NE(window_->legend().color(c), QColor(9, 9, 9));
+}
+
+TEST_F(Controls, TheChartDrawsWhatIsChosen) {
+  ASSERT_TRUE(openAndWait());
+  ChartPanel* panel = window_->chartPanel();
+  TimeChart* chart = panel->chart();
+  ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
+  using Kind = monitor::Quantity::Kind;
+  const auto kinds = [&] {
+    std::vector<Kind> result;
+    for (const auto& series : chart->series()) result.push_back(series.quantity.kind);
+    return result;
+  };
+  // What is drawn was measured: the answer of the database has a value of every quantity.
+  const auto answered = [&] {
+    return wait([&] {
+      const auto& scene = chart->scene();
+      return scene.answered.size() == scene.series.size() && !scene.chart.buckets.empty() &&
+             std::all_of(scene.chart.buckets.back().values.begin(), scene.chart.buckets.back().values.end(),
+                         [](const monitor::Spread& spread) { return spread.samples > 0; });
+    });
+  };
+  EXPECT_EQ(kinds(), (std::vector{Kind::kTokens, Kind::kInferenceMs}));
+  buttonOf(panel, QStringLiteral("Merged"))->click();
+  EXPECT_EQ(kinds(), (std::vector{Kind::kTokens, Kind::kMerged, Kind::kInferenceMs}));
+  ASSERT_TRUE(answered());
+  const auto& values = chart->chart().buckets.back().values;
+  EXPECT_NEAR(values[1].mean, 1 - values[0].mean / 32, 1e-6) << "merged away of the 32 tokens";
+  buttonOf(panel, QStringLiteral("Tokens"))->click();
+  buttonOf(panel, QStringLiteral("Inference"))->click();
+  EXPECT_EQ(kinds(), std::vector{Kind::kMerged});
+  buttonOf(panel, QStringLiteral("Area of"))->click();
+  auto* classes = panel->findChildren<QComboBox*>().first();
+  for (QComboBox* box : panel->findChildren<QComboBox*>())
+    if (box->count() == 4) classes = box;
+  classes->setCurrentIndex(2);
+  emit classes->activated(2);
+  ASSERT_EQ(kinds(), (std::vector{Kind::kMerged, Kind::kClassArea}));
+  EXPECT_EQ(chart->series()[1].quantity.index, 2);
+  EXPECT_TRUE(chart->series()[1].name.contains(window_->legend().name(2)));
+  ASSERT_TRUE(answered());
+  EXPECT_GE(chart->chart().buckets.back().values[1].mean, 0);
+  EXPECT_LE(chart->chart().buckets.back().values[1].mean, 1);
+}
+
+TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
+  const monitor::UnixMs now = monitor::unixNow();
+  {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = file("street").toStdString();
+    writer.beginSession(session);
+    for (int day = 40; day > 0; --day) {
+      monitor::Sample sample;
+      sample.time = now - day * monitor::kDayMs;
+      sample.tokens = {32, 20};
+      writer.append(sample);
+    }
+  }
+  make();
+  ASSERT_TRUE(openAndWait());
+  ChartPanel* panel = window_->chartPanel();
+  ASSERT_TRUE(wait([&] { return panel->source().has_value(); }));
+  const auto length = [&] { return panel->chart()->axis().to - panel->chart()->axis().from; };
+  for (const auto& [text, seconds] : {std::pair("Day", 86400.0), std::pair("Week", 7 * 86400.0),
+                                      std::pair("All", 40 * 86400.0), std::pair("Hour", 3600.0)}) {
+    auto* span = buttonOf(panel, QLatin1String(text));
+    span->click();
+    EXPECT_TRUE(span->isChecked()) << text;
+    EXPECT_NEAR(length(), seconds, seconds * 0.02) << text;
+    EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(now) / 1000, 120) << text;
+    EXPECT_TRUE(panel->chart()->following()) << text;
+  }
+}
+
+TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
+  ASSERT_TRUE(openAndWait());
+  auto* dialog = dialogOf<NightDialog>("night");
+  ASSERT_NE(dialog, nullptr);
+  buttonOf(dialog, QStringLiteral("Between fixed hours"))->click();
+  // All day is night but for a minute twelve hours from now.
+  const QTime other = QTime::currentTime().addSecs(12 * 3600);
+  for (QTimeEdit* edit : dialog->findChildren<QTimeEdit*>())
+    edit->setTime(edit->accessibleName() == NightDialog::tr("Night begins")
+                      ? QTime(other.hour(), other.minute()).addSecs(60)
+                      : QTime(other.hour(), other.minute()));
+  QTest::keyClick(dialog, Qt::Key_Return);
+  ASSERT_TRUE(std::holds_alternative<monitor::NightByHours>(window_->nightRule()));
+  EXPECT_TRUE(window_->dayNightPanel()->text().contains(QStringLiteral("Night: from ")))
+      << window_->dayNightPanel()->text().toStdString();
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  const auto lastNight = [&] {
+    std::optional<bool> night;
+    reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample& sample) {
+      night = sample.night;
+      return true;
+    });
+    return night;
+  };
+  EXPECT_TRUE(wait([&] { return lastNight() == true; })) << "samples are of the night from now on";
+  dialog = dialogOf<NightDialog>("night");
+  for (NightDialog* one : window_->findChildren<NightDialog*>())
+    if (one->isVisible()) dialog = one;
+  buttonOf(dialog, QStringLiteral("Do not tell them apart"))->click();
+  QTest::keyClick(dialog, Qt::Key_Return);
+  EXPECT_TRUE(wait([&] { return lastNight() == std::nullopt; }));
+  EXPECT_TRUE(window_->dayNightPanel()->text().contains(QStringLiteral("not told apart")));
+}
+
+}  // namespace
+}  // namespace mpm
