@@ -15,18 +15,15 @@ using monitor::Severity;
 
 }  // namespace
 
-LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database,
-                         monitor::StoreOptions storing, int threads, QObject* parent)
+LiveMonitor::LiveMonitor(std::string model, SegmenterOptions inference, std::string database,
+                         monitor::StoreOptions storing, QObject* parent)
     : QObject(parent),
       first_model_(std::move(model)),
       database_(std::move(database)),
       storing_(std::move(storing)),
       frames_(std::make_shared<monitor::FrameMailbox>()),
       shared_(std::make_shared<Shared>()) {
-  SegmenterOptions options;
-  options.schedule = schedule;
-  options.threads = threads;
-  options.inspect = true;
+  inference.inspect = true;
   monitor::InferenceWorker::Callbacks callbacks;
   callbacks.on_result = [this](monitor::InferenceResult result) {
     std::shared_ptr<monitor::Recorder> recorder;
@@ -42,7 +39,8 @@ LiveMonitor::LiveMonitor(std::string model, std::optional<Schedule> schedule, st
     }
   };
   callbacks.on_event = [this](const Event& event) { post(event); };
-  worker_ = std::make_unique<monitor::InferenceWorker>(frames_, first_model_, options, std::move(callbacks));
+  worker_ =
+      std::make_unique<monitor::InferenceWorker>(frames_, first_model_, std::move(inference), std::move(callbacks));
   worker_->setFollowFile(true);
 
   // Opening a large database after a crash replays its log: not on the UI thread.

@@ -31,8 +31,8 @@ class LiveMonitor : public QObject {
   Q_OBJECT
  public:
   /// `database` may be empty: nothing is stored. A model file that changes is read anew.
-  LiveMonitor(std::string model, std::optional<Schedule> schedule, std::string database, monitor::StoreOptions storing,
-              int threads, QObject* parent = nullptr);
+  LiveMonitor(std::string model, SegmenterOptions inference, std::string database, monitor::StoreOptions storing,
+              QObject* parent = nullptr);
   ~LiveMonitor() override;  ///< waits for the frame in hand and for the last commit
 
   void open(const LiveOptions& options);

@@ -16,6 +16,7 @@
 
 #include "application.h"
 #include "main_window.h"
+#include "model_options.h"
 #include "mpm/convert.hpp"
 #include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
@@ -46,43 +47,48 @@ QString absolute(const QString& source) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene");
-  std::string source, model, schedule, database, pictures, settings, language;
-  int threads = 0;
+  CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene",
+                   "mpm-monitor");
+  command.get_formatter()->column_width(34);
+  std::string source, model, database, pictures, settings, language;
   bool dark = false, light = false, resume = false;
   command
       .add_option("source", source,
-                  "image folder, video, camera (0 or /dev/video0), rtsp:// or http:// address, demo:, gst:PIPELINE; "
-                  "or a database to look at")
+                  "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// address,\n"
+                  "demo:, gst:PIPELINE; or a database (.db) to look at")
       ->envname("MPM_SOURCE");
-  command.add_option("--model,-m", model, "ONNX model (default: the one that comes with the program)");
-  command.add_option("--schedule", schedule, "blocks before which tokens are merged, such as 2,5, or none");
-  command.add_option("--db", database, "database of the samples ('none': store nothing)");
-  command.add_option("--pictures", pictures, "folder of snapshots and time-lapses");
-  command.add_option("--settings", settings, "settings file instead of the user's");
-  command.add_option("--language", language, "en or fr");
-  command.add_option("--threads", threads, "threads of the inference (default: all)")->check(CLI::NonNegativeNumber);
-  command.add_flag("--resume-last", resume, "without a source: go on with the one before");
-  command.add_flag("--dark", dark, "dark colours");
-  command.add_flag("--light", light, "light colours")->excludes("--dark");
-  command.set_version_flag("--version", MPM_VERSION);
-  command.allow_extras(false);
   mpm::WindowOptions options;
+  mpm::cli::addModelOptions(command, model, options.inference);
+  command
+      .add_option("--db", database,
+                  "Database of the samples; none stores nothing. Default: monitor.db in the\nuser's data folder")
+      ->type_name("FILE");
+  command
+      .add_option("--pictures", pictures,
+                  "Folder of snapshots and time-lapses. Default: mpm-monitor in the user's\npictures")
+      ->type_name("DIR");
+  command.add_option("--settings", settings, "A settings file instead of the user's")->type_name("FILE.ini");
+  command.add_option("--language", language, "Of the window. Default: the system's, as far as there is one of them")
+      ->check(CLI::IsMember({"en", "fr"}))
+      ->option_text("en|fr");
+  command.add_flag("--resume-last", resume, "Without a source: go on with the one that was watched last");
+  command.add_flag("--dark", dark, "Dark colours");
+  command.add_flag("--light", light, "Light colours")->excludes("--dark");
+  command.set_version_flag("--version", MPM_VERSION);
+  command.footer(
+      "Examples:\n"
+      "  mpm-monitor demo:\n"
+      "  mpm-monitor /dev/video0 --model vit.onnx --schedule 2,5\n"
+      "  mpm-monitor /var/lib/mpm/yard.db                            what 'mpm monitor' stores, live");
   try {
     command.parse(argc, argv);
-    if (!schedule.empty()) options.schedule = mpm::parseSchedule(schedule);
   } catch (const CLI::ParseError& error) {
     return command.exit(error) == 0 ? 0 : 2;
-  } catch (const mpm::Error& error) {
-    std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
-    return 2;
   }
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   if (const std::string first = model.empty() ? mpm::defaultModel() : model; !first.empty()) {
     try {
-      mpm::ConvertOptions check;
-      check.schedule = options.schedule;
-      mpm::readModelInfo(first, check);
+      mpm::readModelInfo(first, options.inference);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
       return 1;
@@ -125,7 +131,6 @@ int main(int argc, char** argv) {
   const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
   options.model = QString::fromStdString(model);
   options.settings = QString::fromStdString(settings);
-  options.threads = threads;
   if (database != "none") {
     options.database = database.empty() ? data + QStringLiteral("/monitor.db") : QString::fromStdString(database);
     QDir().mkpath(QFileInfo(options.database).absolutePath());

@@ -90,8 +90,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   monitor::StoreOptions storing;
   storing.keep_days = keep_.sample_days;
   storing.max_megabytes = keep_.database_mb;
-  live_ = std::make_unique<LiveMonitor>(model.toStdString(), options.schedule, options.database.toStdString(), storing,
-                                        options.threads);
+  live_ =
+      std::make_unique<LiveMonitor>(model.toStdString(), options.inference, options.database.toStdString(), storing);
   source_->setModel(nullptr, model);
   wire();
   history_.setDatabase(options.database);
@@ -618,6 +618,17 @@ QString MainWindow::commandLine() const {
   const QString model = QString::fromStdString(live_->model());
   if (!model.isEmpty()) words << QStringLiteral("--model") << quoted(model);
   words << QStringLiteral("--schedule") << QString::fromStdString(toString(schedule_->schedule()));
+  const SegmenterOptions& inference = options_.inference;
+  if (const auto& size = inference.input_size)
+    words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
+  const auto say = [&](const char* name, const std::string& value, const std::string& standard) {
+    if (value != standard) words << QLatin1String(name) << QString::fromStdString(value);
+  };
+  const SegmenterOptions standard;
+  say("--attention", toString(inference.attention), toString(standard.attention));
+  say("--precision", toString(inference.precision), toString(standard.precision));
+  say("--device", inference.device, standard.device);
+  say("--threads", std::to_string(inference.threads), std::to_string(standard.threads));
   if (!options_.database.isEmpty()) words << QStringLiteral("--db") << quoted(options_.database);
   return words.join(QLatin1Char(' '));
 }

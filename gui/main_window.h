@@ -47,11 +47,10 @@ class WelcomePage;
 /// What the command line decided.
 struct WindowOptions {
   QString model;                     ///< empty: the default model
-  std::optional<Schedule> schedule;  ///< nullopt: the model's own
+  SegmenterOptions inference;        ///< of that model, and but for the schedule of every one that is opened later
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
-  int threads = 0;
   monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
 };
 

@@ -363,9 +363,9 @@ Verb addBench(CLI::App& mpm) {
       ->allow_extra_args(false)
       ->option_text("S");
   verb->add_option("--precision", arguments->precisions, "May be given several times. Default: fp32")
-      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false)
-      ->option_text("fp32|bf16");
+      ->option_text("fp32|bf16|tf32|fp16");
   verb->add_option("--attention", arguments->attention, "Default: plain")
       ->check(CLI::IsMember({"plain", "proportional"}))
       ->option_text("plain|proportional");

@@ -49,7 +49,8 @@ class BenchWorker {
     const std::string command = question.at("cmd");
     if (command == "load") return {{"ok", true}, {"version", "mpm"}};
     if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
-    if (command == "peak") return {{"ok", true}, {"gflops", gemmPeak(options_.precision, 0.3) / 1e9}};
+    if (command == "peak")  // the CPU's; of a GPU nothing is known
+      return {{"ok", true}, {"gflops", options_.device == "cpu" ? gemmPeak(options_.precision, 0.3) / 1e9 : 0}};
     throw Error("unknown command '" + command + "'");
   }
 

@@ -19,8 +19,6 @@ struct InfoArguments {
 
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
-std::string toText(Attention attention) { return attention == Attention::kPlain ? "plain" : "proportional"; }
-std::string toText(Precision precision) { return precision == Precision::kFp32 ? "fp32" : "bf16"; }
 
 Json devicesJson(const BuildInfo& build) {
   Json devices = Json::array();
@@ -58,8 +56,8 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"classes", model.classes},
                  {"class_names", classNames(model)},
                  {"schedule", model.schedule},
-                 {"attention", toText(model.attention)},
-                 {"precision", toText(model.precision)},
+                 {"attention", toString(model.attention)},
+                 {"precision", toString(model.precision)},
                  {"opset", model.opset},
                  {"parameters", model.parameters},
                  {"outputs", model.outputs},
@@ -95,8 +93,8 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("head", model.head);
   row("classes", std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(classNames(model))));
   row("schedule", toString(model.schedule) + (model.converted ? "" : " unless told otherwise"));
-  row("attention", toText(model.attention));
-  row("precision", toText(model.precision));
+  row("attention", toString(model.attention));
+  row("precision", toString(model.precision));
   row("opset", std::to_string(model.opset));
   row("parameters", fixed(static_cast<double>(model.parameters) / 1e6, 2) + " million");
   row("outputs", join(model.outputs));

@@ -21,6 +21,15 @@ Size2 parseSize(const std::string& text) {
   return size;
 }
 
+template <typename T>
+std::vector<std::pair<std::string, T>> wordsOf(std::initializer_list<T> values) {
+  std::vector<std::pair<std::string, T>> words;
+  for (const T value : values) words.emplace_back(toString(value), value);
+  return words;
+}
+
+constexpr auto kPrecisions = {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16};
+
 }  // namespace
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
@@ -47,11 +56,10 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
           "was converted with")
       ->type_name("S");
   addInputSize(verb, options.input_size);
-  addChoice<Attention>(verb, "--attention", options.attention,
-                       {{"plain", Attention::kPlain}, {"proportional", Attention::kProportional}},
+  addChoice<Attention>(verb, "--attention", options.attention, wordsOf({Attention::kPlain, Attention::kProportional}),
                        "plain (the paper), or proportional: a merged token counts as many times\nas it has members");
-  addChoice<Precision>(verb, "--precision", options.precision, {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}},
-                       "Arithmetic of the matrix products; bf16 needs a CPU that has it");
+  addChoice<Precision>(verb, "--precision", options.precision, wordsOf(kPrecisions),
+                       "Arithmetic of the matrix products; bf16 needs a CPU that has it, tf32 and\nfp16 a GPU");
 }
 
 void addDevice(CLI::App& verb, std::string& device) {

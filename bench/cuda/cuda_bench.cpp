@@ -86,11 +86,11 @@ Buffer<int> imposedPairs(const Stream& stream, int batch, int from, int to) {
 
 class Vit {
  public:
-  Vit(const Stream& stream, const Size& size, Arithmetic arithmetic, int batch)
+  Vit(const Stream& stream, const Size& size, Precision precision, int batch)
       : stream_(stream),
         gemm_(stream),
         size_(size),
-        arithmetic_(arithmetic),
+        precision_(precision),
         batch_(batch),
         embed_(makeEmbed()),
         resize_(stream, bilinear(kGrid, kSide), bilinear(kGrid, kSide)) {
@@ -100,6 +100,7 @@ class Vit {
     const auto fc1 = random(area(4 * d, d), scale, 3), fc2 = random(area(d, 4 * d), scale / 2, 4);
     const std::vector<float> zeros(area(4, d)), ones(area(1, d), 1.0f);
     TransformerBlockSpec spec;
+    spec.precision = precision;
     spec.dim = d;
     spec.heads = size.heads;
     spec.head_dim = d / size.heads;
@@ -109,9 +110,9 @@ class Vit {
     spec.proj = {{proj.data(), d, d}, zeros.data()};
     spec.fc1 = {{fc1.data(), 4 * d, d}, zeros.data()};
     spec.fc2 = {{fc2.data(), d, 4 * d}, zeros.data()};
-    for (int i = 0; i < size.blocks; ++i) blocks_.emplace_back(stream, spec, arithmetic);
+    for (int i = 0; i < size.blocks; ++i) blocks_.emplace_back(stream, spec);
     const auto head = random(area(kClasses, d), scale, 5);
-    head_ = Linear(stream, {head.data(), kClasses, d}, zeros.data(), arithmetic);
+    head_ = Linear(stream, {head.data(), kClasses, d}, zeros.data(), precision);
     norm_weight_ = uploaded(stream, ones);
     norm_bias_ = uploaded(stream, std::vector<float>(static_cast<std::size_t>(d)));
     stream.wait();
@@ -137,7 +138,7 @@ class Vit {
     }
     const auto dim = static_cast<std::size_t>(size_.dim);
     const NormCall norm{state_.rows().total, 1, size_.dim, dim, dim, norm_weight_.data(), norm_bias_.data(), 1e-6f};
-    layerNorm(stream_, norm, Number::kFloat, tokens_[at].data(), operandOf(arithmetic_), normed_.data());
+    layerNorm(stream_, norm, Number::kFloat, tokens_[at].data(), operandOf(precision_), normed_.data());
     head_.run(stream_, gemm_, normed_.data(), state_.rows().total, Into::kFloat, scores_.data());
     restoreRows(stream_, scores_.data(), kClasses, state_, false, restored_.data());
     resize_.run(stream_, restored_.data(), batch_, kClasses, labels_.data());
@@ -170,7 +171,7 @@ class Vit {
             {weight.data(), d, depth},
             {position.data(), kPatches, d},
             {special.data(), 1, d},
-            arithmetic_};
+            precision_};
   }
 
   int merge(int insertion, int at) {
@@ -184,7 +185,7 @@ class Vit {
   const Stream& stream_;
   Gemm gemm_;
   Size size_;
-  Arithmetic arithmetic_;
+  Precision precision_;
   int batch_;
   PatchEmbed embed_;
   ResizeArgmax resize_;
@@ -218,25 +219,25 @@ void benchmarkPairing(const Stream& stream) {
   if (stream.device().major < 8) return;
   Gemm gemm(stream);
   const auto weight = random(area(kPatches, dim), 1, 11);
-  const Linear linear(stream, {weight.data(), kPatches, dim}, nullptr, Arithmetic::kBf16);
+  const Linear linear(stream, {weight.data(), kPatches, dim}, nullptr, Precision::kBf16);
   Buffer<Bfloat> narrow(stream, area(batch * kPatches, dim));
   Buffer<Bfloat> product(stream, area(batch * kPatches, kPatches));
   convert(stream, x.data(), narrow.capacity(), Number::kBfloat, narrow.data());
   const double ms = milliseconds(
       stream, [&] { linear.run(stream, gemm, narrow.data(), batch * kPatches, Into::kOperand, product.data()); });
-  std::printf("{\"what\": \"gemm_of_the_same_size\", \"arithmetic\": \"bf16\", \"ms\": %.4f, \"tflops\": %.1f}\n", ms,
+  std::printf("{\"what\": \"gemm_of_the_same_size\", \"precision\": \"bf16\", \"ms\": %.4f, \"tflops\": %.1f}\n", ms,
               2.0 * batch * kPatches * kPatches * dim / ms * 1e-9);
   std::fflush(stdout);
 }
 
-void benchmarkVit(const Stream& stream, const Size& size, Arithmetic arithmetic, const char* name, int batch) {
-  Vit vit(stream, size, arithmetic, batch);
+void benchmarkVit(const Stream& stream, const Size& size, Precision precision, const char* name, int batch) {
+  Vit vit(stream, size, precision, batch);
   const double full = milliseconds(stream, [&] { vit.forward(false); });
   const double merged = milliseconds(stream, [&] { vit.forward(true); });
   vit.fillTokens();
   const double merging = milliseconds(stream, [&] { vit.mergingAlone(); });
   std::printf(
-      "{\"what\": \"vit\", \"size\": \"%s\", \"arithmetic\": \"%s\", \"batch\": %d, \"full_ms\": %.4f, \"mpm_ms\": "
+      "{\"what\": \"vit\", \"size\": \"%s\", \"precision\": \"%s\", \"batch\": %d, \"full_ms\": %.4f, \"mpm_ms\": "
       "%.4f, "
       "\"merging_ms\": %.4f",
       size.name, name, batch, full, merged, merging);
@@ -265,9 +266,9 @@ int run() {
   const bool bf16 = all.front().major >= 8;
   for (const Size& size : kSizes)
     for (const int batch : {1, 32})
-      benchmarkVit(stream, size, bf16 ? Arithmetic::kBf16 : Arithmetic::kFp16, bf16 ? "bf16" : "fp16", batch);
-  benchmarkVit(stream, kSizes[2], Arithmetic::kFp32, "fp32", 32);
-  if (bf16) benchmarkVit(stream, kSizes[2], Arithmetic::kTf32, "tf32", 32);
+      benchmarkVit(stream, size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);
+  benchmarkVit(stream, kSizes[2], Precision::kFp32, "fp32", 32);
+  if (bf16) benchmarkVit(stream, kSizes[2], Precision::kTf32, "tf32", 32);
   return 0;
 }
 

@@ -42,7 +42,7 @@ def main():
         image, output = session.get_inputs()[0].name, session.get_outputs()[0].name
         return onnxruntime.__version__, lambda x: session.run([output], {image: x})[0]
 
-    worker.serve(load)
+    worker.serve(load, arguments.precision)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def main():
 
         return cv2.__version__, run
 
-    worker.serve(load)
+    worker.serve(load, arguments.precision)
 
 
 def labels_of(path, cache={}):

@@ -37,7 +37,7 @@ def main():
 
         return openvino.__version__, run
 
-    worker.serve(load)
+    worker.serve(load, arguments.precision)
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ def main():
             raise worker.Refused(f"{arguments.model} is no Segmenter that can be rebuilt in PyTorch: {error}") from None
         return torch.__version__, model
 
-    worker.serve(load)
+    worker.serve(load, arguments.precision)
 
 
 if __name__ == "__main__":

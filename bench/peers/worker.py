@@ -25,7 +25,7 @@ def parse_arguments(variants=("default",)):
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="ONNX file: image {B, 3, H, W} to logits, labels or features")
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
+    parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16"), default="fp32")
     parser.add_argument("--variant", choices=variants, default=variants[0])
     parser.add_argument("--schedule", type=parse_schedule, default=[])
     return parser.parse_args()
@@ -44,7 +44,7 @@ def one_line(error):
     return (" ".join(lines) or type(error).__name__)[:400]
 
 
-def serve(load):
+def serve(load, precision):
     """`load()` returns (version, run); `run(image)` takes {B, 3, H, W} float32 and returns what the model gives: labels
     {B, H, W} or {B, 1, H, W} of any integer type, or features. run's time is what is measured: it contains the argmax."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
@@ -61,6 +61,8 @@ def serve(load):
                 if command["cmd"] == "quit":
                     break
                 if command["cmd"] == "load":
+                    if precision not in ("fp32", "bf16"):
+                        raise Refused(f"the peers run on the CPU, in fp32 or bf16, not in {precision}")
                     version, run = load()
                     answer(ok=True, version=version)
                 elif command["cmd"] == "run":

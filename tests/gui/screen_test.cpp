@@ -43,7 +43,7 @@ class OnScreen : public Window {
   WindowOptions options() const override {
     WindowOptions options = Window::options();
     options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
-    options.schedule.reset();
+    options.inference.schedule.reset();
     return options;
   }
 

@@ -107,6 +107,7 @@ TEST(Start, LooksAtADatabaseAndWatchesNothing) {
 TEST(Start, WrongUsageIsTwo) {
   EXPECT_EQ(start({QStringLiteral("--nonsense")}, {}).code, 2);
   EXPECT_EQ(start({QStringLiteral("--schedule"), QStringLiteral("5,2")}, {}).code, 2);
+  EXPECT_EQ(start({QStringLiteral("--device"), QStringLiteral("tpu")}, {}).code, 2);
 }
 
 TEST(Start, LoadsNoQt5) {

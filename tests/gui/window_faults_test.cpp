@@ -178,6 +178,26 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   for (const QString& text : texts) EXPECT_FALSE(text.contains(QStringLiteral("geheim"))) << text.toStdString();
 }
 
+// What the command line said about the model holds for those that are opened later, and is said again where the job
+// goes on without a window.
+TEST_F(Faults, HowModelsRunIsSaidOnce) {
+  WindowOptions chosen = options();
+  chosen.inference.input_size = Size2{64, 64};
+  chosen.inference.attention = Attention::kProportional;
+  make(chosen);
+  ASSERT_TRUE(openAndWait());
+  EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
+  const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
+  window_->openDropped(other);
+  ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); }))
+      << window_->logText().toStdString();
+  EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
+  EXPECT_EQ(frame()->result.model->attention, Attention::kProportional);
+  EXPECT_TRUE(
+      window_->commandLine().contains(QStringLiteral("--input-size 64x64 --attention proportional --threads 1 --db")))
+      << window_->commandLine().toStdString();
+}
+
 TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   ASSERT_TRUE(openAndWait());
   std::ofstream(file("broken.onnx").toStdString()) << "garbage";
@@ -406,7 +426,7 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   WindowOptions plain = options();
   plain.model.clear();
-  plain.schedule.reset();
+  plain.inference.schedule.reset();
   make(plain);
   qunsetenv("MPM_MODEL");
   QTest::mouseClick(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")), Qt::LeftButton);

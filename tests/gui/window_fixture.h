@@ -48,11 +48,11 @@ class Window : public ::testing::Test {
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
-    options.schedule = Schedule{1, 2};
+    options.inference.schedule = Schedule{1, 2};
     options.database = folder_.filePath(QStringLiteral("m.db"));
     options.pictures = folder_.filePath(QStringLiteral("pictures"));
     options.settings = folder_.filePath(QStringLiteral("settings.ini"));
-    options.threads = 1;
+    options.inference.threads = 1;
     return options;
   }
   void make() { make(options()); }

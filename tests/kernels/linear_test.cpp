@@ -9,6 +9,7 @@
 #include "kernels/reference.h"
 #include "kernels/threads.h"
 #include "mpm/error.hpp"
+#include "support/throws_with.h"
 
 namespace mpm {
 namespace {
@@ -53,6 +54,17 @@ TEST(PackedLinear, WithoutBiasAddsNothing) {
   std::fill(zero.values.begin(), zero.values.end(), 0.0f);
   PackedLinear(weight.view(), nullptr).run(zero.view(), y.view());
   EXPECT_EQ(y.values, std::vector<float>(40, 0.0f));
+}
+
+TEST(PackedLinear, WhatTheCpuCannotIsRefused) {
+  const Matrix weight = Matrix::normal(8, 4, 1);
+  EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kFp16),
+                   "precision fp16 is for GPUs: on a CPU use fp32");
+  EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kTf32),
+                   "precision tf32 is for GPUs: on a CPU use fp32");
+  if (!cpuHasBf16()) {
+    EXPECT_MPM_ERROR(PackedLinear(weight.view(), nullptr, Precision::kBf16), "has no bf16 arithmetic");
+  }
 }
 
 TEST(PackedLinear, WeightRowsMayStandApart) {

@@ -197,5 +197,12 @@ TEST(Options, Schedules) {
   }
 }
 
+TEST(Options, Words) {
+  for (const char* word : {"fp32", "bf16", "tf32", "fp16"}) EXPECT_EQ(toString(parsePrecision(word)), word);
+  for (const char* word : {"plain", "proportional"}) EXPECT_EQ(toString(parseAttention(word)), word);
+  EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32 or fp16");
+  EXPECT_MPM_ERROR(parseAttention(""), "attention '' is not plain or proportional");
+}
+
 }  // namespace
 }  // namespace mpm::test

@@ -25,11 +25,22 @@ MPM_API std::string toString(const Schedule& schedule);
 /// each key, so that a merged token counts as many times as it has members.
 enum class Attention { kPlain, kProportional };
 
+/// "plain", "proportional".
+MPM_API std::string toString(Attention attention);
+/// Throws mpm::Error on any other word.
+MPM_API Attention parseAttention(const std::string& text);
+
 /// What a segmentation net returns: labels {B, 1, H, W} or logits {B, classes, H, W}, both at the input's size.
 enum class Output { kLabels, kLogits };
 
-/// Arithmetic of the GEMMs. Similarities, reductions and the residual stream are fp32 in both.
-enum class Precision { kFp32, kBf16 };
+/// Arithmetic of the GEMMs: what their operands are rounded to. Similarities, reductions and the residual stream are
+/// fp32 in all of them. On a CPU kFp32 and, where it has the instructions, kBf16; on a GPU all.
+enum class Precision { kFp32, kBf16, kTf32, kFp16 };
+
+/// "fp32", "bf16", "tf32", "fp16".
+MPM_API std::string toString(Precision precision);
+/// Throws mpm::Error on any other word.
+MPM_API Precision parsePrecision(const std::string& text);
 
 struct Size2 {
   int height = 0;  ///< px

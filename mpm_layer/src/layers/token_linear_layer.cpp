@@ -11,9 +11,7 @@ class TokenLinearLayer final : public MpmLayer {
  public:
   explicit TokenLinearLayer(const cv::dnn::LayerParams& params)
       : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")) {
-    const std::string precision = params.get<cv::String>("precision", "fp32");
-    expect(precision == "fp32" || precision == "bf16", "precision '" + precision + "' is neither fp32 nor bf16");
-    precision_ = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+    precision_ = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
  protected:

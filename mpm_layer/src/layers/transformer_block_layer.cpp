@@ -25,9 +25,7 @@ class TransformerBlockLayer final : public MpmLayer {
     spec_.qk_norm = params.get<int>("qk_norm", 0) != 0;
     spec_.gated = params.get<int>("gated", 0) != 0;
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
-    const std::string precision = params.get<cv::String>("precision", "fp32");
-    expect(precision == "fp32" || precision == "bf16", "precision '" + precision + "' is neither fp32 nor bf16");
-    spec_.precision = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+    spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
  protected:

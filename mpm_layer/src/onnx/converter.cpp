@@ -160,8 +160,8 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("input size " + text(info.input), "input size " + text(*options.input_size));
   if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
     no("attention plain", "attention proportional");
-  if (options.precision == Precision::kBf16 && info.precision != Precision::kBf16)
-    no("precision fp32", "precision bf16");
+  if (options.precision != Precision::kFp32 && options.precision != info.precision)
+    no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
   const bool logits = info.outputs == std::vector<std::string>{"logits"};
   if (info.segments() && options.output == Output::kLogits && !logits) no("output labels", "output logits");
   return info;

@@ -62,9 +62,7 @@ class Emitter {
 
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
-  NetWriter::Attribute precision() const {
-    return {"precision", std::string(plan_.precision == Precision::kBf16 ? "bf16" : "fp32")};
-  }
+  NetWriter::Attribute precision() const { return {"precision", mpm::toString(plan_.precision)}; }
   std::string nameOf(int term, const std::string& room);
 
   const Graph& graph_;

@@ -164,8 +164,8 @@ std::string toJson(const ModelInfo& info) {
                      {"head", info.head},
                      {"class_count", info.classes},
                      {"schedule", info.schedule},
-                     {"attention", info.attention == Attention::kProportional ? "proportional" : "plain"},
-                     {"precision", info.precision == Precision::kBf16 ? "bf16" : "fp32"},
+                     {"attention", toString(info.attention)},
+                     {"precision", toString(info.precision)},
                      {"opset", info.opset},
                      {"parameters", info.parameters},
                      {"outputs", info.outputs}};
@@ -192,8 +192,8 @@ ModelInfo fromJson(const std::string& text) {
   std::string attention, precision;
   fields.read("attention", attention);
   fields.read("precision", precision);
-  info.attention = attention == "proportional" ? Attention::kProportional : Attention::kPlain;
-  info.precision = precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+  info.attention = parseAttention(attention);
+  info.precision = parsePrecision(precision);
   const Json* parameters = fields.find("parameters");
   if (parameters && parameters->is_number_integer()) info.parameters = parameters->get<std::int64_t>();
   const Json* schedule = fields.find("schedule");

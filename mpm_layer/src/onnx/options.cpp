@@ -35,6 +35,14 @@ DeviceWord parseDevice(const std::string& text) {
   throw Error("device '" + text + "': expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
 }
 
+std::string toString(Attention attention) { return attention == Attention::kProportional ? "proportional" : "plain"; }
+
+Attention parseAttention(const std::string& text) {
+  for (const Attention attention : {Attention::kPlain, Attention::kProportional})
+    if (text == toString(attention)) return attention;
+  throw Error("attention '" + text + "' is not plain or proportional");
+}
+
 Schedule parseSchedule(const std::string& text) {
   if (text == "none") return {};
   Schedule schedule;

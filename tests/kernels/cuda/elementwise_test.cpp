@@ -107,8 +107,8 @@ TEST_F(CudaElementwise, RowsOfLengthOne) {
   }
 }
 
-// Operands as the arithmetic rounds them, sums in fp32, every way of putting the result down.
-TEST_F(CudaElementwise, LinearInEveryArithmetic) {
+// Operands as each precision rounds them, sums in fp32, every way of putting the result down.
+TEST_F(CudaElementwise, LinearInEveryPrecision) {
   const int rows = 37, in = 64, out = 40;
   const Matrix weight = Matrix::normal(out, in, 1, 0.2f);
   const std::vector<float> bias = test::normal(out, 2), x = test::normal(rows * in, 3),
@@ -116,11 +116,11 @@ TEST_F(CudaElementwise, LinearInEveryArithmetic) {
   const Reference product =
       mpm::test::linear(Reference(MatrixView<const float>(x.data(), rows, in)), {weight.view(), bias.data()});
   Gemm gemm(stream());
-  for (const Arithmetic arithmetic : {Arithmetic::kFp32, Arithmetic::kTf32, Arithmetic::kBf16, Arithmetic::kFp16}) {
-    if (arithmetic == Arithmetic::kBf16 && stream().device().major < 8) continue;
-    const double tolerance = arithmetic == Arithmetic::kFp32 ? 1e-5 : arithmetic == Arithmetic::kBf16 ? 6e-2 : 8e-3;
-    const Number operand = operandOf(arithmetic);
-    const Linear linear(stream(), weight.view(), bias.data(), arithmetic);
+  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+    if (precision == Precision::kBf16 && stream().device().major < 8) continue;
+    const double tolerance = precision == Precision::kFp32 ? 1e-5 : precision == Precision::kBf16 ? 6e-2 : 8e-3;
+    const Number operand = operandOf(precision);
+    const Linear linear(stream(), weight.view(), bias.data(), precision);
     const Buffer<float> wide = uploaded(stream(), x);
     Memory narrow(stream(), x.size() * bytesOf(operand));
     convert(stream(), wide.data(), x.size(), operand, narrow.data());
@@ -138,7 +138,7 @@ TEST_F(CudaElementwise, LinearInEveryArithmetic) {
       if (into == Into::kAddToFloat)
         for (std::size_t i = 0; i < y0.size(); ++i) expected.values[i] += static_cast<double>(y0[i]);
       EXPECT_LE(mpm::test::maxError({result.data(), rows, out}, expected), tolerance)
-          << "arithmetic " << static_cast<int>(arithmetic) << " into " << static_cast<int>(into);
+          << "precision " << static_cast<int>(precision) << " into " << static_cast<int>(into);
     }
   }
 }

@@ -2,6 +2,9 @@
 // The GEMM library of the emulation: plain loops.
 #include "kernels/cuda/gemm.h"
 
+#include <bit>
+#include <cstdint>
+
 #include "kernels/cuda/on_device.h"
 
 namespace mpm::cuda {
@@ -19,6 +22,9 @@ void store(Number number, void* values, std::size_t index, float value) {
   if (number == Number::kBfloat) static_cast<Bfloat*>(values)[index] = test::narrowed<Bfloat>(value);
 }
 
+/// As tensor cores read floats: the lower 13 bits of the mantissa do not count.
+float truncated(float value) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffffe000u); }
+
 }  // namespace
 
 struct Gemm::Impl {};
@@ -28,14 +34,16 @@ Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 
 void Gemm::run(const Stream&, const Call& call) {
-  const Number operand = operandOf(call.arithmetic);
+  const Number operand = operandOf(call.precision);
   const Number result = call.into == Into::kOperand ? operand : Number::kFloat;
   const auto in = static_cast<std::size_t>(call.in), out = static_cast<std::size_t>(call.out);
   for (std::size_t r = 0; r < static_cast<std::size_t>(call.rows); ++r)
     for (std::size_t o = 0; o < out; ++o) {
       float sum = 0;
-      for (std::size_t k = 0; k < in; ++k)
-        sum += load(operand, call.x, r * in + k) * load(operand, call.weight, o * in + k);
+      for (std::size_t k = 0; k < in; ++k) {
+        const float x = load(operand, call.x, r * in + k), w = load(operand, call.weight, o * in + k);
+        sum += call.precision == Precision::kTf32 ? truncated(x) * truncated(w) : x * w;
+      }
       if (call.bias != nullptr) sum += load(result, call.bias, o);
       if (call.into == Into::kAddToFloat) sum += load(result, call.y, r * out + o);
       store(result, call.y, r * out + o, sum);

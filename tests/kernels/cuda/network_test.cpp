@@ -29,7 +29,7 @@ TEST_F(CudaNetwork, PatchesBecomeTokens) {
   const std::vector<float> images = test::normal(static_cast<std::size_t>(batch * 3 * 20 * 31), 4);
   const Buffer<float> device_images = uploaded(stream(), images);
   Gemm gemm(stream());
-  PatchEmbed embed(stream(), g, weight.view(), position.view(), front.view(), Arithmetic::kFp32);
+  PatchEmbed embed(stream(), g, weight.view(), position.view(), front.view(), Precision::kFp32);
   Buffer<float> tokens(stream(), static_cast<std::size_t>(batch * (special + patches) * dim));
   embed.run(stream(), gemm, device_images.data(), batch, tokens.data());
   const std::vector<float> result = fetched(tokens.data(), tokens.capacity());
@@ -119,7 +119,7 @@ TEST_F(CudaNetwork, BlocksOfEveryVariation) {
       const test::Packed x = test::Packed::random(stream(), rows, spec.dim, 3);
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(x.ragged.total), 4);
       const Buffer<float> device_bias = uploaded(stream(), bias);
-      TransformerBlock(stream(), spec, Arithmetic::kFp32)
+      TransformerBlock(stream(), spec)
           .run(stream(), gemm, workspace, x.ragged, biased ? device_bias.data() : nullptr, x.data.data());
       const std::vector<float> y = fetched(x.data.data(), x.values.size());
       for (std::size_t b = 0; b < rows.size(); ++b) {
@@ -138,17 +138,18 @@ TEST_F(CudaNetwork, BlockInSixteenBits) {
   BlockOptions options;
   options.dim = 128, options.heads = 2, options.head_dim = 64, options.hidden = 256;
   const BlockWeights weights(options);
-  const TransformerBlockSpec spec = weights.spec();
+  TransformerBlockSpec spec = weights.spec();
   Gemm gemm(stream());
   BlockWorkspace workspace;
-  for (const Arithmetic arithmetic : {Arithmetic::kTf32, Arithmetic::kFp16, Arithmetic::kBf16}) {
-    if (arithmetic == Arithmetic::kBf16 && stream().device().major < 8) continue;
+  for (const Precision precision : {Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
+    if (precision == Precision::kBf16 && stream().device().major < 8) continue;
     const test::Packed x = test::Packed::random(stream(), {40, 3}, spec.dim, 3);
-    TransformerBlock(stream(), spec, arithmetic).run(stream(), gemm, workspace, x.ragged, nullptr, x.data.data());
+    spec.precision = precision;
+    TransformerBlock(stream(), spec).run(stream(), gemm, workspace, x.ragged, nullptr, x.data.data());
     const std::vector<float> y = fetched(x.data.data(), x.values.size());
     const auto expected =
         mpm::test::block(spec, Reference(MatrixView<const float>(x.row(0, 0), 40, spec.dim)), nullptr);
-    EXPECT_LE(mpm::test::maxError({y.data(), 40, spec.dim}, expected), arithmetic == Arithmetic::kBf16 ? 0.08 : 0.012);
+    EXPECT_LE(mpm::test::maxError({y.data(), 40, spec.dim}, expected), precision == Precision::kBf16 ? 0.08 : 0.012);
   }
 }
 

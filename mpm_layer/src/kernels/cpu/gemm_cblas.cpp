@@ -40,8 +40,7 @@ PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
 
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
     : impl_(std::make_unique<Impl>()) {
-  if (precision == Precision::kBf16)
-    throw Error("this build multiplies with OpenBLAS, which has no bf16 arithmetic: use precision fp32");
+  requireOnCpu(precision);
   useOneThread();
   impl_->in = weight.cols;
   impl_->out = weight.rows;

@@ -170,8 +170,7 @@ PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
 
 PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
     : impl_(std::make_unique<Impl>()) {
-  if (precision == Precision::kBf16 && !cpuHasBf16())
-    throw Error("this CPU has no bf16 arithmetic (AVX512-BF16 or AMX): use precision fp32");
+  requireOnCpu(precision);
   const OneThread one;
   Impl& impl = *impl_;
   impl.in = weight.cols;

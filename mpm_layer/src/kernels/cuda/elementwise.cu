@@ -114,9 +114,9 @@ void activateWith(const Stream& stream, bool gated, int rows, int cols, Number n
 
 }  // namespace
 
-Number operandOf(Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::kBf16) return Number::kBfloat;
-  return arithmetic == Arithmetic::kFp16 ? Number::kHalf : Number::kFloat;
+Number operandOf(Precision precision) {
+  if (precision == Precision::kBf16) return Number::kBfloat;
+  return precision == Precision::kFp16 ? Number::kHalf : Number::kFloat;
 }
 
 std::size_t bytesOf(Number number) { return number == Number::kFloat ? 4 : 2; }

@@ -4,14 +4,15 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/number.h"
 #include "kernels/elementwise.h"
+#include "kernels/precision.h"
 
 namespace mpm::cuda {
 
 /// Elements of a device array that is passed as void*.
 enum class Number { kFloat, kHalf, kBfloat };
 
-/// What the products of this arithmetic read: floats for fp32 and TF32.
-Number operandOf(Arithmetic arithmetic);
+/// What the products of this precision read: floats for fp32 and TF32.
+Number operandOf(Precision precision);
 std::size_t bytesOf(Number number);
 
 /// to = from, rounded to nearest even. {count}

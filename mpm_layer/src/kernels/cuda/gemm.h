@@ -21,7 +21,7 @@ class Gemm {
   Gemm& operator=(Gemm&&) noexcept;
 
   struct Call {
-    Arithmetic arithmetic = Arithmetic::kFp32;
+    Precision precision = Precision::kFp32;
     int rows = 0, in = 0, out = 0;
     const void* x = nullptr;       ///< operands {rows, in}
     const void* weight = nullptr;  ///< operands {out, in}

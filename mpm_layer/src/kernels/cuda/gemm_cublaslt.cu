@@ -25,7 +25,7 @@ cudaDataType_t typeOf(Number number) {
   return number == Number::kBfloat ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-using Key = std::tuple<Arithmetic, int, int, int, Into, bool>;
+using Key = std::tuple<Precision, int, int, int, Into, bool>;
 
 // cuBLAS is column-major: what is {rows, out} to us is its {out, rows}.
 struct Problem {
@@ -34,8 +34,8 @@ struct Problem {
 
   Problem(const Gemm::Call& call, int rows, bool adds_bias) {
     const cublasComputeType_t compute =
-        call.arithmetic == Arithmetic::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    const Number operand = operandOf(call.arithmetic);
+        call.precision == Precision::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    const Number operand = operandOf(call.precision);
     const cudaDataType_t result = call.into == Into::kOperand ? typeOf(operand) : CUDA_R_32F;
     check(cublasLtMatmulDescInit(&operation, compute, CUDA_R_32F), "describing a product");
     const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -110,7 +110,7 @@ struct Gemm::Impl {
                        call.y, &problem.y, call.y, &problem.y, &choice.algorithm, workspace.data(), kWorkspace,
                        static_cast<cudaStream_t>(stream.native()));
     if (status == CUBLAS_STATUS_SUCCESS && call.bias != nullptr && !choice.adds_bias) {
-      const Number result = call.into == Into::kOperand ? operandOf(call.arithmetic) : Number::kFloat;
+      const Number result = call.into == Into::kOperand ? operandOf(call.precision) : Number::kFloat;
       addBias(stream, call.rows, call.out, result, call.bias, call.y);
     }
     return status;
@@ -134,14 +134,14 @@ Gemm& Gemm::operator=(Gemm&& other) noexcept {
 
 void Gemm::run(const Stream& stream, const Call& call) {
   if (call.rows == 0) return;
-  if (call.arithmetic == Arithmetic::kBf16 && stream.device().major < 8) {
+  if (call.precision == Precision::kBf16 && stream.device().major < 8) {
     throw Error("bf16 needs compute capability 8.0, " + stream.device().name + " has " +
                 std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +
                 "; fp16 works there");
   }
   // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count.
   const int similar = (call.rows + 63) / 64 * 64;
-  const Key key(call.arithmetic, similar, call.in, call.out, call.into, call.bias != nullptr);
+  const Key key(call.precision, similar, call.in, call.out, call.into, call.bias != nullptr);
   stream.native();
   auto found = impl_->choices.find(key);
   if (found == impl_->choices.end()) found = impl_->choices.emplace(key, impl_->choose(call, similar)).first;

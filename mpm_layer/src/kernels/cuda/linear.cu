@@ -5,9 +5,9 @@
 
 namespace mpm::cuda {
 
-Linear::Linear(const Stream& stream, MatrixView<const float> weight, const float* bias, Arithmetic arithmetic)
-    : arithmetic_(arithmetic), in_(weight.cols), out_(weight.rows), biased_(bias != nullptr) {
-  const Number operand = operandOf(arithmetic);
+Linear::Linear(const Stream& stream, MatrixView<const float> weight, const float* bias, Precision precision)
+    : precision_(precision), in_(weight.cols), out_(weight.rows), biased_(bias != nullptr) {
+  const Number operand = operandOf(precision);
   std::vector<float> dense;
   dense.reserve(static_cast<std::size_t>(in_) * static_cast<std::size_t>(out_));
   for (int o = 0; o < out_; ++o) dense.insert(dense.end(), weight.row(o), weight.row(o) + in_);
@@ -24,7 +24,7 @@ Linear::Linear(const Stream& stream, MatrixView<const float> weight, const float
 
 void Linear::run(const Stream& stream, Gemm& gemm, const void* x, int rows, Into into, void* y) const {
   const void* bias = into == Into::kOperand ? bias_.data() : static_cast<const void*>(float_bias_.data());
-  gemm.run(stream, {arithmetic_, rows, in_, out_, x, weight_.data(), biased_ ? bias : nullptr, into, y});
+  gemm.run(stream, {precision_, rows, in_, out_, x, weight_.data(), biased_ ? bias : nullptr, into, y});
 }
 
 }  // namespace mpm::cuda

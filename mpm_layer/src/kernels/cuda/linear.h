@@ -6,12 +6,12 @@
 
 namespace mpm::cuda {
 
-/// y = x W^T + b with the weights on the device, in the arithmetic's operands.
+/// y = x W^T + b with the weights on the device, in the precision's operands.
 class Linear {
  public:
   Linear() = default;
   /// `weight` {out, in}, `bias` {out} or null, both on the host; copied.
-  Linear(const Stream& stream, MatrixView<const float> weight, const float* bias, Arithmetic arithmetic);
+  Linear(const Stream& stream, MatrixView<const float> weight, const float* bias, Precision precision);
 
   void run(const Stream& stream, Gemm& gemm, const void* x, int rows, Into into, void* y) const;
 
@@ -19,7 +19,7 @@ class Linear {
   int out() const { return out_; }
 
  private:
-  Arithmetic arithmetic_ = Arithmetic::kFp32;
+  Precision precision_ = Precision::kFp32;
   int in_ = 0, out_ = 0;
   bool biased_ = false;
   Memory weight_, bias_;

@@ -59,8 +59,8 @@ MaskScores::MaskScores(const Stream& stream, MatrixView<const float> proj_patch,
                        const float* weight, const float* bias, int classes, float eps)
     : classes_(classes),
       eps_(eps),
-      proj_patch_(stream, proj_patch, nullptr, Arithmetic::kFp32),
-      proj_classes_(stream, proj_classes, nullptr, Arithmetic::kFp32),
+      proj_patch_(stream, proj_patch, nullptr, Precision::kFp32),
+      proj_classes_(stream, proj_classes, nullptr, Precision::kFp32),
       weight_(uploaded(stream, std::vector<float>(weight, weight + classes))),
       bias_(uploaded(stream, std::vector<float>(bias, bias + classes))) {
   stream.wait();

@@ -13,7 +13,4 @@ struct Bfloat {
   std::uint16_t bits;
 };
 
-/// Arithmetic of a GPU net: operands of the products. Sums, similarities, reductions and the residual stream are fp32.
-enum class Arithmetic { kFp32, kTf32, kBf16, kFp16 };
-
 }  // namespace mpm::cuda

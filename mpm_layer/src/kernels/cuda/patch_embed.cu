@@ -44,12 +44,12 @@ Grid gridFor(std::size_t count) { return {static_cast<unsigned>((count + kThread
 }  // namespace
 
 PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, MatrixView<const float> weight,
-                       MatrixView<const float> position, MatrixView<const float> special, Arithmetic arithmetic)
+                       MatrixView<const float> position, MatrixView<const float> special, Precision precision)
     : geometry_(geometry),
-      arithmetic_(arithmetic),
+      precision_(precision),
       patches_(position.rows),
       special_(special.rows),
-      weight_(stream, weight, nullptr, arithmetic) {
+      weight_(stream, weight, nullptr, precision) {
   std::vector<float> rows;
   for (const MatrixView<const float>& part : {special, position})
     for (int i = 0; i < part.rows; ++i) rows.insert(rows.end(), part.row(i), part.row(i) + part.cols);
@@ -59,7 +59,7 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, Matr
 
 void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens) {
   const int rows = batch * (special_ + patches_);
-  const Number operand = operandOf(arithmetic_);
+  const Number operand = operandOf(precision_);
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(weight_.in());
   void* const gathered = gathered_.atLeast(stream, count * bytesOf(operand));
   withNumber(operand, [&](auto zero) {

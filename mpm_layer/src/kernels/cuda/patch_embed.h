@@ -11,7 +11,7 @@ class PatchEmbed {
  public:
   /// On the host: `weight` {d, channels * kernel_h * kernel_w}, `position` {N, d}, `special` {E, d}.
   PatchEmbed(const Stream& stream, const PatchGeometry& geometry, MatrixView<const float> weight,
-             MatrixView<const float> position, MatrixView<const float> special, Arithmetic arithmetic);
+             MatrixView<const float> position, MatrixView<const float> special, Precision precision);
 
   /// images {batch, channels, height, width} on the device -> tokens {batch * (E + N), d}, packed.
   void run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens);
@@ -22,7 +22,7 @@ class PatchEmbed {
 
  private:
   PatchGeometry geometry_;
-  Arithmetic arithmetic_;
+  Precision precision_;
   int patches_, special_;
   Linear weight_;
   Buffer<float> rows_;  // {E + N, d}: what a token is before its patch is added

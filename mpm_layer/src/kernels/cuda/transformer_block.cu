@@ -18,8 +18,8 @@ NormCall TransformerBlock::Norm::call(int rows, int slices, int stride) const {
   return {rows, slices, dim, step, step, weight.data(), bias.data(), eps};
 }
 
-TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec, Arithmetic arithmetic)
-    : arithmetic_(arithmetic),
+TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec)
+    : precision_(spec.precision),
       dim_(spec.dim),
       heads_(spec.heads),
       head_dim_(spec.head_dim),
@@ -30,10 +30,10 @@ TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockS
       activation_(spec.activation),
       norm1_(stream, spec.norm1, spec.dim),
       norm2_(stream, spec.norm2, spec.dim),
-      qkv_(stream, spec.qkv.weight, spec.qkv.bias, arithmetic),
-      proj_(stream, spec.proj.weight, spec.proj.bias, arithmetic),
-      fc1_(stream, spec.fc1.weight, spec.fc1.bias, arithmetic),
-      fc2_(stream, spec.fc2.weight, spec.fc2.bias, arithmetic) {
+      qkv_(stream, spec.qkv.weight, spec.qkv.bias, spec.precision),
+      proj_(stream, spec.proj.weight, spec.proj.bias, spec.precision),
+      fc1_(stream, spec.fc1.weight, spec.fc1.bias, spec.precision),
+      fc2_(stream, spec.fc2.weight, spec.fc2.bias, spec.precision) {
   if (qk_norm_) {
     q_norm_ = Norm(stream, spec.q_norm, head_dim_);
     k_norm_ = Norm(stream, spec.k_norm, head_dim_);
@@ -44,7 +44,7 @@ TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockS
 void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows,
                            const float* key_bias, float* x) const {
   const int n = rows.total, width = heads_ * head_dim_, hidden = fc2_.in();
-  const Number operand = operandOf(arithmetic_);
+  const Number operand = operandOf(precision_);
   const std::size_t bytes = bytesOf(operand);
   void* const normalised = workspace.normalised.atLeast(stream, area(n, dim_) * bytes);
   void* const wide = workspace.wide.atLeast(stream, area(n, std::max(qkv_.out(), fc1_.out())) * bytes);

@@ -12,11 +12,11 @@ struct BlockWorkspace {
   Buffer<unsigned char> normalised, wide, attended;
 };
 
-/// The block of kernels/transformer_block.h with its weights on the device. Operands of products are of the given
-/// arithmetic (the spec's precision is not looked at); the residual stream and all moments and sums are fp32.
+/// The block of kernels/transformer_block.h with its weights on the device. Operands of products are of the spec's
+/// precision; the residual stream and all moments and sums are fp32.
 class TransformerBlock {
  public:
-  TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec, Arithmetic arithmetic);
+  TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec);
 
   /// x {rows.total, dim}, packed, in place. `key_bias` {rows.total} or null.
   void run(const Stream& stream, Gemm& gemm, BlockWorkspace& workspace, const Ragged& rows, const float* key_bias,
@@ -31,7 +31,7 @@ class TransformerBlock {
     Norm(const Stream& stream, const NormWeights& weights, int columns);
     NormCall call(int rows, int slices, int stride) const;
   };
-  Arithmetic arithmetic_;
+  Precision precision_;
   int dim_, heads_, head_dim_;
   float scale_;
   bool qk_norm_, gated_, mlp_norm_;

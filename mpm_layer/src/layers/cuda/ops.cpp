@@ -13,10 +13,6 @@ namespace {
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
-Arithmetic arithmeticOf(Precision precision) {
-  return precision == Precision::kBf16 ? Arithmetic::kBf16 : Arithmetic::kFp32;
-}
-
 class Op : public DeviceOp {
  public:
   explicit Op(Net& net) : net_(net) {}
@@ -53,7 +49,7 @@ class PatchEmbedOp final : public Op {
 class TransformerBlockOp final : public Op {
  public:
   TransformerBlockOp(Net& net, const TransformerBlockSpec& spec, int special, bool key_bias)
-      : Op(net), block_(net.stream, spec, arithmeticOf(spec.precision)), special_(special), key_bias_(key_bias) {}
+      : Op(net), block_(net.stream, spec), special_(special), key_bias_(key_bias) {}
   void compute(const Call& call) override {
     const TokenState& state = net_.state(call.inputs[1], special_);
     float* bias = nullptr;
@@ -114,10 +110,10 @@ class TokenNormOp final : public Op {
 
 class TokenLinearOp final : public Op {
  public:
-  TokenLinearOp(Net& net, const LinearWeights& linear, Arithmetic arithmetic, int special)
+  TokenLinearOp(Net& net, const LinearWeights& linear, Precision precision, int special)
       : Op(net),
-        linear_(net.stream, linear.weight, linear.bias, arithmetic),
-        operand_(operandOf(arithmetic)),
+        linear_(net.stream, linear.weight, linear.bias, precision),
+        operand_(operandOf(precision)),
         special_(special) {}
   void compute(const Call& call) override {
     const int rows = rowsOf(call, special_);
@@ -251,7 +247,7 @@ class MergeReportOp final : public Op {
 std::unique_ptr<DeviceOp> Net::patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
                                           MatrixView<const float> position, MatrixView<const float> special) {
   return std::make_unique<PatchEmbedOp>(*this,
-                                        PatchEmbed(stream, geometry, weight, position, special, Arithmetic::kFp32));
+                                        PatchEmbed(stream, geometry, weight, position, special, Precision::kFp32));
 }
 
 std::unique_ptr<DeviceOp> Net::transformerBlock(const TransformerBlockSpec& spec, int special, bool use_key_bias) {
@@ -267,7 +263,7 @@ std::unique_ptr<DeviceOp> Net::tokenNorm(const NormWeights& norm, int dim, int s
 }
 
 std::unique_ptr<DeviceOp> Net::tokenLinear(const LinearWeights& linear, Precision precision, int special) {
-  return std::make_unique<TokenLinearOp>(*this, linear, arithmeticOf(precision), special);
+  return std::make_unique<TokenLinearOp>(*this, linear, precision, special);
 }
 
 std::unique_ptr<DeviceOp> Net::classTokens(MatrixView<const float> embeddings, int special) {
