@@ -36,8 +36,11 @@ class DeviceNet {
 
   /// The blob as it is becomes the value behind it.
   virtual void upload(const cv::Mat& blob) = 0;
-  /// The value behind the blob comes into it, in the layout of the CPU's layers; there after wait().
+  /// The value behind the blob comes into it, in the layout of the CPU's layers; there after wait(). Labels come as
+  /// bytes into a CV_8U blob.
   virtual void download(const cv::Mat& blob) = 0;
+  /// Whether the value behind the blob, which is not tokens, holds neither NaN nor infinity. Waits.
+  virtual bool finite(const cv::Mat& blob) = 0;
   virtual void wait() = 0;
   /// Forgets all values and scratch, after an error: what did not fit must not be in the way of a smaller batch.
   virtual void release() = 0;

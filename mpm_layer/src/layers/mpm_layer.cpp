@@ -76,6 +76,7 @@ bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int 
 
 void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArrays outputs_array,
                        cv::OutputArrayOfArrays /*internals*/) {
+  if (left_out_) return;
   std::vector<cv::Mat> inputs, outputs;
   inputs_array.getMatVector(inputs);
   outputs_array.getMatVector(outputs);
@@ -134,6 +135,7 @@ void MpmLayer::computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<c
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (device_inputs_[i] == '0') device_->upload(inputs[i]);
   device_op_->compute({inputs, outputs, device_inputs_[0] == '2'});
+  on_device_ = outputs[0];
   bool waits = false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (host_outputs_[i] != '0') {
@@ -147,8 +149,8 @@ void MpmLayer::computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<c
   if (waits) device_->wait();
 }
 
-void MpmLayer::bringToHost() {
-  if (!host_outputs_.empty()) host_outputs_[0] = '1';
+void MpmLayer::bringToHost(bool bring) {
+  if (!host_outputs_.empty()) host_outputs_[0] = bring ? '1' : '0';
 }
 
 const int* MpmLayer::liveRows(const cv::Mat& state, int special) {

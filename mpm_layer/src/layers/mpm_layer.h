@@ -28,9 +28,17 @@ class MpmLayer : public cv::dnn::Layer {
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
-  /// On a device: from now on the first output comes to the host too, although nobody there was known to read it.
-  void bringToHost();
-  bool onDevice() const { return device_ != nullptr; }
+  /// From now on forward() does nothing, for a layer whose outputs nobody reads: OpenCV runs every layer in front of
+  /// the last one that was asked for, needed or not.
+  void leaveOut() { left_out_ = true; }
+
+  /// On a device: from now on the first output comes to the host, although nobody there was known to read it, or stays
+  /// where it is, although it is an output of the net.
+  void bringToHost(bool bring = true);
+  /// On a device: the blob that stands for the first output of the last forward() there. OpenCV may hand out a copy.
+  const cv::Mat& onDevice() const { return on_device_; }
+  /// Where its net was placed; null on the CPU.
+  const std::shared_ptr<DeviceNet>& device() const { return device_; }
 
  protected:
   /// `constants`: how many there are, wherever they come from.
@@ -78,9 +86,10 @@ class MpmLayer : public cv::dnn::Layer {
   std::shared_ptr<DeviceNet> device_;
   std::string device_inputs_, device_outputs_, host_outputs_;
   std::unique_ptr<DeviceOp> device_op_;
+  cv::Mat on_device_;
 
   std::size_t constants_;
-  bool packed_ = false;
+  bool packed_ = false, left_out_ = false;
   std::vector<Shape> blob_shapes_;  ///< empty when the constants come as inputs
   Scratch<int> rows_;
 };

@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/resample.h"
+#include "layers/device_labels.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
@@ -63,6 +64,7 @@ struct Segmenter::Impl {
   // that ends in its own resize followed by cv::resize, in one.
   cv::Size labels_size;
   AxisResampling label_rows, label_columns;
+  std::unique_ptr<DeviceLabels> device_labels;  // in place of the scores, where nothing else wants them
 
   Impl(const std::string& model, const SegmenterOptions& opts)
       : options(opts), net(read(model, opts, info)), normalize(info.facts) {
@@ -72,17 +74,24 @@ struct Segmenter::Impl {
     if (!info.segments() && options.fit == Fit::kWindow)
       throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
     outputs = {"merge_map", "token_counts"};
-    if (info.segments())
+    if (info.segments()) {
       outputs.push_back("scores");
-    else
+      for (const std::string& name : info.outputs)  // labels of the input's size: here they have the image's
+        if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->leaveOut();
+    } else {
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
+    }
     answers = outputs.size();
-    if (options.inspect && options.fit == Fit::kResize)
+    if (options.fit != Fit::kResize) return;
+    if (options.inspect) {
       for (int block : info.schedule) {
         const std::string name = block == 0 ? "backbone/patch_embed" : "backbone/block" + std::to_string(block - 1);
         bringToHost(net, name);
         outputs.push_back(layerName(net, name));
       }
+    } else if (info.segments()) {
+      device_labels = DeviceLabels::of(net, "scores");
+    }
   }
 
   static cv::dnn::Net read(const std::string& model, const SegmenterOptions& options, ModelInfo& info) {
@@ -103,9 +112,12 @@ struct Segmenter::Impl {
       throw Error(error.err.substr(0, error.err.find('\n')));
     }
     addForwardTime(net, watch.lap(), ms);
-    for (std::size_t i = 2; i < answers; ++i)
-      if (!allFinite(blobs[i]))
-        throw Error("the model's " + outputs[i] + " hold NaN or infinity: its weights or its input are damaged");
+    if (device_labels) return;
+    for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), outputs[i]);
+  }
+
+  static void expectFinite(bool finite, const std::string& output) {
+    if (!finite) throw Error("the model's " + output + " hold NaN or infinity: its weights or its input are damaged");
   }
 
   MatrixView<const float> scores() const { return {blobs[2].ptr<float>(), info.tokens(), info.classes}; }
@@ -156,11 +168,15 @@ struct Segmenter::Impl {
       };
       label_rows = axis(info.grid.height, info.input.height, image.rows);
       label_columns = axis(info.grid.width, info.input.width, image.cols);
+      if (device_labels) device_labels->resize(label_rows, label_columns);
       labels_size = image.size();
     }
     result.labels.create(image.size(), CV_8U);
-    resizeArgmax<unsigned char>(scores(), label_rows, label_columns, {result.labels.data, image.rows, image.cols},
-                                parallel);
+    if (device_labels)
+      expectFinite(device_labels->run(result.labels), "scores");
+    else
+      resizeArgmax<unsigned char>(scores(), label_rows, label_columns, {result.labels.data, image.rows, image.cols},
+                                  parallel);
     result.ms.postprocess += watch.lap();
   }
 

@@ -31,7 +31,7 @@ void addForwardTime(cv::dnn::Net& net, double forward_ms, StageTimes& times) {
   std::vector<cv::String> layers;
   try {
     const cv::Ptr<MpmLayer> first = findLayer(net, "backbone/patch_embed");
-    if (!first || !first->onDevice()) net.getPerfProfile(ticks);
+    if (!first || !first->device()) net.getPerfProfile(ticks);
     layers = net.getLayerNames();
   } catch (const std::exception&) {  // no profile: OpenCV cuts the first entry off an empty list
     ticks.clear();

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "onnx/cuda/device_net.h"
+#include "support/damaged_model.h"
+#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
 namespace mpm::test {
@@ -167,13 +169,51 @@ TEST_F(DeviceNetTest, OtherBlobsComeToTheHostWhenAskedFor) {
   bringToHost(host.net, "no such layer");
 }
 
+cv::Mat picture(cv::Size size) {
+  cv::Mat small(5, 7, CV_8UC3), image;
+  cv::RNG(1).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, size, 0, 0, cv::INTER_CUBIC);
+  return image;
+}
+
+TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
+  SegmenterOptions options;
+  options.schedule = Schedule{1, 2};
+  for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
+    options.fit = fit;
+    options.device = "cpu";
+    Segmenter host(dataPath(kMask), options);
+    options.device = "auto";
+    Segmenter device(dataPath(kMask), options);
+    for (const cv::Size size : {cv::Size(70, 40), cv::Size(64, 32), cv::Size(70, 40), cv::Size(130, 99)}) {
+      SCOPED_TRACE(size);
+      const cv::Mat image = picture(size);
+      const Segmentation found = device.segment(image), expected = host.segment(image);
+      ASSERT_EQ(found.labels.type(), CV_8U);
+      ASSERT_EQ(found.labels.size(), size);
+      EXPECT_LE(cv::countNonZero(found.labels != expected.labels), size.area() / 1000);
+      EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
+      EXPECT_EQ(found.tokens, expected.tokens);
+    }
+  }
+}
+
+TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
+  const TemporaryFolder folder;
+  writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
+  SegmenterOptions options;
+  options.schedule = Schedule{};
+  options.device = "auto";
+  Segmenter segmenter(folder / "overflows.onnx", options);
+  for (int round = 0; round < 2; ++round)
+    EXPECT_MPM_ERROR(segmenter.segment(picture({64, 32})), "scores hold NaN or infinity");
+}
+
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
   SegmenterOptions options;
   options.schedule = Schedule{1, 2};
   options.inspect = true;
-  cv::Mat small(5, 7, CV_8UC3), image;
-  cv::RNG(1).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {70, 40}, 0, 0, cv::INTER_CUBIC);
+  const cv::Mat image = picture({70, 40});
   const Segmentation expected = Segmenter(dataPath(kMask), options).segment(image);
   options.device = "auto";
   Segmenter segmenter(dataPath(kMask), options);

@@ -42,6 +42,23 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
   }
 }
 
+TEST(EmulatedDevice, OfALabelledImageOnlyBytesComeDown) {
+  SegmenterOptions options;
+  options.schedule = Schedule{1};
+  options.device = "cuda";
+  Segmenter segmenter(dataPath("segmenter_mask_ts17.onnx"), options);
+  const cv::Mat image(50, 90, CV_8UC3, cv::Scalar(10, 100, 200));
+  segmenter.segment(image);
+  takeCopies();
+  segmenter.segment(image);
+  const Copies copies = takeCopies();
+  const auto tokens = static_cast<std::size_t>(segmenter.model().tokens());
+  EXPECT_EQ(copies.uploads, 1);
+  // Map, counts, offsets of the rows, whether a merge met a NaN, labels, whether a score is one.
+  EXPECT_EQ(copies.downloads, 6);
+  EXPECT_EQ(copies.downloaded_bytes, 4 * (tokens + 2 + 2 + 1 + 1) + image.total());
+}
+
 // Full at the last allocation, when all that came before stands there.
 TEST(EmulatedDevice, AFullDeviceIsOneLineAndASmallerBatchStillFits) {
   const char* const file = "segmenter_linear_ts12.onnx";

@@ -19,6 +19,13 @@ __global__ void convertAll(const float* from, std::size_t count, T* to) {
   for (std::size_t e = k; e < k + 4 && e < count; ++e) to[e] = fromFloat<T>(from[e]);
 }
 
+__global__ void searchNotFinite(const float* x, std::size_t count, int* found) {
+  const std::size_t k = 4 * (static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x);
+  float poison = 0;  // x - x is 0, or NaN for NaN and the infinities
+  for (std::size_t e = k; e < k + 4 && e < count; ++e) poison += x[e] - x[e];
+  if (poison != 0.0f || poison != poison) atomicMax(found, 1);
+}
+
 __device__ float sumOf(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 
 // A warp per piece, moments in two passes as on the CPU; the second and third reading come from L1.
@@ -165,6 +172,11 @@ void addBias(const Stream& stream, int rows, int cols, Number number, const void
     launch(addToRows<T>, Grid{piecesOf(rows, kWarps)}, kThreads, 0, stream, rows, cols, static_cast<const T*>(bias),
            static_cast<T*>(y));
   });
+}
+
+void findNotFinite(const Stream& stream, const float* x, std::size_t count, int* found) {
+  if (count == 0) return;
+  launch(searchNotFinite, Grid{piecesOf(count, 4 * kThreads)}, kThreads, 0, stream, x, count, found);
 }
 
 void normaliseRows(const Stream& stream, int rows, int dim, float* x) {

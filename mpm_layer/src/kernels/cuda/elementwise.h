@@ -37,6 +37,9 @@ void activate(const Stream& stream, Activation activation, bool gated, int rows,
 /// y {rows, cols} += bias {cols}, both of type `number`.
 void addBias(const Stream& stream, int rows, int cols, Number number, const void* bias, void* y);
 
+/// *found = 1 when one of x {count} is NaN or infinite; else it stays what it is.
+void findNotFinite(const Stream& stream, const float* x, std::size_t count, int* found);
+
 /// Every row to length 1, in place; a zero row stays. x {rows, dim}
 void normaliseRows(const Stream& stream, int rows, int dim, float* x);
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/cuda/elementwise.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -134,6 +135,8 @@ void Net::download(const cv::Mat& blob) {
   auto* const host = reinterpret_cast<float*>(blob.data);
   if (value.kind == Kind::kDense) {
     cuda::download(stream, value.floats.data(), host, blob.total() * sizeof(float));
+  } else if (value.kind == Kind::kLabels && blob.depth() == CV_8U) {
+    cuda::download(stream, value.labels.data(), blob.data, value.count);
   } else if (value.kind == Kind::kLabels) {
     unsigned char* const labels = host_labels_.atLeast(stream, value.count);
     cuda::download(stream, value.labels.data(), labels, value.count);
@@ -157,6 +160,17 @@ void Net::download(const cv::Mat& blob) {
     cuda::download(stream, floats, host, blob.total() * sizeof(float));
     stream.wait();  // the floats are one buffer for all states
   }
+}
+
+bool Net::finite(const cv::Mat& blob) {
+  const float* const values = dense(blob);
+  int* const found = not_finite_.atLeast(stream, 1);
+  clear(stream, found, sizeof(int));
+  findNotFinite(stream, values, blob.total(), found);
+  int answer = 0;
+  cuda::download(stream, found, &answer, sizeof(int));
+  stream.wait();
+  return answer == 0;
 }
 
 }  // namespace cuda

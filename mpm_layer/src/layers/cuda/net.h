@@ -20,6 +20,7 @@ class Net final : public DeviceNet {
 
   void upload(const cv::Mat& blob) override;
   void download(const cv::Mat& blob) override;
+  bool finite(const cv::Mat& blob) override;
   void wait() override { stream.wait(); }
   void release() override;
 
@@ -84,6 +85,7 @@ class Net final : public DeviceNet {
   unsigned forward_ = 1;
   Buffer<float> state_floats_;
   PinnedBuffer<unsigned char> host_labels_;
+  Buffer<int> not_finite_;
 };
 
 }  // namespace mpm::cuda
