@@ -140,16 +140,16 @@ int main(int argc, char** argv) {
                                       : QString::fromStdString(pictures);
   int code = 0;
   try {
+    // Ctrl-C and a service manager's stop end it as closing the window does.
+    static volatile std::sig_atomic_t interrupted = 0;
+    std::signal(SIGINT, [](int) { interrupted = 1; });
+    std::signal(SIGTERM, [](int) { interrupted = 1; });
     mpm::MainWindow window(options);
     window.show();
     if (!source.empty())
       window.openDropped(absolute(QString::fromStdString(source)));
     else if (resume)
       window.resumeLast();
-    // Ctrl-C and a service manager's stop end it as closing the window does.
-    static volatile std::sig_atomic_t interrupted = 0;
-    std::signal(SIGINT, [](int) { interrupted = 1; });
-    std::signal(SIGTERM, [](int) { interrupted = 1; });
     QTimer poll;
     QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
       if (interrupted) window.close();

@@ -26,8 +26,8 @@ shot() {
   sleep 1
   DISPLAY=$display "$app" --settings "$work/$name.ini" --db "$work/$name.db" --pictures "$work/pictures" ${model:+--model "$model"} "$@" &
   app_id=$!
+  DISPLAY=$display timeout 60 xdotool search --sync --onlyvisible --class mpm-monitor windowfocus >/dev/null 2>&1 || true
   sleep "$seconds"
-  DISPLAY=$display xdotool search --onlyvisible --class mpm-monitor windowfocus >/dev/null 2>&1 || true
   for key in $keys; do
     DISPLAY=$display xdotool key "$key"
     sleep 1
