@@ -286,6 +286,7 @@ struct InferenceWorker::Impl {
     status.loading = loading;
     status.ready = current != nullptr;
     status.model = current ? current->path : "";
+    status.info = current ? current->info : nullptr;
   }
 
   template <typename Change>

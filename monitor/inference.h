@@ -34,6 +34,7 @@ struct InferenceStatus {
   /// No frame takes two minutes: whoever watches over the process should start it again.
   bool stuck() const { return busy_s >= 120; }
   std::string model;          ///< the file of the model that is ready; empty: none
+  std::shared_ptr<const ModelInfo> info;  ///< what that model is; null: none
   bool comparing = false;     ///< setCompare() holds
   std::string no_comparison;  ///< why it was given up; empty: it was not
 };

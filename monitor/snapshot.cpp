@@ -90,16 +90,21 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
   std::sort(names.begin(), names.end());  // by time, which the name begins with
 
   const std::string limit = keep_days > 0 ? stemOf(now - static_cast<UnixMs>(keep_days * kDayMs)) : "";
-  const auto full = [&] {
-    const fs::space_info space = fs::space(folder, error);
-    return min_free_megabytes > 0 && !error && static_cast<double>(space.available) < min_free_megabytes * 1e6;
-  };
+  const auto full = [&] { return min_free_megabytes > 0 && freeMegabytes(folder) < min_free_megabytes; };
+  const std::string newest = names.empty() ? "" : names.back().substr(0, stemOf(now).size());
   int gone = 0;
   for (const std::string& name : names) {
-    if (name >= limit && !full()) break;
+    if (name.starts_with(newest) || (name >= limit && !full())) break;
     gone += fs::remove(fs::path(folder) / name, error) ? 1 : 0;
   }
   return gone;
+}
+
+double freeMegabytes(const std::string& folder) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error) throw Error("cannot tell how much is free at '" + folder + "': " + error.message());
+  return static_cast<double>(space.available) / 1e6;
 }
 
 }  // namespace mpm::monitor

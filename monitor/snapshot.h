@@ -15,7 +15,11 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
                           const std::string& source, double opacity = 0.5);
 
 /// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
-/// disk has less than `min_free_megabytes`; 0: no such limit. Returns how many files went. Throws mpm::Error.
+/// disk has less than `min_free_megabytes`; 0: no such limit. The newest always stays. Returns how many files went.
+/// Throws mpm::Error.
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes);
+
+/// Free space on the disk of a folder that exists. Throws mpm::Error.
+double freeMegabytes(const std::string& folder);
 
 }  // namespace mpm::monitor
