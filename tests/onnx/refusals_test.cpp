@@ -23,11 +23,11 @@ void reroute(onnx::GraphProto& graph, const std::string& from, const std::string
 }
 
 /// The n-th node of that op.
-onnx::NodeProto& node(onnx::GraphProto& graph, const std::string& op, int n = 0) {
+onnx::NodeProto& node(onnx::GraphProto& graph, const char* op, int n = 0) {
   for (auto& candidate : *graph.mutable_node()) {
     if (candidate.op_type() == op && n-- == 0) return candidate;
   }
-  throw std::runtime_error("no node " + op);
+  throw std::runtime_error(std::string("no node ") + op);
 }
 
 /// Puts a node behind the first output of `before`: whoever read that reads the new node's output.
