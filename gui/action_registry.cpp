@@ -37,6 +37,7 @@ QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const
   auto* action = new QAction(text, this);
   adopt(menu, id, action, key);
   action->setCheckable(true);
+  action->setIconVisibleInMenu(false);  // a mark stands there
   action->setChecked(on);
   connect(action, &QAction::toggled, this, std::move(run));
   return action;

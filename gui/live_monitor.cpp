@@ -2,6 +2,9 @@
 #include "live_monitor.h"
 
 #include <QMetaObject>
+#include <chrono>
+#include <condition_variable>
+#include <utility>
 
 #include "models/gstreamer_source.h"
 #include "mpm/error.hpp"
@@ -26,12 +29,7 @@ LiveMonitor::LiveMonitor(std::string model, SegmenterOptions inference, std::str
   inference.inspect = true;
   monitor::InferenceWorker::Callbacks callbacks;
   callbacks.on_result = [this](monitor::InferenceResult result) {
-    std::shared_ptr<monitor::Recorder> recorder;
-    {
-      const std::lock_guard lock(shared_->mutex);
-      recorder = shared_->recorder;
-    }
-    if (recorder) recorder->add(result, dropped_);
+    if (const auto now = recorder()) now->add(result, dropped_);
     try {
       deliver(makeLiveFrame(std::move(result)));
     } catch (const std::exception& error) {
@@ -44,36 +42,13 @@ LiveMonitor::LiveMonitor(std::string model, SegmenterOptions inference, std::str
   worker_->setFollowFile(true);
 
   // Opening a large database after a crash replays its log: not on the UI thread.
-  if (!database_.empty()) {
-    opening_ = std::thread([this, storing = storing_] {
-      try {
-        auto store = std::make_unique<monitor::StoreWriter>(database_, storing, [this](const Event& event) {
-          QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
-        });
-        {
-          const std::lock_guard lock(shared_->mutex);
-          shared_->store = std::move(store);
-        }
-        QMetaObject::invokeMethod(this, [this] {
-          setRetention(storing_.keep_days, storing_.max_megabytes);  // changed while the file was being opened
-          if (isOpen()) makeRecorder();
-        });
-      } catch (const std::exception& error) {
-        const Event event{monitor::unixNow(), EventKind::kStorage, Severity::kError, error.what()};
-        QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
-      }
-    });
-  }
+  if (!database_.empty())
+    opening_ = std::jthread([this, storing = storing_](const std::stop_token& stop) { openStore(stop, storing); });
   connect(&tick_, &QTimer::timeout, this, [this] {
     if (capture_) {
       const monitor::CaptureStatus status = capture_->status();
       dropped_ = status.dropped;
-      std::shared_ptr<monitor::Recorder> recorder;
-      {
-        const std::lock_guard lock(shared_->mutex);
-        recorder = shared_->recorder;
-      }
-      if (recorder) recorder->tick(status, monitor::unixNow(), monitor::steadyNow());
+      if (const auto now = recorder()) now->tick(status, monitor::unixNow(), monitor::steadyNow());
       if (!frame_)  // no result yet, or no model: show what the camera sees
         if (const auto last = capture_->last()) emit frameArrived(makeLiveFrame(last->image));
     }
@@ -85,12 +60,48 @@ LiveMonitor::LiveMonitor(std::string model, SegmenterOptions inference, std::str
 LiveMonitor::~LiveMonitor() {
   tick_.stop();
   close();
-  if (opening_.joinable()) opening_.join();
+  if (opening_.joinable()) {
+    opening_.request_stop();
+    opening_.join();
+  }
   frames_->close();
   worker_.reset();
   const std::lock_guard lock(shared_->mutex);
   shared_->recorder.reset();
   shared_->store.reset();
+}
+
+// A disk that is plugged in later is no reason to store nothing.
+void LiveMonitor::openStore(const std::stop_token& stop, const monitor::StoreOptions& storing) {
+  constexpr auto kPause = std::chrono::seconds(5);
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::string problem;
+  while (!stop.stop_requested()) {
+    try {
+      auto store = std::make_unique<monitor::StoreWriter>(database_, storing, [this](const Event& event) {
+        QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+      });
+      {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->store = std::move(store);
+      }
+      QMetaObject::invokeMethod(this, [this] {
+        setRetention(storing_.keep_days, storing_.max_megabytes);  // changed while the file was being opened
+        if (isOpen()) makeRecorder();
+      });
+      return;
+    } catch (const std::exception& error) {
+      if (std::exchange(problem, error.what()) != error.what()) {
+        const Event event{monitor::unixNow(), EventKind::kStorage, Severity::kError, problem};
+        QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
+        const std::lock_guard lock(shared_->mutex);
+        shared_->store_problem = problem;
+      }
+    }
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop, kPause, [] { return false; });
+  }
 }
 
 void LiveMonitor::open(const LiveOptions& options) {
@@ -137,6 +148,7 @@ void LiveMonitor::makeRecorder() {
   options.every_s = options_.every_s;
   options.night = options_.night;
   options.alarms = options_.alarms;
+  options.dropped = dropped_;
   options.watch_clock = !options_.source.starts_with("demo:");  // its days pass in minutes
   const std::lock_guard lock(shared_->mutex);
   if (shared_->store) shared_->store->setSource(options_.source);
@@ -166,13 +178,8 @@ void LiveMonitor::takeFrame() {
 }
 
 void LiveMonitor::post(const Event& event) {
-  std::shared_ptr<monitor::Recorder> recorder;
-  {
-    const std::lock_guard lock(shared_->mutex);
-    recorder = shared_->recorder;
-  }
-  if (recorder)
-    recorder->add(event);  // stores it and calls back
+  if (const auto now = recorder())
+    now->add(event);  // stores it and calls back
   else
     QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
 }
@@ -202,14 +209,19 @@ void LiveMonitor::setPaused(bool paused) {
   worker_->setPaused(paused);
 }
 
+std::shared_ptr<monitor::Recorder> LiveMonitor::recorder() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->recorder;
+}
+
 void LiveMonitor::setNightRule(const monitor::NightRule& rule) {
   options_.night = rule;
-  if (isOpen()) makeRecorder();
+  if (const auto now = recorder()) now->setNightRule(rule);
 }
 
 void LiveMonitor::setAlarms(const monitor::AlarmOptions& alarms) {
   options_.alarms = alarms;
-  if (isOpen()) makeRecorder();
+  if (const auto now = recorder()) now->setAlarms(alarms, monitor::unixNow());
 }
 
 monitor::CaptureStatus LiveMonitor::captureStatus() const {
@@ -219,8 +231,12 @@ monitor::InferenceStatus LiveMonitor::inferenceStatus() const { return worker_->
 
 std::optional<monitor::WriterStatus> LiveMonitor::writerStatus() const {
   const std::lock_guard lock(shared_->mutex);
-  if (!shared_->store) return std::nullopt;
-  return shared_->store->status();
+  if (shared_->store) return shared_->store->status();
+  if (shared_->store_problem.empty()) return std::nullopt;
+  monitor::WriterStatus status;
+  status.writing = false;
+  status.problem = shared_->store_problem;
+  return status;
 }
 
 }  // namespace mpm

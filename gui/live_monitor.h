@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -30,7 +31,8 @@ struct LiveOptions {
 class LiveMonitor : public QObject {
   Q_OBJECT
  public:
-  /// `database` may be empty: nothing is stored. A model file that changes is read anew.
+  /// `database` may be empty: nothing is stored. One that cannot be opened is tried again until it can. A model file
+  /// that changes is read anew.
   LiveMonitor(std::string model, SegmenterOptions inference, std::string database, monitor::StoreOptions storing,
               QObject* parent = nullptr);
   ~LiveMonitor() override;  ///< waits for the frame in hand and for the last commit
@@ -72,9 +74,11 @@ class LiveMonitor : public QObject {
 
  private:
   void makeRecorder();
+  std::shared_ptr<monitor::Recorder> recorder() const;
   void deliver(LiveFramePtr frame);
   void takeFrame();
   void post(const monitor::Event& event);  // from any thread
+  void openStore(const std::stop_token& stop, const monitor::StoreOptions& storing);
 
   const std::string first_model_, database_;
   monitor::StoreOptions storing_;
@@ -90,13 +94,14 @@ class LiveMonitor : public QObject {
     std::mutex mutex;
     std::shared_ptr<monitor::Recorder> recorder;
     std::unique_ptr<monitor::StoreWriter> store;
+    std::string store_problem;  // why there is none
     LiveFramePtr latest;
     bool notified = false;
   };
   std::shared_ptr<Shared> shared_;
   std::atomic<std::int64_t> stale_ = 0, dropped_ = 0;
   std::unique_ptr<monitor::InferenceWorker> worker_;
-  std::thread opening_;
+  std::jthread opening_;
   LiveFramePtr frame_;
   QTimer tick_;
 };

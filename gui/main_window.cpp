@@ -184,9 +184,12 @@ void MainWindow::wire() {
   });
 
   connect(pictures_.get(), &PictureStore::written, this, [this](const QString& path) {
-    if (!recording_) showNotice(tr("Saved %1").arg(path), "good");
+    if (recording_) return void(++recorded_);
+    showNotice(tr("Saved %1").arg(path), "good");
     pictures_->list();
   });
+  connect(pictures_.get(), &PictureStore::forgotten, this,
+          [this](int files) { log(tr("%n file(s) of old pictures forgotten", nullptr, files)); });
   connect(pictures_.get(), &PictureStore::failed, this, [this](const QString& message) {
     log(message);
     showNotice(message, "bad");
@@ -300,6 +303,9 @@ void MainWindow::closeSource() {
   image_->setFrame(nullptr);
   merge_->setFrame(nullptr);
   image_->setBanner({});
+  actions_->action(QStringLiteral("record"))->setChecked(false);
+  legend_.setAreas({});
+  for (QLabel* label : {status_latency_, status_tokens_}) label->clear();
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
   welcome_->setRecents(recents_);
@@ -329,7 +335,10 @@ void MainWindow::openDatabase(const QString& path) {
   chart_->setPresentOfData(true);
   raiseDock(QStringLiteral("chart"));
   history_.setDatabase(path);
-  showNotice(tr("Showing %1, read-only").arg(path));
+  if (QFileInfo::exists(path))
+    showNotice(tr("Showing %1, read-only").arg(path));
+  else
+    showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), "warning");
 }
 
 void MainWindow::askForSource(SourceKind kind) {
@@ -390,10 +399,10 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     status_tokens_->setText(tokensText());
     status_latency_->setText(tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
     const qint64 now = frame->result.frame.steady;
-    if (recording_ && pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName()), true))
-      ++recorded_;
+    const QString source = QString::fromStdString(live_->sourceName());
+    if (recording_) pictures_->write(frame, paint_.opacity, source, PictureStore::Occasion::kRecording);
     if (keep_.lapse_minutes > 0 && (last_lapse_ == 0 || now - last_lapse_ >= keep_.lapse_minutes * 60000) &&
-        pictures_->write(frame, paint_.opacity, QString::fromStdString(live_->sourceName())))
+        pictures_->write(frame, paint_.opacity, source, PictureStore::Occasion::kTimeLapse))
       last_lapse_ = now;
   }
 }
@@ -422,10 +431,11 @@ void MainWindow::tick() {
   const monitor::InferenceStatus inference = live_->inferenceStatus();
   const QLocale locale;
   source_->setStatus(capture);
+  if (!live_frame_) takeModel(inference.info);  // no frame brings it
   if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->model()));
   speed_->setStatus(capture, inference);
   status_state_->setText(live_->paused() && live_->isOpen() ? tr("Paused") : mpm::stateText(capture));
-  setBadge(status_state_, live_->paused() ? "warning" : stateBadge(capture.state));
+  setBadge(status_state_, live_->paused() ? "warning" : stateBadge(capture));
   const bool old = live_->isOpen() && capture.state != monitor::CaptureState::kLive &&
                    capture.state != monitor::CaptureState::kEnded && capture.frame_age_s >= 0;
   status_age_->setText(old ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
@@ -436,11 +446,17 @@ void MainWindow::tick() {
   if (!frozen_ && live_->isOpen() && model_)
     image_->setBanner(
         old ? tr("%1: the last frame is %2 old").arg(mpm::stateText(capture), spanText(capture.frame_age_s))
-            : QString());
+        : gaveNothing(capture) ? QString::fromStdString(capture.message)
+                               : QString());
+  image_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   status_fps_->setText(live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
   status_record_->setText(recording_ ? tr("● REC %n picture(s)", nullptr, recorded_) : QString());
   const auto writer = live_->writerStatus();
-  if (writer && !writer->writing) showNotice(QString::fromStdString(writer->problem), "bad");
+  const QString problem = writer && !writer->writing ? QString::fromStdString(writer->problem) : QString();
+  status_storage_->setText(problem.isEmpty() ? QString()
+                                             : fontMetrics().elidedText(tr("Samples are not stored: %1").arg(problem),
+                                                                        Qt::ElideMiddle, std::max(200, width() / 3)));
+  status_storage_->setToolTip(problem);
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
   if (live_->isOpen() || foreign_database_) refreshCharts();
@@ -561,7 +577,10 @@ void MainWindow::setRecording(bool recording) {
   recording_ = recording;
   recorded_ = 0;
   setBadge(status_record_, "bad");
-  if (recording) showNotice(tr("Recording to %1").arg(pictures_->folder()));
+  if (recording)
+    showNotice(tr("Recording to %1").arg(pictures_->folder()));
+  else
+    pictures_->list();
   tick();
 }
 
@@ -727,6 +746,7 @@ QString MainWindow::tokensText() const {
 QString MainWindow::stateText() const { return status_state_->text(); }
 QString MainWindow::ageText() const { return status_age_->text(); }
 QString MainWindow::noticeText() const { return notice_->toolTip(); }
+QString MainWindow::storageText() const { return status_storage_->toolTip(); }
 QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 

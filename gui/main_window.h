@@ -98,6 +98,7 @@ class MainWindow : public QMainWindow {
   QString stateText() const;
   QString ageText() const;
   QString noticeText() const;
+  QString storageText() const;
   QString logText() const;
   bool showsWelcome() const;
   const QVector<QDockWidget*>& docks() const { return docks_; }
@@ -194,7 +195,8 @@ class MainWindow : public QMainWindow {
   EventsPanel* events_panel_;
   QPlainTextEdit* log_;
   QVector<QDockWidget*> docks_;
-  QLabel *status_state_, *status_age_, *status_fps_, *status_latency_, *status_tokens_, *status_record_, *notice_;
+  QLabel *status_state_, *status_age_, *status_fps_, *status_latency_, *status_tokens_, *status_record_,
+      *status_storage_, *notice_;
   QTimer notice_timer_;
 
   std::shared_ptr<const ModelInfo> model_;

@@ -38,13 +38,12 @@
 namespace mpm {
 namespace {
 
-// Scrolls up and down only: it is as wide as what it holds, whatever the language and the font.
+// As wide as what it holds, whatever the language and the font, as far as the pictures keep their room.
 class PanelScroll : public QScrollArea {
  public:
   PanelScroll(QWidget* content, QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setWidget(content);
     content->installEventFilter(this);
   }
@@ -385,6 +384,8 @@ void MainWindow::makeStatusBar() {
     label->setContentsMargins(6, 2, 6, 2);
     bar->addPermanentWidget(label);
   };
+  addRight(status_storage_, tr("Storage"));
+  setBadge(status_storage_, "bad");
   addRight(status_record_, tr("Recording"));
   addRight(status_fps_, tr("Frames per second"));
   addRight(status_latency_, tr("Latency"));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "mpm/error.hpp"
 
@@ -131,6 +132,17 @@ bool Alarms::ringing() const {
   for (const Limit& limit : impl_->limits)
     if (limit.ringing) return true;
   return impl_->no_frame;
+}
+
+std::vector<Event> Alarms::end(UnixMs time) {
+  std::vector<Event> events;
+  const auto ended = [&](bool& ringing, const std::string& name) {
+    if (std::exchange(ringing, false))
+      events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
+  };
+  for (Limit& limit : impl_->limits) ended(limit.ringing, limit.name);
+  ended(impl_->no_frame, "missing frames");
+  return events;
 }
 
 }  // namespace mpm::monitor

@@ -44,6 +44,8 @@ class Alarms {
   std::vector<Event> tick(UnixMs time, std::int64_t steady, double frame_age_s);
 
   bool ringing() const;
+  /// Nobody watches any more: an event for each alarm that rings.
+  std::vector<Event> end(UnixMs time);
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mpm/error.hpp"
 
@@ -44,7 +45,8 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
       store_(store),
       on_event_(std::move(on_event)),
       day_night_(options_.night),
-      alarms_(options_.alarms) {
+      alarms_(options_.alarms),
+      dropped_(options_.dropped) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
 }
 
@@ -92,6 +94,24 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
 }
 
 void Recorder::add(const Event& event) { post(event); }
+
+void Recorder::setNightRule(const NightRule& rule) {
+  const std::lock_guard lock(mutex_);
+  options_.night = rule;
+  day_night_ = DayNight(rule);
+  session_ = -1;  // the next sample begins one of the new place
+}
+
+void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
+  std::vector<Event> events;
+  {
+    const std::lock_guard lock(mutex_);
+    Alarms fresh(alarms);
+    events = std::exchange(alarms_, std::move(fresh)).end(now);
+    options_.alarms = alarms;
+  }
+  for (const Event& event : events) post(event);
+}
 
 void Recorder::post(const Event& event) {
   if (store_) store_->append(event);

@@ -19,7 +19,8 @@ struct RecorderOptions {
   double every_s = 1;    ///< one sample in so many seconds at most; 0: one per frame
   NightRule night{};
   AlarmOptions alarms{};
-  bool watch_clock = true;  ///< false for simulated time
+  bool watch_clock = true;   ///< false for simulated time
+  std::int64_t dropped = 0;  ///< frames of the source that were dropped before now
 };
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
@@ -34,6 +35,10 @@ class Recorder {
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
   /// To the store and the callback.
   void add(const Event& event);
+
+  /// Other rules from now on. Alarms that ring end, and ring again where the new ones do.
+  void setNightRule(const NightRule& rule);
+  void setAlarms(const AlarmOptions& alarms, UnixMs now);
 
  private:
   void post(const Event& event);

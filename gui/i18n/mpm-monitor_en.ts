@@ -15,6 +15,13 @@
 <context>
     <name>mpm::MainWindow</name>
     <message numerus="yes">
+        <source>%n file(s) of old pictures forgotten</source>
+        <translation>
+            <numerusform>%n file of old pictures forgotten</numerusform>
+            <numerusform>%n files of old pictures forgotten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n sample(s) exported to %1</source>
         <translation>
             <numerusform>%n sample exported to %1</numerusform>

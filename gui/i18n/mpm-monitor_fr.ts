@@ -726,6 +726,29 @@ En orange : la classe diffère</translation>
 </context>
 <context>
     <name>mpm::MainWindow</name>
+    <message numerus="yes">
+        <source>%n file(s) of old pictures forgotten</source>
+        <translation>
+            <numerusform>%n fichier d’anciennes images oublié</numerusform>
+            <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>There is no %1 yet: what is written to it will be shown</source>
+        <translation>%1 n’existe pas encore : ce qui y sera écrit sera affiché</translation>
+    </message>
+    <message>
+        <source>No frame came</source>
+        <translation>Aucune image n’est venue</translation>
+    </message>
+    <message>
+        <source>Samples are not stored: %1</source>
+        <translation>Les échantillons ne sont pas enregistrés : %1</translation>
+    </message>
+    <message>
+        <source>Storage</source>
+        <translation>Stockage</translation>
+    </message>
     <message>
         <source>MPM Monitor</source>
         <translation>Moniteur MPM</translation>
@@ -1500,6 +1523,10 @@ En orange : la classe diffère</translation>
 </context>
 <context>
     <name>mpm::PictureStore</name>
+    <message>
+        <source>Less than %1 MB are free at %2: no recording and no time-lapse until there is more</source>
+        <translation>Moins de %1 Mo libres dans %2 : ni enregistrement ni images à intervalle tant qu’il n’y en a pas plus</translation>
+    </message>
     <message>
         <source>The picture %1 cannot be read</source>
         <translation>L’image %1 ne peut pas être lue</translation>

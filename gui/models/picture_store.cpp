@@ -24,6 +24,7 @@ namespace {
 const QString kStamp = QStringLiteral("yyyy-MM-dd'T'HH-mm-ss.zzz'Z'");
 constexpr int kStampLength = 24;
 constexpr int kMostWaiting = 4;
+constexpr double kReserveMb = 200;
 
 monitor::Sample sampleOf(const LiveFrame& frame) {
   monitor::Sample sample;
@@ -96,14 +97,22 @@ PictureStore::~PictureStore() {
   delete far_;
 }
 
-bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QString& source, bool only_clean) {
+bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QString& source, Occasion occasion) {
   if (!frame->result.model || waiting_ >= kMostWaiting) return false;
   ++waiting_;
-  QMetaObject::invokeMethod(far_, [this, frame, opacity, source, only_clean] {
+  QMetaObject::invokeMethod(far_, [this, frame, opacity, source, occasion] {
     try {
+      if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
+      if (days_ > 0 || free_mb_ > 0)
+        if (const int files = monitor::forgetSnapshots(folder_.toStdString(), monitor::unixNow(), days_, free_mb_))
+          tell([this, files] { emit forgotten(files); });
+      if (occasion != Occasion::kAsked && monitor::freeMegabytes(folder_.toStdString()) < kReserveMb)
+        throw Error(tr("Less than %1 MB are free at %2: no recording and no time-lapse until there is more")
+                        .arg(kReserveMb)
+                        .arg(folder_)
+                        .toStdString());
       std::string path;
-      if (only_clean) {
-        if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
+      if (occasion == Occasion::kRecording) {
         path = (folder_ + QLatin1Char('/') +
                 QDateTime::fromMSecsSinceEpoch(frame->result.frame.time, QTimeZone::utc()).toString(kStamp) +
                 QStringLiteral(".png"))
@@ -114,8 +123,6 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
         path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame), source.toStdString(),
                                       opacity);
       }
-      if (days_ > 0 || free_mb_ > 0)
-        monitor::forgetSnapshots(folder_.toStdString(), monitor::unixNow(), days_, free_mb_);
       tell([this, name = QString::fromStdString(path)] { emit written(name); });
     } catch (const std::exception& error) {
       tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });

@@ -37,11 +37,13 @@ class PictureStore : public QObject {
   /// What is stored, ascending, as of the last listed().
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
 
-  /// Clean PNG, overlay PNG and JSON. Recordings write many: `only_clean` leaves out the overlay. A picture that
-  /// would make more than a few wait is refused; false then.
-  bool write(const LiveFramePtr& frame, double opacity, const QString& source, bool only_clean = false);
+  enum class Occasion { kAsked, kTimeLapse, kRecording };
+  /// Clean PNG, overlay PNG and JSON; a recording writes many and leaves out the overlay. A picture that would make
+  /// more than a few wait is refused; false then. What nobody asks for picture by picture leaves a reserve on the disk:
+  /// the samples may need it.
+  bool write(const LiveFramePtr& frame, double opacity, const QString& source, Occasion occasion = Occasion::kAsked);
   /// Retention: pictures older than `days` go (0: none), and the oldest go while the disk has less than `free_mb` MB
-  /// free (0: never).
+  /// free (0: never). The newest always stays.
   void setRetention(double days, double free_mb);
   void list();
   void load(const QString& path);
@@ -50,6 +52,7 @@ class PictureStore : public QObject {
 
  signals:
   void written(const QString& path);
+  void forgotten(int files);
   void saved(const QString& path);
   void failed(const QString& message);
   void listed();

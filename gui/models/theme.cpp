@@ -121,11 +121,12 @@ QPushButton:checked { background: %accent; color: %on_accent; border-color: %acc
 QPushButton:disabled { color: %muted; background: %window; }
 QPushButton[primary="true"] { background: %accent; color: %on_accent; border-color: %accent; font-weight: 600; }
 QPushButton[roomy="true"] { padding-top: 11px; padding-bottom: 11px; }
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QDateTimeEdit, QPlainTextEdit {
+QLineEdit, QPlainTextEdit {
   border: 1px solid %border; border-radius: 6px; padding: 4px 6px; background: %field; color: %text;
   selection-background-color: %accent; selection-color: %on_accent; }
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: %accent; }
-QComboBox::drop-down { border: none; width: 18px; }
+QLineEdit:focus, QPlainTextEdit:focus { border-color: %accent; }
+QLineEdit:disabled { color: %muted; background: %window; }
+QAbstractSpinBox, QComboBox { padding: 3px; }
 QComboBox QAbstractItemView { background: %field; color: %text; selection-background-color: %accent;
   selection-color: %on_accent; border: 1px solid %border; }
 QHeaderView::section { background: %panel; color: %muted; border: none; border-bottom: 1px solid %border;
@@ -133,6 +134,7 @@ QHeaderView::section { background: %panel; color: %muted; border: none; border-b
 QTableView, QListView { background: %panel; alternate-background-color: %window; border: none; gridline-color: %border;
   selection-background-color: %accent; selection-color: %on_accent; outline: none; }
 QTableView::item:focus, QListView::item:focus { border: 1px solid %accent; }
+QTableView::item:selected, QListView::item:selected { background: %accent; color: %on_accent; }
 QTabWidget::pane { border: none; border-top: 1px solid %border; }
 QTabBar::tab { background: transparent; color: %muted; padding: 6px 9px; border: none; border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: %text; border-bottom: 2px solid %accent; }

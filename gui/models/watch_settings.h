@@ -13,7 +13,7 @@ namespace mpm {
 struct KeepOptions {
   double lapse_minutes = 0;  ///< 0: no time-lapse
   double picture_days = 0;   ///< forget older pictures; 0: never
-  double free_mb = 500;      ///< pictures never fill the disk beyond this; 0: do not look
+  double free_mb = 0;        ///< forget the oldest pictures to leave this much free; 0: none
   double sample_days = 0;    ///< as StoreOptions::keep_days
   double database_mb = 0;    ///< as StoreOptions::max_megabytes
   friend bool operator==(const KeepOptions&, const KeepOptions&) = default;

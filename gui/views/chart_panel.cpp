@@ -4,13 +4,16 @@
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QDateTime>
-#include <QHBoxLayout>
+#include <QLocale>
 #include <QSignalBlocker>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
+#include "models/recents.h"
 #include "views/look.h"
 #include "views/time_chart.h"
+#include "views/wrapping_row.h"
 
 namespace mpm {
 namespace {
@@ -23,6 +26,16 @@ QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* p
   button->setCheckable(true);
   button->setChecked(on);
   return button;
+}
+
+// What a person calls the source; with its first day where several are called so.
+QString titleOf(const monitor::SourceRecord& record, const std::vector<monitor::SourceRecord>& all) {
+  const auto title = [](const monitor::SourceRecord& one) { return sourceTitle(QString::fromStdString(one.name)); };
+  const bool alone =
+      std::count_if(all.begin(), all.end(), [&](const auto& one) { return title(one) == title(record); }) == 1;
+  if (alone || record.first <= 0) return title(record);
+  return QStringLiteral("%1 · %2").arg(
+      title(record), QLocale().toString(QDateTime::fromMSecsSinceEpoch(record.first), QLocale::ShortFormat));
 }
 
 }  // namespace
@@ -42,15 +55,16 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   sources_->hide();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
-  auto* bar = new QHBoxLayout;
+  auto* bar = new WrappingRow;
   bar->setSpacing(4);
   for (QToolButton* button : {tokens_, merged_, inference_, area_}) {
     bar->addWidget(button);
     connect(button, &QToolButton::toggled, this, &ChartPanel::updateSeries);
   }
   bar->addWidget(classes_);
-  bar->addStretch();
-  bar->addWidget(sources_);
+  auto* gap = new QWidget(this);
+  gap->setFixedSize(12, 1);
+  bar->addWidget(gap);
   spans_ = new QButtonGroup(this);
   const std::pair<QString, QString> names[] = {{tr("Hour"), tr("Show the last hour")},
                                                {tr("Day"), tr("Show the last day")},
@@ -62,6 +76,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     bar->addWidget(button);
   }
   bar->addWidget(follow_);
+  bar->addWidget(sources_);
 
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 6, 8, 6);
@@ -91,6 +106,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
       spans_->setExclusive(true);
     }
   });
+  connect(chart_, &TimeChart::allAsked, this, [this] { showSpan(Span::kAll); });
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
   connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
   connect(history_, &History::chartReady, this, [this](const monitor::Chart& chart, const monitor::ChartQuery& query) {
@@ -145,13 +161,20 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   records_ = sources;
   const QSignalBlocker quiet(sources_);
   sources_->clear();
-  for (const auto& record : sources)
-    sources_->addItem(QString::fromStdString(record.name), QVariant::fromValue<qint64>(record.id));
-  int index = wanted_.isEmpty() ? -1 : sources_->findText(wanted_);
-  if (index >= 0) wanted_.clear();  // from now on the choice is the user's
-  if (index < 0 && before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
-  if (index < 0) index = sources_->count() - 1;
+  int index = -1;
+  for (const auto& record : sources) {
+    const QString name = QString::fromStdString(record.name);
+    if (!wanted_.isEmpty() && name == wanted_) index = sources_->count();
+    sources_->addItem(titleOf(record, sources), QVariant::fromValue<qint64>(record.id));
+    sources_->setItemData(sources_->count() - 1, name, Qt::ToolTipRole);
+  }
+  if (index >= 0) wanted_.clear();       // from now on the choice is the user's
+  if (index < 0 && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
+    if (before) index = sources_->findData(QVariant::fromValue<qint64>(*before));
+    if (index < 0) index = sources_->count() - 1;
+  }
   sources_->setCurrentIndex(index);
+  if (index < 0 && before) chart_->setChart({}, {});
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
     emit sourcePicked(*id);
@@ -174,7 +197,7 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   if (!query.quantities.empty()) history_->askChart(query);
 }
 
-QString ChartPanel::sourceName() const { return sources_->currentText(); }
+QString ChartPanel::sourceName() const { return sources_->currentData(Qt::ToolTipRole).toString(); }
 
 void ChartPanel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);

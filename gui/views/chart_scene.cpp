@@ -49,6 +49,15 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.fillRect(QRectF(QPointF(), size), look.chart);
   const QFontMetrics metrics = painter.fontMetrics();
+  const auto writeOnPlate = [&](const QRectF& plate, const QColor& ink, const QString& text) {
+    QColor back = look.chart;
+    back.setAlpha(225);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(back);
+    painter.drawRoundedRect(plate, 4, 4);
+    painter.setPen(ink);
+    painter.drawText(plate, Qt::AlignCenter | Qt::TextWordWrap, text);
+  };
 
   painter.setClipRect(plot);
   for (const auto& [left, right] : nightStretches(chart, axis))
@@ -84,7 +93,7 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
     painter.setPen(QPen(look.border, 1));
     painter.drawLine(QPointF(lane.left(), std::round(lane.bottom()) + 0.5),
                      QPointF(lane.right(), std::round(lane.bottom()) + 0.5));
-    const int most = std::max(3, static_cast<int>(lane_height / (metrics.height() * 1.8)));
+    const int most = std::max(2, static_cast<int>(lane_height / (metrics.height() * 1.8)));
     if (fits && !chart.buckets.empty()) {
       for (double value : valueTicks(values.low * one.factor, values.high * one.factor, most)) {
         const double y = std::round(values.y(value / one.factor)) + 0.5;
@@ -113,19 +122,13 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
     // The name stands in the lane, on a plate, so that no colour has to be matched with a key elsewhere.
     const QString title = one.unit.isEmpty() ? one.name : QStringLiteral("%1 (%2)").arg(one.name, one.unit);
     const QRectF plate(lane.left() + 6, lane.top() + 2, metrics.horizontalAdvance(title) + 12, metrics.height() + 2);
-    QColor back = look.chart;
-    back.setAlpha(225);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(back);
-    painter.drawRoundedRect(plate, 4, 4);
-    painter.setPen(color);
-    painter.drawText(plate, Qt::AlignCenter, title);
+    writeOnPlate(plate, color, title);
   }
 
   if (chart.buckets.empty() || !fits) {
-    painter.setPen(look.muted);
-    painter.drawText(plot, Qt::AlignCenter | Qt::TextWordWrap,
-                     lanes == 0 ? tr("Choose what to draw above") : tr("No samples in this stretch of time"));
+    const QString note = lanes == 0 ? tr("Choose what to draw above") : tr("No samples in this stretch of time");
+    writeOnPlate(painter.boundingRect(plot, Qt::AlignCenter | Qt::TextWordWrap, note).adjusted(-6, -1, 6, 1),
+                 look.muted, note);
   }
 
   painter.setPen(Qt::NoPen);

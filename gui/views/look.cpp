@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -204,6 +205,13 @@ class ContentScroll : public QScrollArea {
   QSize minimumSizeHint() const override { return {160, 80}; }
 };
 
+// A property that the style sheet looks at; it does not look again by itself.
+void mark(QWidget* widget, const char* property, const QVariant& value) {
+  widget->setProperty(property, value);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
+}
+
 class RowHeight : public QObject {
  public:
   RowHeight(QTableView* table, int air) : QObject(table), table_(table), air_(air) {
@@ -278,9 +286,9 @@ void rowsFollowFont(QTableView* table, int air) { new RowHeight(table, air); }
 void setBadge(QLabel* label, const char* kind) {
   const QString value = QString::fromLatin1(kind);
   if (label->property("badge").toString() == value) return;
-  label->setProperty("badge", value);
-  label->style()->unpolish(label);
-  label->style()->polish(label);
+  mark(label, "badge", value);
 }
+
+void makePrimary(QPushButton* button) { mark(button, "primary", true); }
 
 }  // namespace mpm

@@ -7,6 +7,7 @@
 
 class QDialog;
 class QLabel;
+class QPushButton;
 class QScrollArea;
 class QTableView;
 class QWidget;
@@ -65,5 +66,8 @@ void fitToWindow(QDialog* dialog, QSize size = {});
 void rowsFollowFont(QTableView* table, int air);
 /// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
 void setBadge(QLabel* label, const char* kind);
+
+/// The button that does what the dialog is for.
+void makePrimary(QPushButton* button);
 
 }  // namespace mpm

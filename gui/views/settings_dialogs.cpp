@@ -20,7 +20,7 @@ namespace {
 
 QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
   auto* box = new QDialogButtonBox(accept | QDialogButtonBox::Cancel, dialog);
-  box->button(accept)->setProperty("primary", true);
+  makePrimary(box->button(accept));
   QObject::connect(box, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
   QObject::connect(box, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   return box;

@@ -97,7 +97,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
   open_ = buttons->addButton(tr("Open"), QDialogButtonBox::AcceptRole);
-  open_->setProperty("primary", true);
+  makePrimary(open_);
   open_->setDefault(true);
   auto* trial = new QHBoxLayout;
   trial->addWidget(test_);

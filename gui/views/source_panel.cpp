@@ -35,8 +35,13 @@ QString stateText(const monitor::CaptureStatus& status) {
   return {};
 }
 
-const char* stateBadge(CaptureState state) {
-  switch (state) {
+bool gaveNothing(const monitor::CaptureStatus& status) {
+  return status.state == CaptureState::kEnded && status.in == 0;
+}
+
+const char* stateBadge(const monitor::CaptureStatus& status) {
+  if (gaveNothing(status)) return "bad";
+  switch (status.state) {
     case CaptureState::kLive:
       return "good";
     case CaptureState::kStalled:
@@ -120,7 +125,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 
 void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   state_->setText(mpm::stateText(status));
-  setBadge(state_, stateBadge(status.state));
+  setBadge(state_, stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;

@@ -35,6 +35,8 @@ class SourcePanel : public QWidget {
 
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
 QString stateText(const monitor::CaptureStatus& status);
-const char* stateBadge(monitor::CaptureState state);
+const char* stateBadge(const monitor::CaptureStatus& status);
+/// It has ended, and no frame ever came.
+bool gaveNothing(const monitor::CaptureStatus& status);
 
 }  // namespace mpm

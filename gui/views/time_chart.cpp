@@ -150,6 +150,8 @@ void TimeChart::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Minus:
       setFollowing(false);
       return changeAxis(scene_.axis.zoomedAt(middle, 1 / 1.5));
+    case Qt::Key_0:
+      return emit allAsked();
     default:
       QWidget::keyPressEvent(event);
   }

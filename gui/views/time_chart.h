@@ -45,6 +45,8 @@ class TimeChart : public QWidget {
   void followingChanged(bool following);
   /// A click, in seconds.
   void timePicked(double time);
+  /// Key 0.
+  void allAsked();
   void crosshairMoved(double time);
 
  protected:

@@ -61,7 +61,7 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   text->setWordWrap(true);
 
   auto* demo = new QPushButton(icon(Glyph::kDemo), tr("Try the demo"), content);
-  demo->setProperty("primary", true);
+  makePrimary(demo);
   demo->setProperty("roomy", true);
   demo->setIcon(QIcon());
   demo->setToolTip(tr("A rendered street by day and night, with a model that knows it"));

@@ -189,7 +189,7 @@ TEST(WatchSettings, ComeBackAndMakeSense) {
   settings.setValue(QStringLiteral("alarm/tokens_below"), 700);
   EXPECT_EQ(loadAlarms(settings).tokens_above, std::nullopt) << "a band upside down";
   settings.setValue(QStringLiteral("keep/free_mb"), QStringLiteral("much"));
-  EXPECT_EQ(loadKeepOptions(settings).free_mb, 500);
+  EXPECT_EQ(loadKeepOptions(settings), KeepOptions{}) << "nothing is forgotten that nobody asked to forget";
 
   const ClassColors colors = {{QStringLiteral("road/wet, 50 %"), QColor(1, 2, 3)}, {QStringLiteral("ciel"), Qt::red}};
   save(settings, colors);

@@ -90,7 +90,12 @@ TEST(SourcePanel, StatesReadAsTheyAre) {
   EXPECT_EQ(stateText(status), QStringLiteral("Retrying (3, next in 5 s)"));
   status.state = monitor::CaptureState::kStalled;
   EXPECT_EQ(stateText(status), QStringLiteral("Stalled"));
-  EXPECT_STREQ(stateBadge(monitor::CaptureState::kLive), "good");
+  status.state = monitor::CaptureState::kLive;
+  EXPECT_STREQ(stateBadge(status), "good");
+  status.state = monitor::CaptureState::kEnded;
+  EXPECT_STREQ(stateBadge(status), "bad") << "before the first frame";
+  status.in = 7;
+  EXPECT_STREQ(stateBadge(status), "");
 }
 
 TEST(SpeedPanel, ShowsCountersAndStages) {

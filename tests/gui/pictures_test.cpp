@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <QDateTime>
 #include <QDir>
@@ -48,7 +49,8 @@ TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
   ASSERT_TRUE(json.open(QIODevice::ReadOnly));
   EXPECT_EQ(QJsonDocument::fromJson(json.readAll())[QStringLiteral("tokens")][1].toDouble(), 5);
 
-  ASSERT_TRUE(store.write(frameAt(time + 1000), 0.5, QStringLiteral("rtsp://u:geheim@camera"), true));
+  ASSERT_TRUE(store.write(frameAt(time + 1000), 0.5, QStringLiteral("rtsp://u:geheim@camera"),
+                          PictureStore::Occasion::kRecording));
   ASSERT_TRUE(written.wait(5000));
   store.list();
   ASSERT_TRUE(listed.wait(5000));
@@ -71,6 +73,42 @@ TEST(PictureStore, RetentionForgetsTheOld) {
     ASSERT_TRUE(written.wait(5000));
   }
   EXPECT_EQ(QDir(folder.path()).entryList({QStringLiteral("*.json")}, QDir::Files).size(), 2);
+}
+
+TEST(PictureStore, TheNewestPictureStaysHoweverFullTheDisk) {
+  QTemporaryDir folder;
+  PictureStore store(folder.path());
+  store.setRetention(0, 1e12);
+  QSignalSpy written(&store, &PictureStore::written), forgotten(&store, &PictureStore::forgotten);
+  const qint64 now = QDateTime::currentMSecsSinceEpoch();
+  for (const int second : {1, 2, 3}) {
+    ASSERT_TRUE(store.write(frameAt(now + second * 1000), 0.5, {}));
+    ASSERT_TRUE(written.wait(5000));
+  }
+  for (const auto& signal : written.mid(1))
+    EXPECT_TRUE(QFile::exists(signal[0].toString())) << "the last, the one before";
+  ASSERT_EQ(forgotten.size(), 1);
+  EXPECT_GT(forgotten[0][0].toInt(), 1) << "the files of the first";
+}
+
+TEST(PictureStore, RecordingsAndTimeLapsesLeaveAReserve) {
+  QTemporaryDir folder;
+  if (::mount("tmpfs", folder.path().toStdString().c_str(), "tmpfs", 0, "size=8m") != 0)
+    GTEST_SKIP() << "a file system of eight megabytes needs the right to mount";
+  {
+    PictureStore store(folder.path());
+    QSignalSpy written(&store, &PictureStore::written), failed(&store, &PictureStore::failed);
+    const qint64 now = QDateTime::currentMSecsSinceEpoch();
+    for (const auto occasion : {PictureStore::Occasion::kRecording, PictureStore::Occasion::kTimeLapse}) {
+      ASSERT_TRUE(store.write(frameAt(now), 0.5, {}, occasion));
+      ASSERT_TRUE(failed.wait(5000));
+      EXPECT_TRUE(failed.takeFirst()[0].toString().contains(QStringLiteral("Less than 200 MB")));
+    }
+    EXPECT_TRUE(written.isEmpty());
+    ASSERT_TRUE(store.write(frameAt(now), 0.5, {}));
+    EXPECT_TRUE(written.wait(5000)) << "what a person asks for";
+  }
+  ::umount2(folder.path().toStdString().c_str(), MNT_DETACH);
 }
 
 TEST(PictureStore, AFolderThatCannotBeMadeIsSaid) {

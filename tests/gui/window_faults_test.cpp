@@ -377,12 +377,53 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
     while (ballast.write(block.data(), 4096).flush()) continue;
   }
   EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "cannot write to"); }));
-  EXPECT_TRUE(wait([&] { return window_->noticeText().contains(QStringLiteral("full")); }))
-      << window_->noticeText().toStdString();
+  EXPECT_TRUE(wait([&] { return window_->storageText().contains(QStringLiteral("full")); }))
+      << window_->storageText().toStdString();
   QFile::remove(file("disk/ballast"));
   EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "writing again"); }));
+  EXPECT_TRUE(wait([&] { return window_->storageText().isEmpty(); }));
   window_.reset();
   ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
+}
+
+// As after a power cut, when the disk is there later than the app.
+TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
+  WindowOptions later = options();
+  later.database = file("disk/m.db");
+  make(later);
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return window_->storageText().contains(QStringLiteral("m.db")); }))
+      << window_->storageText().toStdString();
+  EXPECT_FALSE(window_->chartPanel()->source().has_value());
+  QDir(folder_.path()).mkpath(QStringLiteral("disk"));
+  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "samples are stored now";
+  EXPECT_TRUE(wait([&] { return window_->storageText().isEmpty(); }));
+}
+
+TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNobodyElsesSamples) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  window_->openSource(file("none.mp4"));
+  EXPECT_TRUE(wait([&] { return window_->imageView()->banner().contains(QStringLiteral("none.mp4")); }))
+      << window_->imageView()->banner().toStdString();
+  EXPECT_FALSE(window_->chartPanel()->source().has_value());
+  for (int refresh = 0; refresh < 2; ++refresh) {
+    QSignalSpy sources(&window_->history(), &History::sourcesChanged);
+    ASSERT_TRUE(sources.wait(kPatience));
+    EXPECT_FALSE(window_->chartPanel()->source().has_value()) << "the other source's";
+  }
+  window_->openSource(file("street"));
+  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+}
+
+TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
+  ASSERT_TRUE(openAndWait());
+  trigger("record");
+  ASSERT_TRUE(wait([&] { return !QDir(file("pictures")).isEmpty(); }));
+  trigger("close");
+  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("record"))->isChecked()) << "the next one was not asked for";
+  EXPECT_TRUE(window_->tokensText().isEmpty());
 }
 
 // Another program's database, also while that writes it, and when it comes back with another file.

@@ -10,6 +10,7 @@
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLayout>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPushButton>
@@ -58,6 +59,21 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   double area = 0;
   for (const auto& [label, share] : frame()->areas) area += share;
   EXPECT_NEAR(area, 1, 1e-9);
+}
+
+TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
+  EXPECT_TRUE(wait([&] { return window_->schedulePanel()->blocks() == 3; }));
+  window_->schedulePanel()->box(2)->click();
+  ASSERT_TRUE(openAndWait());
+  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+}
+
+// The bar of the chart goes on below instead of pushing the panels out of the window.
+TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
+  EXPECT_LT(window_->chartPanel()->minimumSizeHint().width(), 320);
+  QWidget* const chart = window_->chartPanel();
+  const auto heights = [&] { return chart->layout()->heightForWidth(320) - chart->layout()->heightForWidth(1200); };
+  EXPECT_GT(heights(), 0);
 }
 
 TEST_F(Window, OpacityModesAndClassesNeedNoInference) {

@@ -111,5 +111,23 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   EXPECT_TRUE(told.empty());
 }
 
+TEST(Recorder, OtherRulesWhileItRuns) {
+  std::vector<Event> told;
+  RecorderOptions options{.source = "camera 0", .every_s = 0, .dropped = 5};
+  options.alarms.tokens_below = 10;
+  options.alarms.minutes = 0;
+  Recorder recorder(options, nullptr, [&](const Event& event) { told.push_back(event); });
+  EXPECT_EQ(recorder.add(resultAt(0), 7)->dropped, 2);
+  ASSERT_THAT(told, SizeIs(1));
+  recorder.setAlarms({.tokens_above = 8, .minutes = 0}, kNoon + 500);
+  ASSERT_THAT(told, SizeIs(2)) << "it rang, and nobody watches for it any more";
+  EXPECT_EQ(told[1].kind, EventKind::kAlarmEnded);
+  EXPECT_EQ(told[1].time, kNoon + 500);
+  EXPECT_EQ(recorder.add(resultAt(1000), 10)->dropped, 3) << "counted once";
+  EXPECT_THAT(told.back().message, HasSubstr("tokens 9 above 8"));
+  recorder.setNightRule(NightByBrightness{});
+  EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test
