@@ -40,6 +40,7 @@ if(TARGET mpm-monitor)
   list(APPEND CPACK_COMPONENTS_ALL app)
   mpm_package(app mpm-monitor graphics "Desktop app: segmentation, merge maps and token counts of a fixed camera"
     "${library} ${same_version}, mpm ${same_version}, qt6-qpa-plugins")  # windows are a plugin, which no link tells of
+  set(CPACK_DEBIAN_APP_PACKAGE_RECOMMENDS "qt6-translations-l10n")  # Cancel, Save and their like in French
 endif()
 if(TARGET mpm-train)
   list(APPEND CPACK_COMPONENTS_ALL trainer)
