@@ -45,6 +45,7 @@ void PictureView::setBanner(const QString& text) {
 }
 
 void PictureView::setPlaceholder(const QString& text) {
+  if (text == placeholder_) return;
   placeholder_ = text;
   update();
 }
