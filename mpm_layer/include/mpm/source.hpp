@@ -48,7 +48,8 @@ class MPM_API FrameSource {
 /// mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
-/// `text` with user and password replaced by "***": of a URL, of its query, of the properties of a GStreamer pipeline.
+/// `text` with user and password replaced by "***": of a URL, of its path and query (user=, pwd=, token=, ...), of the
+/// properties of a GStreamer pipeline. Host, path and channel stay: what is left names a source.
 MPM_API std::string withoutCredentials(const std::string& text);
 
 }  // namespace mpm

@@ -154,7 +154,7 @@ class UrlCapture final : public Capture {
 std::string stemOfUrl(const std::string& url) {
   std::string rest = withoutCredentials(url);
   rest.erase(0, rest.find("://") + 3);
-  if (const auto at = rest.rfind('@'); at != std::string::npos) rest.erase(0, at + 1);
+  if (rest.starts_with("***@")) rest.erase(0, 4);
   rest.erase(std::min(rest.find_first_of("?#"), rest.size()));
   while (rest.ends_with('/')) rest.pop_back();
   const auto slash = rest.rfind('/');
