@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "mpm/error.hpp"
@@ -107,12 +108,14 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
       : factory(std::move(factory_)),
         options(std::move(options_)),
+        left_behind(options.source.left_behind ? options.source.left_behind : std::make_shared<std::atomic<int>>(0)),
         frames(std::move(frames_)),
         on_state(std::move(callback)),
         dropped_before(frames->dropped()) {}
 
   const SourceFactory factory;
   const CaptureOptions options;
+  const std::shared_ptr<std::atomic<int>> left_behind;  // by sources
   const std::shared_ptr<FrameMailbox> frames;
   const StateCallback on_state;
   const std::int64_t dropped_before;
@@ -126,7 +129,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   std::int64_t retry_at = 0;
   std::string message;
   std::int64_t in = 0;
-  int hanging = 0;
+  int given_up = 0;  // readers of ours that hang
   std::optional<CapturedFrame> last;
   std::deque<std::int64_t> arrivals;  // steady, of the last seconds
 
@@ -141,6 +144,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     try {
       SourceOptions source_options = options.source;
       source_options.stop = &attempt->stop;
+      source_options.left_behind = left_behind;
       const std::unique_ptr<FrameSource> source = factory(source_options);
       if (!source) throw Error("there is no source");
       beat(*attempt, true);
@@ -159,7 +163,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     attempt->finished = true;
     attempt->failed = failed;
     attempt->message = std::move(why);
-    if (current.get() != attempt.get()) --hanging;  // it was given up, and came back after all
+    if (current.get() != attempt.get()) --given_up;  // and came back after all
     changed.notify_all();
   }
 
@@ -223,10 +227,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       attempt->heartbeat = steadyNow();
       current = attempt;
       state = CaptureState::kOpening;
-      std::thread([self = shared_from_this(), attempt] { self->read(attempt); }).detach();
+      try {
+        std::thread([self = shared_from_this(), attempt] { self->read(attempt); }).detach();
+      } catch (const std::system_error& error) {
+        attempt->finished = attempt->failed = true;
+        attempt->message = std::string("no thread can be made to read it: ") + error.what();
+      }
       watch(lock, *attempt, report);
       attempt->stop = true;
-      if (!attempt->finished) ++hanging;
+      if (!attempt->finished) ++given_up;
       current = nullptr;
       if (stopping) break;
       if (attempt->finished && !attempt->failed && options.reconnect) attempt->message = "the stream ended";
@@ -272,13 +281,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       ++failures;
       retry_at = steadyNow() + toMs(options.backoff_s[step]);
       state = CaptureState::kRetrying;
-      if (hanging >= options.max_hanging)
-        message = std::to_string(hanging) + " reads hang and none has returned: no further attempt until one does";
+      if (hanging() >= options.max_hanging)
+        message = std::to_string(hanging()) + " reads hang and none has returned: no further attempt until one does";
       report();
       while (!stopping && steadyNow() < retry_at)
         changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
-    } while (!stopping && hanging >= options.max_hanging);
+    } while (!stopping && hanging() >= options.max_hanging);
   }
+
+  int hanging() const { return given_up + *left_behind; }
 
   CaptureStatus statusLocked() const {
     const std::int64_t now = steadyNow();
@@ -295,7 +306,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     const auto count = arrivals.end() - recent;
     if (count > 1 && arrivals.back() > *recent)
       status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
-    status.hanging = hanging;
+    status.hanging = hanging();
     return status;
   }
 };

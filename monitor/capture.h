@@ -50,8 +50,10 @@ enum class CaptureState {
 const char* toString(CaptureState state);
 
 struct CaptureOptions {
-  SourceOptions source;  ///< `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up.
-  double stall_s = 2;    ///< without a frame for so long: Stalled
+  /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `left_behind` each
+  /// Capture has its own.
+  SourceOptions source;
+  double stall_s = 2;                                 ///< without a frame for so long: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
@@ -77,7 +79,7 @@ struct CaptureStatus {
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
-  int hanging = 0;           ///< reads that were given up and have not returned
+  int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
 };
 
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
