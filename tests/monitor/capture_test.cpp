@@ -220,6 +220,52 @@ TEST(Capture, AHangingSourceHangsNobody) {
   gate->open();
 }
 
+TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.source.timeout_s = 60;
+  options.stall_s = 0.01;
+  Collected<CaptureState> states;
+  Capture capture(always([](int call) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+                    return std::optional(frame(call));
+                  }),
+                  options, frames, [&](const CaptureStatus& status) { states.add(status.state); });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));
+  capture.stop();
+  const auto all = states.all();
+  EXPECT_LT(std::count(all.begin(), all.end(), CaptureState::kStalled), 10) << "of twenty frames";
+}
+
+TEST(Capture, AnOutageIsToldOnceForEachReason) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    const int attempt = ++*opened;
+    if (attempt <= 20) throw Error(attempt % 2 == 0 ? "refused" : "no route");
+    return std::make_unique<FakeSource>([](int call) -> std::optional<Frame> {
+      if (call == 3) throw Error("refused");
+      return slowly(call);
+    });
+  };
+  Collected<std::string> told;
+  CaptureOptions options = quick();
+  options.backoff_s = {0.001};
+  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+  });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return *opened >= 22; }));
+  capture.stop();
+  const auto all = told.all();
+  ASSERT_GE(all.size(), 4u);
+  EXPECT_THAT(all[0], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("no route")));
+  EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
+  EXPECT_EQ(all[2], "Live");
+  EXPECT_THAT(all[3], HasSubstr("refused")) << "an outage of its own";
+}
+
 TEST(Capture, ReadsThatHangAreNotPiledUp) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
