@@ -36,9 +36,11 @@ struct SessionRecord : SessionInfo {
 };
 
 struct StoreOptions {
-  double commit_s = 1;             ///< what a kill may lose; not more often than this
-  double keep_days = 0;            ///< forget samples, minutes and events older than this; 0: keep all
-  double max_megabytes = 0;        ///< forget the oldest when the file grows beyond this; 0: no limit
+  double commit_s = 1;  ///< what a kill may lose; not more often than this
+  /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
+  /// Waits while the clock is a day ahead of what is stored, for an hour at most.
+  double keep_days = 0;
+  double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
@@ -61,7 +63,8 @@ struct WriterStatus {
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
 /// a power cut at most about a minute. A full disk stops the writing; what comes then is kept in memory (max_pending)
-/// and written when there is space again. One file may have several writers (one per source) and any number of readers.
+/// and written when there is space again; into a file that took the place of the first one, with source and session
+/// begun again. One file may have several writers (one per source) and any number of readers.
 /// Thread-safe.
 class StoreWriter {
  public:
@@ -170,6 +173,7 @@ class StoreReader {
 
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
+  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
   /// The sample nearest to `time`: what a crosshair stands on.
   std::optional<Sample> nearest(std::int64_t source, UnixMs time) const;
   /// Samples with an id above `after`, by id: what came since the last look. At most `limit`.
