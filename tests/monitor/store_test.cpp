@@ -511,6 +511,25 @@ TEST(Store, EventsBelongToTheSourceThatIsWatched) {
   EXPECT_EQ(second[0].message, "of nobody known");
 }
 
+TEST(Store, EventsOfASourceAndOfNoneByTime) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  runSql(path, kVersion1);  // made before there was an index of events by source
+  runSql(path,
+         "INSERT INTO source VALUES (2, 'camera 1');"
+         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
+         " INSERT INTO event(source, time_ms, kind, severity, message)"
+         " SELECT nullif(i % 3, 0), i / 2, 1, 0, i FROM n");
+  { const StoreWriter writer(path); }
+  EXPECT_THAT(runSql(path, "SELECT name FROM sqlite_master WHERE name = 'event_by_source'"), "event_by_source");
+  const StoreReader reader(path);
+  std::vector<std::string> messages;
+  for (const Event& event : reader.events(1, 0, 450, 6)) messages.push_back(event.message);
+  EXPECT_THAT(messages, ElementsAre("891", "892", "894", "895", "897", "898"));
+  EXPECT_EQ(reader.events(1, 0, 450, 10000).size(), 600u);
+  EXPECT_EQ(reader.events(2, 0, 1000, 10000).size(), 667u);
+}
+
 TEST(Store, RetentionCanBeChangedWhileItRuns) {
   const TemporaryFolder folder;
   StoreOptions options;
