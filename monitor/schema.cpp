@@ -191,6 +191,7 @@ Sample readSample(const Statement& row) {
   if (!row.isNull(5)) sample.night = row.integer(5) != 0;
   sample.brightness = row.real(6);
   sample.dropped = row.integer(7);
+  sample.session = row.integer(8);
   return sample;
 }
 

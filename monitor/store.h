@@ -85,7 +85,7 @@ class StoreWriter {
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
 
-  /// Sample::id is ignored. Without a session: does nothing.
+  /// Sample::id and ::session are ignored. Without a session: does nothing.
   void append(const Sample& sample);
   void append(const Event& event);
 
@@ -182,8 +182,8 @@ class StoreReader {
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
-  /// Token counts of the whole hours that [from, to) touches, of the sessions that share model and schedule with the
-  /// latest one.
+  /// Token counts of the whole hours that [from, to) touches, of the sessions whose model, as far as they tell, and
+  /// schedule are those of the latest one.
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;

@@ -325,8 +325,9 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
 std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const {
   Statement rows = impl_->database.prepare(
       "SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN (SELECT same.id FROM session AS same,"
-      " (SELECT model, schedule FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE"
-      " same.source = ?1 AND same.model = latest.model AND same.schedule = latest.schedule)"
+      " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
+      " AND same.model = latest.model AND same.model_name = latest.model_name AND same.schedule = latest.schedule"
+      " AND same.tokens = latest.tokens AND same.classes = latest.classes)"
       " AND start_ms >= ?2 AND start_ms < ?3");
   rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
   std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour

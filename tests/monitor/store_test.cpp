@@ -511,6 +511,30 @@ TEST(Store, EventsBelongToTheSourceThatIsWatched) {
   EXPECT_EQ(second[0].message, "of nobody known");
 }
 
+TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
+  const TemporaryFolder folder;
+  StoreWriter writer(folder / "a.db");
+  const auto run = [&](const SessionInfo& info) {
+    writer.beginSession(info);
+    writer.append(sampleAt(kNoon));
+    EXPECT_TRUE(writer.flush());
+    std::int64_t samples = 0;
+    for (const HourOfTokens& hour : StoreReader(folder / "a.db").hoursOfTokens(1, INT64_MIN, INT64_MAX))
+      for (const auto& [tokens, count] : hour.occurrences) samples += count;
+    return samples;
+  };
+  EXPECT_EQ(run(session()), 1);
+  EXPECT_EQ(run(session()), 2) << "a restart";
+  SessionInfo other = session();
+  other.model_name = "fine-tuned";
+  EXPECT_EQ(run(other), 1);
+  other.tokens = 1024;
+  EXPECT_EQ(run(other), 1);
+  other.classes = {"sky"};
+  EXPECT_EQ(run(other), 1);
+  EXPECT_EQ(run(session()), 3);
+}
+
 TEST(Store, EventsOfASourceAndOfNoneByTime) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
