@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "monitor/samples.h"
 #include "monitor/store.h"
 #include "support/temporary_folder.h"
 
@@ -68,6 +70,14 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 10) << "goes on with the same database";
   EXPECT_THAT(again.err, HasSubstr("5 samples in"));
+}
+
+TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {
+  const CommandResult result =
+      monitor(images(3), {"--every", "0", "--json", "--snapshots", folder_ / std::string(300, 'x')});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("cannot make the folder"));
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 3);
 }
 
 TEST_F(MonitorCommand, ASignalEndsItCleanly) {
@@ -130,6 +140,18 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});
   expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
+}
+
+TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
+  const CommandResult result = monitor(images(6), {"--every", "0", "--json"}, {.stdout_is_full = true});
+  EXPECT_EQ(result.exit_code, 1) << "lines are missing";
+  EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+  const StoreReader store(database_);
+  EXPECT_EQ(store.sources()[0].samples, 6);
+  const auto events = store.events(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const auto& event) { return event.message.find("standard output") != std::string::npos; }),
+            1);
 }
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
