@@ -154,6 +154,23 @@ TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
             1);
 }
 
+TEST_F(MonitorCommand, SamplesOfDaysToComeAreNotTheLastOnes) {
+  const monitor::UnixMs now = monitor::unixNow();
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(monitor::test::session());
+    for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(now - monitor::kHourMs + i * 1000));
+    writer.append(monitor::test::sampleAt(now + 400 * monitor::kDayMs));  // by a clock that was wrong
+  }
+  const CommandResult report =
+      mpmCommand({"report", database_, "--days", "1", "--json", "--export", folder_ / "a.csv"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(report.json()["day"]["samples"], 5);
+  EXPECT_THAT(report.err, HasSubstr(": 5 samples"));
+  EXPECT_THAT(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}).err, HasSubstr(": 6 samples"))
+      << "every one that is stored";
+}
+
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
   const CommandResult report = mpmCommand(
