@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/alarms.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -18,12 +19,14 @@ std::string numberText(double value) {
 
 // One limit on one value, in one direction.
 struct Limit {
-  std::string name;  // "tokens", "area of car"
-  std::string unit;  // " %"
-  double scale = 1;  // of the value in messages
+  std::string name{};  // "tokens", "area of car"
+  std::string unit{};  // " %"
+  double scale = 1;    // of the value in messages
   double limit = 0;
   bool above = true;
-  int label = -1;  // class, or -1: tokens
+  std::string class_name{};    // empty: tokens, or a class that has only a number
+  std::optional<int> label{};  // class; nullopt: tokens
+  bool rests = false;          // the model does not have the class
 
   std::optional<std::int64_t> outside_since{};
   bool ringing = false;
@@ -64,16 +67,22 @@ struct Alarms::Impl {
 
 Alarms::Alarms(AlarmOptions options) : impl_(std::make_unique<Impl>()) {
   options.validate();
-  const auto add = [&](const std::optional<double>& limit, bool above, std::string name, std::string unit, double scale,
-                       int label) {
-    if (limit) impl_->limits.push_back({std::move(name), std::move(unit), scale, *limit, above, label});
+  const auto add = [&](const std::optional<double>& value, Limit limit) {
+    if (!value) return;
+    limit.limit = *value;
+    impl_->limits.push_back(std::move(limit));
   };
-  add(options.tokens_above, true, "tokens", "", 1, -1);
-  add(options.tokens_below, false, "tokens", "", 1, -1);
+  add(options.tokens_above, {.name = "tokens", .above = true});
+  add(options.tokens_below, {.name = "tokens", .above = false});
   for (const AreaAlarm& area : options.areas) {
-    const std::string name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name);
-    add(area.above, true, name, " %", 100, area.label);
-    add(area.below, false, name, " %", 100, area.label);
+    Limit limit{.name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name),
+                .unit = " %",
+                .scale = 100,
+                .class_name = area.name,
+                .label = area.label};
+    add(area.above, limit);
+    limit.above = false;
+    add(area.below, limit);
   }
   impl_->options = std::move(options);
 }
@@ -85,13 +94,14 @@ Alarms& Alarms::operator=(Alarms&&) noexcept = default;
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   std::vector<Event> events;
   for (Limit& limit : impl_->limits) {
+    if (limit.rests) continue;
     double value = 0;
-    if (limit.label < 0) {
+    if (!limit.label) {
       if (sample.tokens.empty()) continue;
       value = sample.tokens.back();
     } else {
       for (const auto& [label, area] : sample.areas)
-        if (label == limit.label) value = area;
+        if (label == *limit.label) value = area;
     }
     if (limit.ringing) {
       if (!limit.backInside(value, impl_->options.hysteresis)) continue;
@@ -126,6 +136,24 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
     return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
   }
   return {};
+}
+
+std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, UnixMs time) {
+  std::vector<Event> events;
+  for (Limit& limit : impl_->limits) {
+    if (limit.class_name.empty()) continue;
+    const auto found = std::find(names.begin(), names.end(), limit.class_name);
+    const bool rested = std::exchange(limit.rests, found == names.end());
+    if (!limit.rests) {
+      limit.label = static_cast<int>(found - names.begin());
+    } else if (!rested) {
+      events.push_back({time, limit.ringing ? EventKind::kAlarmEnded : EventKind::kModel, Severity::kWarning,
+                        "the model has no class '" + limit.class_name + "': its alarm rests"});
+      limit.ringing = false;
+      limit.outside_since.reset();
+    }
+  }
+  return events;
 }
 
 bool Alarms::ringing() const {

@@ -43,6 +43,10 @@ class Alarms {
   /// To be called every second or so. `frame_age_s` < 0: no frame yet.
   std::vector<Event> tick(UnixMs time, std::int64_t steady, double frame_age_s);
 
+  /// Area alarms mean classes by name: another model numbers them otherwise. From here on `names` are those of the
+  /// model. The alarm of a class that it does not have rests, which is an event.
+  std::vector<Event> setClasses(const std::vector<std::string>& names, UnixMs time);
+
   bool ringing() const;
   /// Nobody watches any more: an event for each alarm that rings.
   std::vector<Event> end(UnixMs time);

@@ -10,7 +10,10 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <set>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "mpm/error.hpp"
 
@@ -20,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kFpsSpanMs = 5000;
+constexpr std::size_t kMaxReasons = 20;  // of one outage, which may be told
 
 std::int64_t toMs(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1000)); }
 
@@ -86,7 +90,7 @@ std::string toString(const CaptureStatus& status) {
 }
 
 std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time) {
-  if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening) return std::nullopt;
+  if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening || status.told) return std::nullopt;
   const bool gone = status.state == CaptureState::kRetrying || status.state == CaptureState::kStalled;
   return Event{time, EventKind::kSource, gone ? Severity::kWarning : Severity::kInfo, toString(status)};
 }
@@ -97,7 +101,8 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   // One reader: opens the source and reads it until something ends it.
   struct Attempt {
     std::atomic<bool> stop = false;
-    std::int64_t heartbeat = 0;  // steady; -1: waits for the consumer, which is no fault of the source
+    std::int64_t heartbeat = 0;   // steady; -1: waits for the consumer, which is no fault of the source
+    std::int64_t last_frame = 0;  // steady; 0: none yet
     bool opened = false;
     bool finished = false;
     bool failed = false;
@@ -107,12 +112,14 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
       : factory(std::move(factory_)),
         options(std::move(options_)),
+        left_behind(options.source.left_behind ? options.source.left_behind : std::make_shared<std::atomic<int>>(0)),
         frames(std::move(frames_)),
         on_state(std::move(callback)),
         dropped_before(frames->dropped()) {}
 
   const SourceFactory factory;
   const CaptureOptions options;
+  const std::shared_ptr<std::atomic<int>> left_behind;  // by sources
   const std::shared_ptr<FrameMailbox> frames;
   const StateCallback on_state;
   const std::int64_t dropped_before;
@@ -125,8 +132,11 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   int failures = 0;
   std::int64_t retry_at = 0;
   std::string message;
+  std::set<std::string> reasons;  // of the attempts that failed since the last frame
+  bool told = false;              // `message` was among them before
   std::int64_t in = 0;
-  int hanging = 0;
+  double usual_step_s = 0;  // between frames of one attempt
+  int given_up = 0;         // readers of ours that hang
   std::optional<CapturedFrame> last;
   std::deque<std::int64_t> arrivals;  // steady, of the last seconds
 
@@ -141,6 +151,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     try {
       SourceOptions source_options = options.source;
       source_options.stop = &attempt->stop;
+      source_options.left_behind = left_behind;
       const std::unique_ptr<FrameSource> source = factory(source_options);
       if (!source) throw Error("there is no source");
       beat(*attempt, true);
@@ -159,7 +170,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     attempt->finished = true;
     attempt->failed = failed;
     attempt->message = std::move(why);
-    if (current.get() != attempt.get()) --hanging;  // it was given up, and came back after all
+    if (current.get() != attempt.get()) --given_up;  // and came back after all
     changed.notify_all();
   }
 
@@ -179,11 +190,17 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
                            .steady = steadyNow(),
                            .name = std::move(frame.name)};
     attempt.heartbeat = captured.steady;
+    if (const auto last_frame = std::exchange(attempt.last_frame, captured.steady); last_frame > 0) {
+      const double step = static_cast<double>(captured.steady - last_frame) / 1000;
+      usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;
+    }
     arrivals.push_back(captured.steady);
     while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
     last = captured;
     failures = 0;
     message.clear();
+    reasons.clear();
+    told = false;
     state = CaptureState::kLive;
     frames->put(std::move(captured));  // under the lock, so that none is put after stop()
     changed.notify_all();
@@ -223,10 +240,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       attempt->heartbeat = steadyNow();
       current = attempt;
       state = CaptureState::kOpening;
-      std::thread([self = shared_from_this(), attempt] { self->read(attempt); }).detach();
+      try {
+        std::thread([self = shared_from_this(), attempt] { self->read(attempt); }).detach();
+      } catch (const std::system_error& error) {
+        attempt->finished = attempt->failed = true;
+        attempt->message = std::string("no thread can be made to read it: ") + error.what();
+      }
       watch(lock, *attempt, report);
       attempt->stop = true;
-      if (!attempt->finished) ++hanging;
+      if (!attempt->finished) ++given_up;
       current = nullptr;
       if (stopping) break;
       if (attempt->finished && !attempt->failed && options.reconnect) attempt->message = "the stream ended";
@@ -248,14 +270,14 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   void watch(std::unique_lock<std::mutex>& lock, Attempt& attempt, const Report& report) {
     // The source has the same time-out and says best what is wrong; ours is for one that cannot keep it.
     const std::int64_t patience = toMs(options.source.timeout_s + std::min(2.0, options.source.timeout_s / 2));
-    const std::int64_t stall = toMs(options.stall_s);
     while (!stopping && !attempt.finished) {
+      const std::int64_t stall = toMs(std::max(options.stall_s, 3 * usual_step_s));
       const std::int64_t now = steadyNow();
       const std::int64_t silent = attempt.heartbeat < 0 ? 0 : now - attempt.heartbeat;
       if (silent >= patience) {
         attempt.failed = true;
         attempt.message = (attempt.opened ? "no frame for " : "no answer within ") +
-                          secondsText(static_cast<double>(silent) / 1000) + " s, the read hangs";
+                          secondsText(static_cast<double>(patience) / 1000) + " s, the read hangs";
         return;
       }
       if (state == CaptureState::kLive && silent >= stall) state = CaptureState::kStalled;
@@ -272,13 +294,16 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       ++failures;
       retry_at = steadyNow() + toMs(options.backoff_s[step]);
       state = CaptureState::kRetrying;
-      if (hanging >= options.max_hanging)
-        message = std::to_string(hanging) + " reads hang and none has returned: no further attempt until one does";
+      if (hanging() >= options.max_hanging)
+        message = std::to_string(hanging()) + " reads hang and none has returned: no further attempt until one does";
+      told = reasons.size() >= kMaxReasons || !reasons.insert(message).second;
       report();
       while (!stopping && steadyNow() < retry_at)
         changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
-    } while (!stopping && hanging >= options.max_hanging);
+    } while (!stopping && hanging() >= options.max_hanging);
   }
+
+  int hanging() const { return given_up + *left_behind; }
 
   CaptureStatus statusLocked() const {
     const std::int64_t now = steadyNow();
@@ -288,6 +313,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     if (state == CaptureState::kRetrying)
       status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
     status.message = message;
+    status.told = state == CaptureState::kRetrying && told;
     status.in = in;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
@@ -295,7 +321,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     const auto count = arrivals.end() - recent;
     if (count > 1 && arrivals.back() > *recent)
       status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
-    status.hanging = hanging;
+    status.hanging = hanging();
     return status;
   }
 };
@@ -316,6 +342,8 @@ void Capture::start() {
     impl_->stopping = false;
     impl_->failures = 0;
     impl_->message.clear();
+    impl_->reasons.clear();
+    impl_->told = false;
   }
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
 }

@@ -42,7 +42,7 @@ enum class CaptureState {
   kIdle,      ///< not started, or stopped
   kOpening,   ///< no frame yet in this attempt
   kLive,      ///< frames come
-  kStalled,   ///< the last frame is older than CaptureOptions::stall_s
+  kStalled,   ///< the last frame is older than CaptureOptions::stall_s and three times the usual distance of frames
   kRetrying,  ///< waits for the next attempt
   kEnded,     ///< a file or folder came to its end
 };
@@ -50,8 +50,10 @@ enum class CaptureState {
 const char* toString(CaptureState state);
 
 struct CaptureOptions {
-  SourceOptions source;  ///< `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up.
-  double stall_s = 2;    ///< without a frame for so long: Stalled
+  /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `left_behind` each
+  /// Capture has its own.
+  SourceOptions source;
+  double stall_s = 2;                                 ///< without a frame for so long at least: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
@@ -73,18 +75,19 @@ struct CaptureStatus {
   int attempt = 0;           ///< Retrying: how many attempts failed in a row
   double retry_in_s = 0;     ///< Retrying: until the next attempt
   std::string message;       ///< why the last attempt failed; without credentials
+  bool told = false;         ///< Retrying: an attempt since the last frame failed for the same reason
   std::int64_t in = 0;       ///< frames that arrived
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
-  int hanging = 0;           ///< reads that were given up and have not returned
+  int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
 };
 
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
 std::string toString(const CaptureStatus& status);
 
 /// What the list of events says of a change to `status`: the source came, went, hangs, ended. nullopt for the states on
-/// the way there.
+/// the way there, and for one more attempt that failed as those before it: a camera may be off for a year.
 std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time);
 
 /// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. The reading is done on

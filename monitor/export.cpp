@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/export.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -10,9 +8,10 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -20,6 +19,7 @@
 #include "monitor/day_night.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "mpm/whole_file.hpp"
 
 namespace mpm::monitor {
 namespace {
@@ -49,30 +49,75 @@ std::string oneLine(std::string text) {
   return text;
 }
 
-// What the columns are: known only after a look at every sample, because sessions may differ.
-struct Columns {
-  std::size_t tokens = 1;
-  std::set<int> labels;
-  std::int64_t samples = 0;
-  SessionRecord session;  // the latest: names of classes, place
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
+  return all;
+}
 
-  std::string className(int label) const {
-    const auto index = static_cast<std::size_t>(label);
-    return index < session.classes.size() && !session.classes[index].empty() ? session.classes[index]
+// What the columns are: known only after a look at every sample, because sessions may differ, also in what their
+// models call the same number.
+struct Columns {
+  struct Session {
+    SessionRecord record;
+    std::set<int> labels;           // that occur
+    std::map<int, std::size_t> at;  // label -> column, for every class of the model that has one
+
+    std::string className(int label) const {
+      const auto index = static_cast<std::size_t>(label);
+      return index < record.classes.size() && !record.classes[index].empty() ? record.classes[index]
                                                                              : "class_" + std::to_string(label);
+    }
+  };
+
+  std::size_t tokens = 1;
+  std::int64_t samples = 0;
+  std::vector<std::string> classes;  // of all sessions
+  std::map<std::int64_t, Session> sessions;
+  SessionRecord latest;  // says where the camera stands
+
+  // Share of the pixels per column; nullopt where the sample's model does not know the class.
+  std::vector<std::optional<double>> areas(const Sample& sample) const {
+    std::vector<std::optional<double>> areas(classes.size());
+    const auto session = sessions.find(sample.session);
+    if (session == sessions.end()) return areas;
+    for (const auto& [label, column] : session->second.at) areas[column] = 0;
+    for (const auto& [label, area] : sample.areas)
+      if (const auto at = session->second.at.find(label); at != session->second.at.end()) *areas[at->second] += area;
+    return areas;
   }
 };
 
 Columns findColumns(const StoreReader& store, const ExportOptions& options) {
   Columns columns;
   const auto sessions = store.sessions(options.source);
-  if (!sessions.empty()) columns.session = sessions.back();
+  if (!sessions.empty()) columns.latest = sessions.back();
   store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
     columns.tokens = std::max(columns.tokens, sample.tokens.size());
-    for (const auto& [label, area] : sample.areas) columns.labels.insert(label);
+    std::set<int>& labels = columns.sessions[sample.session].labels;
+    for (const auto& [label, area] : sample.areas) labels.insert(label);
     ++columns.samples;
     return true;
   });
+  for (const SessionRecord& record : sessions)
+    if (const auto session = columns.sessions.find(record.id); session != columns.sessions.end())
+      session->second.record = record;
+  std::map<std::string, int> names;  // with the lowest number that any model gives it
+  for (const auto& [id, session] : columns.sessions)
+    for (int label : session.labels) {
+      const auto [name, fresh] = names.emplace(session.className(label), label);
+      name->second = std::min(name->second, label);
+    }
+  for (const auto& [name, label] : names) columns.classes.push_back(name);
+  std::stable_sort(columns.classes.begin(), columns.classes.end(),
+                   [&](const std::string& a, const std::string& b) { return names[a] < names[b]; });
+  for (auto& [id, session] : columns.sessions) {
+    for (std::size_t c = 0; c < session.record.classes.size(); ++c) session.labels.insert(static_cast<int>(c));
+    for (int label : session.labels)
+      if (const auto at = std::find(columns.classes.begin(), columns.classes.end(), session.className(label));
+          at != columns.classes.end())
+        session.at[label] = static_cast<std::size_t>(at - columns.classes.begin());
+  }
   return columns;
 }
 
@@ -94,7 +139,7 @@ void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
   out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames";
-  for (int label : columns.labels) out << ',' << field("area_" + oneLine(columns.className(label)) + "_percent");
+  for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   out << '\n';
 }
 
@@ -111,17 +156,20 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
   else
     out << missing;
   out << ',' << sample.dropped;
-  auto area = sample.areas.begin();
-  for (int label : columns.labels) {
-    while (area != sample.areas.end() && area->first < label) ++area;
-    const bool occurs = area != sample.areas.end() && area->first == label;
-    out << ',' << number(occurs ? 100 * area->second : 0, 4);
-  }
+  for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
 
 void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
-  const SessionRecord& session = columns.session;
+  const SessionRecord& session = columns.latest;
+  std::vector<std::string> models, schedules;
+  const auto add = [](std::vector<std::string>& to, const std::string& text) {
+    if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
+  };
+  for (const auto& [id, used] : columns.sessions) {
+    add(models, oneLine(used.record.model_name.empty() ? used.record.model : used.record.model_name));
+    add(schedules, mpm::toString(used.record.schedule));
+  }
   const std::string now = isoTime(unixNow());
   const auto place = [](const std::optional<double>& degrees) {
     return degrees ? number(*degrees, 5) : std::string("NA");
@@ -130,9 +178,8 @@ void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
       << "# Site: " << oneLine(session.source) << "\n# Lat: " << place(session.latitude)
       << "\n# Lon: " << place(session.longitude)
       << "\n# UTC Offset: " << shortest(static_cast<double>(standardOffset(session.started)) / 3600)
-      << "\n# Image Count: " << columns.samples
-      << "\n# Model: " << oneLine(session.model_name.empty() ? session.model : session.model_name)
-      << "\n# Schedule: " << mpm::toString(session.schedule) << "\n# Software: mpm " MPM_VERSION
+      << "\n# Image Count: " << columns.samples << "\n# Model: " << joined(models)
+      << "\n# Schedule: " << joined(schedules) << "\n# Software: mpm " MPM_VERSION
       << "\n# Creation Date: " << now.substr(0, 10) << "\n# Creation Time: " << now.substr(11, 8)
       << "\n# Units: doy day of year from 1.0; solar_elev degrees; NA missing\n#\n"
       << "date,local_std_time,doy,solar_elev,";
@@ -147,15 +194,17 @@ void writePhenoCamTime(std::ostream& out, const Columns& columns, const Sample& 
   text[std::strftime(text, sizeof text, "%Y-%m-%d,%H:%M:%S,", &parts)] = '\0';
   const double day = parts.tm_yday + 1 + (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) / 86400.0;
   out << text << number(day, 5) << ',';
-  if (columns.session.latitude && columns.session.longitude)
-    out << number(sunElevation(sample.time, *columns.session.latitude, *columns.session.longitude), 3) << ',';
+  if (columns.latest.latitude && columns.latest.longitude)
+    out << number(sunElevation(sample.time, *columns.latest.latitude, *columns.latest.longitude), 3) << ',';
   else
     out << "NA,";
 }
 
 void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
   nlohmann::ordered_json areas = nlohmann::ordered_json::object();
-  for (const auto& [label, area] : sample.areas) areas[columns.className(label)] = area;
+  const auto values = columns.areas(sample);
+  for (std::size_t c = 0; c < values.size(); ++c)
+    if (values[c].value_or(0) > 0) areas[columns.classes[c]] = *values[c];
   const nlohmann::ordered_json line = {
       {"time", isoTime(sample.time, true)},
       {"unix_ms", sample.time},
@@ -202,28 +251,13 @@ std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOpti
 }  // namespace
 
 std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path) {
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
-  const auto fail = [&](int cause) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw Error("cannot write '" + path + "'" + (cause != 0 ? std::string(": ") + std::strerror(cause) : ""));
-  };
-  std::int64_t written = 0;
+  WholeFile file(path);
   errno = 0;
-  try {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) fail(errno);
-    written = write(out, store, options);
-    out.close();
-    if (!out) fail(errno);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw;
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) fail(error.value());
+  std::ofstream out(file.place(), std::ios::binary | std::ios::app);
+  const std::int64_t written = write(out, store, options);
+  out.close();
+  if (!out) throw Error("cannot write '" + path + "'" + (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
+  file.finish();
   return written;
 }
 

@@ -209,7 +209,6 @@ struct InferenceWorker::Impl {
       return;
     }
     previous.reset();
-    last_error.clear();
     if (current->session == 0) current->session = ++sessions;
     if (compare) result.full = segmentInFull(frame.image, result.segmentation);
     result.frame = std::move(frame);
@@ -228,7 +227,12 @@ struct InferenceWorker::Impl {
       results.push_back(steadyNow());
       while (results.front() < results.back() - kFpsSpanMs) results.pop_front();
     }
-    if (callbacks.on_result) callbacks.on_result(std::move(result));
+    try {
+      if (callbacks.on_result) callbacks.on_result(std::move(result));
+      last_error.clear();
+    } catch (const std::exception& problem) {
+      postOnce(std::string("a result was lost: ") + problem.what());
+    }
   }
 
   // The error, or nothing.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpm/error.hpp"
+#include "mpm/source.hpp"
 
 namespace mpm::monitor {
 namespace {
@@ -38,6 +39,13 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   return info;
 }
 
+Event takeover(const InferenceResult& result) {
+  const Schedule& schedule = result.model->schedule;
+  return {result.frame.time, EventKind::kSession, Severity::kInfo,
+          "'" + withoutCredentials(result.model_path) + "' takes over, " +
+              (schedule.empty() ? "without merging" : "schedule " + mpm::toString(schedule))};
+}
+
 }  // namespace
 
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
@@ -56,7 +64,9 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
+    std::optional<Event> took_over;
     if (result.session != session_) {
+      if (session_ >= 0) took_over = takeover(result);
       session_ = result.session;
       if (store_) store_->beginSession(sessionOf(result, options_));
     } else if (next_due_ && steady < *next_due_ - step / 4) {
@@ -73,10 +83,20 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
     dropped_ = dropped;
     events = alarms_.add(sample, steady);
+    if (took_over) events.insert(events.begin(), std::move(*took_over));
   }
   if (store_) store_->append(sample);
   for (const Event& event : events) post(event);
   return sample;
+}
+
+void Recorder::setClasses(const std::vector<std::string>& names) {
+  std::vector<Event> events;
+  {
+    const std::lock_guard lock(mutex_);
+    events = alarms_.setClasses(names, unixNow());
+  }
+  for (const Event& event : events) post(event);
 }
 
 void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t steady) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "monitor/alarms.h"
 #include "monitor/day_night.h"
@@ -31,6 +32,8 @@ class Recorder {
 
   /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
+  /// As of Alarms; to be called before the first result of another model.
+  void setClasses(const std::vector<std::string>& names);
   /// To be called every second or so: alarms about missing frames, jumps of the clock.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
   /// To the store and the callback.

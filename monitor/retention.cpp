@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/retention.h"
 
-#include <algorithm>
-#include <limits>
-#include <vector>
-
 namespace mpm::monitor {
 namespace {
 
 constexpr int kBatch = 5000;
-constexpr UnixMs kNever = std::numeric_limits<UnixMs>::min();
 
-std::vector<std::int64_t> sourceIds(const Database& database) {
-  std::vector<std::int64_t> ids;
+std::set<std::int64_t> allSources(const Database& database) {
+  std::set<std::int64_t> ids;
   Statement rows = database.prepare("SELECT id FROM source");
-  while (rows.step()) ids.push_back(rows.integer(0));
+  while (rows.step()) ids.insert(rows.integer(0));
   return ids;
 }
 
 // The oldest kBatch samples before `time`, per source because the index is. True when there were any.
-bool forgetSamples(Database& database, UnixMs time) {
+bool forgetSamples(Database& database, const std::set<std::int64_t>& sources, UnixMs time) {
   Statement remove = database.prepare(
       "DELETE FROM sample WHERE id IN"
       " (SELECT id FROM sample WHERE source = ? AND time_ms < ? ORDER BY time_ms LIMIT ?)");
   int gone = 0;
-  for (std::int64_t source : sourceIds(database)) {
+  for (std::int64_t source : sources) {
     remove.run(source, time, kBatch);
     gone += sqlite3_changes(database.handle());
   }
   return gone > 0;
 }
 
-bool forgetBuckets(Database& database, std::int64_t width, UnixMs before) {
+bool forgetBuckets(Database& database, const std::set<std::int64_t>& sources, std::int64_t width, UnixMs before) {
   Statement remove = database.prepare(
       "DELETE FROM bucket WHERE source = ?1 AND width_ms = ?2 AND start_ms IN"
       " (SELECT start_ms FROM bucket WHERE source = ?1 AND width_ms = ?2 AND start_ms < ?3 ORDER BY start_ms LIMIT "
       "?4)");
   int gone = 0;
-  for (std::int64_t source : sourceIds(database)) {
+  for (std::int64_t source : sources) {
     remove.run(source, width, before, kBatch);
     gone += sqlite3_changes(database.handle());
   }
   return gone > 0;
 }
 
-bool forgetEvents(Database& database, UnixMs before) {
-  database.prepare("DELETE FROM event WHERE id IN (SELECT id FROM event WHERE time_ms < ? ORDER BY time_ms LIMIT ?)")
-      .run(before, kBatch);
-  return sqlite3_changes(database.handle()) > 0;
+bool forgetEvents(Database& database, const std::set<std::int64_t>& sources, UnixMs before) {
+  Statement remove = database.prepare(
+      "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE source IS ? AND time_ms < ? ORDER BY time_ms LIMIT "
+      "?)");
+  remove.run(std::optional<std::int64_t>(), before, kBatch);
+  int gone = sqlite3_changes(database.handle());
+  for (std::int64_t source : sources) {
+    remove.run(source, before, kBatch);
+    gone += sqlite3_changes(database.handle());
+  }
+  return gone > 0;
 }
 
 bool forgetHistograms(Database& database, UnixMs before) {
@@ -60,11 +62,15 @@ bool forgetHistograms(Database& database, UnixMs before) {
 }
 
 // The first of the kinds that has something to give.
-bool forgetOld(Database& database, UnixMs samples, UnixMs minutes, UnixMs events, UnixMs hours) {
-  return forgetSamples(database, samples) || forgetBuckets(database, kMinuteMs, minutes) ||
-         forgetEvents(database, events) ||
-         (hours != kNever && (forgetHistograms(database, hours) || forgetBuckets(database, kHourMs, hours) ||
-                              forgetBuckets(database, kDayMs, hours)));
+bool forgetDetails(Database& database, const std::set<std::int64_t>& sources, UnixMs samples, UnixMs minutes,
+                   UnixMs events) {
+  return forgetSamples(database, sources, samples) || forgetBuckets(database, sources, kMinuteMs, minutes) ||
+         forgetEvents(database, sources, events);
+}
+
+bool forgetSums(Database& database, const std::set<std::int64_t>& sources, UnixMs before) {
+  return forgetHistograms(database, before) || forgetBuckets(database, sources, kHourMs, before) ||
+         forgetBuckets(database, sources, kDayMs, before);
 }
 
 }  // namespace
@@ -74,21 +80,38 @@ std::int64_t usedBytes(const Database& database) {
          database.integer("PRAGMA page_size");
 }
 
-Retention forgetSome(Database& database, UnixMs now, double keep_days, std::int64_t max_bytes) {
+Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
   Transaction transaction(database);
   bool gone = false;
-  if (keep_days > 0) {
-    const UnixMs limit = now - static_cast<UnixMs>(keep_days * kDayMs);
-    gone = forgetOld(database, limit, limit, limit, kNever);
+  if (limits.keep_days > 0) {
+    const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
+    gone = forgetDetails(database, limits.sources, limit, limit, limit);
   }
   bool above = false;
-  if (!gone && max_bytes > 0) {
-    above = usedBytes(database) > max_bytes;
-    if (above) gone = forgetOld(database, now - kHourMs, now - kDayMs, now - kDayMs, now - 30 * kDayMs);
+  if (!gone && limits.max_bytes > 0) {
+    above = usedBytes(database) > limits.max_bytes;
+    if (above) {
+      const auto all = allSources(database);
+      gone = forgetDetails(database, all, now - kHourMs, now - kDayMs, now - kDayMs) ||
+             forgetSums(database, all, now - 30 * kDayMs);
+    }
   }
   transaction.commit();
   if (gone) database.execute("PRAGMA incremental_vacuum(2000)");
   return gone ? Retention::kMore : above ? Retention::kHopeless : Retention::kDone;
+}
+
+bool SettledClock::believes(UnixMs wall, std::int64_t steady) {
+  if (!believed_) believed_ = wall;
+  if (!believed_at_) believed_at_ = steady;
+  if (wall - *believed_ - (steady - *believed_at_) > kDayMs) {
+    if (!doubted_since_) doubted_since_ = steady;
+    if (steady - *doubted_since_ < kHourMs) return false;
+  }
+  doubted_since_.reset();
+  believed_ = wall;
+  believed_at_ = steady;
+  return true;
 }
 
 }  // namespace mpm::monitor

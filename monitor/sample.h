@@ -14,6 +14,7 @@ namespace mpm::monitor {
 /// What is kept of one frame.
 struct Sample {
   std::int64_t id = 0;         ///< given by the store; grows with every sample, also when the clock goes back
+  std::int64_t session = 0;    ///< given by the store: SessionRecord::id, whose model it is of
   UnixMs time = 0;             ///< of the frame
   std::vector<double> tokens;  ///< N, then N' after each insertion
   double inference_ms = 0;

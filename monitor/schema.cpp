@@ -111,6 +111,8 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA synchronous = NORMAL");
     database.execute("PRAGMA journal_size_limit = 4000000");
     migrate(database, path);
+    // No version of its own: whoever knows the tables reads and writes them with it or without.
+    database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");
     return database;
   } catch (const SqliteError& error) {
     failToOpen(path, error);
@@ -189,6 +191,7 @@ Sample readSample(const Statement& row) {
   if (!row.isNull(5)) sample.night = row.integer(5) != 0;
   sample.brightness = row.real(6);
   sample.dropped = row.integer(7);
+  sample.session = row.integer(8);
   return sample;
 }
 

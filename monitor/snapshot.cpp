@@ -69,7 +69,9 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
                           const std::string& source, double opacity) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) throw Error("cannot make the folder '" + folder + "'");
+  std::error_code not_seen;
+  if (!fs::is_directory(folder, not_seen))
+    throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   const std::string stem = (fs::path(folder) / stemOf(result.frame.time)).string();
   writePicture(stem + ".png", result.frame.image);
   if (!result.segmentation.labels.empty())

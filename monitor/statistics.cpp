@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kPeriodsNeeded = 3;
 constexpr double kConfidence = 0.95;
+constexpr double kStray = 0.05;  // of an hour's samples
 
 struct Block {
   UnixMs start = 0;  // of its first hour
@@ -19,7 +20,15 @@ struct Block {
   double mean() const { return sum / static_cast<double>(samples); }
 };
 
-std::vector<Block> hourBlocks(const std::vector<const HourOfTokens*>& hours) {
+std::int64_t samplesIn(const HourOfTokens& hour) {
+  std::int64_t samples = 0;
+  for (const auto& [tokens, count] : hour.occurrences) samples += count;
+  return samples;
+}
+
+// Without the hours that hold next to none of their samples on this side: a car's light makes no day of a night.
+std::vector<Block> hourBlocks(const std::vector<const HourOfTokens*>& hours,
+                              const std::map<UnixMs, std::int64_t>& samples_of_both) {
   std::vector<Block> blocks;
   for (const HourOfTokens* hour : hours) {
     if (blocks.empty() || blocks.back().start != hour->start) blocks.push_back({.start = hour->start});
@@ -28,19 +37,38 @@ std::vector<Block> hourBlocks(const std::vector<const HourOfTokens*>& hours) {
       blocks.back().samples += count;
     }
   }
-  std::erase_if(blocks, [](const Block& block) { return block.samples == 0; });
+  std::erase_if(blocks, [&](const Block& block) {
+    return static_cast<double>(block.samples) <= kStray * static_cast<double>(samples_of_both.at(block.start));
+  });
   return blocks;
 }
 
-// Hours of one side with less than six hours between them are one day or one night, also over a short pause.
-std::vector<Block> periodBlocks(const std::vector<Block>& hours) {
+// The time of the day, in ms of UTC, around which these days lie, and from which these nights are farthest.
+double noonOf(const std::vector<Block>& day_hours, const std::vector<Block>& night_hours) {
+  constexpr double kTurn = 2 * 3.14159265358979323846 / kDayMs;
+  double x = 0, y = 0;
+  const auto add = [&](const std::vector<Block>& hours, double sign) {
+    for (const Block& hour : hours) {
+      const double angle = kTurn * static_cast<double>(hour.start + kHourMs / 2);
+      x += sign * std::cos(angle);
+      y += sign * std::sin(angle);
+    }
+  };
+  add(day_hours, 1);
+  add(night_hours, -1);
+  return std::round(std::atan2(y, x) / kTurn);
+}
+
+// One block per 24 hours from `cut`, the time of the day in the middle of the other side.
+std::vector<Block> periodBlocks(const std::vector<Block>& hours, double cut) {
   std::vector<Block> periods;
-  UnixMs last = 0;
+  double last = 0;
   for (const Block& hour : hours) {
-    if (periods.empty() || hour.start - last > 6 * kHourMs) periods.push_back({.start = hour.start});
+    const double period = std::floor((static_cast<double>(hour.start + kHourMs / 2) - cut) / kDayMs);
+    if (periods.empty() || period != last) periods.push_back({.start = hour.start});
     periods.back().sum += hour.sum;
     periods.back().samples += hour.samples;
-    last = hour.start;
+    last = period;
   }
   return periods;
 }
@@ -151,9 +179,12 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   result.night_change = changeSinceYesterday(sides[1], now);
   if (result.day.samples == 0 || result.night.samples == 0) return result;
 
-  std::vector<Block> day = hourBlocks(sides[0]), night = hourBlocks(sides[1]);
+  std::map<UnixMs, std::int64_t> samples;
+  for (const HourOfTokens& hour : hours) samples[hour.start] += samplesIn(hour);
+  std::vector<Block> day = hourBlocks(sides[0], samples), night = hourBlocks(sides[1], samples);
   Difference& difference = result.difference.emplace();
-  if (std::vector<Block> days = periodBlocks(day), nights = periodBlocks(night);
+  const double noon = noonOf(day, night);
+  if (std::vector<Block> days = periodBlocks(day, noon - kDayMs / 2.0), nights = periodBlocks(night, noon);
       days.size() >= kPeriodsNeeded && nights.size() >= kPeriodsNeeded) {
     difference.block = Difference::Block::kPeriod;
     day = std::move(days);

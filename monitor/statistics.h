@@ -48,9 +48,12 @@ Summary summarize(const std::map<double, std::int64_t>& occurrences);
 
 /// Frames of one night are no independent observations: light, weather and traffic last for hours, so the standard
 /// error over frames would be far too small. One block is one whole day or one whole night where there are three of
-/// each; otherwise an hour, its effective number reduced by the lag-1 autocorrelation of the hours. Welch's interval on
-/// the block means, weighted by their samples so that they average to the mean over all samples. Not a bootstrap: with
-/// the handful of blocks of a first week a bootstrap's interval is too narrow, Student's quantile is made for it.
+/// each; otherwise an hour, its effective number reduced by the lag-1 autocorrelation of the hours. Days are cut at
+/// midnight and nights at noon, every 24 hours: noon is the time of the day around which the hours of day lie, those of
+/// night opposite. So the shortest night parts two days, and a polar day is as many as it has lasted. An hour of which
+/// a side holds no more than a twentieth of the samples is in no block of that side. Welch's interval on the block
+/// means, weighted by their samples so that they average to the mean over all of these. Not a bootstrap: with the
+/// handful of blocks of a first week a bootstrap's interval is too narrow, Student's quantile is made for it.
 /// `hours` in any order; `now` ends the "last 24 hours".
 DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixMs now);
 

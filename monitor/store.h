@@ -36,9 +36,11 @@ struct SessionRecord : SessionInfo {
 };
 
 struct StoreOptions {
-  double commit_s = 1;             ///< what a kill may lose; not more often than this
-  double keep_days = 0;            ///< forget samples, minutes and events older than this; 0: keep all
-  double max_megabytes = 0;        ///< forget the oldest when the file grows beyond this; 0: no limit
+  double commit_s = 1;  ///< what a kill may lose; not more often than this
+  /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
+  /// Waits while the clock is a day ahead of what is stored, for an hour at most.
+  double keep_days = 0;
+  double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
@@ -61,7 +63,8 @@ struct WriterStatus {
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
 /// a power cut at most about a minute. A full disk stops the writing; what comes then is kept in memory (max_pending)
-/// and written when there is space again. One file may have several writers (one per source) and any number of readers.
+/// and written when there is space again; into a file that took the place of the first one, with source and session
+/// begun again. One file may have several writers (one per source) and any number of readers.
 /// Thread-safe.
 class StoreWriter {
  public:
@@ -82,7 +85,7 @@ class StoreWriter {
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
 
-  /// Sample::id is ignored. Without a session: does nothing.
+  /// Sample::id and ::session are ignored. Without a session: does nothing.
   void append(const Sample& sample);
   void append(const Event& event);
 
@@ -170,6 +173,7 @@ class StoreReader {
 
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
+  std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
   /// The sample nearest to `time`: what a crosshair stands on.
   std::optional<Sample> nearest(std::int64_t source, UnixMs time) const;
   /// Samples with an id above `after`, by id: what came since the last look. At most `limit`.
@@ -178,8 +182,8 @@ class StoreReader {
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
-  /// Token counts of the whole hours that [from, to) touches, of the sessions that share model and schedule with the
-  /// latest one.
+  /// Token counts of the whole hours that [from, to) touches, of the sessions whose model, as far as they tell, and
+  /// schedule are those of the latest one.
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;

@@ -269,6 +269,10 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   return builder.take();
 }
 
+std::int64_t StoreReader::count(std::int64_t source, UnixMs from, UnixMs to) const {
+  return impl_->countSamples(source, from, to, std::numeric_limits<std::int64_t>::max());
+}
+
 void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
                           const std::function<bool(const Sample&)>& visit) const {
   Statement rows = impl_->database.prepare(std::string("SELECT ") + kSampleColumns +
@@ -303,9 +307,13 @@ std::vector<Sample> StoreReader::samplesAfter(std::int64_t source, std::int64_t 
 
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
   std::vector<Event> events;
-  Statement rows = impl_->database.prepare(
-      "SELECT time_ms, kind, severity, message FROM event WHERE (source = ? OR source IS NULL) AND time_ms >= ? AND"
-      " time_ms < ? ORDER BY time_ms DESC, id DESC LIMIT ?");
+  // Each half reads its end of the index, however many events other sources have.
+  const auto latest = [](const char* of) {
+    return std::string("SELECT * FROM (SELECT time_ms, kind, severity, message, id FROM event WHERE source ") + of +
+           " AND time_ms >= ?2 AND time_ms < ?3 ORDER BY time_ms DESC, id DESC LIMIT ?4)";
+  };
+  Statement rows = impl_->database.prepare(latest("= ?1") + " UNION ALL " + latest("IS NULL") +
+                                           " ORDER BY time_ms DESC, id DESC LIMIT ?4");
   rows.bind(source, from, to, limit);
   while (rows.step())
     events.push_back({rows.integer(0), static_cast<EventKind>(rows.integer(1)), static_cast<Severity>(rows.integer(2)),
@@ -317,8 +325,9 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
 std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const {
   Statement rows = impl_->database.prepare(
       "SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN (SELECT same.id FROM session AS same,"
-      " (SELECT model, schedule FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE"
-      " same.source = ?1 AND same.model = latest.model AND same.schedule = latest.schedule)"
+      " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
+      " AND same.model = latest.model AND same.model_name = latest.model_name AND same.schedule = latest.schedule"
+      " AND same.tokens = latest.tokens AND same.classes = latest.classes)"
       " AND start_ms >= ?2 AND start_ms < ?3");
   rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
   std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <thread>
 #include <variant>
 
@@ -30,7 +31,7 @@ Clock::duration seconds(double s) {
 
 struct BeginSession {
   SessionInfo info;
-  UnixMs time;
+  UnixMs time = 0;
 };
 struct EndSession {
   UnixMs time;
@@ -44,6 +45,10 @@ using Operation = std::variant<Sample, Event, BeginSession, EndSession, SetSourc
 // Where samples and events go: known once the session's row is written.
 struct Place {
   std::int64_t source = 0, session = 0;  // 0: none
+  std::string name;                      // of the source
+  BeginSession begun;                    // of the session
+  std::set<std::int64_t> own;            // every source that this writer had
+  std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
 };
 
 // The writing itself, on one thread.
@@ -63,6 +68,8 @@ class Connection {
     if (identityOf(path_) != identity_) throw Error("'" + path_ + "' was moved or deleted");
     Transaction transaction(database_);
     AggregateUpdate aggregates;
+    if (!std::exchange(knows_place_, true) && !holds(place))
+      place = beginAgain(place, std::visit([](const auto& what) { return what.time; }, operations.front()), aggregates);
     for (const Operation& operation : operations)
       std::visit([&](const auto& what) { write(what, place, aggregates); }, operation);
     aggregates.write(database_);
@@ -70,9 +77,8 @@ class Connection {
     return place;
   }
 
-  // After a full disk the connection is made anew; the session goes on where its rows were committed.
-  Retention maintain(UnixMs now, double keep_days, double max_megabytes) {
-    const Retention result = forgetSome(database_, now, keep_days, std::llround(max_megabytes * 1e6));
+  Retention maintain(UnixMs now, const RetentionLimits& limits) {
+    const Retention result = forgetSome(database_, now, limits);
     // PASSIVE waits for nobody; what it moves and syncs is safe from a power cut.
     database_.execute("PRAGMA wal_checkpoint(PASSIVE)");
     return result;
@@ -81,6 +87,29 @@ class Connection {
   std::int64_t bytes() const { return database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"); }
 
  private:
+  // After a full disk the connection is made anew, and the session goes on where its rows were committed; unless
+  // another file lies there by now.
+  bool holds(const Place& place) {
+    if (place.session == 0)
+      return place.source == 0 ||
+             database_.prepare("SELECT 1 FROM source WHERE id = ? AND name = ?").bind(place.source, place.name).step();
+    return database_
+        .prepare(
+            "SELECT 1 FROM session JOIN source ON source.id = session.source"
+            " WHERE session.id = ? AND source.id = ? AND source.name = ? AND session.started_ms = ?")
+        .bind(place.session, place.source, place.name, place.begun.time)
+        .step();
+  }
+
+  Place beginAgain(const Place& before, UnixMs time, AggregateUpdate& aggregates) {
+    Place place;
+    if (before.session != 0)
+      write(BeginSession{before.begun.info, time}, place, aggregates);
+    else
+      write(SetSource{before.name, time}, place, aggregates);
+    return place;
+  }
+
   void write(const Sample& sample, Place& place, AggregateUpdate& aggregates) {
     if (place.session == 0) return;
     insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
@@ -100,7 +129,10 @@ class Connection {
     Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
     find.bind(info.source).step();
     place.source = find.integer(0);
-    endKilledSessions(place.source, begin.time);
+    place.name = info.source;
+    place.begun = begin;
+    own(place);
+    endKilledSessions(place.source);
     nlohmann::json classes = nlohmann::json::array();
     for (const std::string& name : info.classes) classes.push_back(name);
     database_
@@ -123,22 +155,37 @@ class Connection {
     write(EndSession{set.time}, place, aggregates);
     Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
     place.source = find.bind(set.name).step() ? find.integer(0) : 0;
+    place.name = set.name;
+    own(place);
   }
 
-  // A source has one writer, so what it left open was killed. It ended with its last sample, before the next one began.
-  void endKilledSessions(std::int64_t source, UnixMs time) {
+  void own(Place& place) {
+    if (place.source == 0 || !place.own.insert(place.source).second || place.own.size() > 1) return;
+    // By id: a clock that was wrong once left samples of a later time. The earliest of several: it may have gone wrong
+    // only just before a restart. The index knows no ids, so only the youngest are looked through.
+    Statement last = database_.prepare(
+        "SELECT coalesce((SELECT min(time_ms) FROM (SELECT time_ms FROM sample WHERE"
+        " id > (SELECT max(id) FROM sample) - 100000 AND +source = ?1 ORDER BY id DESC LIMIT 600)),"
+        " (SELECT max(time_ms) FROM sample WHERE source = ?1))");
+    last.bind(place.source).step();
+    if (!last.isNull(0)) place.last_before = last.integer(0);
+  }
+
+  // A source has one writer, so what it left open was killed. It ended with its last sample. What the clock says by now
+  // does not matter: it may have begun anew in 1970.
+  void endKilledSessions(std::int64_t source) {
     database_
         .prepare(
-            "UPDATE session SET ended_ms = max(started_ms, coalesce((SELECT max(sample.time_ms) FROM sample WHERE"
-            " sample.source = session.source AND sample.time_ms < coalesce((SELECT min(later.started_ms) FROM session"
-            " AS later WHERE later.source = session.source AND later.id > session.id), ?2)), started_ms))"
-            " WHERE source = ?1 AND ended_ms IS NULL")
-        .run(source, time);
+            "UPDATE session SET ended_ms = coalesce((SELECT time_ms FROM sample WHERE sample.source = session.source"
+            " AND time_ms >= started_ms AND sample.session = session.id ORDER BY time_ms DESC LIMIT 1), started_ms)"
+            " WHERE source = ? AND ended_ms IS NULL")
+        .run(source);
   }
 
   std::string path_;
   Database database_;
   std::optional<FileIdentity> identity_;
+  bool knows_place_ = false;
   Statement insert_sample_, insert_event_;
 };
 
@@ -165,6 +212,7 @@ struct StoreWriter::Impl {
   // Of the writer's thread.
   std::optional<Connection> connection;
   Place place;
+  std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
 
   mutable std::mutex mutex;
@@ -307,13 +355,16 @@ struct StoreWriter::Impl {
   // True when there is more to do at once.
   bool maintain() {
     try {
-      double days = 0, megabytes = 0;
+      RetentionLimits limits{.sources = place.own};
       {
         const std::lock_guard lock(mutex);
-        days = options.keep_days;
-        megabytes = options.max_megabytes;
+        limits.keep_days = options.keep_days;
+        limits.max_bytes = std::llround(options.max_megabytes * 1e6);
       }
-      const Retention result = connection->maintain(options.now(), days, megabytes);
+      const UnixMs now = options.now();
+      if (!clock && !place.own.empty()) clock.emplace(place.last_before);
+      if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
+      const Retention result = connection->maintain(now, limits);
       measure();
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
         post(Severity::kWarning, "'" + path + "' is larger than its limit, and all that is left is recent");

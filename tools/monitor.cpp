@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "model_options.h"
 #include "monitor/recorder.h"
+#include "monitor/retention.h"
 #include "monitor/service_notify.h"
 #include "monitor/snapshot.h"
 #include "mpm/convert.hpp"
@@ -93,6 +94,13 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
+using ClassNames = std::shared_ptr<const std::vector<std::string>>;
+
+struct NamedSample {
+  Sample sample;
+  ClassNames classes;  // of the model that made it
+};
+
 // What the threads of the monitor have to say, for the main thread to say it.
 class Outbox {
  public:
@@ -100,15 +108,15 @@ class Outbox {
     const std::lock_guard lock(mutex_);
     if (events_.size() < kMax) events_.push_back(event);
   }
-  void add(const Sample& sample) {
+  void add(NamedSample sample) {
     const std::lock_guard lock(mutex_);
-    if (samples_.size() < kMax) samples_.push_back(sample);
+    if (samples_.size() < kMax) samples_.push_back(std::move(sample));
   }
   std::deque<Event> takeEvents() {
     const std::lock_guard lock(mutex_);
     return std::exchange(events_, {});
   }
-  std::deque<Sample> takeSamples() {
+  std::deque<NamedSample> takeSamples() {
     const std::lock_guard lock(mutex_);
     return std::exchange(samples_, {});
   }
@@ -117,7 +125,7 @@ class Outbox {
   static constexpr std::size_t kMax = 10000;  // a terminal that is stopped must not eat the memory
   std::mutex mutex_;
   std::deque<Event> events_;
-  std::deque<Sample> samples_;
+  std::deque<NamedSample> samples_;
 };
 
 // A line that is redrawn in place; notes go above it.
@@ -150,12 +158,13 @@ class TimeLapse {
     next_ = result.frame.steady + static_cast<std::int64_t>(arguments_.snapshot_minutes * kMinuteMs);
     try {
       writeSnapshot(arguments_.snapshots, result, sample, arguments_.source);
-      if (arguments_.keep_days > 0 && result.frame.steady >= next_care_) {
+      const bool clock_is_right = clock_.believes(result.frame.time, result.frame.steady);
+      if (arguments_.keep_days > 0 && clock_is_right && result.frame.steady >= next_care_) {
         forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0);
         next_care_ = result.frame.steady + kSnapshotCareMs;
       }
       failed_ = false;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       if (!std::exchange(failed_, true))
         recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, error.what()});
     }
@@ -165,6 +174,7 @@ class TimeLapse {
   const MonitorArguments& arguments_;
   Recorder& recorder_;
   std::int64_t next_ = 0, next_care_ = 0;
+  SettledClock clock_{0};  // a doubtful one for its first hour
   bool failed_ = false;
 };
 
@@ -208,9 +218,7 @@ int monitorSource(const MonitorArguments& arguments) {
   const std::string model_path = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   RecorderOptions recording{.source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments)};
-  const ModelInfo model = readModelInfo(model_path, arguments.options);
-  const std::vector<std::string> names = classNames(model);
-  recording.alarms = alarmOptions(arguments, names);
+  recording.alarms = alarmOptions(arguments, classNames(readModelInfo(model_path, arguments.options)));
   CaptureOptions capturing = captureOptions(arguments.source);
   capturing.source.timeout_s = arguments.timeout_s;
 
@@ -221,6 +229,7 @@ int monitorSource(const MonitorArguments& arguments) {
   storing.max_megabytes = arguments.max_megabytes;
   StoreWriter store(arguments.database, storing, [&](const Event& event) { outbox.add(event); });
   Recorder recorder(recording, &store, [&](const Event& event) { outbox.add(event); });
+  store.setSource(arguments.source);
   TimeLapse time_lapse(arguments, recorder);
 
   const auto frames = std::make_shared<FrameMailbox>();
@@ -232,35 +241,49 @@ int monitorSource(const MonitorArguments& arguments) {
     else
       recorder.add(*event);
   });
+  ClassNames names;
+  int session = 0;
   InferenceWorker worker(frames, model_path, arguments.options,
                          {.on_result =
                               [&](const InferenceResult& result) {
+                                if (std::exchange(session, result.session) != result.session) {
+                                  names = std::make_shared<const std::vector<std::string>>(classNames(*result.model));
+                                  recorder.setClasses(*names);
+                                }
                                 const auto sample = recorder.add(result, capture.status().dropped);
                                 if (!sample) return;
                                 time_lapse.add(result, *sample);
-                                outbox.add(*sample);
+                                outbox.add({*sample, names});
                               },
                           .on_event = [&](const Event& event) { recorder.add(event); }});
   worker.setFollowFile(true);
   worker.setInterval(arguments.every_s);
 
-  std::string failure;
+  std::string failure, output_failure;
   {
     StatusLine line(stderrIsTerminal());
     std::optional<Sample> last;
+    const auto print = [&](const Json& json) {
+      try {
+        printLine(json);
+      } catch (const Error& error) {  // a full disk, say. Half a line may have been written: no other follows it
+        output_failure = error.what();
+        recorder.add({unixNow(), EventKind::kStorage, Severity::kError, output_failure + "; storing goes on"});
+      }
+    };
     const auto speak = [&] {
       for (const Event& event : outbox.takeEvents()) {
         line.clear();
-        if (arguments.json)
-          printLine(eventJson(event));
+        if (arguments.json && output_failure.empty())
+          print(eventJson(event));
         else
           printNote(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
       }
-      for (const Sample& sample : outbox.takeSamples()) {
-        last = sample;
-        if (!arguments.json) continue;
+      for (const NamedSample& sample : outbox.takeSamples()) {
+        last = sample.sample;
+        if (!arguments.json || !output_failure.empty()) continue;
         if (stdoutIsTerminal()) line.clear();
-        printLine(sampleJson(sample, names));
+        print(sampleJson(sample.sample, *sample.classes));
       }
     };
     while (worker.status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
@@ -297,6 +320,7 @@ int monitorSource(const MonitorArguments& arguments) {
     throw Error("the last " + std::to_string(store.status().pending) +
                 " samples could not be written: " + store.status().problem);
   if (!failure.empty()) throw Error(failure);
+  if (!output_failure.empty()) throw Error(output_failure);
   if (!arguments.json)
     printNote(std::to_string(store.status().samples) + " samples in " + arguments.database + "; 'mpm report " +
               arguments.database + "' sums them up");
@@ -341,11 +365,13 @@ Verb addMonitor(CLI::App& mpm) {
       ->group(night);
   const std::string keep = "What is kept";
   verb->add_option("--keep", arguments->keep_days,
-                   "Forget samples, events and snapshots after so many days;\nmeans of hours stay. Default: never")
+                   "Forget samples, events and snapshots of this source after so\nmany days; means of hours stay. "
+                   "Default: never")
       ->check(CLI::Range(0.0, 1e6))
       ->option_text("DAYS")
       ->group(keep);
-  verb->add_option("--max-size", arguments->max_megabytes, "Forget the oldest samples when the database grows larger")
+  verb->add_option("--max-size", arguments->max_megabytes,
+                   "Forget the oldest samples, of any source, when the database\ngrows larger")
       ->check(CLI::Range(0.0, 1e9))
       ->option_text("MB")
       ->group(keep);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -38,8 +39,11 @@ struct Span {
   UnixMs from, to;
 };
 
+Span everythingOf(const SourceRecord& source) { return {source.first, source.last + 1}; }
+
+// A clock that was wrong for a minute left samples of days to come: they are not the last ones, unless all are such.
 Span spanOf(const SourceRecord& source, double days) {
-  const UnixMs to = source.last + 1;
+  const UnixMs now = unixNow(), to = (source.first <= now ? std::min(source.last, now) : source.last) + 1;
   return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
 }
 
@@ -134,8 +138,10 @@ int report(const ReportArguments& arguments) {
   }
   const auto [from, to] = spanOf(sources[0], arguments.days);
   if (!arguments.export_path.empty()) {
-    const std::int64_t samples = exportSamples(
-        store, {.format = arguments.format, .source = sources[0].id, .from = from, .to = to}, arguments.export_path);
+    const Span span = arguments.days > 0 ? Span{from, to} : everythingOf(sources[0]);
+    const std::int64_t samples =
+        exportSamples(store, {.format = arguments.format, .source = sources[0].id, .from = span.from, .to = span.to},
+                      arguments.export_path);
     printNote("wrote " + arguments.export_path + ": " + std::to_string(samples) + " samples");
   }
   if (!arguments.chart_path.empty()) {

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/throws_with.h"
+
+// Sanitizers have a pthread_create of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define MPM_TEST_THREADS_CAN_FAIL
+namespace {
+std::atomic<bool> no_thread_can_be_made = false;
+}
+
+// In place of the C library's, for the whole program.
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attributes,
+                                                                     void* (*routine)(void*), void* argument) noexcept {
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return no_thread_can_be_made ? EAGAIN : real(thread, attributes, routine, argument);
+}
+#endif
 
 namespace mpm::monitor::test {
 namespace {
@@ -201,6 +220,52 @@ TEST(Capture, AHangingSourceHangsNobody) {
   gate->open();
 }
 
+TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.source.timeout_s = 60;
+  options.stall_s = 0.01;
+  Collected<CaptureState> states;
+  Capture capture(always([](int call) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+                    return std::optional(frame(call));
+                  }),
+                  options, frames, [&](const CaptureStatus& status) { states.add(status.state); });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().in >= 20; }));
+  capture.stop();
+  const auto all = states.all();
+  EXPECT_LT(std::count(all.begin(), all.end(), CaptureState::kStalled), 10) << "of twenty frames";
+}
+
+TEST(Capture, AnOutageIsToldOnceForEachReason) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    const int attempt = ++*opened;
+    if (attempt <= 20) throw Error(attempt % 2 == 0 ? "refused" : "no route");
+    return std::make_unique<FakeSource>([](int call) -> std::optional<Frame> {
+      if (call == 3) throw Error("refused");
+      return slowly(call);
+    });
+  };
+  Collected<std::string> told;
+  CaptureOptions options = quick();
+  options.backoff_s = {0.001};
+  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+  });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return *opened >= 22; }));
+  capture.stop();
+  const auto all = told.all();
+  ASSERT_GE(all.size(), 4u);
+  EXPECT_THAT(all[0], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("no route")));
+  EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
+  EXPECT_EQ(all[2], "Live");
+  EXPECT_THAT(all[3], HasSubstr("refused")) << "an outage of its own";
+}
+
 TEST(Capture, ReadsThatHangAreNotPiledUp) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
@@ -223,6 +288,47 @@ TEST(Capture, ReadsThatHangAreNotPiledUp) {
     ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
   }
 }
+
+TEST(Capture, ReadsThatTheSourceLeftBehindAreNotPiledUpEither) {
+  const auto hanging = std::make_shared<std::atomic<int>>(0);
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  CaptureOptions options = quick();
+  options.source.left_behind = hanging;
+  options.max_hanging = 3;
+  Capture capture(
+      [opened](const SourceOptions& source) -> std::unique_ptr<FrameSource> {
+        if (++*opened > 3) return std::make_unique<FakeSource>(slowly);
+        ++*source.left_behind;
+        throw Error("cannot open x: no answer within 0.1 s");
+      },
+      options, std::make_shared<FrameMailbox>());
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
+  EXPECT_EQ(*opened, 3);
+  EXPECT_EQ(capture.status().hanging, 3);
+  EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
+  --*hanging;
+  ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
+  EXPECT_EQ(capture.status().hanging, 2);
+}
+
+#ifdef MPM_TEST_THREADS_CAN_FAIL
+TEST(Capture, WithoutAThreadToReadItTriesAgain) {
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  Capture capture(
+      [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+        if (++*opened > 1) return std::make_unique<FakeSource>(slowly);
+        no_thread_can_be_made = true;
+        throw Error("x");
+      },
+      quick(), std::make_shared<FrameMailbox>());
+  capture.start();
+  EXPECT_TRUE(eventually([&] { return capture.status().message.find("no thread can be made") == 0; }));
+  no_thread_can_be_made = false;
+  EXPECT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
+  EXPECT_EQ(capture.status().hanging, 0);
+}
+#endif
 
 TEST(Capture, TakesFramesNotFasterThanAsked) {
   const auto frames = std::make_shared<FrameMailbox>();

@@ -94,6 +94,31 @@ TEST_F(ExportTest, JsonLines) {
   EXPECT_EQ(second["dropped_frames"], 3);
 }
 
+// A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
+TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModel) {
+  {
+    StoreWriter writer(folder_ / "a.db");
+    SessionInfo info = session();
+    info.model_name = "new one";
+    info.classes = {"sky", "road"};
+    writer.beginSession(info);
+    Sample sample = sampleAt(kNoon + kDayMs);
+    sample.areas = {{0, 0.125}, {1, 0.875}};
+    writer.append(sample);
+  }
+  const auto csv = linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1}));
+  ASSERT_EQ(csv.size(), 4u);
+  EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
+  EXPECT_THAT(csv[1], ::testing::EndsWith(",75.0000,0.0000,25.0000"));
+  EXPECT_THAT(csv[3], ::testing::EndsWith(",87.5000,12.5000,")) << "it knows no tree";
+  const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
+  EXPECT_EQ(nlohmann::json::parse(json[0])["area_fraction"], (nlohmann::json{{"road", 0.75}, {"tree, \"old\"", 0.25}}));
+  EXPECT_EQ(nlohmann::json::parse(json[2])["area_fraction"], (nlohmann::json{{"sky", 0.125}, {"road", 0.875}}));
+  const std::string phenocam = exportText(reader(), {.format = ExportFormat::kPhenoCam, .source = 1});
+  EXPECT_THAT(phenocam, HasSubstr("# Model: tiny; new one\n# Schedule: 2,5\n"));
+  EXPECT_THAT(phenocam, HasSubstr(",87.5000,12.5000,NA\n"));
+}
+
 TEST_F(ExportTest, AFileIsWholeOrAsItWas) {
   const std::string path = folder_ / "out.csv";
   EXPECT_EQ(exportSamples(reader(), {.source = 1}, path), 2);

@@ -210,6 +210,22 @@ TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsToldOnce) {
   EXPECT_TRUE(one()) << "and it goes on with a good one";
 }
 
+TEST_F(InferenceWorkerTest, AReceiverThatFailsIsAnEventAndTheNextResultComes) {
+  InferenceWorker::Callbacks failing = callbacks();
+  std::atomic<int> handed_over = 0;
+  failing.on_result = [&](const InferenceResult&) {
+    ++handed_over;
+    throw std::runtime_error("no such disk");
+  };
+  const InferenceWorker worker(frames_, kModel, options(), failing);
+  ASSERT_TRUE(eventually([&] {
+    put();
+    return handed_over >= 3;
+  }));
+  EXPECT_TRUE(toldOf("no such disk"));
+  EXPECT_EQ(events_.size(), 1u) << "told once, not with every frame";
+}
+
 TEST_F(InferenceWorkerTest, SwapsModels) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "monitor/samples.h"
 #include "monitor/store.h"
 #include "support/temporary_folder.h"
 
@@ -68,6 +70,14 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 10) << "goes on with the same database";
   EXPECT_THAT(again.err, HasSubstr("5 samples in"));
+}
+
+TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {
+  const CommandResult result =
+      monitor(images(3), {"--every", "0", "--json", "--snapshots", folder_ / std::string(300, 'x')});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("cannot make the folder"));
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 3);
 }
 
 TEST_F(MonitorCommand, ASignalEndsItCleanly) {
@@ -130,6 +140,35 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});
   expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
+}
+
+TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
+  const CommandResult result = monitor(images(6), {"--every", "0", "--json"}, {.stdout_is_full = true});
+  EXPECT_EQ(result.exit_code, 1) << "lines are missing";
+  EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+  const StoreReader store(database_);
+  EXPECT_EQ(store.sources()[0].samples, 6);
+  const auto events = store.events(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const auto& event) { return event.message.find("standard output") != std::string::npos; }),
+            1);
+}
+
+TEST_F(MonitorCommand, SamplesOfDaysToComeAreNotTheLastOnes) {
+  const monitor::UnixMs now = monitor::unixNow();
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(monitor::test::session());
+    for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(now - monitor::kHourMs + i * 1000));
+    writer.append(monitor::test::sampleAt(now + 400 * monitor::kDayMs));  // by a clock that was wrong
+  }
+  const CommandResult report =
+      mpmCommand({"report", database_, "--days", "1", "--json", "--export", folder_ / "a.csv"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(report.json()["day"]["samples"], 5);
+  EXPECT_THAT(report.err, HasSubstr(": 5 samples"));
+  EXPECT_THAT(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}).err, HasSubstr(": 6 samples"))
+      << "every one that is stored";
 }
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {

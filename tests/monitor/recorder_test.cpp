@@ -77,6 +77,32 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   EXPECT_EQ(sessions[0].longitude, 11.6);
   for (const SessionRecord& session : sessions) EXPECT_TRUE(session.ended);
   EXPECT_THAT(allSamples(reader), SizeIs(6));
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
+  EXPECT_EQ(events[0].kind, EventKind::kSession);
+  EXPECT_EQ(events[0].message, "'m.onnx' takes over, schedule 1,2");
+}
+
+TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
+  std::vector<std::string> told;
+  RecorderOptions options{.source = "camera 0", .every_s = 0};
+  options.alarms.areas = {{.label = 2, .name = "sky", .above = 0.2}};
+  options.alarms.minutes = 0;
+  Recorder recorder(options, nullptr, [&](const Event& event) { told.push_back(event.message); });
+  recorder.setClasses({"road", "sky", "car"});  // a quarter of the picture is class 2, the rest class 0
+  recorder.add(resultAt(0), 0);
+  EXPECT_THAT(told, SizeIs(0));
+  recorder.setClasses({"road", "car", "sky"});
+  recorder.add(resultAt(1000), 0);
+  EXPECT_THAT(told, ::testing::ElementsAre("area of sky 25 % above 20 % for 0 min"));
+  recorder.setClasses({"road", "car", "sea"});
+  recorder.setClasses({"road", "sea"});
+  recorder.add(resultAt(2000), 0);
+  ASSERT_THAT(told, SizeIs(2)) << "once";
+  EXPECT_EQ(told[1], "the model has no class 'sky': its alarm rests");
+  recorder.setClasses({"sky"});
+  recorder.add(resultAt(3000), 0);
+  EXPECT_THAT(told, SizeIs(3)) << "and rings again";
 }
 
 TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {

@@ -47,6 +47,15 @@ TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
   EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), "0"), "/dev/null/x");
 }
 
+// As a folder inside somebody else's private one, or on a disk that fails: the system does not even say what it is.
+TEST(Snapshot, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
+  const TemporaryFolder folder;
+  const std::string unseen = folder / std::string(300, 'x');
+  EXPECT_MPM_ERROR(writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), "0"), "cannot make the folder");
+  EXPECT_MPM_ERROR(forgetSnapshots(unseen, kNoon, 1, 0), "cannot read folder");
+  EXPECT_MPM_ERROR(freeMegabytes(unseen), "cannot tell how much is free");
+}
+
 TEST(Snapshot, ForgetsOldOnesAndNothingElse) {
   const TemporaryFolder folder;
   for (int day = 0; day < 5; ++day)

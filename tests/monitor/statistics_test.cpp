@@ -8,6 +8,8 @@
 #include <numeric>
 #include <random>
 
+#include "monitor/day_night.h"
+
 namespace mpm::monitor {
 namespace {
 
@@ -150,6 +152,57 @@ TEST(Statistics, AFirstDayCountsHoursAndTheirCorrelation) {
   std::swap(trend[8].occurrences, trend[20].occurrences);
   const auto mixed = compareDayNight(trend, kMidnight + 2 * kDayMs);
   EXPECT_GT(*correlated.difference->plus_minus, 1.3 * *mixed.difference->plus_minus);
+}
+
+// Frames of a second each, with day and night by the sun, all with the same tokens.
+std::vector<HourOfTokens> bySun(double latitude, UnixMs from, int days) {
+  DayNight rule(NightBySun{.latitude = latitude, .longitude = 13.4});
+  std::vector<HourOfTokens> hours;
+  for (UnixMs start = from; start < from + days * kDayMs; start += kHourMs) {
+    std::int64_t samples[2] = {};
+    for (UnixMs time = start; time < start + kHourMs; time += 5 * kMinuteMs) samples[*rule.night(time, 0)] += 300;
+    for (const bool night : {false, true})
+      if (samples[night] > 0) hours.push_back({start, night, {{400 + (night ? 10 : 0), samples[night]}}});
+  }
+  return hours;
+}
+
+Difference blocksOf(const std::vector<HourOfTokens>& hours) {
+  return *compareDayNight(hours, hours.back().start + kHourMs).difference;
+}
+
+TEST(Statistics, AMonthHasThirtyDaysInAnySeason) {
+  for (int day : {-88, -22, 4, 24, 30, 150}) {  // after 1 June: 5 March, 10 May, 5 June, 25 June, 1 July, 29 October
+    const Difference difference = blocksOf(bySun(52.5, kMidnight + day * kDayMs, 30));
+    EXPECT_EQ(difference.block, Difference::Block::kPeriod) << day;
+    EXPECT_EQ(difference.day_blocks, 30) << day;
+    EXPECT_EQ(difference.night_blocks, 31) << day << ": the first and the last night are cut";
+  }
+  const Difference year = blocksOf(bySun(52.5, kMidnight, 365));
+  EXPECT_EQ(year.day_blocks, 365);
+  EXPECT_EQ(year.night_blocks, 366);
+}
+
+TEST(Statistics, APolarDayIsAsManyDaysAsItLasts) {
+  const Difference tromso = blocksOf(bySun(69, kMidnight, 365));
+  EXPECT_EQ(tromso.day_blocks, 366) << "even midwinter has its twilight; the first and the last day are cut";
+  EXPECT_NEAR(tromso.night_blocks, 264, 5) << "from May to mid August the sun is never 6 degrees below the horizon";
+  const Difference svalbard = blocksOf(bySun(78, kMidnight, 365));
+  EXPECT_NEAR(svalbard.day_blocks, 287, 5);
+  EXPECT_NEAR(svalbard.night_blocks, 210, 5);
+}
+
+TEST(Statistics, StrayFramesMakeNoDay) {
+  std::vector<HourOfTokens> hours = bySun(52.5, kMidnight - 88 * kDayMs, 30);
+  std::map<UnixMs, int> sides;
+  for (const HourOfTokens& hour : hours) ++sides[hour.start];
+  for (std::size_t i = 0, count = hours.size(); i < count; ++i)
+    if (hours[i].night && sides[hours[i].start] == 1) hours.push_back({hours[i].start, false, {{500, 3}}});
+  const Difference difference = blocksOf(hours);
+  EXPECT_EQ(difference.block, Difference::Block::kPeriod);
+  EXPECT_EQ(difference.day_blocks, 30);
+  EXPECT_EQ(difference.night_blocks, 31);
+  EXPECT_LT(*difference.plus_minus, 0.1) << "and do not blur the days that there are";
 }
 
 TEST(Statistics, SaysNothingItDoesNotKnow) {

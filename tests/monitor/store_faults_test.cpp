@@ -212,5 +212,50 @@ TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
   EXPECT_EQ(allSamples(StoreReader(folder / "a.db")).size(), 2u);
 }
 
+TEST(StoreFaults, AnotherFileInItsPlaceGetsSourceAndSession) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  const auto takeAway = [&] {
+    std::filesystem::create_directory(folder / "archive");
+    for (const char* suffix : {"", "-wal", "-shm"})
+      std::filesystem::rename(path + suffix, folder / ("archive/a.db" + std::string(suffix)));
+  };
+  {  // one that was made by another camera, to be restored later
+    StoreWriter writer(folder / "b.db");
+    writer.beginSession(session("another camera"));
+    writer.append(sampleAt(kNoon - kDayMs));
+  }
+  StoreOptions options;
+  options.retry_s = 0.01;
+  StoreWriter writer(path, options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  const auto expectOurs = [&](std::int64_t source, std::size_t sources) {
+    while (!writer.flush()) ::usleep(1000);
+    const StoreReader reader(path);
+    ASSERT_EQ(reader.sources().size(), sources);
+    EXPECT_EQ(reader.sources().back().id, source);
+    EXPECT_EQ(reader.sources().back().name, "camera 0");
+    const auto sessions = reader.sessions(source);
+    ASSERT_EQ(sessions.size(), 1u);
+    EXPECT_EQ(sessions[0].classes, session().classes);
+    EXPECT_FALSE(sessions[0].ended);
+    EXPECT_EQ(runSql(path, "SELECT count(*) FROM sample WHERE session = " + std::to_string(sessions[0].id) +
+                               " AND source = " + std::to_string(source)),
+              "1");
+  };
+  takeAway();
+  std::ofstream(path).flush();
+  writer.append(sampleAt(kNoon + 1000));
+  EXPECT_FALSE(writer.flush());
+  expectOurs(1, 1);
+  takeAway();
+  std::filesystem::rename(folder / "b.db", path);
+  writer.append(sampleAt(kNoon + 2000));
+  EXPECT_FALSE(writer.flush());
+  expectOurs(2, 2);
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test

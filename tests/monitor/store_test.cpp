@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 
+#include "monitor/retention.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/wait.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -265,6 +268,83 @@ TEST(Store, ForgetsByAgeButKeepsHours) {
   EXPECT_EQ(chart.buckets.size(), 240u);
 }
 
+TEST(Store, ForgetsByAgeOnlyWhatIsItsOwn) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  options.now = [] { return kNoon + 10 * kDayMs; };
+  const auto fill = [&](StoreWriter& writer, const std::string& source) {
+    writer.beginSession(session(source));
+    writer.append(sampleAt(kNoon));
+    writer.append(sampleAt(kNoon + 9 * kDayMs + kDayMs / 2));
+    writer.append(Event{kNoon, EventKind::kSource, Severity::kInfo, "old"});
+    ASSERT_TRUE(writer.flush());
+  };
+  StoreWriter other(path, options);
+  fill(other, "camera 0");
+  options.keep_days = 2;
+  options.maintenance_s = 0.01;
+  StoreWriter writer(path, options);
+  fill(writer, "camera 1");
+  const StoreReader reader(path);
+  ASSERT_TRUE(eventually([&] {
+    return allSamples(reader, 2).size() == 1 && reader.events(2, INT64_MIN, INT64_MAX).empty() &&
+           runSql(path, "SELECT count(*) FROM bucket WHERE source = 2 AND width_ms = 60000") == "1";
+  }));
+  EXPECT_THAT(allSamples(reader, 1), SizeIs(2));
+  EXPECT_THAT(reader.events(1, INT64_MIN, INT64_MAX), SizeIs(1));
+  EXPECT_EQ(runSql(path, "SELECT count(*) FROM bucket WHERE source = 1 AND width_ms = 60000"), "2");
+}
+
+TEST(Store, AClockThatIsWrongForAMinuteMakesNothingOld) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  std::atomic<UnixMs> now = kNoon + 200 * kDayMs;
+  StoreOptions options;
+  options.keep_days = 365;
+  options.maintenance_s = 0.001;
+  options.now = [&] { return now.load(); };
+  const auto run = [&](StoreWriter& writer) {
+    for (int i = 0; i < 20; ++i) {
+      writer.append(sampleAt(now));
+      ASSERT_TRUE(writer.flush());
+      ::usleep(2000);  // it looks at what is old
+    }
+  };
+  {
+    StoreWriter writer(path, options);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+    run(writer);
+    now += 400 * kDayMs;
+    run(writer);
+    now -= 400 * kDayMs;
+    run(writer);
+    now += 400 * kDayMs;
+    run(writer);
+  }
+  {  // killed and begun anew while it is wrong
+    StoreWriter writer(path, options);
+    writer.beginSession(session());
+    run(writer);
+  }
+  EXPECT_EQ(allSamples(StoreReader(path)).front().time, kNoon);
+}
+
+TEST(Store, TheClockIsBelievedAfterAnHour) {
+  SettledClock clock(kNoon);
+  EXPECT_TRUE(clock.believes(kNoon + 20 * kHourMs, 0)) << "a night without power";
+  EXPECT_TRUE(clock.believes(kNoon + 20 * kHourMs + 3 * kDayMs, 3 * kDayMs));
+  EXPECT_FALSE(clock.believes(kNoon + 90 * kDayMs, 4 * kDayMs));
+  EXPECT_FALSE(clock.believes(kNoon + 90 * kDayMs, 4 * kDayMs + kHourMs - 1));
+  EXPECT_TRUE(clock.believes(kNoon + 90 * kDayMs, 4 * kDayMs + kHourMs));
+  EXPECT_TRUE(clock.believes(0, 5 * kDayMs)) << "nothing is old in 1970";
+  EXPECT_FALSE(clock.believes(kNoon, 5 * kDayMs));
+  EXPECT_TRUE(clock.believes(kMinuteMs, 5 * kDayMs + kMinuteMs));
+  EXPECT_FALSE(clock.believes(kNoon, 5 * kDayMs + 2 * kHourMs)) << "an hour of its own";
+  EXPECT_TRUE(SettledClock(std::nullopt).believes(kNoon, 0));
+}
+
 TEST(Store, ForgetsTheOldestBeyondItsSize) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
@@ -390,6 +470,29 @@ TEST(Store, ASessionThatWasKilledEndsWithItsLastSample) {
   EXPECT_FALSE(second[0].ended) << "another source's may be running";
 }
 
+TEST(Store, ASessionThatWasKilledEndsWithItsLastSampleWhateverTheClockSaysNow) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  UnixMs now = kNoon;
+  options.now = [&] { return now; };
+  for (int run = 0; run < 3; ++run) {
+    {
+      StoreWriter writer(path, options);
+      writer.beginSession(session());
+      for (int i = 0; i < 5; ++i) writer.append(sampleAt(now + i * 1000));
+    }
+    runSql(path, "UPDATE session SET ended_ms = NULL WHERE id = " + std::to_string(run + 1));
+    now = run == 0 ? 70'000 : kNoon + kHourMs;  // a boot without a clock, and one with
+  }
+  { StoreWriter(path, options).beginSession(session()); }
+  const auto sessions = StoreReader(path).sessions(1);
+  ASSERT_THAT(sessions, SizeIs(4));
+  EXPECT_EQ(sessions[0].ended, kNoon + 4000);
+  EXPECT_EQ(sessions[1].ended, 74'000);
+  EXPECT_EQ(sessions[2].ended, kNoon + kHourMs + 4000);
+}
+
 TEST(Store, EventsBelongToTheSourceThatIsWatched) {
   const TemporaryFolder folder;
   {
@@ -406,6 +509,49 @@ TEST(Store, EventsBelongToTheSourceThatIsWatched) {
   const auto second = reader.events(2, INT64_MIN, INT64_MAX);
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_EQ(second[0].message, "of nobody known");
+}
+
+TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
+  const TemporaryFolder folder;
+  StoreWriter writer(folder / "a.db");
+  const auto run = [&](const SessionInfo& info) {
+    writer.beginSession(info);
+    writer.append(sampleAt(kNoon));
+    EXPECT_TRUE(writer.flush());
+    std::int64_t samples = 0;
+    for (const HourOfTokens& hour : StoreReader(folder / "a.db").hoursOfTokens(1, INT64_MIN, INT64_MAX))
+      for (const auto& [tokens, count] : hour.occurrences) samples += count;
+    return samples;
+  };
+  EXPECT_EQ(run(session()), 1);
+  EXPECT_EQ(run(session()), 2) << "a restart";
+  SessionInfo other = session();
+  other.model_name = "fine-tuned";
+  EXPECT_EQ(run(other), 1);
+  other.tokens = 1024;
+  EXPECT_EQ(run(other), 1);
+  other.classes = {"sky"};
+  EXPECT_EQ(run(other), 1);
+  EXPECT_EQ(run(session()), 3);
+}
+
+TEST(Store, EventsOfASourceAndOfNoneByTime) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  runSql(path, kVersion1);  // made before there was an index of events by source
+  runSql(path,
+         "INSERT INTO source VALUES (2, 'camera 1');"
+         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
+         " INSERT INTO event(source, time_ms, kind, severity, message)"
+         " SELECT nullif(i % 3, 0), i / 2, 1, 0, i FROM n");
+  { const StoreWriter writer(path); }
+  EXPECT_THAT(runSql(path, "SELECT name FROM sqlite_master WHERE name = 'event_by_source'"), "event_by_source");
+  const StoreReader reader(path);
+  std::vector<std::string> messages;
+  for (const Event& event : reader.events(1, 0, 450, 6)) messages.push_back(event.message);
+  EXPECT_THAT(messages, ElementsAre("891", "892", "894", "895", "897", "898"));
+  EXPECT_EQ(reader.events(1, 0, 450, 10000).size(), 600u);
+  EXPECT_EQ(reader.events(2, 0, 1000, 10000).size(), 667u);
 }
 
 TEST(Store, RetentionCanBeChangedWhileItRuns) {

@@ -47,7 +47,7 @@ class Gate {
 
 bool opens() { return true; }
 cv::Mat picture(int value) { return cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(value)); }
-constexpr SourceOptions kImpatient{.timeout_s = 0.05};
+const SourceOptions kImpatient{.timeout_s = 0.05};
 const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
 const LiveDescription kCamera{.shown = "camera 3", .stem = "camera3"};
 
@@ -137,6 +137,37 @@ TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
       openLive(std::make_shared<FakeCapture>(hanging, [](cv::Mat&) { return false; }), kCamera, kImpatient),
       "cannot open camera 3: no answer within 0.05 s");
   gate->open();
+}
+
+TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
+  auto gate = std::make_shared<Gate>();
+  const auto left_behind = std::make_shared<std::atomic<int>>(0);
+  const SourceOptions impatient{.timeout_s = 0.01, .left_behind = left_behind};
+  auto opened = std::make_shared<std::atomic<int>>(0);
+  const auto open = [=] {
+    return openLive(std::make_shared<FakeCapture>(
+                        [=] {
+                          if (++*opened <= 4) gate->wait();
+                          return true;
+                        },
+                        [=](cv::Mat&) {
+                          gate->wait();
+                          return false;
+                        }),
+                    kCamera, impatient);
+  };
+  for (int i = 0; i < 4; ++i) EXPECT_MPM_ERROR(open(), "no answer within 0.01 s");
+  EXPECT_EQ(*left_behind, 4);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_MPM_ERROR(open()->next(), "camera 3");  // opens where there is time, but gives no frame
+  EXPECT_EQ(*left_behind, 8);
+  EXPECT_MPM_ERROR(open(), "cannot open camera 3: 8 reads hang and none has returned");
+  EXPECT_EQ(*left_behind, 8);
+  gate->open();
+  while (*left_behind > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(*opened, 8);
+  EXPECT_NO_THROW(openLive(std::make_shared<FakeCapture>(opens, [](cv::Mat&) { return false; }), kCamera,
+                           {.timeout_s = 300, .left_behind = left_behind}));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/source.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -175,6 +175,67 @@ TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
   EXPECT_EQ(withoutCredentials("gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink").find("heim"),
             std::string::npos);
   EXPECT_EQ(withoutCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
+}
+
+TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirPath) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rtsp://h/user=admin_password=SECRET_channel=1_stream=0.sdp?real_stream",
+       "rtsp://h/user=***_password=***_channel=1_stream=0.sdp?real_stream"},
+      {"rtsp://h:554/user=admin&password=SECRET&channel=2&stream=0.sdp?",
+       "rtsp://h:554/user=***&password=***&channel=2&stream=0.sdp?"},
+      {"rtsp://h/user=admin_password=_channel=1_stream=0.sdp", "rtsp://h/user=***_password=***_channel=1_stream=0.sdp"},
+      {"rtsp://h/user=admin_password=SE_CR/ET_channel=1", "rtsp://h/user=***_password=***_channel=1"},
+      {"rtsp://h/user=admin;password=SECRET;channel=1", "rtsp://h/user=***;password=***;channel=1"},
+      {"rtsp://h/user=admin/password=SE_CRET/main?fps=5", "rtsp://h/user=***/password=***/main?fps=5"},
+      {"rtsp://h/0/admin:SECRET/main", "rtsp://h/0/***/main"},
+      {"http://127.0.0.1:8080/proxy/u:SECRET@cam1/x", "http://127.0.0.1:8080/proxy/***@cam1/x"},
+      {"rtsp://h/stream:1/main", "rtsp://h/stream:1/main"},
+  };
+  for (const auto& [address, shown] : cases) EXPECT_EQ(withoutCredentials(address), shown);
+}
+
+TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirQuery) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"http://h/videostream.cgi?loginuse=admin&loginpas=SECRET&resolution=32",
+       "http://h/videostream.cgi?loginuse=***&loginpas=***&resolution=32"},
+      {"http://h/x?u=admin&p=SECRET&q=2", "http://h/x?u=***&p=***&q=2"},
+      {"http://h/cgi?usr=admin&pwd=SE_CRET;/?=1&channel=3", "http://h/cgi?usr=***&pwd=***&channel=3"},
+      {"http://h/?username=admin&password=SECRET", "http://h/?username=***&password=***"},
+      {"http://h/flv?port=1935&stream=channel0_main.bcs&user=admin&password=SECRET",
+       "http://h/flv?port=1935&stream=channel0_main.bcs&user=***&password=***"},
+      {"http://h/cam?auth=YWRt_W46U0VDUkVU/A==&channel=1", "http://h/cam?auth=***&channel=1"},
+      {"http://h/?user=admin_password=SECRET_channel=1_stream=0", "http://h/?user=***_password=***_channel=1_stream=0"},
+      {"http://h/x;jsessionid=SECRET?sid=SECRET&Token=SECRET#a", "http://h/x;jsessionid=***?sid=***&Token=***#a"},
+      {"rtsp://h/cam/realmonitor?channel=1&subtype=0", "rtsp://h/cam/realmonitor?channel=1&subtype=0"},
+      {"http://h/axis-cgi/mjpg/video.cgi?camera=2&fps=5", "http://h/axis-cgi/mjpg/video.cgi?camera=2&fps=5"},
+  };
+  for (const auto& [address, shown] : cases) {
+    EXPECT_EQ(withoutCredentials(address), shown);
+    const std::string message = std::string(shown) + ": no answer within 10 s";
+    EXPECT_EQ(withoutCredentials(message), message) << "what is hidden already stays as it is";
+  }
+}
+
+// What is left names the source: two cameras must not become one.
+TEST(WithoutCredentials, AnAtInThePathBelongsToThePath) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rtsp://u:p@127.0.0.1:1/hostA/live@main", "rtsp://***@127.0.0.1:1/hostA/live@main"},
+      {"rtsp://u:p@q@camera.lan/hostB/live@main", "rtsp://***@camera.lan/hostB/live@main"},
+      {"rtsp://u:p@camera/live@main", "rtsp://***@camera/live@main"},
+      {"rtsp://u:p@[fe80::1]:554/live@main", "rtsp://***@[fe80::1]:554/live@main"},
+      {"rtsp://127.0.0.1:8554/hostA/live@main", "rtsp://127.0.0.1:8554/hostA/live@main"},
+      {"rtsp://camera/live@main", "rtsp://camera/live@main"},
+      {"rtsp://***@127.0.0.1:1/hostA/live@main", "rtsp://***@127.0.0.1:1/hostA/live@main"},
+      {"compare rtsp://u:p@a/x with rtsp://u:p@b/x", "compare rtsp://***@a/x with rtsp://***@b/x"},
+  };
+  for (const auto& [address, shown] : cases) EXPECT_EQ(withoutCredentials(address), shown);
+}
+
+TEST(WithoutCredentials, APasswordMayHoldAnything) {
+  for (const char* address :
+       {"rtsp://u:SE/CRET@host/x", "rtsp://u:SE@CR/ET@192.168.1.5/x", "rtsp://u:1234/SECRET@host/x",
+        "rtsp://u:SECRET://x@host/x", "rtsp://anna@mail.com:SE/CRET@host/x", "rtsp://u:SE?C#RET@host/x"})
+    EXPECT_THAT(withoutCredentials(address), testing::MatchesRegex(R"(rtsp://\*\*\*@(host|192.168.1.5)/x)")) << address;
 }
 
 }  // namespace

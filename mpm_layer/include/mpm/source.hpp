@@ -28,6 +28,9 @@ struct SourceOptions {
   /// Set it, from any thread or a signal handler, to end the source: next() returns nullopt, also while it waits for a
   /// camera. Must outlive the source.
   const std::atomic<bool>* stop = nullptr;
+  /// Counts the reads of cameras and addresses that hang and were left behind, a thread each, until they return. With 8
+  /// of them no further one is begun: openSource() throws. Null: one counter for all sources that have none.
+  std::shared_ptr<std::atomic<int>> left_behind{};
 };
 
 /// Where images come from. Not thread-safe.
@@ -48,7 +51,8 @@ class MPM_API FrameSource {
 /// mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
-/// `text` with user and password replaced by "***": of a URL, of its query, of the properties of a GStreamer pipeline.
+/// `text` with user and password replaced by "***": of a URL, of its path and query (user=, pwd=, token=, ...), of the
+/// properties of a GStreamer pipeline. Host, path and channel stay: what is left names a source.
 MPM_API std::string withoutCredentials(const std::string& text);
 
 }  // namespace mpm

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <opencv2/videoio.hpp>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "mpm/error.hpp"
@@ -17,6 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kMaxLeftBehind = 8;
+
+std::shared_ptr<std::atomic<int>> counterOf(const SourceOptions& options) {
+  static const auto common = std::make_shared<std::atomic<int>>(0);
+  return options.left_behind ? options.left_behind : common;
+}
+
 // What the reader thread and the source share. The thread holds a reference of its own, so that a read that never
 // returns outlives the source without touching freed memory.
 struct Shared {
@@ -25,6 +35,22 @@ struct Shared {
   enum class State { kOpening, kFailed, kOpen, kEnded } state = State::kOpening;
   cv::Mat slot;  // the frame that the caller may take; empty: none
   bool closing = false;
+  bool returned = false;                          // the thread
+  std::shared_ptr<std::atomic<int>> left_behind;  // counts it once it was left behind
+
+  void leave(std::shared_ptr<std::atomic<int>> counter) {
+    const std::lock_guard lock(mutex);
+    closing = true;
+    changed.notify_all();
+    if (returned) return;
+    left_behind = std::move(counter);
+    ++*left_behind;
+  }
+  void finish() {
+    const std::lock_guard lock(mutex);
+    returned = true;
+    if (left_behind) --*left_behind;
+  }
 };
 
 void readUntilClosed(Shared& shared, Capture& capture, bool latest_only) {
@@ -56,23 +82,29 @@ class LiveSource final : public FrameSource {
  public:
   LiveSource(std::shared_ptr<Capture> capture, LiveDescription description, const SourceOptions& options)
       : description_(std::move(description)), options_(options), shared_(std::make_shared<Shared>()) {
-    std::thread([shared = shared_, capture = std::move(capture), latest_only = description_.latest_only] {
-      readUntilClosed(*shared, *capture, latest_only);
-    }).detach();
+    if (const int hanging = *counterOf(options_); hanging >= kMaxLeftBehind)
+      throw Error("cannot open " + description_.shown + ": " + std::to_string(hanging) +
+                  " reads hang and none has returned");
+    try {
+      std::thread([shared = shared_, capture = std::move(capture), latest_only = description_.latest_only]() mutable {
+        readUntilClosed(*shared, *capture, latest_only);
+        capture.reset();  // may hang as well
+        shared->finish();
+      }).detach();
+    } catch (const std::system_error& error) {
+      throw Error("cannot open " + description_.shown + ": no thread can be made to read it: " + error.what());
+    }
     std::unique_lock lock(shared_->mutex);
     const bool answered = waitFor(lock, [&] { return shared_->state != Shared::State::kOpening; });
     if (stopped(options_)) return;
     if (!answered || shared_->state == Shared::State::kFailed) {
-      shared_->closing = true;
+      lock.unlock();
+      shared_->leave(counterOf(options_));
       throw Error("cannot open " + description_.shown + (answered ? "" : ": no answer within " + secondsText() + " s"));
     }
   }
 
-  ~LiveSource() override {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->closing = true;
-    shared_->changed.notify_all();
-  }
+  ~LiveSource() override { shared_->leave(counterOf(options_)); }
 
   std::optional<Frame> next() override {
     std::unique_lock lock(shared_->mutex);
@@ -154,7 +186,7 @@ class UrlCapture final : public Capture {
 std::string stemOfUrl(const std::string& url) {
   std::string rest = withoutCredentials(url);
   rest.erase(0, rest.find("://") + 3);
-  if (const auto at = rest.rfind('@'); at != std::string::npos) rest.erase(0, at + 1);
+  if (rest.starts_with("***@")) rest.erase(0, 4);
   rest.erase(std::min(rest.find_first_of("?#"), rest.size()));
   while (rest.ends_with('/')) rest.pop_back();
   const auto slash = rest.rfind('/');

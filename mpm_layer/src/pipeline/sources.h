@@ -41,7 +41,8 @@ struct LiveDescription {
 };
 
 /// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
-/// thread owns what it needs, so one that hangs for ever is left behind and costs its memory, nothing else.
+/// thread owns what it needs, so one that hangs for ever is left behind and costs its memory, nothing else; too many of
+/// them (SourceOptions::left_behind) are an error.
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
                                       const SourceOptions& options);
 
