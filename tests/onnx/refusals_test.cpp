@@ -473,7 +473,11 @@ void resize(GraphBuilder& g, const std::string& mode, const std::string& coordin
       {{"mode", mode}, {"coordinate_transformation_mode", coordinates}});
 }
 
-const std::vector<long> kThree = {3, 3}, kOnes = {1, 1, 1, 1};
+std::string transposedKernel(GraphBuilder& g) {
+  return g.weights("w", {TinyVit::kDim, 2, 3, 3}, std::vector<double>(TinyVit::kDim * 2 * 9, 0.1));
+}
+
+const std::vector<long> kTwos = {2, 2}, kThree = {3, 3}, kOnes = {1, 1, 1, 1};
 
 const HeadCase kHeads[] = {
     {"OtherDomain",
@@ -510,6 +514,18 @@ const HeadCase kHeads[] = {
            {g.node("Tanh", {"features"}), g.weights("w", {TinyVit::kDim}, std::vector<double>(TinyVit::kDim, 0.5))});
      },
      "a constant that must be broadcast"},
+    {"TensorRepeatedByAConstant",
+     [](GraphBuilder& g) {
+       const std::string mean = g.node("ReduceMean", {mapOf(g)}, {{"axes", std::vector<long>{1}}, {"keepdims", 1L}});
+       odd(g, "Mul", {mean, g.weights("w", {1, TinyVit::kDim, 1, 1}, std::vector<double>(TinyVit::kDim, 0.5))});
+     },
+     "a tensor that must be broadcast"},
+    {"ConstantsAlone",
+     [](GraphBuilder& g) {
+       odd(g, "Elu", {g.weights("w", {1, 2}, {0.5, -0.5})});
+       g.output("features");
+     },
+     "constants alone"},
     {"SplitOfTwoSizes",
      [](GraphBuilder& g) {
        odd(g, "Split", {"features", g.ints({10, 14})}, {{"axis", 2L}}, 2);
@@ -525,6 +541,22 @@ const HeadCase kHeads[] = {
        odd(g, "AveragePool", {mapOf(g)}, {{"kernel_shape", kThree}, {"auto_pad", std::string("SAME_UPPER")}});
      },
      "an average over a padded map"},
+    {"DilatedPool",
+     [](GraphBuilder& g) {
+       odd(g, "MaxPool", {mapOf(g)}, {{"kernel_shape", kTwos}, {"dilations", kTwos}});
+     },
+     "dilations, which OpenCV leaves out here"},
+    {"DilatedTransposedConvolution",
+     [](GraphBuilder& g) {
+       odd(g, "ConvTranspose", {mapOf(g), transposedKernel(g)}, {{"kernel_shape", kThree}, {"dilations", kTwos}});
+     },
+     "dilations, which OpenCV leaves out here"},
+    {"TransposedConvolutionPaddedUnevenly",
+     [](GraphBuilder& g) {
+       odd(g, "ConvTranspose", {mapOf(g), transposedKernel(g)},
+           {{"kernel_shape", kThree}, {"pads", std::vector<long>{0, 1, 1, 1}}});
+     },
+     "padding that differs by side"},
     {"SliceWithSteps",
      [](GraphBuilder& g) {
        odd(g, "Slice", {"features", g.ints({0}), g.ints({24}), g.ints({2}), g.ints({2})});
