@@ -315,6 +315,21 @@ TEST_F(Refusal, GraphsWithoutWhatAGraphHas) {
       "an output 'merge_map', a name that the converted net needs itself");
 }
 
+TEST_F(Refusal, ClassScoresOfAnotherSize) {
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask}) {
+    dialect.head = head;
+    expect(
+        [](onnx::GraphProto& graph) {
+          const std::string sizes = node(graph, "Resize").input(3);
+          for (auto& tensor : *graph.mutable_initializer()) {
+            if (tensor.name() == sizes) tensor.set_int64_data(2, 7);
+          }
+        },
+        "Resize",
+        "found class scores resized to 7x20, expected the size of the input, 12x20, or of the patch grid, 3x5");
+  }
+}
+
 TEST_F(Refusal, DecoderOfSomethingElseThanTokens) {
   dialect.head = HeadStyle::kMask;
   GraphBuilder builder = TinyVit(dialect).graph();
