@@ -187,6 +187,17 @@ TEST_F(OtherHead, OneTokenOneChannelOneRow) {
   EXPECT_LT(difference(run(row, pick(row, mapOf(row), 2, -1), image), last), 1e-4);
 }
 
+/// As exporters without an optimiser write a number that meets a tensor.
+TEST_F(OtherHead, CastLikeAFloat) {
+  const auto image = TinyVit::image(16);
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string two = g.node("CastLike", {g.intScalar(2), g.node("Tanh", {"features"})});
+  const std::string y = g.node("Mul", {g.node("CastLike", {"features", two}), two}, {}, 1, "y");
+  std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
+  for (double& value : expected) value *= 2;
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
 TEST_F(OtherHead, OneTensorUnderTwoNames) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));

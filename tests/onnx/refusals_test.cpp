@@ -330,6 +330,13 @@ TEST_F(Refusal, ClassScoresOfAnotherSize) {
   }
 }
 
+TEST_F(Refusal, OutputListedTwice) {
+  GraphBuilder builder = TinyVit(dialect).graph();
+  builder.output("features");
+  builder.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, options), "graph output 'features' is listed twice, expected every name once");
+}
+
 TEST_F(Refusal, DecoderOfSomethingElseThanTokens) {
   dialect.head = HeadStyle::kMask;
   GraphBuilder builder = TinyVit(dialect).graph();
@@ -572,6 +579,11 @@ const HeadCase kHeads[] = {
            {{"kernel_shape", kThree}, {"pads", std::vector<long>{0, 1, 1, 1}}});
      },
      "padding that differs by side"},
+    {"CastLikeIntegers",
+     [](GraphBuilder& g) {
+       odd(g, "CastLike", {"features", g.ints({1})});
+     },
+     "a tensor of unknown shape"},
     {"SliceWithSteps",
      [](GraphBuilder& g) {
        odd(g, "Slice", {"features", g.ints({0}), g.ints({24}), g.ints({2}), g.ints({2})});
