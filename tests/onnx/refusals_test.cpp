@@ -87,6 +87,52 @@ TEST_F(Refusal, MaskOnTheLogits) {
       "inserted' (Add)", "mask, relative position bias");
 }
 
+/// A bias that a small network makes of constants: the sum is to blame, not the network.
+TEST_F(Refusal, BiasOfAnMlpOnTheLogits) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        const std::string scores = node(graph, "Softmax").input(0);
+        onnx::NodeProto& add = insertBehind(graph, scores, "Add");
+        onnx::NodeProto& layer = *graph.add_node();
+        layer.set_op_type("MatMul");
+        layer.set_name("layer");
+        layer.add_input(constant(graph, {16, 3}, 0.5f));
+        layer.add_input(constant(graph, {3, 16}, 0.25f));
+        layer.add_output("bias");
+        add.add_input("bias");
+        for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+      },
+      "inserted' (Add)", "mask, relative position bias");
+}
+
+/// A branch reads tensors that are none of its inputs.
+TEST_F(Refusal, BranchOfConstants) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string branch = g.node("If", {g.number(1)}, {}, 1, "branch");
+  g.model().mutable_graph()->mutable_output(0)->set_name(branch);
+  expect(g, "branch' (If)", "found the op If");
+}
+
+TEST_F(Refusal, AttentionPooling) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const long dim = TinyVit::kDim;
+  const std::string query = g.node("MatMul", {g.weights("latent", {1, 1, dim}, std::vector<double>(dim, 0.5)),
+                                              g.weights("q", {dim, dim}, std::vector<double>(dim * dim, 0.1))});
+  const std::string scores = g.node("MatMul", {query, g.transpose("features", {0, 2, 1})}, {}, 1, "pooling");
+  const std::string pooled = g.node("MatMul", {g.node("Softmax", {scores}, {{"axis", -1L}}), "features"});
+  g.model().mutable_graph()->mutable_output(0)->set_name(pooled);
+  expect(g, "pooling' (MatMul)", "queries that do not depend on the image (attention pooling)");
+}
+
+/// YOLOS: detection tokens behind the patches, and a box head that ends with a Sigmoid.
+TEST_F(Refusal, SpecialTokensBehindThePatches) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Sigmoid", {"features"}));
+  onnx::NodeProto& joined = node(*g.model().mutable_graph(), "Concat");
+  joined.mutable_input()->SwapElements(0, 1);
+  expect(g, "", "found special tokens behind the patches, or patches out of order");
+}
+
 TEST_F(Refusal, RotaryEmbedding) {
   dialect.qkv = QkvStyle::kSeparate;
   expect(
