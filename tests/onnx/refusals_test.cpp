@@ -443,7 +443,7 @@ const Case kEncoders[] = {
        onnx::NodeProto& attention = node(graph, "Attention");
        for (int i = 0; i < 3; ++i)  // {1, tokens, heads * head_dim}, from before the heads are taken apart
          attention.set_input(i, maker(graph, maker(graph, attention.input(i)).input(0)).input(0));
-       addInteger(attention, "q_num_heads", TinyVit::kHeads);
+       addInteger(attention, "q_num_heads", Dialect{}.heads);
        addInteger(attention, "kv_num_heads", 1);
        onnx::NodeProto& behind = reader(graph, attention.output(0));  // heads stay behind tokens
        behind.set_op_type("Identity");
