@@ -74,6 +74,14 @@ void migrate(Database& database, const std::string& path) {
   transaction.commit();
 }
 
+// No version of its own: whoever knows the tables reads and writes them with this index or without.
+void indexEvents(Database& database) {
+  try {
+    database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");
+  } catch (const SqliteError&) {  // no space for it: another time
+  }
+}
+
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
   if (error.code() == SQLITE_NOTADB) throw Error("'" + path + "' is not a database: name another file");
   throw SqliteError(error.code(), "cannot open database '" + path + "': " + error.what());
@@ -111,8 +119,7 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA synchronous = NORMAL");
     database.execute("PRAGMA journal_size_limit = 4000000");
     migrate(database, path);
-    // No version of its own: whoever knows the tables reads and writes them with it or without.
-    database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");
+    indexEvents(database);
     return database;
   } catch (const SqliteError& error) {
     failToOpen(path, error);

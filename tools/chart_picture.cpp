@@ -88,13 +88,15 @@ void nameNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart)
 void drawTimes(cv::Mat& picture, const Axes& axes) {
   using namespace monitor;
   const bool short_span = axes.to - axes.from <= 36 * kHourMs;  // the hours alone, the date once
+  const int most = short_span ? 13 : 9;
   UnixMs step = 365 * kDayMs;
   for (UnixMs candidate : {kMinuteMs, 5 * kMinuteMs, 15 * kMinuteMs, kHourMs, 2 * kHourMs, 3 * kHourMs, 6 * kHourMs,
                            12 * kHourMs, kDayMs, 2 * kDayMs, 7 * kDayMs, 14 * kDayMs, 30 * kDayMs, 91 * kDayMs})
-    if ((axes.to - axes.from) / candidate <= (short_span ? 13 : 9)) {
+    if ((axes.to - axes.from) / candidate <= most) {
       step = candidate;
       break;
     }
+  while ((axes.to - axes.from) / step > most) step *= 2;
   for (UnixMs time = (axes.from + step - 1) / step * step; time <= axes.to; time += step) {
     cv::line(picture, at(axes.x(time), kPlot.y), at(axes.x(time), kPlot.br().y), kGrid, kSupersampling);
     const TimeText text = timeText(time);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/convert.hpp"
 
-#include <filesystem>
 #include <memory>
 
 #include "errors.h"
+#include "interrupt.h"
 #include "model_options.h"
+#include "mpm/whole_file.hpp"
+#include "paths.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -20,10 +22,16 @@ struct ConvertArguments {
 std::string sizeText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
 int convert(const ConvertArguments& arguments) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(arguments.input, arguments.output, ignored))
-    throw UsageError("the output is the input: name another file with -o");
-  const ModelInfo info = convertFile(arguments.input, arguments.output, arguments.options);
+  for (const std::string& file : modelFiles(arguments.input))
+    if (sameFile(file, arguments.output))
+      throw UsageError("the output is " +
+                       (file == arguments.input ? "the input" : "'" + file + "', part of the input") +
+                       ": name another file with -o");
+  requireWritable(arguments.output);
+  ModelInfo info;
+  const std::string bytes = convertModel(arguments.input, arguments.options, &info);
+  if (interrupted()) return kInterrupted;
+  writeWholeFile(arguments.output, bytes);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + info.head + ", schedule " +
             toString(info.schedule));

@@ -14,6 +14,7 @@
 #include "mpm/source.hpp"
 #include "night.h"
 #include "output.h"
+#include "paths.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -28,6 +29,8 @@ struct DayNightArguments {
   int max_frames = 0;  // 0: all
   bool json = false;
 };
+
+constexpr const char* kEnding = "_daynight.png";
 
 /// Mean and spread of numbers that come one by one (Welford).
 class Sample {
@@ -66,7 +69,7 @@ Json sampleJson(const Sample& sample) {
   return {{"mean", sample.mean()}, {"sd", sample.count() > 1 ? Json(sample.deviation()) : Json(nullptr)}};
 }
 
-// Tokens merged away by all insertions, as a change from day to night in percent of the day's.
+// Tokens merged away by all insertions, as a change from day to night in percent of the day's; none are: no number.
 double mergedChange(double tokens, const Insertion& last) {
   return 100 * ((tokens - last.night.mean()) / (tokens - last.day.mean()) - 1);
 }
@@ -120,9 +123,11 @@ void printTable(const Schedule& schedule, double tokens, const std::vector<Inser
                    : "   (" + fixed(difference.mean() - half, 1) + " .. " + fixed(difference.mean() + half, 1) + ")"));
   }
   const Insertion& last = insertions.back();
+  const double change = mergedChange(tokens, last);
   printLine("of " + fixed(tokens, 0) + " tokens, " + fixed(tokens - last.day.mean(), 1) + " are merged by day and " +
-            fixed(tokens - last.night.mean(), 1) + " by night (" + fixed(mergedChange(tokens, last), 1) +
-            " %), mean over " + std::to_string(last.day.count()) + (last.day.count() == 1 ? " image" : " images"));
+            fixed(tokens - last.night.mean(), 1) + " by night (" +
+            (std::isfinite(change) ? fixed(change, 1) + " %" : "-") + "), mean over " +
+            std::to_string(last.day.count()) + (last.day.count() == 1 ? " image" : " images"));
 }
 
 // Day above night, the image at the left and what became of its tokens at the right.
@@ -136,6 +141,7 @@ cv::Mat sideBySide(const cv::Mat& day, const Segmentation& day_result, const cv:
 }
 
 int dayNight(const DayNightArguments& arguments) {
+  if (!arguments.folder.empty()) requireApart(arguments.sources, arguments.folder, {kEnding});
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   const Schedule schedule = segmenter.model().schedule;
   if (schedule.empty()) throw Error("this model merges no tokens: there is nothing to compare (see --schedule)");
@@ -173,7 +179,7 @@ int dayNight(const DayNightArguments& arguments) {
         if (!arguments.folder.empty()) {
           std::string name = frame->name;
           for (int n = 2; !names.insert(name).second; ++n) name = frame->name + "_" + std::to_string(n);
-          writePicture((std::filesystem::path(arguments.folder) / (name + "_daynight.png")).string(),
+          writePicture((std::filesystem::path(arguments.folder) / (name + kEnding)).string(),
                        sideBySide(frame->image, day, dark, night));
         }
         ++images;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <opencv2/imgcodecs.hpp>
@@ -54,8 +57,14 @@ std::map<std::string, std::string> labelsByStem(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (path.extension() == ".png" || path.extension() == ".bmp" || path.extension() == ".tif")
-      labels.emplace(path.stem().string(), path.string());
+    std::string extension = path.extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (extension != ".png" && extension != ".bmp" && extension != ".tif") continue;
+    const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
+    if (!fresh)
+      throw Error("two label maps for '" + other->first + "': '" + std::min(other->second, path.string()) + "' and '" +
+                  std::max(other->second, path.string()) + "'");
   }
   if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
   return labels;
@@ -68,6 +77,13 @@ std::string labelOf(const Frame& frame, const std::map<std::string, std::string>
   return label->second;
 }
 
+// OpenCV gives the colours of a palette, never the indices.
+bool hasPalette(const std::string& path) {
+  char header[26];  // of a PNG: its signature, then length, name, width, height, depth and kind of colours
+  std::ifstream file(path, std::ios::binary);
+  return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
+}
+
 cv::Mat readLabels(const std::string& path) {
   cv::Mat labels;
   try {
@@ -75,6 +91,8 @@ cv::Mat readLabels(const std::string& path) {
   } catch (const cv::Exception&) {
   }
   if (labels.empty()) throw Error("cannot read label map '" + path + "': damaged or not an image");
+  if (labels.type() != CV_8UC1 && hasPalette(path))
+    throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
   if (labels.type() != CV_8UC1)
     throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
   return labels;

@@ -395,6 +395,7 @@ Verb addMonitor(CLI::App& mpm) {
       ->group(alarms);
   verb->add_option("--alarm-area", arguments->alarm_areas, "Area of a class: 'car>20' or 'sky<5', percent of the image")
       ->option_text("CLASS>PERCENT ...")
+      ->allow_extra_args(false)
       ->group(alarms);
   verb->add_option("--alarm-minutes", arguments->alarm_minutes,
                    "For so long before the alarms of tokens and areas go off. Default: 1")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
 #include "output.h"
+#include "paths.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -47,6 +49,11 @@ Span spanOf(const SourceRecord& source, double days) {
   return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
 }
 
+std::int64_t samplesIn(const StoreReader& store, const SourceRecord& source, const Span& span) {
+  const bool all = span.from <= source.first && source.last < span.to;  // whose number is known already
+  return all ? source.samples : store.count(source.id, span.from, span.to);
+}
+
 std::string signedText(double value) { return (value >= 0 ? "+" : "") + fixed(value, 2); }
 
 void printRow(const std::string& name, const Summary& summary, const std::optional<double>& change) {
@@ -62,7 +69,8 @@ void printRow(const std::string& name, const Summary& summary, const std::option
 void printReport(const StoreReader& store, const SourceRecord& source, double days) {
   const auto [from, to] = spanOf(source, days);
   printLine(source.name);
-  printLine("  " + isoTime(from) + " to " + isoTime(to) + ", " + std::to_string(source.samples) + " samples kept");
+  printLine("  " + isoTime(from) + " to " + isoTime(to) + ", " + std::to_string(samplesIn(store, source, {from, to})) +
+            " samples kept");
   const auto sessions = store.sessions(source.id);
   if (!sessions.empty())
     printLine("  model " + sessions.back().model + ", schedule " + mpm::toString(sessions.back().schedule) + ", " +
@@ -108,7 +116,7 @@ Json reportJson(const StoreReader& store, const SourceRecord& source, double day
   Json json = {{"source", source.name},
                {"from", isoTime(from, true)},
                {"to", isoTime(to, true)},
-               {"samples", source.samples},
+               {"samples", samplesIn(store, source, {from, to})},
                {"model", sessions.empty() ? Json(nullptr) : Json(sessions.back().model)},
                {"schedule", sessions.empty() ? Json(nullptr) : Json(sessions.back().schedule)},
                {"day", summaryJson(statistics.day, statistics.day_change)},
@@ -125,7 +133,21 @@ Json reportJson(const StoreReader& store, const SourceRecord& source, double day
   return json;
 }
 
+// The files of the database stand beside what a link to it leads to.
+void requireApart(const ReportArguments& arguments) {
+  std::error_code ignored;
+  const std::string database = std::filesystem::weakly_canonical(arguments.database, ignored).string();
+  for (const auto& [option, output] : {std::pair{"--export", arguments.export_path}, {"--chart", arguments.chart_path}})
+    for (const char* ending : {"", "-wal", "-shm", "-journal"})
+      if (!output.empty() && sameFile(output, database + ending))
+        throw UsageError(std::string(option) + " would replace the database: name another file");
+  if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
+      sameFile(arguments.export_path, arguments.chart_path))
+    throw UsageError("--export and --chart are the same file");
+}
+
 int report(const ReportArguments& arguments) {
+  requireApart(arguments);
   const StoreReader store(arguments.database);
   const auto sources = chosenSources(store, arguments.source);
   if ((!arguments.export_path.empty() || !arguments.chart_path.empty()) && sources.size() > 1)

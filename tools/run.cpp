@@ -20,6 +20,7 @@
 #include "mpm/source.hpp"
 #include "night.h"
 #include "output.h"
+#include "paths.h"
 #include "scene/street.h"
 #include "terminal.h"
 #include "token_history.h"
@@ -43,6 +44,8 @@ constexpr const char* kDay = "demo:street?seed=7&start=2026-09-20T00:00&step=600
 constexpr const char* kDayFolder = "mpm_day";
 constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
+
+constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png", *kMerge = "_merge.png";
 
 // Share of the pixels of each class that occurs, in the order of the classes.
 std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
@@ -76,12 +79,11 @@ Json frameJson(int number, const Frame& frame, const Segmentation& result, const
 std::string timeOfDay(const Frame& frame) { return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5); }
 
 // What to look at and what to do next, in words that can be pasted.
-void printHints(const RunArguments& arguments) {
+void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
   const std::string program = program_invocation_name;
   const std::string model = arguments.model.empty() ? "" : " --model " + arguments.model;
-  const fs::path folder(arguments.folder);
-  printNote("\nlook at   " + (folder / "day.png").string() + ", then " + (folder / "tokens.png").string());
+  printNote("\nlook at   " + pictures);
   const auto named = [](const char* variable) {
     const char* value = std::getenv(variable);
     return value && *value;
@@ -112,14 +114,14 @@ class PictureFolder {
     for (int n = 2; !names_.insert(name).second; ++n) name = frame.name + "_" + std::to_string(n);
     const std::string stem = (std::filesystem::path(folder_) / name).string();
     if (!result.labels.empty()) {
-      writePicture(stem + "_labels.png", result.labels);
-      writePicture(stem + "_overlay.png", overlayPicture(frame.image, result.labels, colors_));
+      writePicture(stem + kLabels, result.labels);
+      writePicture(stem + kOverlay, overlayPicture(frame.image, result.labels, colors_));
       pictures_ += 2;
     }
     std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
     std::iota(every_token.begin(), every_token.end(), 0);
     const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
-    writePicture(stem + "_merge.png", mergePicture(frame.image, map, result.grid));
+    writePicture(stem + kMerge, mergePicture(frame.image, map, result.grid));
     ++pictures_;
   }
 
@@ -167,11 +169,19 @@ int forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_
   return frames;
 }
 
+void requireWritableChart(const RunArguments& arguments, const std::string& model) {
+  if (arguments.chart.empty()) return;
+  if (sameFile(arguments.chart, model)) throw UsageError("--chart is the model: name another file");
+  requireWritable(arguments.chart);
+}
+
 int run(const RunArguments& arguments) {
+  if (!arguments.folder.empty()) requireApart(arguments.sources, arguments.folder, {kLabels, kOverlay, kMerge});
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   const std::vector<std::string> names = classNames(segmenter.model());
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model());
+  requireWritableChart(arguments, chosenModel(arguments.model));
   std::optional<TokenHistory> history;
   if (!arguments.chart.empty()) history.emplace(segmenter.model());
 
@@ -185,11 +195,13 @@ int run(const RunArguments& arguments) {
                                     else
                                       printLine(frameText(frame, result, names));
                                   });
-  if (history) writePicture(arguments.chart, history->chart());
-  if (!arguments.json)
-    printNote(
-        std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +
-        (pictures ? pictures->summary() : "nothing written: --out DIR keeps label maps, overlays and merge maps"));
+  std::string written = pictures ? pictures->summary() : "";
+  if (history && !interrupted()) {  // half a day's chart is no chart
+    writePicture(arguments.chart, history->chart());
+    written += (written.empty() ? "" : ", ") + arguments.chart;
+  }
+  if (written.empty()) written = "nothing written: --out DIR keeps label maps, overlays and merge maps";
+  if (!arguments.json) printNote(std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") + written);
   return interrupted() ? kInterrupted : kOk;
 }
 
@@ -199,6 +211,8 @@ int runDay(RunArguments arguments) {
   if (arguments.folder.empty()) arguments.folder = kDayFolder;
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   PictureFolder pictures(arguments.folder, segmenter.model());
+  if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
+  requireWritableChart(arguments, chosenModel(arguments.model));
   TokenHistory history(segmenter.model());
   ContactSheet sheet(segmenter.model());
   const std::vector<std::string> names = classNames(segmenter.model());
@@ -217,10 +231,14 @@ int runDay(RunArguments arguments) {
   if (interrupted()) return kInterrupted;
   if (!arguments.json)
     for (const std::string& line : history.hours()) printLine(line);
-  const std::filesystem::path folder(arguments.folder);
-  writePicture((folder / "tokens.png").string(), history.chart());
-  if (!sheet.empty()) writePicture((folder / "day.png").string(), sheet.picture());
-  if (!arguments.json) printHints(arguments);
+  writePicture(arguments.chart, history.chart());
+  std::string made = arguments.chart;
+  if (!sheet.empty()) {
+    const std::string day = (std::filesystem::path(arguments.folder) / "day.png").string();
+    writePicture(day, sheet.picture());
+    made = day + ", then " + made;
+  }
+  if (!arguments.json) printHints(arguments, made);
   return kOk;
 }
 
@@ -241,7 +259,8 @@ Verb addRun(CLI::App& mpm) {
                    "(each cluster in its mean colour) there.\nDefault: nowhere; mpm_day without SOURCE")
       ->type_name("DIR");
   verb->add_option("--chart", arguments->chart,
-                   "Draw the tokens over time (built-in scene only: others do not know\ntheir time)")
+                   "Draw the tokens over time (built-in scene only: others do not know\ntheir time). Default: nowhere; "
+                   "mpm_day/tokens.png without SOURCE")
       ->option_text("FILE.png");
   addNight(*verb, arguments->night);
   verb->add_option("--max-frames", arguments->max_frames, "Stop after so many frames")

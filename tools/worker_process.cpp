@@ -22,6 +22,13 @@ namespace {
 
 nlohmann::json failed(const std::string& why) { return {{"ok", false}, {"why", why}}; }
 
+// Where one of our own is closed, its number is given away; dup2 onto itself would leave it to be closed by exec.
+void moveOffStandardFiles(int& file) {
+  if (file < 0 || file > STDERR_FILENO) return;
+  const int moved = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  ::close(std::exchange(file, moved));
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
@@ -29,6 +36,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   if (::pipe2(question, O_CLOEXEC) != 0 || ::pipe2(answer, O_CLOEXEC) != 0)
     throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
   complaints_ = ::memfd_create("stderr of a worker", MFD_CLOEXEC);
+  for (int* file : {&question[0], &question[1], &answer[0], &answer[1], &complaints_}) moveOffStandardFiles(*file);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

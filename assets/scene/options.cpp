@@ -97,6 +97,8 @@ void StreetOptions::validate() const {
   require(noise >= 0 && noise <= 10, "noise", "in 0..10");
   require(jpeg >= 0 && jpeg <= 100, "jpeg", "a quality in 1..100, or 0 for none");
   require(frames >= 0, "frames", "0 (endless) or more");
+  // Of an endless film the second frame at least.
+  require(timeOf(frames > 0 ? frames - 1 : 1) <= kLastTime, "the time of the last frame", "before the year 2100");
 }
 
 std::vector<StreetOptions> parseStreets(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
+#include "mpm/source.hpp"
 #include "samples.h"
 
 namespace mpm::train {
@@ -106,8 +107,7 @@ class FolderSource : public SampleSource {
   }
 
   Sample read(const Pair& pair) const {
-    Sample sample{cv::imread(pair.image, cv::IMREAD_COLOR), cv::imread(pair.labels, cv::IMREAD_UNCHANGED), false};
-    if (sample.image.empty()) throw Error("cannot read the image '" + pair.image + "'");
+    Sample sample{openSource(pair.image)->next()->image, cv::imread(pair.labels, cv::IMREAD_UNCHANGED), false};
     if (sample.labels.empty()) throw Error("cannot read the label map '" + pair.labels + "'");
     if (sample.labels.type() != CV_8U)
       throw Error("the label map '" + pair.labels + "' is not an 8-bit grey image of class indices");

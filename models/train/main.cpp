@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <opencv2/core.hpp>
+#include <string>
 #include <type_traits>
 
 #include "errors.h"
@@ -44,6 +46,8 @@ constexpr const char* kNotes =
     "classes.json: [{\"name\": \"road\", \"color\": \"#804080\"}, ...], or the .json beside any model.\n"
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
     "2 wrong usage, 130 stopped with the run saved.";
+
+constexpr int kMostThreads = 1024;
 
 // An option of the command line for each field of a recipe.
 std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
@@ -131,8 +135,12 @@ int main(int argc, char** argv) {
       if (run.resume && option->count() > 0)
         throw cli::UsageError(option->get_name() + " is part of the recipe, which --resume takes from the checkpoint");
     if (!run.resume) recipe.validate();
-    if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1 || run.threads < 0 || run.workers < 0)
-      throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1, --threads and --workers 0");
+    if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1)
+      throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1");
+    if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMostThreads)
+      throw cli::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMostThreads));
+    if (run.name.empty() || run.name.find('/') != std::string::npos)
+      throw cli::UsageError("--name is '" + run.name + "'; it must be a file name, without folder and extension");
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const std::exception& error) {

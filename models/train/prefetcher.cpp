@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 
 namespace mpm::train {
 
@@ -13,7 +14,11 @@ Prefetcher::Prefetcher(const SampleSource& source, Size2 size, int batch, int in
     : source_(source), size_(size), batch_(batch), interleave_(interleave), next_sample_(first_sample) {
   const auto group = static_cast<std::uint64_t>(interleave_ * source_.chunkSize());
   next_chunk_ = first_needed_ = first_sample / group * static_cast<std::uint64_t>(interleave_);
-  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // no more threads to be had: fewer do it, too
+    if (threads_.empty()) throw;
+  }
 }
 
 Prefetcher::~Prefetcher() {

@@ -42,6 +42,7 @@ Size2 parseSize(const std::string& text) {
 std::string toString(Size2 size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
 
 void Recipe::validate() const {
+  require(dim >= 0 && blocks >= 0, "--dim and --blocks must not be negative");
   require(steps >= 1, "--steps must be at least 1");
   require(batch >= 1, "--batch must be at least 1");
   require(lr > 0, "--lr must be positive");

@@ -112,6 +112,20 @@ TEST_F(BadInput, UnreadableImage) {
   EXPECT_EQ(among.jsonLines().size(), 1u) << "the image before it was done";
 }
 
+TEST_F(BadInput, ImageThatIsCutOff) {
+  writeImage(folder_ / "cut.jpg", 200, 300);
+  std::filesystem::resize_file(folder_ / "cut.jpg", std::filesystem::file_size(folder_ / "cut.jpg") / 2);
+  expectFailure(mpmCommand({"run", folder_ / "cut.jpg", "--model", kSegmenter, "--schedule", "1", "--json"}), 1,
+                {"cannot read image '" + (folder_ / "cut.jpg"), "cut off"});
+}
+
+TEST_F(BadInput, ChartThatCannotBeWrittenIsFoundBeforeTheWork) {
+  const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&frames=3", "--model", kSegmenter,
+                                           "--schedule", "1", "--json", "--chart", folder_ / "none/chart.png"});
+  expectFailure(result, 1, {"cannot write '" + (folder_ / "none/chart.png"), "No such file"});
+  EXPECT_EQ(result.out, "");
+}
+
 TEST_F(BadInput, DiskThatIsFull) {
   expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--schedule", "1", "--out", folder_ / "out"},
                            {.file_size_limit = 100}),

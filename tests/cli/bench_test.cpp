@@ -84,5 +84,11 @@ TEST(Bench, PrintsATable) {
   EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
 }
 
+TEST(Bench, NeedsNoStandardInput) {
+  const CommandResult result = mpmCommand(benchArguments({"--schedule", "none", "--json"}), {.stdin_is_closed = true});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_GT(result.json()["variants"][0]["ms"]["median"], 0);
+}
+
 }  // namespace
 }  // namespace mpm::test

@@ -36,7 +36,8 @@ Channel makeTerminal() {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const CommandOptions& options, int out, int err) {
-  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  if (options.stdin_is_closed) ::close(STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   ::setenv("TERM", "xterm", 1);  // whatever the terminal is that the tests run on

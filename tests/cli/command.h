@@ -17,6 +17,7 @@ struct CommandOptions {
   bool close_stdout_after_first_line = false;        ///< as `| head -1` does
   bool stdout_is_full = false;                       ///< stdout is /dev/full
   bool stderr_is_terminal = false;
+  bool stdin_is_closed = false;
   int timeout_s = 120;
 };
 

@@ -67,5 +67,32 @@ TEST(Convert, AConvertedModelKeepsItsSchedule) {
   EXPECT_EQ(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
 }
 
+TEST(Convert, NeverWritesOverTheFilesOfItsInput) {
+  const TemporaryFolder folder;
+  const std::string stem = kData + "/segmenter_linear_external_data_ts17";
+  std::filesystem::copy_file(stem + ".onnx", folder / "m.onnx");
+  const std::string weights = std::filesystem::path(stem + ".weights").filename();
+  std::filesystem::copy_file(stem + ".weights", folder / weights);
+  const auto convert = [&](const std::string& output) {
+    return mpmCommand({"convert", folder / "m.onnx", "-o", folder / output, "--schedule", "1"});
+  };
+  expectFailure(convert("m.json"), 2, {"part of the input"});
+  std::ofstream(folder / "m.json") << R"({"name": "tiny"})";
+  std::filesystem::create_symlink("m.json", folder / "link");
+  for (const std::string& output : {std::string("m.json"), weights, std::string("link")})
+    expectFailure(convert(output), 2, {"part of the input"});
+  EXPECT_EQ(convert("out.onnx").exit_code, 0);
+}
+
+TEST(Convert, LeavesDevicesAsTheyAre) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/null", folder / "link");
+  EXPECT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "link", "--schedule", "1"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  const CommandResult piped = mpmCommand({"convert", kSegmenter, "-o", "/dev/stdout", "--schedule", "1"});
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("ai.mpm"));
+}
+
 }  // namespace
 }  // namespace mpm::test

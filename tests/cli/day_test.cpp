@@ -78,6 +78,26 @@ TEST_F(Day, TheChartShadesTheNight) {
   EXPECT_TRUE(isWhite(0.9));
 }
 
+TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
+  const std::string chart = folder_ / "chart.png";
+  const CommandResult drawn = run({"demo:street?size=64x64&frames=2", "--chart", chart});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(drawn.err, "2 frames, " + chart + "\n");
+  std::filesystem::remove(chart);
+  const CommandResult day = run({"--max-frames", "2", "--out", folder_ / "day", "--chart", chart});
+  ASSERT_EQ(day.exit_code, 0) << day.err;
+  EXPECT_THAT(day.err, HasSubstr("look at   " + chart + "\n"));
+  EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "day"));
+}
+
+TEST_F(Day, AChartSpansCenturies) {
+  const std::string chart = folder_ / "chart.png";
+  ASSERT_EQ(
+      run({"demo:street?size=64x64&start=1900-01-01T00:00&step=3e9&fps=0.03&frames=3", "--chart", chart}).exit_code, 0);
+  EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
+}
+
 TEST_F(Day, AChartNeedsTimes) {
   writeImage(folder_ / "a.png", 40, 60);
   expectFailure(run({folder_ / "a.png", "--chart", folder_ / "chart.png"}), 2, {"a.png", "does not know its time"});

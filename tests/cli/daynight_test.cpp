@@ -97,5 +97,23 @@ TEST(DayNight, RefusesWhatMakesNoSense) {
                 {"'sead'", "seed"});
 }
 
+TEST(DayNight, NeverReplacesItsSources) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.png", "a_daynight.png"}) writeImage(folder / name, 32, 64);
+  const auto daynight = [&](const std::string& source) {
+    return mpmCommand({"daynight", source, "--model", kSegmenter, "--schedule", "1,2", "--out", folder.path()});
+  };
+  expectFailure(daynight(folder.path()), 2, {"--out is the source"});
+  expectFailure(daynight(folder / "*.png"), 2, {"a_daynight.png", "would replace"});
+  EXPECT_EQ(daynight(folder / "a_daynight.png").exit_code, 0);
+}
+
+TEST(DayNight, WhereNothingIsMergedNothingChanges) {
+  const CommandResult result = mpmCommand(
+      {"daynight", kScene, "--max-frames", "1", "--model", kSegmenter, "--schedule", "1,2", "--input-size", "8x8"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("by night (-)"));
+}
+
 }  // namespace
 }  // namespace mpm::test

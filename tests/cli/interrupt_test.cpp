@@ -47,5 +47,16 @@ TEST(Interrupt, ReadersThatLeaveEndItQuietly) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST(Interrupt, LeavesTheChartOfAnotherRun) {
+  const TemporaryFolder folder;
+  writeImage(folder / "chart.png", 10, 10);
+  const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&step=60&frames=100000", "--model", kSegmenter,
+                                           "--schedule", "1,2", "--chart", folder / "chart.png"},
+                                          {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_THAT(result.err, ::testing::HasSubstr("nothing written"));
+  EXPECT_EQ(cv::imread(folder / "chart.png").size(), cv::Size(10, 10));
+}
+
 }  // namespace
 }  // namespace mpm::test

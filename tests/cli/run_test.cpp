@@ -167,5 +167,25 @@ TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   EXPECT_EQ(shown.jsonLines().size(), 3u);
 }
 
+TEST(Run, NeverReplacesItsSources) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "s");
+  for (const char* name : {"s/street.png", "s/street_labels.png"}) writeImage(folder / name, 32, 64);
+  std::filesystem::create_directory_symlink("s", folder / "link");
+  const auto run = [&](const std::vector<std::string>& sources, const char* out) {
+    std::vector<std::string> arguments = runArguments(sources);
+    arguments.insert(arguments.end(), {"--out", folder / out});
+    return mpmCommand(arguments);
+  };
+  expectFailure(run({folder / "s"}, "s"), 2, {"--out is the source"});
+  expectFailure(run({folder / "s"}, "link"), 2, {"--out is the source"});
+  expectFailure(run({folder / "s/*.png"}, "s"), 2, {"street_labels.png", "would replace"});
+  expectFailure(run({folder / "s/street.png", folder / "link/street_labels.png"}, "s"), 2, {"would replace"});
+  EXPECT_EQ(filesIn(folder / "s").size(), 2u);
+  EXPECT_EQ(run({folder / "s"}, "s/out").exit_code, 0);
+  EXPECT_EQ(run({folder / "s/street_labels.png"}, "s").exit_code, 0) << "street_labels_labels.png is no source";
+  EXPECT_EQ(filesIn(folder / "s").size(), 6u);
+}
+
 }  // namespace
 }  // namespace mpm::test

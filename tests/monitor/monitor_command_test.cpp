@@ -192,5 +192,42 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
 
+TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
+  ASSERT_EQ(monitor(images(2), {"--every", "0"}).exit_code, 0);
+  fs::create_symlink("a.db", folder_ / "link.db");
+  fs::create_hard_link(database_, folder_ / "other.db");
+  const auto report = [&](const std::string& database, std::vector<std::string> more) {
+    more.insert(more.begin(), {"report", database});
+    return mpmCommand(more);
+  };
+  for (const char* output : {"a.db", "./a.db", "link.db", "other.db", "a.db-wal", "a.db-shm"})
+    for (const char* database : {"a.db", "link.db"})
+      for (const char* option : {"--export", "--chart"})
+        expectFailure(report(folder_ / database, {option, folder_ / output}), 2, {option, "the database"});
+  expectFailure(report(database_, {"--export", folder_ / "x", "--chart", folder_ / "./x"}), 2, {"the same file"});
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 2);
+}
+
+TEST_F(MonitorCommand, AReportCountsTheSamplesOfItsDays) {
+  const monitor::UnixMs now = monitor::unixNow();
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(monitor::test::session());
+    for (int i = 0; i < 3; ++i) writer.append(monitor::test::sampleAt(now - 10 * monitor::kDayMs + i * 1000));
+    for (int i = 0; i < 2; ++i) writer.append(monitor::test::sampleAt(now - monitor::kHourMs + i * 1000));
+  }
+  EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["samples"], 5);
+  EXPECT_EQ(mpmCommand({"report", database_, "--json", "--days", "1"}).json()["samples"], 2);
+  EXPECT_THAT(mpmCommand({"report", database_, "--days", "1"}).out, HasSubstr(", 2 samples kept"));
+}
+
+TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
+  const CommandResult result = mpmCommand({"monitor", "--every", "0", "--model", kSegmenter, "--schedule", "1,2",
+                                           "--db", database_, "--alarm-area", "class_0>99", images(1)});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
+}
+
 }  // namespace
 }  // namespace mpm::test

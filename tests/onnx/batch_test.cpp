@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
@@ -111,21 +112,95 @@ TEST_F(Batch, OfAHeadLeftAsItWas) {
   EXPECT_TRUE(takesABatch(path, {}));
 }
 
+using Change = std::function<std::string(GraphBuilder&, const std::string&)>;
+
+/// Ops of which OpenCV 4.6 makes a tensor of another rank, or fails, as soon as there are two images.
+TEST_F(Batch, OfStockOpsThatLoseTheirRank) {
+  const auto mean = [](GraphBuilder& g, const std::string& x, const std::vector<long>& axes) {
+    return g.node("ReduceMean", {x}, {{"axes", axes}, {"keepdims", 1L}});
+  };
+  const auto pick = [](GraphBuilder& g, const std::string& x, long axis, long index) {
+    return g.node("Gather", {x, g.intScalar(index)}, {{"axis", axis}});
+  };
+  const auto softmax = [](GraphBuilder& g, const std::string& x, long axis) {
+    return g.node("Softmax", {x}, {{"axis", axis}});
+  };
+  const auto perChannel = [](GraphBuilder& g) {
+    std::vector<double> values;
+    for (int c = 0; c < TinyVit::kDim; ++c) values.push_back(0.25 * c - 1);
+    return g.weights("per_channel", {1, TinyVit::kDim, 1, 1}, values);
+  };
+  const std::vector<Change> heads = {
+      [&](GraphBuilder& g, const std::string& map) {
+        const std::string kernel = g.weights("kernel", {2, 1, 3, 3}, std::vector<double>(18, 0.5));
+        return g.node("Conv", {mean(g, map, {1}), kernel}, {{"kernel_shape", std::vector<long>{3, 3}}});
+      },
+      [&](GraphBuilder& g, const std::string& map) { return softmax(g, mean(g, map, {1}), 3); },
+      [&](GraphBuilder& g, const std::string& map) { return softmax(g, mean(g, map, {3}), 1); },
+      [&](GraphBuilder& g, const std::string& map) {
+        return softmax(g, mean(g, map, {1, 2}), 3);
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return softmax(g, mean(g, map, {2, 3}), 1);
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Tanh", {mean(g, map, {1, 3})});
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Concat", {g.node("Tanh", {map}), mean(g, map, {1})}, {{"axis", 1L}});
+      },
+      [&](GraphBuilder& g, const std::string& map) { return g.slice(mean(g, g.node("Tanh", {map}), {1}), 2, 1, 3); },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Resize", {mean(g, map, {1}), "", "", g.ints({1, 1, 6, 10})},
+                      {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+      },
+      [&](GraphBuilder& g, const std::string&) { return softmax(g, pick(g, "features", 1, 3), 1); },
+      [&](GraphBuilder& g, const std::string&) { return softmax(g, pick(g, "features", 1, -1), 1); },
+      [&](GraphBuilder& g, const std::string& map) { return softmax(g, pick(g, map, 1, 3), 2); },
+      [&](GraphBuilder& g, const std::string& map) { return pick(g, pick(g, map, 2, -1), 2, -2); },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Gather", {map, g.ints({-2})}, {{"axis", 1L}});
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Add", {map, perChannel(g)});
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Sub", {map, perChannel(g)});
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Mul", {perChannel(g), map});
+      },
+      [&](GraphBuilder& g, const std::string& map) {
+        return g.node("Sub", {map, g.weights("one", {1, 1, 1, 1}, {0.75})});
+      }};
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    GraphBuilder g = TinyVit(Dialect{}).graph();
+    const std::string map = g.reshape(g.transpose(g.slice("features", 1, 1, 1L << 60), {0, 2, 1}),
+                                      {1, TinyVit::kDim, TinyVit::kGridH, TinyVit::kGridW});
+    g.model().mutable_graph()->mutable_output(0)->set_name(heads[i](g, map));
+    g.save(path);
+    EXPECT_TRUE(takesABatch(path, {})) << "head " << i;
+  }
+}
+
 TEST_F(Batch, HeadsThatMixImagesTakeOneAtATime) {
   const auto none = [](GraphBuilder&, const std::string& x) { return x; };
-  using Change = std::function<std::string(GraphBuilder&, const std::string&)>;
-  const std::vector<Change> changes = {[](GraphBuilder& g, const std::string& x) {
-                                         return g.transpose(x, {1, 0, 2});
-                                       },
-                                       [](GraphBuilder& g, const std::string& x) { return g.reshape(x, {-1}); },
-                                       [](GraphBuilder& g, const std::string& x) { return g.squeeze(x, 0); },
-                                       [](GraphBuilder& g, const std::string& x) {
-                                         return g.node("Softmax", {x}, {{"axis", 0L}});
-                                       },
-                                       [](GraphBuilder& g, const std::string& x) {
-                                         return g.node("Concat", {x, x}, {{"axis", 0L}});
-                                       },
-                                       [](GraphBuilder& g, const std::string& x) { return g.slice(x, 0, 0, 1); }};
+  const std::vector<Change> changes = {
+      [](GraphBuilder& g, const std::string& x) {
+        return g.transpose(x, {1, 0, 2});
+      },
+      [](GraphBuilder& g, const std::string& x) { return g.reshape(x, {-1}); },
+      [](GraphBuilder& g, const std::string& x) { return g.squeeze(x, 0); },
+      [](GraphBuilder& g, const std::string& x) {
+        return g.node("Softmax", {x}, {{"axis", 0L}});
+      },
+      [](GraphBuilder& g, const std::string& x) {
+        return g.node("Concat", {x, x}, {{"axis", 0L}});
+      },
+      [](GraphBuilder& g, const std::string& x) { return g.slice(x, 0, 0, 1); },
+      [](GraphBuilder& g, const std::string& x) {
+        return g.node("ReduceMean", {g.unsqueeze(x, 1)}, {{"axes", std::vector<long>{1, 2, 3}}, {"keepdims", 1L}});
+      }};
   const auto save = [&](const Change& change) {
     GraphBuilder g = TinyVit(Dialect{}).graph();
     g.model().mutable_graph()->mutable_output(0)->set_name(change(g, g.node("Tanh", {"features"})));

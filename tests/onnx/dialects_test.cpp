@@ -96,6 +96,8 @@ std::vector<Dialect> dialects() {
   add("layerScale", [](Dialect& d) { d.layer_scale = true; });
   add("qkNorm", [](Dialect& d) { d.qk_norm = true, d.scale = ScaleStyle::kQuery; });
   add("qkNormDecomposed", [](Dialect& d) { d.qk_norm = true, d.norm = NormStyle::kMul, d.qkv = QkvStyle::kSeparate; });
+  add("qkNormOneHead", [](Dialect& d) { d.qk_norm = true, d.heads = 1, d.scale = ScaleStyle::kQuery; });
+  add("qkNormOneHeadSeparate", [](Dialect& d) { d.qk_norm = true, d.heads = 1, d.qkv = QkvStyle::kSeparate; });
   add("gated", [](Dialect& d) { d.gated = true, d.activation = ActivationStyle::kSilu, d.mlp_norm = true; });
   add("gatedFused", [](Dialect& d) { d.gated = d.gated_fused = true, d.activation = ActivationStyle::kSilu; });
   add("preNorm", [](Dialect& d) { d.pre_norm = true, d.activation = ActivationStyle::kQuick; });
@@ -144,7 +146,7 @@ TEST_P(DialectTest, ConvertsToTheSameNumbers) {
   ModelInfo info;
   cv::dnn::Net net = readNet(path, optionsFor(GetParam(), {}), &info);
   EXPECT_EQ(info.blocks, GetParam().blocks);
-  EXPECT_EQ(info.heads, TinyVit::kHeads);
+  EXPECT_EQ(info.heads, GetParam().heads);
   EXPECT_EQ(info.dim, TinyVit::kDim);
   EXPECT_EQ(info.special_tokens, GetParam().special);
   EXPECT_EQ(info.patch, (Size2{TinyVit::kPatch, TinyVit::kPatch}));
@@ -179,8 +181,8 @@ auto networkOf(const Dialect& d) {
   const HeadStyle head = d.head == HeadStyle::kLinearConv   ? HeadStyle::kLinear
                          : d.head == HeadStyle::kClassSlice ? HeadStyle::kClassToken
                                                             : d.head;
-  return std::tuple(weights, activation(), bias, position, head, d.special, d.scale == ScaleStyle::kNone, d.layer_scale,
-                    d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises);
+  return std::tuple(weights, activation(), bias, position, head, d.special, d.heads, d.scale == ScaleStyle::kNone,
+                    d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises);
 }
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.

@@ -159,6 +159,45 @@ TEST_F(OtherHead, LayersOnRestoredTokens) {
   EXPECT_EQ(run(g, y, image, {1}).size(), expected.size());
 }
 
+TEST_F(OtherHead, MeanOverChannels) {
+  const auto image = TinyVit::image(14);
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string y = g.node("ReduceMean", {mapOf(g)}, {{"axes", std::vector<long>{1}}, {"keepdims", 1L}}, 1, "y");
+  const std::vector<double> in = map(image);
+  std::vector<double> expected(kTokens, 0.0);
+  for (std::size_t i = 0; i < in.size(); ++i) expected[i % kTokens] += in[i] / kDim;
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
+TEST_F(OtherHead, OneTokenOneChannelOneRow) {
+  const auto image = TinyVit::image(15);
+  const std::vector<double> features = TinyVit(dialect).evaluate(image)[0], in = map(image);
+  const auto pick = [](GraphBuilder& g, const std::string& x, long axis, long index) {
+    return g.node("Gather", {x, g.intScalar(index)}, {{"axis", axis}}, 1, "y");
+  };
+  GraphBuilder token = TinyVit(dialect).graph(), channel = TinyVit(dialect).graph(), row = TinyVit(dialect).graph();
+  EXPECT_LT(difference(run(token, pick(token, "features", 1, -1), image), {features.end() - kDim, features.end()}),
+            1e-4);
+  EXPECT_LT(difference(run(channel, pick(channel, mapOf(channel), 1, 3), image),
+                       {in.begin() + 3 * kTokens, in.begin() + 4 * kTokens}),
+            1e-4);
+  std::vector<double> last;
+  for (int c = 0; c < kDim; ++c)
+    last.insert(last.end(), in.begin() + (c + 1) * kTokens - kW, in.begin() + (c + 1) * kTokens);
+  EXPECT_LT(difference(run(row, pick(row, mapOf(row), 2, -1), image), last), 1e-4);
+}
+
+/// As exporters without an optimiser write a number that meets a tensor.
+TEST_F(OtherHead, CastLikeAFloat) {
+  const auto image = TinyVit::image(16);
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string two = g.node("CastLike", {g.intScalar(2), g.node("Tanh", {"features"})});
+  const std::string y = g.node("Mul", {g.node("CastLike", {"features", two}), two}, {}, 1, "y");
+  std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
+  for (double& value : expected) value *= 2;
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
 TEST_F(OtherHead, OneTensorUnderTwoNames) {
   GraphBuilder g = TinyVit(dialect).graph();
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));

@@ -87,6 +87,52 @@ TEST_F(Refusal, MaskOnTheLogits) {
       "inserted' (Add)", "mask, relative position bias");
 }
 
+/// A bias that a small network makes of constants: the sum is to blame, not the network.
+TEST_F(Refusal, BiasOfAnMlpOnTheLogits) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        const std::string scores = node(graph, "Softmax").input(0);
+        onnx::NodeProto& add = insertBehind(graph, scores, "Add");
+        onnx::NodeProto& layer = *graph.add_node();
+        layer.set_op_type("MatMul");
+        layer.set_name("layer");
+        layer.add_input(constant(graph, {16, 3}, 0.5f));
+        layer.add_input(constant(graph, {3, 16}, 0.25f));
+        layer.add_output("bias");
+        add.add_input("bias");
+        for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+      },
+      "inserted' (Add)", "mask, relative position bias");
+}
+
+/// A branch reads tensors that are none of its inputs.
+TEST_F(Refusal, BranchOfConstants) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string branch = g.node("If", {g.number(1)}, {}, 1, "branch");
+  g.model().mutable_graph()->mutable_output(0)->set_name(branch);
+  expect(g, "branch' (If)", "found the op If");
+}
+
+TEST_F(Refusal, AttentionPooling) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const long dim = TinyVit::kDim;
+  const std::string query = g.node("MatMul", {g.weights("latent", {1, 1, dim}, std::vector<double>(dim, 0.5)),
+                                              g.weights("q", {dim, dim}, std::vector<double>(dim * dim, 0.1))});
+  const std::string scores = g.node("MatMul", {query, g.transpose("features", {0, 2, 1})}, {}, 1, "pooling");
+  const std::string pooled = g.node("MatMul", {g.node("Softmax", {scores}, {{"axis", -1L}}), "features"});
+  g.model().mutable_graph()->mutable_output(0)->set_name(pooled);
+  expect(g, "pooling' (MatMul)", "queries that do not depend on the image (attention pooling)");
+}
+
+/// YOLOS: detection tokens behind the patches, and a box head that ends with a Sigmoid.
+TEST_F(Refusal, SpecialTokensBehindThePatches) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Sigmoid", {"features"}));
+  onnx::NodeProto& joined = node(*g.model().mutable_graph(), "Concat");
+  joined.mutable_input()->SwapElements(0, 1);
+  expect(g, "", "found special tokens behind the patches, or patches out of order");
+}
+
 TEST_F(Refusal, RotaryEmbedding) {
   dialect.qkv = QkvStyle::kSeparate;
   expect(
@@ -315,6 +361,28 @@ TEST_F(Refusal, GraphsWithoutWhatAGraphHas) {
       "an output 'merge_map', a name that the converted net needs itself");
 }
 
+TEST_F(Refusal, ClassScoresOfAnotherSize) {
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask}) {
+    dialect.head = head;
+    expect(
+        [](onnx::GraphProto& graph) {
+          const std::string sizes = node(graph, "Resize").input(3);
+          for (auto& tensor : *graph.mutable_initializer()) {
+            if (tensor.name() == sizes) tensor.set_int64_data(2, 7);
+          }
+        },
+        "Resize",
+        "found class scores resized to 7x20, expected the size of the input, 12x20, or of the patch grid, 3x5");
+  }
+}
+
+TEST_F(Refusal, OutputListedTwice) {
+  GraphBuilder builder = TinyVit(dialect).graph();
+  builder.output("features");
+  builder.save(path);
+  EXPECT_MPM_ERROR(convertModel(path, options), "graph output 'features' is listed twice, expected every name once");
+}
+
 TEST_F(Refusal, DecoderOfSomethingElseThanTokens) {
   dialect.head = HeadStyle::kMask;
   GraphBuilder builder = TinyVit(dialect).graph();
@@ -375,7 +443,7 @@ const Case kEncoders[] = {
        onnx::NodeProto& attention = node(graph, "Attention");
        for (int i = 0; i < 3; ++i)  // {1, tokens, heads * head_dim}, from before the heads are taken apart
          attention.set_input(i, maker(graph, maker(graph, attention.input(i)).input(0)).input(0));
-       addInteger(attention, "q_num_heads", TinyVit::kHeads);
+       addInteger(attention, "q_num_heads", Dialect{}.heads);
        addInteger(attention, "kv_num_heads", 1);
        onnx::NodeProto& behind = reader(graph, attention.output(0));  // heads stay behind tokens
        behind.set_op_type("Identity");
@@ -473,7 +541,11 @@ void resize(GraphBuilder& g, const std::string& mode, const std::string& coordin
       {{"mode", mode}, {"coordinate_transformation_mode", coordinates}});
 }
 
-const std::vector<long> kThree = {3, 3}, kOnes = {1, 1, 1, 1};
+std::string transposedKernel(GraphBuilder& g) {
+  return g.weights("w", {TinyVit::kDim, 2, 3, 3}, std::vector<double>(TinyVit::kDim * 2 * 9, 0.1));
+}
+
+const std::vector<long> kTwos = {2, 2}, kThree = {3, 3}, kOnes = {1, 1, 1, 1};
 
 const HeadCase kHeads[] = {
     {"OtherDomain",
@@ -510,6 +582,18 @@ const HeadCase kHeads[] = {
            {g.node("Tanh", {"features"}), g.weights("w", {TinyVit::kDim}, std::vector<double>(TinyVit::kDim, 0.5))});
      },
      "a constant that must be broadcast"},
+    {"TensorRepeatedByAConstant",
+     [](GraphBuilder& g) {
+       const std::string mean = g.node("ReduceMean", {mapOf(g)}, {{"axes", std::vector<long>{1}}, {"keepdims", 1L}});
+       odd(g, "Mul", {mean, g.weights("w", {1, TinyVit::kDim, 1, 1}, std::vector<double>(TinyVit::kDim, 0.5))});
+     },
+     "a tensor that must be broadcast"},
+    {"ConstantsAlone",
+     [](GraphBuilder& g) {
+       odd(g, "Elu", {g.weights("w", {1, 2}, {0.5, -0.5})});
+       g.output("features");
+     },
+     "constants alone"},
     {"SplitOfTwoSizes",
      [](GraphBuilder& g) {
        odd(g, "Split", {"features", g.ints({10, 14})}, {{"axis", 2L}}, 2);
@@ -525,6 +609,27 @@ const HeadCase kHeads[] = {
        odd(g, "AveragePool", {mapOf(g)}, {{"kernel_shape", kThree}, {"auto_pad", std::string("SAME_UPPER")}});
      },
      "an average over a padded map"},
+    {"DilatedPool",
+     [](GraphBuilder& g) {
+       odd(g, "MaxPool", {mapOf(g)}, {{"kernel_shape", kTwos}, {"dilations", kTwos}});
+     },
+     "dilations, which OpenCV leaves out here"},
+    {"DilatedTransposedConvolution",
+     [](GraphBuilder& g) {
+       odd(g, "ConvTranspose", {mapOf(g), transposedKernel(g)}, {{"kernel_shape", kThree}, {"dilations", kTwos}});
+     },
+     "dilations, which OpenCV leaves out here"},
+    {"TransposedConvolutionPaddedUnevenly",
+     [](GraphBuilder& g) {
+       odd(g, "ConvTranspose", {mapOf(g), transposedKernel(g)},
+           {{"kernel_shape", kThree}, {"pads", std::vector<long>{0, 1, 1, 1}}});
+     },
+     "padding that differs by side"},
+    {"CastLikeIntegers",
+     [](GraphBuilder& g) {
+       odd(g, "CastLike", {"features", g.ints({1})});
+     },
+     "a tensor of unknown shape"},
     {"SliceWithSteps",
      [](GraphBuilder& g) {
        odd(g, "Slice", {"features", g.ints({0}), g.ints({24}), g.ints({2}), g.ints({2})});

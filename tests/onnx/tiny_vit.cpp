@@ -109,8 +109,8 @@ void TinyVit::drawBlock(const std::string& name, unsigned& state) {
     if (qkv && zero) weights_[name + part + ".b"].assign(kDim, 0.0);
   }
   for (const char* norm : {".q_norm", ".k_norm"}) {
-    draw(name + norm + ".w", kHeadDim, 0.4, 1, state);
-    draw(name + norm + ".b", kHeadDim, 0.4, 0, state);
+    draw(name + norm + ".w", headDim(), 0.4, 1, state);
+    draw(name + norm + ".b", headDim(), 0.4, 0, state);
   }
   draw(name + ".fc1.w", kHidden * kDim, 0.3, 0, state);
   draw(name + ".fc1.b", kHidden, 0.3, 0, state);
@@ -188,30 +188,30 @@ Values TinyVit::attention(const Values& x, const std::string& name) const {
   Values q = linear(x, name + ".q", kDim, kDim), k = linear(x, name + ".k", kDim, kDim),
          v = linear(x, name + ".v", kDim, kDim);
   if (dialect_.qk_norm) {
-    q = norm(q, name + ".q_norm", kHeadDim, 1e-6);  // heads lie side by side, so rows of head_dim are heads
-    k = norm(k, name + ".k_norm", kHeadDim, 1e-6);
-    // norm() walks rows of kHeadDim, and its weights are those of one head
+    q = norm(q, name + ".q_norm", headDim(), 1e-6);  // heads lie side by side, so rows of head_dim are heads
+    k = norm(k, name + ".k_norm", headDim(), 1e-6);
+    // norm() walks rows of headDim(), and its weights are those of one head
   }
-  const double scale = dialect_.scale == ScaleStyle::kNone ? 1 : 1 / std::sqrt(static_cast<double>(kHeadDim));
+  const double scale = dialect_.scale == ScaleStyle::kNone ? 1 : 1 / std::sqrt(static_cast<double>(headDim()));
   const int tokens = static_cast<int>(x.size()) / kDim;
   Values out(x.size(), 0.0);
-  for (int h = 0; h < kHeads; ++h) {
+  for (int h = 0; h < heads(); ++h) {
     for (int i = 0; i < tokens; ++i) {
       Values weights;
       double total = 0;
       for (int j = 0; j < tokens; ++j) {
         double logit = 0;
-        for (int e = 0; e < kHeadDim; ++e) {
-          logit += q[static_cast<std::size_t>(i * kDim + h * kHeadDim + e)] *
-                   k[static_cast<std::size_t>(j * kDim + h * kHeadDim + e)];
+        for (int e = 0; e < headDim(); ++e) {
+          logit += q[static_cast<std::size_t>(i * kDim + h * headDim() + e)] *
+                   k[static_cast<std::size_t>(j * kDim + h * headDim() + e)];
         }
         weights.push_back(std::exp(scale * logit));
         total += weights.back();
       }
       for (int j = 0; j < tokens; ++j) {
-        for (int e = 0; e < kHeadDim; ++e) {
-          out[static_cast<std::size_t>(i * kDim + h * kHeadDim + e)] +=
-              weights[static_cast<std::size_t>(j)] / total * v[static_cast<std::size_t>(j * kDim + h * kHeadDim + e)];
+        for (int e = 0; e < headDim(); ++e) {
+          out[static_cast<std::size_t>(i * kDim + h * headDim() + e)] +=
+              weights[static_cast<std::size_t>(j)] / total * v[static_cast<std::size_t>(j * kDim + h * headDim() + e)];
         }
       }
     }

@@ -55,7 +55,7 @@ struct Dialect {
   PositionStyle position = PositionStyle::kAfterConcat;
   HeadStyle head = HeadStyle::kFeatures;
   L2Style l2 = L2Style::kSumSqrt;
-  int special = 1, blocks = 3;
+  int special = 1, blocks = 3, heads = 2;
   bool layer_scale = false, qk_norm = false, gated = false, gated_fused = false, mlp_norm = false, pre_norm = false;
   bool symbolic = false;        ///< batch and size of the input are not given
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself
@@ -67,12 +67,14 @@ struct Dialect {
 /// A tiny random ViT: written as ONNX in a dialect, and evaluated by double-precision loops.
 class TinyVit {
  public:
-  static constexpr int kDim = 24, kHeads = 2, kHeadDim = 12, kHidden = 20, kPatch = 4, kGridH = 3, kGridW = 5;
+  static constexpr int kDim = 24, kHidden = 20, kPatch = 4, kGridH = 3, kGridW = 5;
   static constexpr int kHeight = kPatch * kGridH, kWidth = kPatch * kGridW, kTokens = kGridH * kGridW, kClasses = 9;
 
   explicit TinyVit(Dialect dialect, unsigned seed = 7);
 
   const Dialect& dialect() const { return dialect_; }
+  int heads() const { return dialect_.heads; }
+  int headDim() const { return kDim / dialect_.heads; }
   /// The graph, not yet saved, for tests that damage it.
   GraphBuilder graph();
   void save(const std::string& path) { graph().save(path); }

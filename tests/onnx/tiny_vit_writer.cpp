@@ -29,8 +29,7 @@ class TinyVitWriter {
  private:
   using Ints = std::vector<long>;
 
-  static constexpr long kDim = TinyVit::kDim, kHeads = TinyVit::kHeads, kHeadDim = TinyVit::kHeadDim,
-                        kHidden = TinyVit::kHidden;
+  static constexpr long kDim = TinyVit::kDim, kHidden = TinyVit::kHidden;
   long tokens() const { return dialect_.special + TinyVit::kTokens; }
 
   std::string stored(const std::string& name, const Ints& shape) { return g_.weights(name, shape, vit_.weight(name)); }
@@ -190,7 +189,7 @@ class TinyVitWriter {
     const std::vector<std::string> all{name + ".q", name + ".k", name + ".v"};
     const bool bias = dialect_.qkv_bias == BiasStyle::kPresent || dialect_.qkv_bias == BiasStyle::kZero;
     const auto byHead = [&](const std::string& part) {
-      return g_.transpose(g_.reshape(part, {1, rows, kHeads, kHeadDim}), {0, 2, 1, 3});
+      return g_.transpose(g_.reshape(part, {1, rows, heads_, head_dim_}), {0, 2, 1, 3});
     };
     const std::string axis = "axis";
     switch (dialect_.qkv) {
@@ -203,7 +202,7 @@ class TinyVitWriter {
       case QkvStyle::kAttentionOp: {
         const auto one = [&](const std::string& part) {
           const std::string y = linear(x, {part}, rows, kDim, bias);
-          return dialect_.qkv == QkvStyle::kEinsum ? g_.reshape(y, {1, rows, kHeads, kHeadDim}) : byHead(y);
+          return dialect_.qkv == QkvStyle::kEinsum ? g_.reshape(y, {1, rows, heads_, head_dim_}) : byHead(y);
         };
         return {one(all[0]), one(all[1]), one(all[2])};
       }
@@ -211,7 +210,7 @@ class TinyVitWriter {
         // torch.nn.MultiheadAttention: tokens first, heads in the batch.
         const auto one = [&](const std::string& part) {
           const std::string y = g_.reshape(linear(x, {part}, rows, kDim, bias), {rows, 1, kDim});
-          return g_.transpose(g_.reshape(y, {rows, kHeads, kHeadDim}), {1, 0, 2});
+          return g_.transpose(g_.reshape(y, {rows, heads_, head_dim_}), {1, 0, 2});
         };
         return {one(all[0]), one(all[1]), one(all[2])};
       }
@@ -221,8 +220,8 @@ class TinyVitWriter {
         const std::string front = g_.squeeze(g_.transpose(g_.unsqueeze(y, 0), {3, 1, 2, 0, 4}), -2);
         const auto one = [&](long i) {
           const std::string part = g_.node("Gather", {front, g_.intScalar(i)}, {{"axis", 0L}});
-          return g_.reshape(g_.transpose(g_.reshape(part, {rows, kHeads, kHeadDim}), {1, 0, 2}),
-                            {1, kHeads, rows, kHeadDim});
+          return g_.reshape(g_.transpose(g_.reshape(part, {rows, heads_, head_dim_}), {1, 0, 2}),
+                            {1, heads_, rows, head_dim_});
         };
         return {one(0), one(1), one(2)};
       }
@@ -232,7 +231,7 @@ class TinyVitWriter {
         break;
     }
     const std::string y = g_.transpose(
-        g_.reshape(linear(x, all, rows, kDim, bias), {windows, rows, 3, kHeads, kHeadDim}), {2, 0, 3, 1, 4});
+        g_.reshape(linear(x, all, rows, kDim, bias), {windows, rows, 3, heads_, head_dim_}), {2, 0, 3, 1, 4});
     if (dialect_.qkv == QkvStyle::kGather) {
       const auto one = [&](long i) { return g_.node("Gather", {y, g_.intScalar(i)}, {{"axis", 0L}}); };
       return {one(0), one(1), one(2)};
@@ -250,16 +249,16 @@ class TinyVitWriter {
     Heads heads = project(x, name, rows, windows);
     const bool einsum = dialect_.qkv == QkvStyle::kEinsum, batched = dialect_.qkv == QkvStyle::kBatchedHeads;
     if (dialect_.qkv_bias == BiasStyle::kAddedLater) {
-      heads.q =
-          g_.node("Add", {heads.q, g_.weights(name + ".q_bias", {1, kHeads, 1, kHeadDim}, vit_.weight(name + ".q.b"))});
-      heads.v =
-          g_.node("Add", {heads.v, g_.weights(name + ".v_bias", {1, kHeads, 1, kHeadDim}, vit_.weight(name + ".v.b"))});
+      heads.q = g_.node("Add",
+                        {heads.q, g_.weights(name + ".q_bias", {1, heads_, 1, head_dim_}, vit_.weight(name + ".q.b"))});
+      heads.v = g_.node("Add",
+                        {heads.v, g_.weights(name + ".v_bias", {1, heads_, 1, head_dim_}, vit_.weight(name + ".v.b"))});
     }
     if (dialect_.qk_norm) {
-      heads.q = norm(heads.q, name + ".q_norm", kHeadDim, 1e-6);
-      heads.k = norm(heads.k, name + ".k_norm", kHeadDim, 1e-6);
+      heads.q = norm(heads.q, name + ".q_norm", head_dim_, 1e-6);
+      heads.k = norm(heads.k, name + ".k_norm", head_dim_, 1e-6);
     }
-    const double scale = 1 / std::sqrt(static_cast<double>(kHeadDim));
+    const double scale = 1 / std::sqrt(static_cast<double>(head_dim_));
     if (dialect_.scale == ScaleStyle::kQuery) heads.q = g_.node("Mul", {heads.q, g_.number(scale)});
     std::string out;
     if (dialect_.qkv == QkvStyle::kAttentionOp) {
@@ -388,6 +387,7 @@ class TinyVitWriter {
 
   const TinyVit& vit_;
   const Dialect& dialect_;
+  const long heads_ = vit_.heads(), head_dim_ = vit_.headDim();
   GraphBuilder g_;
 };
 

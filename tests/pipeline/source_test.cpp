@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 
@@ -96,6 +97,63 @@ TEST(OpenSource, RefusesATruncatedPng) {
   std::filesystem::resize_file(folder / "a.png", 2000);
   const auto source = openSource(folder / "a.png");
   EXPECT_MPM_ERROR(source->next(), "cannot read image");
+}
+
+std::string bytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(OpenSource, RefusesATruncatedJpeg) {
+  const test::TemporaryFolder folder;
+  cv::Mat noise(64, 64, CV_8UC3);
+  cv::RNG(1).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  cv::imwrite(folder / "small.jpg", noise(cv::Rect(0, 0, 16, 16)));
+  const std::string thumbnail = bytesOf(folder / "small.jpg");
+  for (const int progressive : {0, 1}) {
+    cv::imwrite(folder / "a.jpg", noise, {cv::IMWRITE_JPEG_PROGRESSIVE, progressive, cv::IMWRITE_JPEG_RST_INTERVAL, 3});
+    // A thumbnail has an end of its own.
+    const std::string length = {static_cast<char>((thumbnail.size() + 2) >> 8),
+                                static_cast<char>((thumbnail.size() + 2) & 0xff)};
+    const std::string whole = bytesOf(folder / "a.jpg").insert(2, "\xff\xe5" + length + thumbnail);
+    for (const char* behind : {"", "\xff\xff", "anything"}) {
+      write(folder / "a.jpg", whole + behind);
+      EXPECT_TRUE(openSource(folder / "a.jpg")->next());
+    }
+    for (const std::size_t left : {whole.size() - 1, whole.size() - 2, whole.size() / 2, thumbnail.size() + 6}) {
+      write(folder / "a.jpg", whole.substr(0, left));
+      EXPECT_MPM_ERROR(openSource(folder / "a.jpg")->next(), "it is cut off before its end");
+    }
+  }
+}
+
+TEST(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
+  const test::TemporaryFolder folder;
+  cv::VideoWriter writer;
+  if (!writer.open(folder / "clip.avi", cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48}))
+    GTEST_SKIP() << "this OpenCV writes no video";
+  writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar::all(80)));
+  writer.release();
+  std::filesystem::rename(folder / "clip.avi", folder / "tcp:12:30.avi");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const auto frame = openSource("tcp:12:30.avi")->next();
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->source, "tcp:12:30.avi");
+}
+
+TEST(SourceFiles, AreThoseThatAreRead) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"b.png", "a.png"}) cv::imwrite(folder / name, plain(1));
+  write(folder / "notes.txt", "no image");
+  const std::vector<std::string> both = {folder / "a.png", folder / "b.png"};
+  EXPECT_EQ(sourceFiles(folder.path()), both);
+  EXPECT_EQ(sourceFiles(folder / "*.png"), both);
+  EXPECT_EQ(sourceFiles(folder / "b.png"), std::vector<std::string>{folder / "b.png"});
+  for (const char* text : {"0", "demo:street?frames=2", "rtsp://camera/*", "/dev/null"})
+    EXPECT_TRUE(sourceFiles(text).empty()) << text;
+  EXPECT_MPM_ERROR(sourceFiles(folder / "*.jpg"), "no file matches");
 }
 
 TEST(OpenSource, GivesTheFramesOfAVideo) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/whole_file.h"
+#include "mpm/whole_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <string>
 
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -20,7 +23,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<unsigned char> bytes(std::size_t count, char fill) { return std::vector<unsigned char>(count, fill); }
+std::string bytes(std::size_t count, char fill) { return std::string(count, fill); }
 
 TEST(WriteWholeFile, ReplacesWhatWasThere) {
   const test::TemporaryFolder folder;
@@ -50,6 +53,61 @@ TEST(WriteWholeFile, NeverReplacesAFolder) {
   std::filesystem::create_directory(folder / "d");
   EXPECT_MPM_ERROR(writeWholeFile(folder / "d", bytes(3, 'a')), "cannot write");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteWholeFile, FollowsLinksAndLeavesThem) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "d");
+  std::filesystem::create_symlink("d/f", folder / "link");
+  std::filesystem::create_symlink(folder / "link", folder / "link to link");
+  for (const char fill : {'a', 'b'}) {  // leading to nothing, then to a file
+    writeWholeFile(folder / "link to link", bytes(3, fill));
+    EXPECT_EQ(contents(folder / "d/f"), std::string(3, fill));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link to link"));
+  std::filesystem::create_symlink("round", folder / "round");
+  EXPECT_MPM_ERROR(writeWholeFile(folder / "round", bytes(3, 'a')), "cannot write");
+}
+
+TEST(WriteWholeFile, WritesIntoWhatIsNoRegularFile) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink("fifo", folder / "link");
+  const int reader = ::open((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  writeWholeFile(folder / "link", bytes(3, 'a'));
+  char got[8];
+  EXPECT_EQ(::read(reader, got, sizeof got), 3);
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "fifo"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
+}
+
+TEST(WriteWholeFile, NeverTakesTheFileOfStandardOutputAway) {
+  const test::TemporaryFolder folder;
+  const int ours = ::dup(STDOUT_FILENO);
+  const int file = ::open((folder / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ::dup2(file, STDOUT_FILENO);
+  const bool printed = ::write(STDOUT_FILENO, "a", 1) == 1;
+  writeWholeFile("/dev/stdout", bytes(1, 'b'));
+  ::dup2(ours, STDOUT_FILENO);
+  ::close(ours);
+  ::close(file);
+  EXPECT_TRUE(printed);
+  EXPECT_EQ(contents(folder / "out"), "ab");
+}
+
+TEST(WholeFile, WithoutAnEndNothingHasHappened) {
+  const test::TemporaryFolder folder;
+  writeWholeFile(folder / "f", bytes(3, 'a'));
+  {
+    const WholeFile file(folder / "f");
+    std::ofstream(file.place()) << "half of";
+  }
+  EXPECT_EQ(contents(folder / "f"), "aaa");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_MPM_ERROR(WholeFile(folder / "none/f"), "No such file");
 }
 
 }  // namespace

@@ -67,6 +67,14 @@ TEST(StreetOptions, TimesAreUtcToTheSecond) {
   EXPECT_EQ(formatTime(-0.5), "1969-12-31T23:59:59");
 }
 
+TEST(StreetOptions, EndBefore2100) {
+  EXPECT_MPM_ERROR(parseStreet("street?frames=3&speed=1e8&fps=1e-6"), "the last frame must be before the year 2100");
+  EXPECT_MPM_ERROR(parseStreet("street?speed=1e8&fps=1e-6"), "2100");
+  EXPECT_MPM_ERROR(parseStreet("street?start=2099-12-31T00:00&step=86400&frames=3"), "2100");
+  EXPECT_EQ(parseStreet("street?start=2099-12-31T00:00&step=86400&frames=2").frames, 2);
+  EXPECT_EQ(parseStreet("street?speed=1e8&fps=1e-6&frames=1").frames, 1);
+}
+
 TEST(StreetOptions, RefusalsNameTheKeyAndWhatIsAllowed) {
   EXPECT_MPM_ERROR(parseStreet("beach"), "'beach'");
   EXPECT_MPM_ERROR(parseStreet("street?sead=7"), "'sead'");

@@ -119,6 +119,10 @@ TEST(FolderSource, NamesWhatIsWrong) {
   EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "0001.png");
   EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "sizes");
   EXPECT_NO_THROW(readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(kIgnore))));
+  cv::imwrite(folder / "cut.jpg", test::shapes(1, kSize).image);
+  std::filesystem::resize_file(folder / "cut.jpg", std::filesystem::file_size(folder / "cut.jpg") - 10);
+  std::filesystem::rename(folder / "cut.jpg", folder / "few/images/0001.png");
+  EXPECT_MPM_ERROR((open(folder / "few", folder / "few")->heldOut(1, kSize)), "0001.png': it is cut off");
 }
 
 }  // namespace

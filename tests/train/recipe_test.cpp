@@ -52,6 +52,8 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
   };
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.steps = 0; })), "--steps");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.lr = -1; })), "--lr");
+  EXPECT_MPM_ERROR((with([](Recipe& r) { r.blocks = -1; })), "--blocks");
+  EXPECT_MPM_ERROR((with([](Recipe& r) { r.dim = -64; })), "--dim");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.precision = "fp8"; })), "--precision");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.precision = "fp8"; })), "fp8");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.average = 1; })), "--average");

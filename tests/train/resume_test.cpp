@@ -134,6 +134,10 @@ TEST_F(Resume, RefusesWhatMakesNoSense) {
   };
   fails({}, 2, "--out");
   fails({"--out", folder_ / "x", "--steps", "0"}, 2, "--steps");
+  for (const char* name : {"", "a/b"}) fails({"--out", folder_ / "x", "--name", name}, 2, "--name");
+  for (const char* option : {"--workers", "--threads"})
+    for (const char* count : {"-1", "100000"}) fails({"--out", folder_ / "x", option, count}, 2, option);
+  fails({"--out", folder_ / "x", "--blocks", "-1"}, 2, "--blocks");
   fails({"--out", folder_ / "x", "--size", "96"}, 2, "'96' is not a size");
   fails({"--out", folder_ / "x", "--resume", "--lr", "1"}, 2, "--lr");
   fails({"--out", folder_ / "x", "--resume"}, 1, "checkpoint.safetensors");

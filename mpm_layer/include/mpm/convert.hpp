@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "mpm/export.hpp"
 #include "mpm/model_info.hpp"
@@ -20,8 +21,11 @@ MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptio
 MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {},
                                  ModelInfo* info = nullptr);
 
-/// convertModel into a file: written beside `output_path` under a temporary name, then renamed; a file that cannot be
-/// written whole leaves nothing behind. Returns what was converted.
+/// What the model consists of, and an output must not replace: the ONNX file, MODEL.json whether it exists or not, the
+/// files of its external data.
+MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
+
+/// convertModel, then writeWholeFile. Returns what was converted.
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 

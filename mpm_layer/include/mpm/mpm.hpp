@@ -15,3 +15,4 @@
 #include "mpm/segmenter.hpp"      // IWYU pragma: export
 #include "mpm/source.hpp"         // IWYU pragma: export
 #include "mpm/version.hpp"        // IWYU pragma: export
+#include "mpm/whole_file.hpp"     // IWYU pragma: export

@@ -6,6 +6,7 @@
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "mpm/export.hpp"
 
@@ -50,6 +51,10 @@ class MPM_API FrameSource {
 /// give their latest frame and drop those that come while the caller is busy; everything else gives every frame. Throws
 /// mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
+
+/// The files that openSource(text) would read now: images, or one video; none of cameras, addresses and the scene.
+/// Throws mpm::Error when a folder or glob holds none.
+MPM_API std::vector<std::string> sourceFiles(const std::string& text);
 
 /// `text` with user and password replaced by "***": of a URL, of its path and query (user=, pwd=, token=, ...), of the
 /// properties of a GStreamer pipeline. Host, path and channel stay: what is left names a source.

@@ -188,9 +188,10 @@ class BlockMatcher {
 
   bool operand(const HeadView& view, int part, int stream, int& norm, Block& block) {
     int source = view.term;
-    if (at(source).kind == TermKind::kHeadNorm) {
+    const bool one_head = block.heads == 1 && at(source).kind == TermKind::kNorm;
+    if (at(source).kind == TermKind::kHeadNorm || one_head) {
       if (part == 2) return no(source, "v as the linear layer gives it");
-      auto normalised = headNorm(at(source), view, block);
+      auto normalised = one_head ? rowNorm(at(source), view) : headNorm(at(source), view, block);
       if (!normalised) return no(source, "a LayerNorm over the features of each head");
       (part == 0 ? block.q_norm : block.k_norm) = std::move(*normalised);
       source = at(source).inputs[0];
@@ -198,23 +199,38 @@ class BlockMatcher {
         return no(view.term, "nothing added to a normalised head");
       }
     }
-    const Term& linear = at(source);
-    if (linear.kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
-    if (!readsNorm(source, stream, norm)) return false;
-    const std::int64_t in = linear.weight.shape[1];
+    const int linear = at(source).kind == TermKind::kArrange ? at(source).inputs[0] : source;
+    if (at(linear).kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
+    if (!readsNorm(linear, stream, norm)) return false;
+    const auto rows = linearPart(terms_, source, at(linear).inputs[0]);
+    if (!rows) return no(source, "columns of a linear layer");
     const double factor = part == 2 ? view.scale : 1;  // of q and k it is in the attention's scale already
-    block.qkv.in = in;
+    block.qkv.in = rows->in;
     block.qkv.out += static_cast<std::int64_t>(view.column.size());
-    block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(in));
+    block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(rows->in));
     for (std::size_t i = 0; i < view.column.size(); ++i) {
-      const float* row = linear.weight.floats->data() + view.column[i] * in;
-      for (std::int64_t j = 0; j < in; ++j)
+      const float* row = rows->weight.data() + view.column[i] * rows->in;
+      for (std::int64_t j = 0; j < rows->in; ++j)
         block.qkv.weight.push_back(static_cast<float>(static_cast<double>(row[j]) * factor));
-      const double bias = static_cast<double>((*linear.bias.floats)[static_cast<std::size_t>(view.column[i])]) +
+      const double bias = static_cast<double>(rows->bias[static_cast<std::size_t>(view.column[i])]) +
                           static_cast<double>(view.offset[i]);
       block.qkv.bias.push_back(static_cast<float>(bias * factor));
     }
     return true;
+  }
+
+  /// The weights of a norm over whole rows, in the order of the features of the only head.
+  static std::optional<NormPart> rowNorm(const Term& norm, const HeadView& view) {
+    const std::set<std::int64_t> columns(view.column.begin(), view.column.end());
+    if (columns.size() != view.column.size() || static_cast<std::int64_t>(columns.size()) != norm.cols)
+      return std::nullopt;
+    NormPart part;
+    part.eps = norm.eps;
+    for (const std::int64_t column : view.column) {
+      part.weight.push_back((*norm.weight.floats)[static_cast<std::size_t>(column)]);
+      part.bias.push_back((*norm.bias.floats)[static_cast<std::size_t>(column)]);
+    }
+    return part;
   }
 
   /// The norm's weights in the order of the head's features, when its groups are the heads.

@@ -24,6 +24,7 @@ std::string Emitter::emit(ModelInfo& info) {
   encoder();
   const auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
   if (head) {
+    requireKnownSize(graph_.outputs[0]);
     segmentation(*head, info);
   } else {
     rest(graph_.outputs, graph_.output_names);
@@ -43,6 +44,17 @@ std::string Emitter::emit(ModelInfo& info) {
   net_.metadata("mpm.format", "1");
   net_.metadata("mpm.info", toJson(info));
   return net_.serialise();
+}
+
+/// Labels and logits get the input's size; a graph that resizes its scores to yet another size means something else.
+void Emitter::requireKnownSize(int output) const {
+  const ClassMap* map = found_.as<ClassMap>(output);
+  if (!map) return;
+  const auto size = [](const Shape& shape) { return Shape(shape.end() - 2, shape.end()); };
+  const Shape own = size(map->shape), input = size(*graph_.shape(graph_.image)), grid = size(map->cells.shape);
+  if (own == input || own == grid) return;
+  refuse(*graph_.producer(output), "class scores resized to " + toString(own),
+         "the size of the input, " + toString(input) + ", or of the patch grid, " + toString(grid));
 }
 
 Emitter::Tokens Emitter::embed() {

@@ -40,6 +40,7 @@ class Emitter {
 
   // emit.cpp: the encoder and Segmenter's heads
   void encoder();
+  void requireKnownSize(int output) const;
   Tokens embed();
   std::string block(const Block& block, const Tokens& in, const std::string& name, bool key_bias);
   void segmentation(const SegmentationHead& head, ModelInfo& info);

@@ -61,6 +61,9 @@ void Emitter::requireStock(const Node& node) const {
     return;
   }
   const Shape& out = *graph_.shape(node.outputs[0]);
+  const auto all = [](const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
+    return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
+  };
   if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {
     const Tensor* left = graph_.constant(node.input(0));
     const Tensor* right = graph_.constant(node.input(1));
@@ -76,6 +79,7 @@ void Emitter::requireStock(const Node& node) const {
     const bool per_channel = out.size() == 4 && constant->shape.size() >= 3 && constant->size() == out[1] &&
                              constant->shape[constant->shape.size() - 3] == out[1];
     if (constant->size() != 1 && !per_channel) no("a constant that must be broadcast");
+    if (*graph_.shape(node.inputs[left ? 1 : 0]) != out) no("a tensor that must be broadcast");
     return;
   }
   if (node.op == "Split" && !node.integers("split")) {
@@ -84,18 +88,21 @@ void Emitter::requireStock(const Node& node) const {
     }
   }
   if (node.op == "AveragePool") {  // whether padding counts is decided by the producer's name in OpenCV
-    const auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{});
-    const bool padded = std::any_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad != 0; });
-    if (padded || node.text("auto_pad", "NOTSET").starts_with("SAME")) no("an average over a padded map");
+    const bool padded = !all(node.integers("pads"), 0) || node.text("auto_pad", "NOTSET").starts_with("SAME");
+    if (padded) no("an average over a padded map");
+  }
+  if (isOneOf(node.op, {"ConvTranspose", "MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
+    no("dilations, which OpenCV leaves out here");
+  if (node.op == "ConvTranspose") {
+    const auto pads = node.integers("pads");
+    if (pads && !std::equal(pads->begin(), pads->begin() + 2, pads->begin() + 2)) no("padding that differs by side");
   }
   if (node.op == "Slice") {
-    const auto steps = integersOf(graph_, node.input(4));
-    if (steps && std::any_of(steps->begin(), steps->end(), [](std::int64_t step) { return step != 1; }))
-      no("a slice with steps");
+    if (!all(integersOf(graph_, node.input(4)), 1)) no("a slice with steps");
   }
   if (node.op == "Gather") {
     const Tensor* index = graph_.constant(node.input(1));
-    if (!index || index->size() != 1) no("a Gather with several indices");
+    if (!index || !index->ints || index->size() != 1) no("a Gather with several indices");
   }
   if (node.op == "Resize") {
     const std::string mode = node.text("mode", "nearest");
@@ -174,10 +181,28 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
   // Every reshaping is static by now; the one spelling that all versions read alike is Reshape with a constant.
   if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}))
     return reshape(inputs[0], *graph_.shape(node.inputs[0]), out, name);
-  if (node.op == "ReduceMean") {
+  if (node.op == "ReduceMean") {  // of a batch, OpenCV 4.6 makes the right numbers in a tensor of another rank
     const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
     const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
-    return net_.stock("ReduceMean", {inputs[0]}, {name}, {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
+    one_image_ = one_image_ || axes.size() > 2;  // and fails over a whole image
+    const std::string mean = net_.stock("ReduceMean", {inputs[0]}, {net_.unique(name + ".mean")},
+                                        {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
+    return reshape(mean, out, out, name);
+  }
+  if (node.op == "Gather") {  // of a batch, OpenCV 4.6 keeps the axis; an index from the end it does not know
+    Shape in = *graph_.shape(node.inputs[0]);
+    const std::size_t axis = frontAxis(node, node.integer("axis", 0), in.size());
+    std::int64_t index = integersOf(graph_, node.inputs[1])->front();
+    if (index < 0) index += in[axis];
+    in[axis] = 1;
+    const auto number = [&](const char* part, std::int64_t value) {
+      return net_.constant(name + part, Tensor::of({1}, std::vector<std::int64_t>{value}));
+    };
+    const std::string slice = net_.stock("Slice",
+                                         {inputs[0], number(".begin", index), number(".end", index + 1),
+                                          number(".axis", static_cast<std::int64_t>(axis))},
+                                         {net_.unique(name + ".slice")});
+    return reshape(slice, in, out, name);
   }
   if (node.op == "Softmax") {  // the default axis changed with opset 13, which OpenCV does not look at
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
@@ -192,6 +217,16 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     if (node.text("mode", "nearest") == "nearest")
       attributes.emplace_back("nearest_mode", node.text("nearest_mode", "round_prefer_floor"));
     return net_.stock("Resize", {inputs[0], "", "", sizes}, {name}, attributes);
+  }
+  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // a constant of rank 4 is one of another batch to OpenCV
+    std::vector<std::string> operands = inputs;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Tensor* constant = graph_.constant(node.inputs[i]);
+      if (!constant) continue;
+      const Shape shape = constant->size() == 1 ? Shape{} : Shape{constant->size(), 1, 1};
+      operands[i] = net_.constant(name + ".constant", constant->reshaped(shape));
+    }
+    return net_.copy(*node.proto, operands, {name});
   }
   return net_.copy(*node.proto, inputs, {name});
 }
@@ -242,6 +277,8 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   };
   for (const Node* node : kept) {
     requireStock(*node);
+    if (std::none_of(node->inputs.begin(), node->inputs.end(), [&](int value) { return made.contains(value); }))
+      refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
     one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {

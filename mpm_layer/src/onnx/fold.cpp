@@ -255,9 +255,7 @@ void foldConstants(Graph& graph, const Shape& image) {
         first.constant = node.op == "Shape" ? shapeTensor(node, *source) : Tensor::of({}, Integers{elements(*source)});
         first.shape = first.constant->shape;
         node.dead = true;
-      } else if (allConstant(graph, node)) {
-        auto tensors = evaluate(graph, node, budget);
-        if (!tensors) continue;
+      } else if (auto tensors = allConstant(graph, node) ? evaluate(graph, node, budget) : std::nullopt) {
         for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
           if (node.outputs[i] < 0) continue;
           Value& value = graph.values[static_cast<std::size_t>(node.outputs[i])];

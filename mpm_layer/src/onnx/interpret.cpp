@@ -32,7 +32,15 @@ Interpretation Interpreter::run() {
     meaning_[static_cast<std::size_t>(graph_.image)] =
         ImageCells{std::vector<float>(channels, 1.0f), std::vector<float>(channels, 0.0f)};
   }
+  std::vector<bool> of_image(graph_.values.size(), false);
+  of_image[static_cast<std::size_t>(graph_.image)] = true;
   for (const Node& node : graph_.nodes) {
+    // What is made of constants and could not be folded is blamed where it meets the tokens, if it does. A body may
+    // read anything.
+    const bool has_body = is(node, "If") || is(node, "Loop") || is(node, "Scan");
+    const auto isOfImage = [&](int value) { return value >= 0 && of_image[static_cast<std::size_t>(value)]; };
+    if (!has_body && std::none_of(node.inputs.begin(), node.inputs.end(), isOfImage)) continue;
+    for (const int value : node.outputs) of_image[static_cast<std::size_t>(value)] = true;
     if (movesData(node)) {
       move(node);
       continue;

@@ -113,7 +113,8 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
 }
 
 Meaning Interpreter::ofTwo(const Node& node) {
-  Cells* left = cellsOf(node.inputs[0], node);
+  const bool of_tokens = !ofNoImage(node.inputs[0]) && !ofNoImage(node.inputs[1]);
+  Cells* left = of_tokens ? cellsOf(node.inputs[0], node) : nullptr;
   Cells* right = left ? cellsOf(node.inputs[1], node) : nullptr;
   left = right ? as<Cells>(node.inputs[0]) : nullptr;
   const Shape* out = graph_.shape(node.outputs[0]);

@@ -39,6 +39,9 @@ Meaning Interpreter::matMul(const Node& node) {
     return context(node, *scores, *right);
   const Cells* left = cellsOf(node.inputs[0], node);
   right = as<Cells>(node.inputs[1]);
+  if (right && ofNoImage(node.inputs[0])) {
+    return foreign(node, "queries that do not depend on the image (attention pooling)", "q k^T or softmax(q k^T) v");
+  }
   if (!left || !right || left->shape.size() != right->shape.size() || left->shape.size() < 2) {
     return foreign(node, "a MatMul of something else than tokens", "q k^T or softmax(q k^T) v");
   }

@@ -52,6 +52,10 @@ class Interpreter {
   }
   /// The value's cells, scores without softmax turned into a product of terms first; else null.
   Cells* cellsOf(int value, const Node& node);
+  /// True for a constant, and for what is made of constants and could not be folded.
+  bool ofNoImage(int value) const {
+    return std::holds_alternative<std::monostate>(meaning_[static_cast<std::size_t>(value)]);
+  }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
 

@@ -116,10 +116,11 @@ constexpr int kMost = 1 << 30;
 
 }  // namespace
 
+std::filesystem::path factsPath(std::filesystem::path onnx_path) { return onnx_path.replace_extension(".json"); }
+
 FactsFile readFacts(const std::filesystem::path& onnx_path) {
   FactsFile file;
-  std::filesystem::path path = onnx_path;
-  path.replace_extension(".json");
+  const std::filesystem::path path = factsPath(onnx_path);
   file.facts.name = path.stem().string();
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) return file;

@@ -71,6 +71,30 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path) {
   return parse(stream, size);
 }
 
+namespace {
+
+void collect(const onnx::TensorProto& tensor, std::set<std::string>& files) {
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data())
+    if (entry.key() == "location") files.insert(entry.value());
+}
+
+void collect(const onnx::GraphProto& graph, std::set<std::string>& files) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) collect(tensor, files);
+  for (const onnx::NodeProto& node : graph.node())
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      collect(attribute.t(), files);
+      collect(attribute.g(), files);
+    }
+}
+
+}  // namespace
+
+std::set<std::string> externalFiles(const onnx::ModelProto& model) {
+  std::set<std::string> files;
+  collect(model.graph(), files);
+  return files;
+}
+
 int defaultOpset(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
     if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;

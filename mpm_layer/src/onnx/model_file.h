@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "onnx/tensor.h"
@@ -16,6 +17,9 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path);
 
 /// The same for bytes in memory.
 onnx::ModelProto parseModel(const std::string& bytes);
+
+/// The files of its external data, as the model names them.
+std::set<std::string> externalFiles(const onnx::ModelProto& model);
 
 /// Opset of the default domain, 11 or later. Throws mpm::Error for an older or a missing one.
 int defaultOpset(const onnx::ModelProto& model);

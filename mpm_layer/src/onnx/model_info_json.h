@@ -19,6 +19,9 @@ struct FactsFile {
   Size2 input;  ///< 0 x 0 where it says nothing
 };
 
+/// MODEL.json for MODEL.onnx.
+std::filesystem::path factsPath(std::filesystem::path onnx_path);
+
 /// Reads the JSON beside `onnx_path`: the defaults, named after the model, where there is none. Throws mpm::Error,
 /// naming the file and the field, when it is not what it should be.
 FactsFile readFacts(const std::filesystem::path& onnx_path);

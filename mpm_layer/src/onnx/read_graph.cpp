@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "onnx/data_movement.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 
@@ -99,8 +102,11 @@ class Reader {
     for (const onnx::ValueInfoProto& output : source.output()) {
       const auto found = scope.find(output.name());
       if (found == scope.end()) throw Error("graph output '" + output.name() + "' is made by no node");
+      auto& names = graph_.output_names;
+      if (std::find(names.begin(), names.end(), output.name()) != names.end())
+        throw Error("graph output '" + output.name() + "' is listed twice, expected every name once");
       graph_.outputs.push_back(found->second);
-      graph_.output_names.push_back(output.name());
+      names.push_back(output.name());
     }
     return std::move(graph_);
   }
@@ -116,7 +122,36 @@ class Reader {
     return found->second;
   }
 
-  void addNode(const onnx::NodeProto& proto, Scope& scope, const std::string& prefix, int depth) {
+  /// Whether `node` makes integers or truth values; of these a CastLike cannot be read as a Cast to float.
+  bool makesIntegers(const Node& node) const {
+    static const std::unordered_set<std::string> kOps = {
+        "Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Not",         "IsNaN",   "IsInf",
+        "And",   "Or",   "Xor",    "Equal",  "Less",    "LessOrEqual", "Greater", "GreaterOrEqual"};
+    if (node.op == "Cast") return !castsToFloat(node);
+    if (kOps.contains(node.op)) return true;
+    const int source = node.input(node.op == "Where" ? 1 : 0);
+    const Tensor* constant = graph_.constant(source);
+    return constant ? !constant->isFloat() : integers_.contains(source);
+  }
+
+  /// CastLike to a float, which exporters without an optimiser write, as the Cast that it is.
+  const onnx::NodeProto& likeCast(const onnx::NodeProto& proto, const Scope& scope) {
+    if (proto.op_type() != "CastLike" || !proto.domain().empty() || proto.input_size() != 2) return proto;
+    const int like = lookUp(proto.input(1), scope, proto);
+    const Tensor* constant = graph_.constant(like);
+    if (constant ? !constant->isFloat() : integers_.contains(like)) return proto;
+    onnx::NodeProto& cast = graph_.inlined->emplace_back(proto);
+    cast.set_op_type("Cast");
+    cast.mutable_input()->RemoveLast();
+    onnx::AttributeProto& to = *cast.add_attribute();
+    to.set_name("to");
+    to.set_type(onnx::AttributeProto::INT);
+    to.set_i(onnx::TensorProto::FLOAT);
+    return cast;
+  }
+
+  void addNode(const onnx::NodeProto& written, Scope& scope, const std::string& prefix, int depth) {
+    const onnx::NodeProto& proto = likeCast(written, scope);
     if (graph_.nodes.size() >= kMostNodes) throw Error("the graph has more than a million nodes");
     const auto function = functions_.find(proto.domain() + "::" + proto.op_type());
     if (function != functions_.end()) {
@@ -143,6 +178,10 @@ class Reader {
       graph_.values.back().producer = index;
       scope[name] = value;
       node.outputs.push_back(value);
+    }
+    const bool integers = makesIntegers(node);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (integers || (i > 0 && node.op != "Split")) integers_.insert(node.outputs[i]);  // TopK, Dropout: who knows
     }
     if (node.op == "Constant" && node.domain.empty()) {
       Value& value = graph_.values[static_cast<std::size_t>(node.outputs[0])];
@@ -213,6 +252,7 @@ class Reader {
   onnx::ModelProto& model_;
   const std::filesystem::path& folder_;
   Graph graph_;
+  std::unordered_set<int> integers_;  ///< values that are no floats, or may be none
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
 };
 

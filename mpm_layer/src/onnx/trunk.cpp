@@ -57,6 +57,19 @@ bool readBy(const std::vector<Term>& terms, const std::vector<int>& users, TermK
                      [&](int user) { return terms[static_cast<std::size_t>(user)].kind == kind; });
 }
 
+/// Patches and what is put between them, when that is where a residual stream starts and yet no embedding.
+const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::vector<int>>& users) {
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].kind == TermKind::kArrange &&
+        terms[static_cast<std::size_t>(terms[i].inputs[0])].kind == TermKind::kPatches &&
+        readBy(terms, users[i], TermKind::kAdd) && readBy(terms, users[i], TermKind::kNorm) &&
+        !embeddingOf(terms, static_cast<int>(i))) {
+      return terms[i].node;
+    }
+  }
+  return nullptr;
+}
+
 /// Convolutions that shrink the image or look at neighbours: more than the patch embedding makes a backbone that is not
 /// a plain ViT.
 int spatialConvolutions(const Graph& graph) {
@@ -145,6 +158,9 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     return trunk;
   }
   if (!obstacle.empty()) throw Error(obstacle);
+  if (const Node* odd = oddEmbedding(terms, users))
+    refuse(*odd, "special tokens behind the patches, or patches out of order",
+           "special tokens in front of the patches, row by row");
   refuseTrunk(graph, found, std::string("no transformer block behind the patch embedding, expected ") + kPlainVit);
 }
 

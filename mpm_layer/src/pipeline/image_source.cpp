@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -9,6 +11,32 @@
 namespace mpm {
 namespace {
 
+// A JPEG from its first to its end marker; what stands behind that is nobody's business. Without one the decoder fills
+// up with grey and only prints a warning.
+bool reachesItsEnd(const std::string& jpeg) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(jpeg[at]); };
+  for (std::size_t at = 2; at + 1 < jpeg.size();) {
+    if (byte(at) != 0xff || byte(at + 1) == 0xff) {  // pixels, or filling before a marker
+      ++at;
+      continue;
+    }
+    const int marker = byte(at + 1);
+    if (marker == 0xd9) return true;
+    const bool alone = marker <= 1 || (marker >= 0xd0 && marker <= 0xd7);
+    if (!alone && at + 3 >= jpeg.size()) return false;
+    at += alone ? 2 : 2u + (byte(at + 2) << 8 | byte(at + 3));
+  }
+  return false;
+}
+
+bool isCutJpeg(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(3, '\0');
+  if (!file.read(bytes.data(), 3) || bytes != "\xff\xd8\xff") return false;
+  bytes.append(std::istreambuf_iterator<char>(file), {});
+  return !reachesItsEnd(bytes);
+}
+
 class ImageSource final : public FrameSource {
  public:
   ImageSource(std::vector<std::string> paths, const SourceOptions& options)
@@ -17,6 +45,7 @@ class ImageSource final : public FrameSource {
   std::optional<Frame> next() override {
     if (next_ == paths_.size() || stopped(options_)) return std::nullopt;
     const std::string& path = paths_[next_];
+    if (isCutJpeg(path)) throw Error("cannot read image '" + path + "': it is cut off before its end");
     cv::Mat image;
     try {
       image = cv::imread(path, cv::IMREAD_COLOR);

@@ -59,7 +59,23 @@ std::unique_ptr<FrameSource> openFile(const std::string& path, const SourceOptio
   throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
 }
 
+bool isCameraNumber(const std::string& text) {
+  return text.size() <= 4 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
+
 }  // namespace
+
+std::vector<std::string> sourceFiles(const std::string& text) {
+  if (text.starts_with("demo:") || text.find("://") != std::string::npos) return {};
+  std::error_code error;
+  const fs::file_status status = fs::status(text, error);
+  if (fs::is_directory(status)) return imagesOfFolder(text);
+  if (fs::is_regular_file(status)) return {text};
+  if (fs::exists(status) || !isGlob(text)) return {};
+  return expandGlob(text);
+}
 
 std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
@@ -77,9 +93,8 @@ std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOpt
   if (fs::is_regular_file(status)) return openFile(text, options);
   if (fs::is_character_file(status)) return openCamera(text, options);
   if (fs::exists(status)) throw Error("'" + text + "' is neither a file nor a folder");
-  if (text.size() <= 4 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); }))
-    return openCamera(text, options);
-  if (text.find_first_of("*?[") != std::string::npos) return openImages(expandGlob(text), options);
+  if (isCameraNumber(text)) return openCamera(text, options);
+  if (isGlob(text)) return openImages(expandGlob(text), options);
   throw Error("there is no file or folder '" + text + "'");
 }
 

@@ -12,9 +12,11 @@ namespace {
 class VideoSource final : public FrameSource {
  public:
   VideoSource(const std::string& path, const SourceOptions& options) : path_(path), options_(options) {
+    // FFmpeg takes "front:street.mp4" for an address, but not when a folder stands before it.
+    const std::string whole_path = std::filesystem::absolute(path).string();
     // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
     for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
-      if (capture_.open(path, backend)) break;
+      if (capture_.open(whole_path, backend)) break;
   }
 
   bool isOpened() const { return capture_.isOpened(); }

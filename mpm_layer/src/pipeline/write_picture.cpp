@@ -3,7 +3,7 @@
 
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
-#include "pipeline/whole_file.h"
+#include "mpm/whole_file.hpp"
 
 namespace mpm {
 
@@ -15,7 +15,7 @@ void writePicture(const std::string& path, const cv::Mat& picture) {
     bytes.clear();
   }
   if (bytes.empty()) throw Error("cannot write '" + path + "': the picture does not encode as PNG");
-  writeWholeFile(path, bytes);
+  writeWholeFile(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace mpm

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+/// A file that stands at its path whole or not at all: written beside it under a temporary name, then renamed. Links
+/// are followed. What is no regular file (a device, a FIFO), or is what our own output goes to, is appended to as it
+/// is.
+class MPM_API WholeFile {
+ public:
+  /// Throws mpm::Error naming `path` and the cause when nothing can be written there.
+  explicit WholeFile(const std::string& path);
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+  ~WholeFile();  ///< without finish(): the path is as it was
+
+  /// Append here.
+  const std::string& place() const { return place_; }
+  /// Everything is written, and the file closed.
+  void finish();
+
+ private:
+  std::string path_, target_, place_;
+};
+
+/// `path` holds these bytes or is as it was. Throws mpm::Error naming `path` and the cause (a full disk, no
+/// permission), and leaves nothing behind.
+MPM_API void writeWholeFile(const std::string& path, std::span<const char> bytes);
+
+}  // namespace mpm

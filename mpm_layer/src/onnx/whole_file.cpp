@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/whole_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& path, int cause) {
+  throw Error("cannot write '" + path + "': " + std::strerror(cause));
+}
+
+// What a rename would take away from under its users: devices, FIFOs, and what our own output goes to.
+bool staysAsItIs(const std::string& path) {
+  struct stat file {};
+  struct stat output {};
+  if (::stat(path.c_str(), &file) != 0) return false;
+  for (const int ours : {STDOUT_FILENO, STDERR_FILENO})
+    if (::fstat(ours, &output) == 0 && file.st_dev == output.st_dev && file.st_ino == output.st_ino) return true;
+  return !S_ISREG(file.st_mode);
+}
+
+// The file that a chain of links leads to; it need not be there yet.
+fs::path withoutLinks(fs::path path) {
+  std::error_code none;
+  for (int links = 0; links < 40 && fs::is_symlink(path, none); ++links)
+    path = path.parent_path() / fs::read_symlink(path, none);
+  return path;
+}
+
+int openToAppend(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+bool writeAll(int file, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+WholeFile::WholeFile(const std::string& path) : path_(path), place_(path) {
+  std::error_code none;
+  if (fs::is_directory(path, none)) fail(path, EISDIR);
+  if (staysAsItIs(path)) return;
+  const fs::path target = withoutLinks(path);
+  if (fs::is_symlink(target, none)) fail(path, ELOOP);
+  target_ = target.string();
+  place_ = target_ + ".part" + std::to_string(::getpid());
+  ::unlink(place_.c_str());
+  const int file = openToAppend(place_);
+  if (file < 0) fail(path_, errno);
+  ::close(file);
+}
+
+WholeFile::~WholeFile() {
+  if (!target_.empty()) ::unlink(place_.c_str());
+}
+
+void WholeFile::finish() {
+  if (target_.empty()) return;
+  if (std::rename(place_.c_str(), target_.c_str()) != 0) fail(path_, errno);
+  target_.clear();
+}
+
+void writeWholeFile(const std::string& path, std::span<const char> bytes) {
+  WholeFile whole(path);
+  const int file = openToAppend(whole.place());
+  if (file < 0) fail(path, errno);
+  const bool written = writeAll(file, bytes);
+  const int cause = errno;
+  if (::close(file) != 0 || !written) fail(path, written ? errno : cause);
+  whole.finish();
+}
+
+}  // namespace mpm
