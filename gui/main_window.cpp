@@ -89,6 +89,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
   monitor::StoreOptions storing;
   storing.keep_days = keep_.sample_days;
+  storing.keep_days_of_all = true;
   storing.max_megabytes = keep_.database_mb;
   live_ =
       std::make_unique<LiveMonitor>(model.toStdString(), options.inference, options.database.toStdString(), storing);

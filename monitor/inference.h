@@ -33,10 +33,10 @@ struct InferenceStatus {
   double busy_s = 0;              ///< for how long the frame in hand has been worked on and handed over; 0: idle
   /// No frame takes two minutes: whoever watches over the process should start it again.
   bool stuck() const { return busy_s >= 120; }
-  std::string model;          ///< the file of the model that is ready; empty: none
+  std::string model;                      ///< the file of the model that is ready; empty: none
   std::shared_ptr<const ModelInfo> info;  ///< what that model is; null: none
-  bool comparing = false;     ///< setCompare() holds
-  std::string no_comparison;  ///< why it was given up; empty: it was not
+  bool comparing = false;                 ///< setCompare() holds
+  std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
 /// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame; of the

@@ -85,7 +85,7 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   bool gone = false;
   if (limits.keep_days > 0) {
     const UnixMs limit = now - static_cast<UnixMs>(limits.keep_days * kDayMs);
-    gone = forgetDetails(database, limits.sources, limit, limit, limit);
+    gone = forgetDetails(database, limits.all_sources ? allSources(database) : limits.sources, limit, limit, limit);
   }
   bool above = false;
   if (!gone && limits.max_bytes > 0) {

@@ -23,6 +23,7 @@ struct RetentionLimits {
   double keep_days = 0;        ///< of `sources`, and of events that belong to none
   std::int64_t max_bytes = 0;  ///< of the file, whatever wrote it
   std::set<std::int64_t> sources;
+  bool all_sources = false;  ///< instead of `sources`
 };
 
 /// One batch of a few thousand rows, in a transaction of its own. Samples, minutes and events older than `keep_days`

@@ -40,6 +40,7 @@ struct StoreOptions {
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
+  bool keep_days_of_all = false;   ///< of every source in the file: for whoever it belongs to
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double maintenance_s = 60;       ///< how often retention is looked at

@@ -355,7 +355,7 @@ struct StoreWriter::Impl {
   // True when there is more to do at once.
   bool maintain() {
     try {
-      RetentionLimits limits{.sources = place.own};
+      RetentionLimits limits{.sources = place.own, .all_sources = options.keep_days_of_all};
       {
         const std::lock_guard lock(mutex);
         limits.keep_days = options.keep_days;

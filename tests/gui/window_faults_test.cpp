@@ -355,6 +355,7 @@ TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
     return count;
   };
   EXPECT_EQ(left(), 5) << "by default nothing is forgotten";
+  ASSERT_TRUE(openAndWait());
   auto* keep = dialogOf<KeepDialog>("keep");
   ASSERT_NE(keep, nullptr);
   emit keep->chosen({0, 0, 0, 365, 0});
