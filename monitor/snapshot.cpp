@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
 #include "mpm/source.hpp"
+#include "mpm/whole_file.hpp"
 
 namespace mpm::monitor {
 namespace {
@@ -21,18 +21,6 @@ std::string stemOf(UnixMs time) {
   std::string stem = isoTime(time, true);
   std::replace(stem.begin(), stem.end(), ':', '-');  // not allowed in names on other systems' disks
   return stem;
-}
-
-void writeText(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part";
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out << text << '\n';
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(temporary, path, error);
-  if (out && !error) return;
-  fs::remove(temporary, error);
-  throw Error("cannot write '" + path + "'");
 }
 
 std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
@@ -78,7 +66,7 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
     writePicture(stem + "_overlay.png",
                  overlayPicture(result.frame.image, result.segmentation.labels,
                                 classColors(result.model->facts, result.model->classes), opacity));
-  writeText(stem + ".json", describe(result, sample, source));
+  writeWholeFile(stem + ".json", describe(result, sample, source) + '\n');
   return stem + ".png";
 }
 

@@ -31,7 +31,7 @@ int convert(const ConvertArguments& arguments) {
   ModelInfo info;
   const std::string bytes = convertModel(arguments.input, arguments.options, &info);
   if (interrupted()) return kInterrupted;
-  writeWholeFile(arguments.output, bytes);
+  writeWholeFile(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + info.head + ", schedule " +
             toString(info.schedule));

@@ -21,15 +21,16 @@ class MPM_API WholeFile {
 
   /// Append here.
   const std::string& place() const { return place_; }
-  /// Everything is written, and the file closed.
-  void finish();
+  /// Everything is written, and the file closed. `synced`: it is on the disk before it takes its place, for what a
+  /// power cut must not leave empty; a picture a second would be too much of that for an SD card.
+  void finish(bool synced = false);
 
  private:
   std::string path_, target_, place_;
 };
 
 /// `path` holds these bytes or is as it was. Throws mpm::Error naming `path` and the cause (a full disk, no
-/// permission), and leaves nothing behind.
-MPM_API void writeWholeFile(const std::string& path, std::span<const char> bytes);
+/// permission), and leaves nothing behind. `synced` as of WholeFile::finish().
+MPM_API void writeWholeFile(const std::string& path, std::span<const char> bytes, bool synced = false);
 
 }  // namespace mpm

@@ -72,7 +72,7 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
   ModelInfo info;
   const std::string bytes = convertModel(onnx_path, options, &info);
-  writeWholeFile(output_path, bytes);
+  writeWholeFile(output_path, bytes, true);
   return info;
 }
 

@@ -73,20 +73,27 @@ WholeFile::~WholeFile() {
   if (!target_.empty()) ::unlink(place_.c_str());
 }
 
-void WholeFile::finish() {
+void WholeFile::finish(bool synced) {
   if (target_.empty()) return;
+  if (synced) {
+    const int file = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool done = file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);  // nothing to sync there
+    const int cause = errno;
+    if (file >= 0) ::close(file);
+    if (!done) fail(path_, cause);
+  }
   if (std::rename(place_.c_str(), target_.c_str()) != 0) fail(path_, errno);
   target_.clear();
 }
 
-void writeWholeFile(const std::string& path, std::span<const char> bytes) {
+void writeWholeFile(const std::string& path, std::span<const char> bytes, bool synced) {
   WholeFile whole(path);
   const int file = openToAppend(whole.place());
   if (file < 0) fail(path, errno);
   const bool written = writeAll(file, bytes);
   const int cause = errno;
   if (::close(file) != 0 || !written) fail(path, written ? errno : cause);
-  whole.finish();
+  whole.finish(synced);
 }
 
 }  // namespace mpm
