@@ -12,7 +12,7 @@ class CudaAttention : public test::OnDevice {
  protected:
   // Largest error of one call against double precision on the very operands that the kernel reads.
   template <typename T>
-  double errorOf(const std::vector<int>& rows, int heads, int head_dim, bool biased, float sigma = 1) {
+  double errorOf(const std::vector<int>& rows, int heads, int head_dim, bool biased, float sigma = 1, float sign = 1) {
     const int width = heads * head_dim;
     test::Packed shape = test::Packed::random(stream(), rows, 3 * width, 7, sigma);
     const std::vector<T> qkv = test::narrowedAll<T>(shape.values);
@@ -21,7 +21,7 @@ class CudaAttention : public test::OnDevice {
     const Buffer<T> device_qkv = uploaded(stream(), qkv);
     const Buffer<float> device_bias = uploaded(stream(), bias);
     Buffer<T> out(stream(), static_cast<std::size_t>(shape.ragged.total * width));
-    const AttentionCall call{heads, head_dim, 1 / std::sqrt(static_cast<float>(head_dim)),
+    const AttentionCall call{heads, head_dim, sign / std::sqrt(static_cast<float>(head_dim)),
                              biased ? device_bias.data() : nullptr, shape.ragged};
     const Number number = std::is_same_v<T, float>  ? Number::kFloat
                           : std::is_same_v<T, Half> ? Number::kHalf
@@ -73,12 +73,19 @@ TEST_F(CudaAttention, SixteenBitsOnTensorCores) {
   }
 }
 
+TEST_F(CudaAttention, AnyScale) {
+  for (const bool biased : {false, true}) {
+    EXPECT_LE(errorOf<Half>({70, 3}, 1, 64, biased, 1, -1), 2e-3) << "the largest score is of the smallest product";
+    EXPECT_LE(errorOf<Half>({70, 3}, 1, 64, biased, 1, 0), 2e-3) << "all alike but for their bias";
+  }
+}
+
 // Enough blocks for two fragments per warp.
 TEST_F(CudaAttention, WideTilesAgree) {
   const int images = 4 * devices().front().multiprocessors;
   std::vector<int> rows(static_cast<std::size_t>(images), 9);
   rows[1] = 150;
-  EXPECT_LE(errorOf<Half>(rows, 1, 64, true), 2e-3);
+  for (const bool biased : {false, true}) EXPECT_LE(errorOf<Half>(rows, 1, 64, biased), 2e-3);
 }
 
 TEST_F(CudaAttention, SixteenBitsWithOtherHeads) { EXPECT_LE(errorOf<Half>({40, 3}, 3, 24, true), 2e-3); }

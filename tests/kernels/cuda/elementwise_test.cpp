@@ -63,20 +63,42 @@ TEST_F(CudaElementwise, ActivationsPlainAndGated) {
     }
 }
 
-TEST_F(CudaElementwise, ActivationInPlaceOnHalves) {
-  const std::vector<float> x = test::normal(300, 1, 3);
+// Nothing but the rounding to halves may be seen, far out and near zero.
+TEST_F(CudaElementwise, ActivationsOfHalvesInPlaceAndGated) {
+  std::vector<float> x = test::normal(2 * 9 * 61, 1, 4);  // no multiple of eight
+  for (std::size_t i = 0; i < 200; ++i) x[i] = 0.2f * static_cast<float>(i) - 20;
+  x[200] = 1e4f, x[201] = -1e4f, x[202] = 1e-6f, x[203] = -1e-6f, x[204] = 0;
+  const std::vector<Half> halves = test::narrowedAll<Half>(x);
+  for (const Activation activation :
+       {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu, Activation::kSilu})
+    for (const bool gated : {false, true}) {
+      const int rows = 9, cols = gated ? 61 : 2 * 61;
+      Buffer<Half> device_x = uploaded(stream(), halves);
+      Buffer<Half> apart(stream(), static_cast<std::size_t>(rows * cols));
+      Half* const y = gated ? apart.data() : device_x.data();
+      activate(stream(), activation, gated, rows, cols, Number::kHalf, device_x.data(), y);
+      const std::vector<float> result = test::widenedAll(fetched(y, static_cast<std::size_t>(rows * cols)));
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < cols; ++c) {
+          const std::size_t at = static_cast<std::size_t>(r * 2 * 61 + c);
+          const auto from = static_cast<double>(test::widened(halves[at]));
+          const double gate = gated ? static_cast<double>(test::widened(halves[at + 61])) : 1.0;
+          const double expected = mpm::test::activated(activation, from) * gate;
+          if (std::abs(expected) > 65000) continue;
+          ASSERT_LE(std::abs(static_cast<double>(result[static_cast<std::size_t>(r * cols + c)]) - expected),
+                    std::abs(expected) * 0x1.01p-11 + 0x1p-24 + 3e-7 * (1 + std::abs(from)) * std::abs(gate))
+              << "activation " << static_cast<int>(activation) << " of " << from << " times " << gate;
+        }
+    }
+}
+
+TEST_F(CudaElementwise, NumbersAreRoundedToNearest) {
+  const std::vector<float> x = test::normal(301, 1, 3);
   Buffer<Half> halves(stream(), x.size());
   const Buffer<float> wide = uploaded(stream(), x);
   convert(stream(), wide.data(), x.size(), Number::kHalf, halves.data());
-  const std::vector<float> before = test::widenedAll(fetched(halves.data(), x.size()));
-  activate(stream(), Activation::kGeluErf, false, 3, 100, Number::kHalf, halves.data(), halves.data());
-  const std::vector<float> after = test::widenedAll(fetched(halves.data(), x.size()));
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    EXPECT_LE(std::abs(before[i] - x[i]), std::abs(x[i]) * 0x1p-11f);
-    EXPECT_LE(std::abs(static_cast<double>(after[i]) -
-                       mpm::test::activated(Activation::kGeluErf, static_cast<double>(before[i]))),
-              2e-3);
-  }
+  const std::vector<float> rounded = test::widenedAll(fetched(halves.data(), x.size()));
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(rounded[i] - x[i]), std::abs(x[i]) * 0x1p-11f);
 }
 
 TEST_F(CudaElementwise, BiasOfEveryRow) {

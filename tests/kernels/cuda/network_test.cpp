@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/block_weights.h"
+#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
@@ -19,6 +20,30 @@ using mpm::test::Matrix;
 using mpm::test::Reference;
 
 class CudaNetwork : public test::OnDevice {};
+
+TEST_F(CudaNetwork, PixelsBecomePlanes) {
+  PixelValues values;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::vector<float> numbers = test::normal(256, static_cast<unsigned>(c));
+    std::copy(numbers.begin(), numbers.end(), values.of_byte[c].begin());
+  }
+  values.image_channel = {2, 0, 1};
+  const Normaliser normaliser(stream(), values);
+  for (const int count : {1, 255, 2048, 2049, 70 * 61}) {
+    std::vector<unsigned char> pixels;
+    for (int i = 0; i < 3 * count; ++i) pixels.push_back(static_cast<unsigned char>(i * 37 + i / 256));
+    const Buffer<unsigned char> device_pixels = uploaded(stream(), pixels);
+    Buffer<float> planes(stream(), static_cast<std::size_t>(3 * count));
+    normaliser.run(stream(), device_pixels.data(), count, planes.data());
+    const std::vector<float> result = fetched(planes.data(), planes.capacity());
+    for (int c = 0; c < 3; ++c)
+      for (int p = 0; p < count; ++p)
+        ASSERT_EQ(result[static_cast<std::size_t>(c * count + p)],
+                  values.of_byte[static_cast<std::size_t>(
+                      c)][pixels[static_cast<std::size_t>(3 * p + values.image_channel[static_cast<std::size_t>(c)])]])
+            << c << ", " << p << " of " << count;
+  }
+}
 
 TEST_F(CudaNetwork, PatchesBecomeTokens) {
   const int batch = 2, dim = 24, special = 1;

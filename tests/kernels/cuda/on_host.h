@@ -96,6 +96,7 @@ inline Bfloat fromFloat<Bfloat>(float x) {
 }
 
 inline float exp2Fast(float x) { return std::exp2(x); }
+inline float reciprocalFast(float x) { return 1 / x; }
 
 inline void loadMatrices(unsigned (&r)[4], const void* row) {
   const auto& slots = on_host::meet(on_host::Collective::kLoadMatrices, &row, sizeof(row), on_host::loadPlain);

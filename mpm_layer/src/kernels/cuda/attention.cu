@@ -65,13 +65,19 @@ struct KeyTile {
 // Rows of 128 bytes; the segments of 16 stand permuted, so that ldmatrix's eight rows hit all banks.
 __device__ int segmentAt(int row, int segment) { return row * kHeadDim + (segment ^ (row & 7)) * 8; }
 
-template <typename T>
-__device__ void fetchRows(const T* from, std::size_t stride, int begin, int end, int count, T* to) {
-  for (int s = static_cast<int>(threadIdx.x); s < count * (kHeadDim / 8); s += kThreads) {
-    const int row = s / (kHeadDim / 8), segment = s % (kHeadDim / 8);
-    const bool valid = begin + row < end;
-    const T* source = from + static_cast<std::size_t>(valid ? begin + row : 0) * stride + segment * 8;
-    copyAsync16(to + segmentAt(row, segment), source, valid);
+// Rows `begin` and the kRows behind it, zeros where there are none. The rows of a thread are a multiple of 8 apart, so
+// that its segments stand equally permuted in all of them.
+template <int kRows, typename T>
+__device__ void fetchRows(const T* from, std::size_t stride, int begin, int end, T* to) {
+  constexpr int kSegments = kHeadDim / 8, kStep = kThreads / kSegments;
+  static_assert(kRows % kStep == 0 && kStep % 8 == 0);
+  const int first = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
+  const T* source = from + static_cast<std::size_t>(begin + first) * stride + segment * 8;
+  T* const target = to + segmentAt(first, segment);
+#pragma unroll
+  for (int i = 0; i < kRows / kStep; ++i) {
+    copyAsync16(target + i * kStep * kHeadDim, source, begin + first + i * kStep < end);
+    source += static_cast<std::size_t>(kStep) * stride;
   }
 }
 
@@ -83,7 +89,11 @@ __device__ unsigned packed(float low, float high) {
 // Queries in fragments of 16 rows, kM of them per warp. Scores of a tile of keys stay in registers, are turned into
 // probabilities there, and are the left operand of the product with v as they stand: the layout of a result of
 // m16n8k16 is that of half a left operand.
-template <typename T, int kM>
+//
+// kRaw: without a bias and with a scale above 0 the largest product is also the largest score, so the scores' maximum
+// is found before they are scaled, and the scale goes into the exponent: one operation per score where there were
+// three.
+template <typename T, int kM, bool kRaw>
 __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> all) {
   constexpr int kQueries = 4 * 16 * kM;
   constexpr int kN = kKeys / 8, kD = kHeadDim / 8;
@@ -93,11 +103,11 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
   T* queries = static_cast<T*>(sharedMemory());
   KeyTile<T>* tiles = reinterpret_cast<KeyTile<T>*>(queries + kQueries * kHeadDim);
   const auto fetchTile = [&](int tile) {
-    fetchRows(head.k, head.stride, tile * kKeys, head.rows, kKeys, tiles[tile % 2].k);
-    fetchRows(head.v, head.stride, tile * kKeys, head.rows, kKeys, tiles[tile % 2].v);
+    fetchRows<kKeys>(head.k, head.stride, tile * kKeys, head.rows, tiles[tile % 2].k);
+    fetchRows<kKeys>(head.v, head.stride, tile * kKeys, head.rows, tiles[tile % 2].v);
     commitCopies();
   };
-  fetchRows(head.q, head.stride, first_query, head.rows, kQueries, queries);
+  fetchRows<kQueries>(head.q, head.stride, first_query, head.rows, queries);
   fetchTile(0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
@@ -135,19 +145,23 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
         }
       }
     }
+    if (!kRaw || (tile + 1) * kKeys > head.rows) {
 #pragma unroll
-    for (int n = 0; n < kN; ++n)
+      for (int n = 0; n < kN; ++n)
 #pragma unroll
-      for (int parity = 0; parity < 2; ++parity) {
-        const int key = tile * kKeys + n * 8 + 2 * t + parity;
-        const bool valid = key < head.rows;
-        const float bias = valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
+        for (int parity = 0; parity < 2; ++parity) {
+          const int key = tile * kKeys + n * 8 + 2 * t + parity;
+          const bool valid = key < head.rows;
+          const float bias = !kRaw && valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
 #pragma unroll
-        for (int m = 0; m < kM; ++m)
+          for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int e = parity; e < 4; e += 2)
-            score[m][n][e] = valid ? fmaf(score[m][n][e], all.scale, bias) : -kInfinity;
-      }
+            for (int e = parity; e < 4; e += 2) {
+              float& mine = score[m][n][e];
+              mine = !valid ? -kInfinity : kRaw ? mine : fmaf(mine, all.scale, bias);
+            }
+        }
+    }
 
 #pragma unroll
     for (int m = 0; m < kM; ++m)
@@ -158,7 +172,8 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
         for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(score[m][n][2 * half], score[m][n][2 * half + 1]));
         most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
         most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
-        const float correction = exp2Fast(top[m][half] - most);  // 0 at the first tile
+        const float scale = kRaw ? all.scale : 1.0f, scaled = most * scale;
+        const float correction = exp2Fast(fmaf(top[m][half], scale, -scaled));  // 0 at the first tile
         top[m][half] = most;
         total[m][half] *= correction;
 #pragma unroll
@@ -170,7 +185,7 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
         for (int n = 0; n < kN; ++n)
 #pragma unroll
           for (int e = 2 * half; e < 2 * half + 2; ++e) {
-            score[m][n][e] = exp2Fast(score[m][n][e] - most);
+            score[m][n][e] = exp2Fast(fmaf(score[m][n][e], scale, -scaled));
             total[m][half] += score[m][n][e];
           }
       }
@@ -223,8 +238,9 @@ void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
   constexpr int kQueries = 4 * 16 * kM;
   const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
                   static_cast<unsigned>(all.rows.batch)};
-  launch(attentionOnTensorCores<T, kM>, grid, kThreads, kQueries * kHeadDim * sizeof(T) + 2 * sizeof(KeyTile<T>),
-         stream, all);
+  const auto kernel = all.key_bias == nullptr && all.scale > 0 ? attentionOnTensorCores<T, kM, true>
+                                                               : attentionOnTensorCores<T, kM, false>;
+  launch(kernel, grid, kThreads, kQueries * kHeadDim * sizeof(T) + 2 * sizeof(KeyTile<T>), stream, all);
 }
 
 // ---- any type and head_dim, fp32 ----

@@ -13,6 +13,9 @@ enum class Number { kFloat, kHalf, kBfloat };
 
 /// What the products of this precision read: floats for fp32 and TF32.
 Number operandOf(Precision precision);
+/// The precision of what stays in floats in a net of `precision`, pixels and what labels are decided by: TF32 where the
+/// net rounds at all.
+Precision floatPrecision(Precision precision);
 std::size_t bytesOf(Number number);
 
 /// to = from, rounded to nearest even. {count}
@@ -30,7 +33,8 @@ struct NormCall {
 };
 void layerNorm(const Stream& stream, const NormCall& call, Number x_number, const void* x, Number y_number, void* y);
 
-/// y = activation(x) {rows, cols}, y may be x; `gated`: x {rows, 2 cols}, y = activation(first half) * second half.
+/// y = activation(x) {rows, cols}, y may be x; `gated`: x {rows, 2 cols}, y = activation(first half) * second half, and
+/// is not x. Both aligned to 16 bytes.
 void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,
               void* y);
 

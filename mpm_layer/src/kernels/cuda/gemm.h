@@ -29,7 +29,7 @@ class Gemm {
     Into into = Into::kFloat;
     void* y = nullptr;  ///< {rows, out}
   };
-  /// y = [y +] x W^T [+ b], sums in fp32.
+  /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 where the device has none.
   void run(const Stream& stream, const Call& call);
 
  private:

@@ -132,8 +132,10 @@ Gemm& Gemm::operator=(Gemm&& other) noexcept {
   return *this;
 }
 
-void Gemm::run(const Stream& stream, const Call& call) {
-  if (call.rows == 0) return;
+void Gemm::run(const Stream& stream, const Call& wanted) {
+  if (wanted.rows == 0) return;
+  Call call = wanted;
+  if (call.precision == Precision::kTf32 && stream.device().major < 8) call.precision = Precision::kFp32;
   if (call.precision == Precision::kBf16 && stream.device().major < 8) {
     throw Error("bf16 needs compute capability 8.0, " + stream.device().name + " has " +
                 std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +

@@ -56,11 +56,11 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 MaskScores::MaskScores(const Stream& stream, MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                       const float* weight, const float* bias, int classes, float eps)
+                       const float* weight, const float* bias, int classes, float eps, Precision precision)
     : classes_(classes),
       eps_(eps),
-      proj_patch_(stream, proj_patch, nullptr, Precision::kFp32),
-      proj_classes_(stream, proj_classes, nullptr, Precision::kFp32),
+      proj_patch_(stream, proj_patch, nullptr, floatPrecision(precision)),
+      proj_classes_(stream, proj_classes, nullptr, floatPrecision(precision)),
       weight_(uploaded(stream, std::vector<float>(weight, weight + classes))),
       bias_(uploaded(stream, std::vector<float>(bias, bias + classes))) {
   stream.wait();

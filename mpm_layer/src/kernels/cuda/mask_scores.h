@@ -6,12 +6,12 @@
 
 namespace mpm::cuda {
 
-/// Segmenter's last step (kernels/mask_scores.h) with its weights on the device, in fp32.
+/// Segmenter's last step (kernels/mask_scores.h) with its weights on the device. Operands are floats.
 class MaskScores {
  public:
   /// On the host: `proj_patch`, `proj_classes` {e, d}; the norm's `weight`, `bias` {classes}.
   MaskScores(const Stream& stream, MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-             const float* weight, const float* bias, int classes, float eps);
+             const float* weight, const float* bias, int classes, float eps, Precision precision);
 
   /// tokens {rows of `with_classes`, d}, classes in front of every image -> scores {rows of `patches`, classes}, where
   /// `patches` is the same state without special rows.

@@ -130,17 +130,37 @@ struct Stage {
   Half side[2][kTile * kDepth];
 };
 
-__device__ void fetchStage(const Work& work, const Image& image, const int (&begin)[2], int column, Stage& stage) {
-  constexpr int kSegments = kDepth / 8;
-  for (int s = static_cast<int>(threadIdx.x); s < 2 * kTile * kSegments; s += kThreads) {
-    const int side = s / (kTile * kSegments), row = s / kSegments % kTile, segment = s % kSegments;
-    const int i = begin[side] + row;
-    const bool valid = i < image.rows;
-    const Half* from =
-        work.halves + static_cast<std::ptrdiff_t>(image.first + (valid ? i : 0)) * work.padded + column + segment * 8;
-    copyAsync16(stage.side[side] + segmentAt(row, segment), from, valid);
+// What one thread copies of every stage: a segment of two rows of either side, a multiple of 8 rows apart, so that the
+// segment stands equally permuted in both.
+struct Fetch {
+  static constexpr int kSegments = kDepth / 8, kStep = kThreads / kSegments, kRows = kTile / kStep;
+  static_assert(kStep % 8 == 0 && kTile % kStep == 0);
+  const Half* from[2];
+  std::ptrdiff_t step;  // from one of its rows to the next
+  int left[2];          // rows of the image from its first on
+  int target;
+
+  __device__ Fetch(const Work& work, const Image& image, const int (&begin)[2]) {
+    const int row = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
+    step = static_cast<std::ptrdiff_t>(kStep) * work.padded;
+    target = segmentAt(row, segment);
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      left[side] = image.rows - begin[side] - row;
+      from[side] =
+          work.halves + static_cast<std::ptrdiff_t>(image.first + begin[side] + row) * work.padded + segment * 8;
+    }
   }
-}
+  __device__ void next(Stage& stage) {
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        copyAsync16(stage.side[side] + target + i * kStep * kDepth, from[side] + i * step, i * kStep < left[side]);
+      from[side] += kDepth;
+    }
+  }
+};
 
 constexpr int kM = 4, kN = 4;  // fragments of 16 rows and of 8 columns per warp
 using Similarities = float[kM][kN][4];
@@ -194,20 +214,23 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
 
   Stage* stages = static_cast<Stage*>(sharedMemory());
   const int chunks = work.padded / kDepth;
+  Fetch fetch(work, image, begin);
   for (int c = 0; c < kStages - 1; ++c) {
-    if (c < chunks) fetchStage(work, image, begin, c * kDepth, stages[c]);
+    if (c < chunks) fetch.next(stages[c]);
     commitCopies();
   }
   const int lane = laneIndex(), warp = warpIndex();
   const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
   Similarities sum = {};
+  int here = 0, next = kStages - 1;
   for (int c = 0; c < chunks; ++c) {
     waitForCopies<kStages - 2>();
     __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
-    const int next = c + kStages - 1;
-    if (next < chunks) fetchStage(work, image, begin, next * kDepth, stages[next % kStages]);
+    if (c + kStages - 1 < chunks) fetch.next(stages[next]);
     commitCopies();
-    multiplyStage(stages[c % kStages], warp_row, warp_column, sum);
+    multiplyStage(stages[here], warp_row, warp_column, sum);
+    here = here + 1 < kStages ? here + 1 : 0;
+    next = next + 1 < kStages ? next + 1 : 0;
   }
 
   __syncthreads();  // the stages become TileEnds
@@ -215,79 +238,110 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
   const bool diagonal = tile_i == tile_j;
   {
     const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
-    const bool valid = begin[side] + i < image.rows;
-    ends.error[side][i] = valid ? work.errors[image.first + begin[side] + i] : 0.0f;
+    const int r = (side == 0 ? begin[0] : begin[1]) + i;
+    ends.error[side][i] = r < image.rows ? work.errors[image.first + r] : 0.0f;
     ends.best[side][i] = 0;
   }
   __syncthreads();
   const int g = lane / 4, t = lane % 4;
-  const auto rowOf = [&](int m, int e) { return warp_row + m * 16 + g + e / 2 * 8; };
-  const auto columnOf = [&](int n, int e) { return warp_column + n * 8 + 2 * t + e % 2; };
-  const auto counts = [&](int row, int column) {
-    return begin[0] + row < image.rows && begin[1] + column < image.rows && !(diagonal && row == column);
-  };
-  constexpr float kNone = -4.0f;  // below every T_ij - e_j
+  const auto rowOf = [&](int m, int half) { return warp_row + m * 16 + g + half * 8; };
+  const auto columnOf = [&](int n, int parity) { return warp_column + n * 8 + 2 * t + parity; };
+  constexpr float kNone = -8.0f;  // below every T_ij - e_j and every threshold
+  if (diagonal || begin[0] + kTile > image.rows || begin[1] + kTile > image.rows) {
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int n = 0; n < kN; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int row = rowOf(m, e / 2), column = columnOf(n, e % 2);
+          if (begin[0] + row >= image.rows || begin[1] + column >= image.rows || (diagonal && row == column))
+            sum[m][n][e] = kNone;
+        }
+  }
+  float row_error[kM][2], column_error[kN][2];
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) row_error[m][half] = ends.error[0][rowOf(m, half)];
+#pragma unroll
+  for (int n = 0; n < kN; ++n)
+#pragma unroll
+    for (int parity = 0; parity < 2; ++parity) column_error[n][parity] = ends.error[1][columnOf(n, parity)];
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = rowOf(m, 2 * half);
       float best = kNone;
 #pragma unroll
       for (int n = 0; n < kN; ++n)
 #pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e)
-          if (counts(row, columnOf(n, e))) best = fmaxf(best, sum[m][n][e] - ends.error[1][columnOf(n, e)]);
+        for (int parity = 0; parity < 2; ++parity)
+          best = fmaxf(best, sum[m][n][2 * half + parity] - column_error[n][parity]);
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 1));
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
-      if (t == 0 && best > kNone) atomicMax(&ends.best[0][row], orderedBits(best));
+      if (t == 0 && best > kNone) atomicMax(&ends.best[0][rowOf(m, half)], orderedBits(best));
     }
   if (!diagonal) {
 #pragma unroll
     for (int n = 0; n < kN; ++n)
 #pragma unroll
       for (int parity = 0; parity < 2; ++parity) {
-        const int column = columnOf(n, parity);
         float best = kNone;
 #pragma unroll
         for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int e = parity; e < 4; e += 2)
-            if (counts(rowOf(m, e), column)) best = fmaxf(best, sum[m][n][e] - ends.error[0][rowOf(m, e)]);
+          for (int half = 0; half < 2; ++half) best = fmaxf(best, sum[m][n][2 * half + parity] - row_error[m][half]);
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 4));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 8));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 16));
-        if (g == 0 && best > kNone) atomicMax(&ends.best[1][column], orderedBits(best));
+        if (g == 0 && best > kNone) atomicMax(&ends.best[1][columnOf(n, parity)], orderedBits(best));
       }
   }
   __syncthreads();
   {
     const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
     const unsigned mine = ends.best[side][i];
-    float threshold = 4.0f;  // above every T_ij + e_j
+    float threshold =
+        8.0f;  // above every T_ij + e_j; so it stays for the columns of a diagonal tile, which are its rows
     if (mine != 0) {
-      const unsigned before = atomicMax(work.bounds + image.first + begin[side] + i, mine);
+      const int r = image.first + (side == 0 ? begin[0] : begin[1]) + i;
+      const unsigned before = atomicMax(work.bounds + r, mine);
       threshold = fromOrderedBits(before > mine ? before : mine) - 2 * (ends.error[side][i] + slack(work.padded));
     }
     ends.threshold[side][i] = threshold;
   }
   __syncthreads();
+  float row_threshold[kM][2], column_threshold[kN][2];
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
-    for (int n = 0; n < kN; ++n)
+    for (int half = 0; half < 2; ++half) row_threshold[m][half] = ends.threshold[0][rowOf(m, half)];
+#pragma unroll
+  for (int n = 0; n < kN; ++n)
+#pragma unroll
+    for (int parity = 0; parity < 2; ++parity) column_threshold[n][parity] = ends.threshold[1][columnOf(n, parity)];
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int n = 0; n < kN; ++n) {
+      bool any = false;  // hardly ever, so that four similarities are asked about at once
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        any |= (sum[m][n][e] + column_error[n][e % 2] >= row_threshold[m][e / 2]) |
+               (sum[m][n][e] + row_error[m][e / 2] >= column_threshold[n][e % 2]);
+      if (!any) continue;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int row = rowOf(m, e), column = columnOf(n, e);
-        if (!counts(row, column)) continue;
-        const float similarity = sum[m][n][e];
-        const float above_row = similarity + ends.error[1][column];
-        if (above_row >= ends.threshold[0][row])
+        const int row = rowOf(m, e / 2), column = columnOf(n, e % 2);
+        const float above_row = sum[m][n][e] + column_error[n][e % 2];
+        if (above_row >= row_threshold[m][e / 2])
           addCandidate(work, image.first + begin[0] + row, begin[1] + column, above_row);
-        const float above_column = similarity + ends.error[0][row];
-        if (!diagonal && above_column >= ends.threshold[1][column])
+        const float above_column = sum[m][n][e] + row_error[m][e / 2];
+        if (above_column >= column_threshold[n][e % 2])
           addCandidate(work, image.first + begin[1] + column, begin[0] + row, above_column);
       }
+    }
 }
 
 // D_ij by one warp, in every lane.

@@ -11,35 +11,34 @@ namespace {
 constexpr int kThreads = 256;
 
 // Pixels of every patch as a row, zeros for special rows: they too go through the product, and nothing is added to
-// them.
+// them. A block per row.
 template <typename T>
 __global__ void gatherPatches(const float* images, PatchGeometry g, int grid_width, int patches, int special, int depth,
-                              std::size_t count, T* rows) {
-  const std::size_t index = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (index >= count) return;
-  const std::size_t row = index / static_cast<std::size_t>(depth);
-  const int column = static_cast<int>(index % static_cast<std::size_t>(depth));
-  const int in_image = static_cast<int>(row % static_cast<std::size_t>(special + patches)) - special;
-  if (in_image < 0) {
-    rows[index] = fromFloat<T>(0.0f);
-    return;
+                              T* rows) {
+  T* row = rows + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(depth);
+  const int image = static_cast<int>(blockIdx.x) / (special + patches);
+  const int patch = static_cast<int>(blockIdx.x) % (special + patches) - special;
+  const int top = patch / grid_width * g.stride_h, left = patch % grid_width * g.stride_w;
+  const int window = g.kernel_h * g.kernel_w;
+  const float* const corner =
+      images + (static_cast<std::size_t>(image) * static_cast<std::size_t>(g.channels * g.height) +
+                static_cast<std::size_t>(patch < 0 ? 0 : top)) *
+                   static_cast<std::size_t>(g.width);
+  for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads) {
+    if (patch < 0) {
+      row[k] = fromFloat<T>(0.0f);
+      continue;
+    }
+    const int c = k / window, y = k % window / g.kernel_w, x = k % g.kernel_w;
+    row[k] = fromFloat<T>(corner[(c * g.height + y) * g.width + left + x]);
   }
-  const int area = g.kernel_h * g.kernel_w;
-  const int c = column / area, y = column % area / g.kernel_w, x = column % g.kernel_w;
-  const std::size_t plane = row / static_cast<std::size_t>(special + patches) * static_cast<std::size_t>(g.channels) +
-                            static_cast<std::size_t>(c);
-  const int top = in_image / grid_width * g.stride_h + y, left = in_image % grid_width * g.stride_w + x;
-  rows[index] = fromFloat<T>(images[(plane * static_cast<std::size_t>(g.height) + static_cast<std::size_t>(top)) *
-                                        static_cast<std::size_t>(g.width) +
-                                    static_cast<std::size_t>(left)]);
 }
 
-__global__ void repeatRows(const float* rows, std::size_t per_image, std::size_t count, float* tokens) {
-  const std::size_t index = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (index < count) tokens[index] = rows[index % per_image];
+// What tokens are before their patches are added: the same rows for every image.
+__global__ void repeatRows(const float* rows, std::size_t count, float* tokens) {
+  const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (k < count) tokens[blockIdx.y * count + k] = rows[k];
 }
-
-Grid gridFor(std::size_t count) { return {static_cast<unsigned>((count + kThreads - 1) / kThreads)}; }
 
 }  // namespace
 
@@ -60,15 +59,14 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, Matr
 void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens) {
   const int rows = batch * (special_ + patches_);
   const Number operand = operandOf(precision_);
-  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(weight_.in());
-  void* const gathered = gathered_.atLeast(stream, count * bytesOf(operand));
+  void* const gathered = gathered_.atLeast(stream, area(rows, weight_.in()) * bytesOf(operand));
   withNumber(operand, [&](auto zero) {
     using T = decltype(zero);
-    launch(gatherPatches<T>, gridFor(count), kThreads, 0, stream, images, geometry_, geometry_.gridWidth(), patches_,
-           special_, weight_.in(), count, static_cast<T*>(gathered));
+    launch(gatherPatches<T>, Grid{static_cast<unsigned>(rows)}, kThreads, 0, stream, images, geometry_,
+           geometry_.gridWidth(), patches_, special_, weight_.in(), static_cast<T*>(gathered));
   });
-  const std::size_t values = static_cast<std::size_t>(rows) * static_cast<std::size_t>(dim());
-  launch(repeatRows, gridFor(values), kThreads, 0, stream, rows_.data(), values / static_cast<std::size_t>(batch),
+  const std::size_t values = area(special_ + patches_, dim());
+  launch(repeatRows, Grid{piecesOf(values, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, rows_.data(),
          values, tokens);
   weight_.run(stream, gemm, gathered, rows, Into::kAddToFloat, tokens);
 }

@@ -77,5 +77,11 @@ __device__ __forceinline__ float exp2Fast(float x) {
   return y;
 }
 
+__device__ __forceinline__ float reciprocalFast(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 }  // namespace mpm::cuda
 #endif

@@ -6,10 +6,13 @@
 
 namespace mpm::cuda {
 
-template <typename T>
-struct alignas(4 * sizeof(T)) Four {
-  T at[4];
+/// Neighbours that are read and written at once.
+template <typename T, std::size_t kCount>
+struct alignas(kCount * sizeof(T)) Pack {
+  T at[kCount];
 };
+template <typename T>
+using Four = Pack<T, 4>;
 
 /// Elements k ... k + 3 of a row {length}; k is a multiple of 4, what lies behind the end is 0. Rows follow each other
 /// without a gap from an address aligned to 16 bytes, so that length % 4 == 0 makes all of them aligned.
