@@ -41,12 +41,25 @@ std::map<std::string, std::string> placed(const std::string& file, const Schedul
 
 TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
   const auto nodes = placed("segmenter_mask_ts17.onnx", {1});
-  EXPECT_EQ(nodes.at("backbone/patch_embed"), "0 11 00");
+  EXPECT_EQ(nodes.at("backbone/patch_embed"), "3 11 00");
   EXPECT_EQ(nodes.at("backbone/block0"), "21 1 0") << "its tokens have no other reader, its state has";
   EXPECT_EQ(nodes.at("merge/before_block1"), "21 11 00");
   EXPECT_EQ(nodes.at("scores"), "21 1 1") << "labels are made of them on the device, and they are an output";
   EXPECT_EQ(nodes.at("labels"), "2 0 1");
   EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
+}
+
+TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
+  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}));
+  onnx::NodeProto& copy = *model.mutable_graph()->add_node();
+  copy.set_op_type("Identity");
+  copy.add_input(model.graph().input(0).name());
+  copy.add_output("image again");
+  model.mutable_graph()->add_output()->set_name("image again");
+  const auto placed = parseModel(placedOnDevice(model.SerializeAsString(), 0, 1));
+  std::map<std::string, std::string> nodes;
+  for (const onnx::NodeProto& node : placed.graph().node()) nodes[node.name()] = told(node);
+  EXPECT_EQ(nodes.at("backbone/patch_embed"), "0 11 00");
 }
 
 TEST(Placement, StockLayersAreOnTheHost) {

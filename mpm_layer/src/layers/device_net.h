@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/patch_embed.h"
+#include "kernels/pixel_values.h"
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
@@ -17,7 +18,8 @@ namespace mpm {
 class DeviceOp {
  public:
   struct Call {
-    /// Names for what stands behind them on the device: their memory is neither read nor written.
+    /// Names for what stands behind them on the device: their memory is neither read nor written, but where an op says
+    /// that it is.
     const std::vector<cv::Mat>& inputs;
     const std::vector<cv::Mat>& outputs;
     bool takes_first;  ///< nobody else reads the first input: its memory may become the output's
@@ -45,16 +47,19 @@ class DeviceNet {
   /// Forgets all values and scratch, after an error: what did not fit must not be in the way of a smaller batch.
   virtual void release() = 0;
 
+  /// An 8-bit image {H, W} of three channels on the host -> its planes {1, 3, H, W}.
+  virtual std::unique_ptr<DeviceOp> normalise(const PixelValues& values) = 0;
   /// The ops of docs/ops.md. Weights are on the host and borrowed for the call.
   virtual std::unique_ptr<DeviceOp> patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                               MatrixView<const float> position, MatrixView<const float> special) = 0;
+                                               MatrixView<const float> position, MatrixView<const float> special,
+                                               Precision precision) = 0;
   virtual std::unique_ptr<DeviceOp> transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) = 0;
   virtual std::unique_ptr<DeviceOp> mutualPairMerge(int special) = 0;
   virtual std::unique_ptr<DeviceOp> tokenNorm(const NormWeights& norm, int dim, int special) = 0;
   virtual std::unique_ptr<DeviceOp> tokenLinear(const LinearWeights& linear, Precision precision, int special) = 0;
   virtual std::unique_ptr<DeviceOp> classTokens(MatrixView<const float> embeddings, int special) = 0;
   virtual std::unique_ptr<DeviceOp> maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                                               const NormWeights& norm, int classes) = 0;
+                                               const NormWeights& norm, int classes, Precision precision) = 0;
   virtual std::unique_ptr<DeviceOp> restoreTokens(int special, bool keep_special) = 0;
   /// The mean over the patches, or with index >= 0 that special row.
   virtual std::unique_ptr<DeviceOp> poolTokens(int special, int index) = 0;

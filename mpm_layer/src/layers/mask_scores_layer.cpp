@@ -10,7 +10,10 @@ namespace {
 class MaskScoresLayer final : public MpmLayer {
  public:
   explicit MaskScoresLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 4), classes_(intAttribute(params, "special_tokens")), eps_(floatAttribute(params, "eps")) {}
+      : MpmLayer(params, 4),
+        classes_(intAttribute(params, "special_tokens")),
+        eps_(floatAttribute(params, "eps")),
+        precision_(parsePrecision(params.get<cv::String>("precision", "fp32"))) {}
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -35,7 +38,7 @@ class MaskScoresLayer final : public MpmLayer {
     const auto matrix = [](const cv::Mat& constant) { return matrixOf(constant, constant.size[0], constant.size[1]); };
     checkNorm(constants);
     return device.maskScores(matrix(constants[0]), matrix(constants[1]),
-                             {constants[2].ptr<float>(), constants[3].ptr<float>(), eps_}, classes_);
+                             {constants[2].ptr<float>(), constants[3].ptr<float>(), eps_}, classes_, precision_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -56,6 +59,7 @@ class MaskScoresLayer final : public MpmLayer {
 
   int classes_;
   float eps_;
+  Precision precision_;  // on a device; the CPU's are in fp32
   PackedLinear proj_patch_, proj_classes_;
   cv::Mat norm_weight_, norm_bias_;
 };

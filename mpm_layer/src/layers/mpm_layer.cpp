@@ -119,21 +119,25 @@ void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& 
   packed_ = true;
 }
 
-void MpmLayer::computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) {
+void MpmLayer::computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) {
   expect(device_inputs_.size() == inputs.size() && device_outputs_.size() == outputs.size() &&
              host_outputs_.size() == outputs.size(),
          "has not as many inputs and outputs as it was placed on the device with");
   if (!device_op_) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (device_inputs_[i] != '0') device_->download(inputs[i]);
+      if (!madeOnHost(i)) device_->download(inputs[i]);
     device_->wait();
     compute(inputs, outputs);
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (device_outputs_[i] != '0') device_->upload(outputs[i]);
     return;
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (device_inputs_[i] == '0') device_->upload(inputs[i]);
+  if (!stand_in_.empty()) {
+    expect(stand_in_.size == inputs[0].size, "stands on the device with another shape than it has in the net");
+    inputs[0] = stand_in_;
+  }
+  for (std::size_t i = stand_in_.empty() ? 0 : 1; i < inputs.size(); ++i)
+    if (madeOnHost(i)) device_->upload(inputs[i]);
   device_op_->compute({inputs, outputs, device_inputs_[0] == '2'});
   on_device_ = outputs[0];
   bool waits = false;
@@ -151,6 +155,12 @@ void MpmLayer::computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<c
 
 void MpmLayer::bringToHost(bool bring) {
   if (!host_outputs_.empty()) host_outputs_[0] = bring ? '1' : '0';
+}
+
+bool MpmLayer::readOnDevice(const cv::Mat& stand_in) {
+  if (device_inputs_.empty() || device_inputs_[0] != '3') return false;
+  stand_in_ = stand_in;
+  return true;
 }
 
 const int* MpmLayer::liveRows(const cv::Mat& state, int special) {

@@ -35,6 +35,9 @@ class MpmLayer : public cv::dnn::Layer {
   /// On a device: from now on the first output comes to the host, although nobody there was known to read it, or stays
   /// where it is, although it is an output of the net.
   void bringToHost(bool bring = true);
+  /// On a device: from now on the first input is what stands behind this blob there, whatever comes from the host.
+  /// False, and nothing happens, when it does not come from the host for this layer alone.
+  bool readOnDevice(const cv::Mat& stand_in);
   /// On a device: the blob that stands for the first output of the last forward() there. OpenCV may hand out a copy.
   const cv::Mat& onDevice() const { return on_device_; }
   /// Where its net was placed; null on the CPU.
@@ -80,13 +83,14 @@ class MpmLayer : public cv::dnn::Layer {
  private:
   std::size_t activationsAmong(std::size_t inputs) const;
   void pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& inputs);
-  void computeOnDevice(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
+  void computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
+  bool madeOnHost(std::size_t input) const { return device_inputs_[input] == '0' || device_inputs_[input] == '3'; }
 
   // Where the net was placed on a device (onnx/placement.h). The op goes before what it shares with others.
   std::shared_ptr<DeviceNet> device_;
   std::string device_inputs_, device_outputs_, host_outputs_;
   std::unique_ptr<DeviceOp> device_op_;
-  cv::Mat on_device_;
+  cv::Mat on_device_, stand_in_;
 
   std::size_t constants_;
   bool packed_ = false, left_out_ = false;

@@ -17,7 +17,8 @@ class PatchEmbedLayer final : public MpmLayer {
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
         special_(intAttribute(params, "special_tokens")),
-        one_image_(params.get<int>("one_image", 0) != 0) {
+        one_image_(params.get<int>("one_image", 0) != 0),
+        precision_(parsePrecision(params.get<cv::String>("precision", "fp32"))) {
     expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
            "has a stride below 1 or a negative number of special tokens");
   }
@@ -58,10 +59,10 @@ class PatchEmbedLayer final : public MpmLayer {
                                          const std::vector<cv::Mat>& /*inputs*/) override {
     const cv::Mat &weight = constants[0], &position = constants[1];
     const int dim = weight.size[0];
-    return device.patchEmbed(geometryOf({dim, weight.size[1], weight.size[2], weight.size[3]}),
-                             matrixOf(weight, dim, static_cast<int>(weight.total()) / dim),
-                             matrixOf(position, position.size[0], dim),
-                             special_ > 0 ? matrixOf(constants[2], special_, dim) : MatrixView<const float>());
+    return device.patchEmbed(
+        geometryOf({dim, weight.size[1], weight.size[2], weight.size[3]}),
+        matrixOf(weight, dim, static_cast<int>(weight.total()) / dim), matrixOf(position, position.size[0], dim),
+        special_ > 0 ? matrixOf(constants[2], special_, dim) : MatrixView<const float>(), precision_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -85,6 +86,7 @@ class PatchEmbedLayer final : public MpmLayer {
 
   int height_, width_, stride_h_, stride_w_, special_;
   bool one_image_;
+  Precision precision_;  // on a device; the CPU's is fp32
   PatchGeometry geometry_;
   PackedLinear weight_;
   cv::Mat position_, special_rows_;

@@ -77,7 +77,8 @@ Emitter::Tokens Emitter::embed() {
            {"width", std::int64_t{plan_.input.width}},
            {"stride_h", embedding.stride_h},
            {"stride_w", embedding.stride_w},
-           {"special_tokens", embedding.special}});
+           {"special_tokens", embedding.special},
+           precision()});
   return {name, name + "/state", embedding.special};
 }
 
@@ -170,7 +171,7 @@ std::string Emitter::maskScores(const SegmentationHead& head, const Tokens& in, 
                   matrix("head/mask_scores.proj_classes", head.proj_classes),
                   net_.weights("head/mask_scores.norm.weight", {head.classes}, head.mask_norm.weight),
                   net_.weights("head/mask_scores.norm.bias", {head.classes}, head.mask_norm.bias)},
-                 {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}});
+                 {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}, precision()});
 }
 
 void Emitter::segmentation(const SegmentationHead& head, ModelInfo& info) {

@@ -56,7 +56,8 @@ std::string placedOnDevice(const std::string& converted, int device, int session
     for (const std::string& name : node.input()) {
       if (constants.contains(name)) continue;
       const Use& use = uses[name];
-      device_inputs += !use.made_by_us ? '0' : use.our_readers > 1 ? '1' : '2';
+      const bool alone = use.our_readers == 1 && (use.made_by_us || !use.read_on_host);
+      device_inputs += use.made_by_us ? (alone ? '2' : '1') : (alone ? '3' : '0');
     }
     for (const std::string& name : node.output()) {
       device_outputs += uses[name].our_readers > 0 ? '1' : '0';

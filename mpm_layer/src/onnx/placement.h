@@ -9,7 +9,7 @@ namespace mpm::onnx_graph {
 ///
 /// - `device`: its index; `session`: the number of the net, which its layers find each other by.
 /// - `device_inputs`, a character per activation: 0 made on the host, 1 by another such node, 2 by one and for this
-///   node alone.
+///   node alone, 3 on the host and for this node alone.
 /// - `device_outputs`, `host_outputs`, a character per output: 1 when such a node reads it there, when something on the
 ///   host does (a stock node, or it is an output of the net).
 ///

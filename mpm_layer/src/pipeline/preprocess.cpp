@@ -11,10 +11,10 @@ Normalizer::Normalizer(const ModelFacts& facts) {
   if (facts.channels != "RGB" && facts.channels != "BGR")
     throw Error("the model's channels are '" + facts.channels + "'; they can be RGB or BGR");
   for (int c = 0; c < 3; ++c) {
-    image_channel_[c] = facts.channels == "BGR" ? c : 2 - c;
+    values_.image_channel[c] = facts.channels == "BGR" ? c : 2 - c;
     if (!(facts.std[c] > 0)) throw Error("the model's std must be positive, in its JSON file");
     for (int v = 0; v < 256; ++v)
-      value_of_byte_[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.std[c];
+      values_.of_byte[c][v] = (static_cast<float>(v) / 255.0f - facts.mean[c]) / facts.std[c];
   }
 }
 
@@ -28,8 +28,8 @@ void Normalizer::operator()(const cv::Mat& image, cv::Mat& planes, const Paralle
     for (int y = task * kRows; y < end; ++y) {
       const auto* pixel = image.ptr<cv::Vec3b>(y);
       for (int c = 0; c < 3; ++c) {
-        const auto& value = value_of_byte_[c];
-        const int from = image_channel_[c];
+        const auto& value = values_.of_byte[c];
+        const int from = values_.image_channel[c];
         float* to = planes.ptr<float>(0, c, y);
         for (int x = 0; x < image.cols; ++x) to[x] = value[pixel[x][from]];
       }

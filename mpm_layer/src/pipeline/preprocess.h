@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <opencv2/core.hpp>
 
 #include "kernels/parallel.h"
+#include "kernels/pixel_values.h"
 #include "mpm/model_info.hpp"
 
 namespace mpm {
@@ -18,10 +18,11 @@ class Normalizer {
   /// same.
   void operator()(const cv::Mat& image, cv::Mat& planes, const Parallel& parallel) const;
 
+  /// In the order of PyTorch's arithmetic: ((byte / 255) - mean) / std.
+  const PixelValues& values() const { return values_; }
+
  private:
-  // A byte has 256 values, so the arithmetic is done once, in the order of PyTorch's: ((v / 255) - mean) / std.
-  std::array<std::array<float, 256>, 3> value_of_byte_;  // by channel of the net
-  std::array<int, 3> image_channel_;                     // of the image, by channel of the net
+  PixelValues values_;
 };
 
 }  // namespace mpm

@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/resample.h"
+#include "layers/device_image.h"
 #include "layers/device_labels.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_parallel.h"
@@ -65,6 +66,7 @@ struct Segmenter::Impl {
   cv::Size labels_size;
   AxisResampling label_rows, label_columns;
   std::unique_ptr<DeviceLabels> device_labels;  // in place of the scores, where nothing else wants them
+  std::unique_ptr<DeviceImage> device_image;    // in place of `planes`
 
   Impl(const std::string& model, const SegmenterOptions& opts)
       : options(opts), net(read(model, opts, info)), normalize(info.facts) {
@@ -82,6 +84,9 @@ struct Segmenter::Impl {
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
     }
     answers = outputs.size();
+    planes.create(std::vector<int>{1, 3, info.input.height, info.input.width}, CV_32F);
+    device_image = DeviceImage::of(net, "backbone/patch_embed", normalize.values(), planes);
+    if (device_image) net.setInput(planes);  // once, for its shape
     if (options.fit != Fit::kResize) return;
     if (options.inspect) {
       for (int block : info.schedule) {
@@ -103,9 +108,12 @@ struct Segmenter::Impl {
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.
   void forward(const cv::Mat& image, StageTimes& ms) {
     StopWatch watch;
-    normalize(image, planes, parallel);
+    if (device_image)
+      device_image->put(image);
+    else
+      normalize(image, planes, parallel);
     try {
-      net.setInput(planes);
+      if (!device_image) net.setInput(planes);
       ms.preprocess += watch.lap();
       net.forward(blobs, outputs);
     } catch (const cv::Exception& error) {  // of a layer: it names itself and the cause

@@ -42,7 +42,7 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
   }
 }
 
-TEST(EmulatedDevice, OfALabelledImageOnlyBytesComeDown) {
+TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
   SegmenterOptions options;
   options.schedule = Schedule{1};
   options.device = "cuda";
@@ -54,6 +54,8 @@ TEST(EmulatedDevice, OfALabelledImageOnlyBytesComeDown) {
   const Copies copies = takeCopies();
   const auto tokens = static_cast<std::size_t>(segmenter.model().tokens());
   EXPECT_EQ(copies.uploads, 1);
+  EXPECT_EQ(copies.uploaded_bytes, 3 * static_cast<std::size_t>(segmenter.model().input.height) *
+                                       static_cast<std::size_t>(segmenter.model().input.width));
   // Map, counts, offsets of the rows, whether a merge met a NaN, labels, whether a score is one.
   EXPECT_EQ(copies.downloads, 6);
   EXPECT_EQ(copies.downloaded_bytes, 4 * (tokens + 2 + 2 + 1 + 1) + image.total());

@@ -24,15 +24,17 @@ class Net final : public DeviceNet {
   void wait() override { stream.wait(); }
   void release() override;
 
+  std::unique_ptr<DeviceOp> normalise(const PixelValues& values) override;
   std::unique_ptr<DeviceOp> patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                       MatrixView<const float> position, MatrixView<const float> special) override;
+                                       MatrixView<const float> position, MatrixView<const float> special,
+                                       Precision precision) override;
   std::unique_ptr<DeviceOp> transformerBlock(const TransformerBlockSpec& spec, int special, bool key_bias) override;
   std::unique_ptr<DeviceOp> mutualPairMerge(int special) override;
   std::unique_ptr<DeviceOp> tokenNorm(const NormWeights& norm, int dim, int special) override;
   std::unique_ptr<DeviceOp> tokenLinear(const LinearWeights& linear, Precision precision, int special) override;
   std::unique_ptr<DeviceOp> classTokens(MatrixView<const float> embeddings, int special) override;
   std::unique_ptr<DeviceOp> maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                                       const NormWeights& norm, int classes) override;
+                                       const NormWeights& norm, int classes, Precision precision) override;
   std::unique_ptr<DeviceOp> restoreTokens(int special, bool keep_special) override;
   std::unique_ptr<DeviceOp> poolTokens(int special, int index) override;
   std::unique_ptr<DeviceOp> segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;

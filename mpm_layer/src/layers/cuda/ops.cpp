@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of docs/ops.md on a device.
+// The ops of docs/ops.md on a device, and what stands in front of them.
+#include <algorithm>
+
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/mask_scores.h"
+#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
 #include "kernels/cuda/tokens.h"
@@ -27,6 +30,25 @@ class Op : public DeviceOp {
   const Stream& stream() const { return net_.stream; }
 
   Net& net_;
+};
+
+class NormaliseOp final : public Op {
+ public:
+  NormaliseOp(Net& net, const PixelValues& values) : Op(net), normaliser_(net.stream, values) {}
+  void compute(const Call& call) override {
+    const cv::Mat& image = call.inputs[0];
+    const std::size_t row = size(image.cols) * 3, bytes = size(image.rows) * row;
+    unsigned char* const pinned = pinned_.atLeast(stream(), bytes);
+    for (int y = 0; y < image.rows; ++y) std::copy_n(image.ptr(y), row, pinned + size(y) * row);
+    unsigned char* const pixels = pixels_.atLeast(stream(), bytes);
+    upload(stream(), pinned, pixels, bytes);
+    normaliser_.run(stream(), pixels, image.rows * image.cols, net_.newDense(call.outputs[0]));
+  }
+
+ private:
+  Normaliser normaliser_;
+  PinnedBuffer<unsigned char> pinned_;
+  Buffer<unsigned char> pixels_;
 };
 
 class PatchEmbedOp final : public Op {
@@ -244,10 +266,15 @@ class MergeReportOp final : public Op {
 
 }  // namespace
 
+std::unique_ptr<DeviceOp> Net::normalise(const PixelValues& values) {
+  return std::make_unique<NormaliseOp>(*this, values);
+}
+
 std::unique_ptr<DeviceOp> Net::patchEmbed(const PatchGeometry& geometry, MatrixView<const float> weight,
-                                          MatrixView<const float> position, MatrixView<const float> special) {
-  return std::make_unique<PatchEmbedOp>(*this,
-                                        PatchEmbed(stream, geometry, weight, position, special, Precision::kFp32));
+                                          MatrixView<const float> position, MatrixView<const float> special,
+                                          Precision precision) {
+  return std::make_unique<PatchEmbedOp>(
+      *this, PatchEmbed(stream, geometry, weight, position, special, floatPrecision(precision)));
 }
 
 std::unique_ptr<DeviceOp> Net::transformerBlock(const TransformerBlockSpec& spec, int special, bool use_key_bias) {
@@ -271,9 +298,10 @@ std::unique_ptr<DeviceOp> Net::classTokens(MatrixView<const float> embeddings, i
 }
 
 std::unique_ptr<DeviceOp> Net::maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-                                          const NormWeights& norm, int classes) {
+                                          const NormWeights& norm, int classes, Precision precision) {
   return std::make_unique<MaskScoresOp>(
-      *this, MaskScores(stream, proj_patch, proj_classes, norm.weight, norm.bias, classes, norm.eps), classes);
+      *this, MaskScores(stream, proj_patch, proj_classes, norm.weight, norm.bias, classes, norm.eps, precision),
+      classes);
 }
 
 std::unique_ptr<DeviceOp> Net::restoreTokens(int special, bool keep_special) {
