@@ -3,16 +3,20 @@
 # All that can be done for the GPU kernels on a machine with nvcc, CMake and PyTorch but none of the project's other
 # libraries: builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks
 # beside PyTorch, prints the table of targets. A step that fails does not stop the next. About six minutes.
-#   scripts/cuda_bench.sh [--sanitize] [--skip-torch]     MPM_OUT: folder for logs and JSON (default build-cuda-bench/out)
+#   scripts/cuda_bench.sh [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]...
+# --net: also whole nets in OpenCV, whose libraries come along in a bundle of scripts/cuda_bundle.sh, tested and beside
+# the CPU's. MPM_OUT: folder for logs and JSON (default build-cuda-bench/out).
 set -uo pipefail
 cd "$(dirname "$0")/.."
-sanitize=0 torch=1
-for argument in "$@"; do
-  case $argument in
+sanitize=0 torch=1 bundles=()
+while [ $# -gt 0 ]; do
+  case $1 in
     --sanitize) sanitize=1 ;;
     --skip-torch) torch=0 ;;
-    *) echo "usage: $0 [--sanitize] [--skip-torch]" >&2; exit 2 ;;
+    --net) shift; bundles+=("${1:?--net needs a bundle}") ;;
+    *) echo "usage: $0 [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]..." >&2; exit 2 ;;
   esac
+  shift
 done
 build=build-cuda-bench
 out=${MPM_OUT:-$build/out}
@@ -58,6 +62,19 @@ if [ $torch -eq 1 ]; then
   lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py --seconds 150
 fi
 [ $torch -eq 1 ] || rm -f "$out/torch.log"
-python3 bench/cuda/table.py "$out"/ours.log $(ls "$out"/torch.log 2>/dev/null) | tee "$out/table.txt"
+number=0
+for bundle in ${bundles[@]+"${bundles[@]}"}; do
+  number=$((number + 1))
+  net=$build/net$number
+  rm -rf "$net" && mkdir -p "$net" && tar -xJf "$bundle" -C "$net" || { failed+=("unpacking $bundle"); continue; }
+  # cuBLASLt: CUDA's, else PyTorch's.
+  libraries=$PWD/$net/lib:$(dirname "$(command -v nvcc)")/../lib64${cublas:+:$cublas/lib}
+  if [ $number -eq 1 ]; then
+    lines=40 step net_test 120 env LD_LIBRARY_PATH="$libraries" MPM_TEST_DATA="$PWD/tests/data" "$net/bin/cuda_net_test"
+  fi
+  lines=20 step "net$number" 150 env LD_LIBRARY_PATH="$libraries" "$net/bin/cuda_net_bench" "$net"/models/*.onnx \
+    "$net"/images/*.ppm
+done
+python3 bench/cuda/table.py "$out"/ours.log $(ls "$out"/torch.log "$out"/net[0-9]*.log 2>/dev/null) | tee "$out/table.txt"
 echo "== done ($((SECONDS - start)) s)${failed[*]:+, FAILED: ${failed[*]}}"
 [ ${#failed[@]} -eq 0 ]

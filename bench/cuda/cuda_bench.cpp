@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times the GPU kernels and ViTs made of them; a JSON object per line on stdout, times in ms. The network is a ViT/16
 // at 512 x 512 with a linear head of 150 classes, image to label map. Its weights are random, so the numbers of merged
-// tokens are imposed: pairing is run and timed as ever, and then a list of pairs is used that leaves `kCounts` tokens.
+// tokens are imposed: pairing is run and timed as ever, and then a list of pairs is used that leaves `counts` tokens.
+//   cuda_bench [--rehearse]      with --rehearse tiny networks, each once: that all of it runs and prints, not how fast
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/cuda/merging.h"
+#include "kernels/cuda/normalise.h"
 #include "kernels/cuda/patch_embed.h"
 #include "kernels/cuda/resample.h"
 #include "kernels/cuda/transformer_block.h"
@@ -18,11 +21,27 @@
 namespace mpm::cuda {
 namespace {
 
-constexpr int kSide = 512, kPatch = 16, kGrid = kSide / kPatch, kPatches = kGrid * kGrid, kClasses = 150;
-// Image tokens that insertions before blocks 2 and 5 leave of 1024, as real street images do.
-constexpr int kCounts[2] = {740, 540};
+constexpr int kPatch = 16, kClasses = 150;
 
-std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
+struct Size {
+  const char* name;
+  int dim, heads, blocks;
+};
+
+struct Scale {
+  int side;
+  int counts[2];  ///< image tokens that insertions before blocks 2 and 5 leave, as real street images do
+  int pairing_dim;
+  int repeats;
+  Size sizes[4];
+
+  int grid() const { return side / kPatch; }
+  int patches() const { return grid() * grid(); }
+};
+constexpr Scale kReal = {
+    512, {740, 540}, 768, 9, {{"T", 192, 3, 12}, {"S", 384, 6, 12}, {"B", 768, 12, 12}, {"L", 1024, 16, 24}}};
+constexpr Scale kRehearsal = {
+    64, {12, 9}, 64, 1, {{"T", 64, 1, 6}, {"S", 64, 1, 6}, {"B", 128, 2, 6}, {"L", 64, 1, 6}}};
 
 // Uniform in [-limit, limit]; the same in every run.
 std::vector<float> random(std::size_t count, float limit, std::uint64_t seed) {
@@ -36,7 +55,7 @@ std::vector<float> random(std::size_t count, float limit, std::uint64_t seed) {
 }
 
 // Median over repeats of the mean of a few calls in a row.
-double milliseconds(const Stream& stream, const std::function<void()>& work) {
+double milliseconds(const Stream& stream, int repeats, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
   const auto run = [&](int calls) {
     const auto begin = Clock::now();
@@ -44,19 +63,15 @@ double milliseconds(const Stream& stream, const std::function<void()>& work) {
     stream.wait();
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count() / calls;
   };
+  if (repeats == 1) return run(1);
   run(2);
   const int calls = std::clamp(static_cast<int>(20 / run(2)), 1, 100);
   std::vector<double> times;
-  for (int i = 0; i < 9; ++i) times.push_back(run(calls));
-  std::nth_element(times.begin(), times.begin() + 4, times.end());
-  return times[4];
+  for (int i = 0; i < repeats; ++i) times.push_back(run(calls));
+  const auto middle = times.begin() + repeats / 2;
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
-
-struct Size {
-  const char* name;
-  int dim, heads, blocks;
-};
-constexpr Size kSizes[] = {{"T", 192, 3, 12}, {"S", 384, 6, 12}, {"B", 768, 12, 12}, {"L", 1024, 16, 24}};
 
 AxisResampling bilinear(int inputs, int outputs) {
   AxisResampling axis;
@@ -86,18 +101,20 @@ Buffer<int> imposedPairs(const Stream& stream, int batch, int from, int to) {
 
 class Vit {
  public:
-  Vit(const Stream& stream, const Size& size, Precision precision, int batch)
+  Vit(const Stream& stream, const Scale& scale, const Size& size, Precision precision, int batch)
       : stream_(stream),
         gemm_(stream),
+        scale_(scale),
         size_(size),
         precision_(precision),
         batch_(batch),
         embed_(makeEmbed()),
-        resize_(stream, bilinear(kGrid, kSide), bilinear(kGrid, kSide)) {
+        resize_(stream, bilinear(scale.grid(), scale.side), bilinear(scale.grid(), scale.side)),
+        normaliser_(stream, grey()) {
     const int d = size.dim;
-    const float scale = 1 / std::sqrt(static_cast<float>(d));
-    const auto qkv = random(area(3 * d, d), scale, 1), proj = random(area(d, d), scale, 2);
-    const auto fc1 = random(area(4 * d, d), scale, 3), fc2 = random(area(d, 4 * d), scale / 2, 4);
+    const float limit = 1 / std::sqrt(static_cast<float>(d));
+    const auto qkv = random(area(3 * d, d), limit, 1), proj = random(area(d, d), limit, 2);
+    const auto fc1 = random(area(4 * d, d), limit, 3), fc2 = random(area(d, 4 * d), limit / 2, 4);
     const std::vector<float> zeros(area(4, d)), ones(area(1, d), 1.0f);
     TransformerBlockSpec spec;
     spec.precision = precision;
@@ -111,25 +128,27 @@ class Vit {
     spec.fc1 = {{fc1.data(), 4 * d, d}, zeros.data()};
     spec.fc2 = {{fc2.data(), d, 4 * d}, zeros.data()};
     for (int i = 0; i < size.blocks; ++i) blocks_.emplace_back(stream, spec);
-    const auto head = random(area(kClasses, d), scale, 5);
+    const auto head = random(area(kClasses, d), limit, 5);
     head_ = Linear(stream, {head.data(), kClasses, d}, zeros.data(), precision);
     norm_weight_ = uploaded(stream, ones);
     norm_bias_ = uploaded(stream, std::vector<float>(static_cast<std::size_t>(d)));
     stream.wait();
-    const std::size_t rows = area(batch, kPatches + 1);
+    const std::size_t rows = area(batch, scale.patches() + 1);
     for (auto& tokens : tokens_) tokens.atLeast(stream, rows * static_cast<std::size_t>(d));
     normed_.atLeast(stream, rows * static_cast<std::size_t>(d) * 4);
     scores_.atLeast(stream, rows * kClasses);
     restored_.atLeast(stream, rows * kClasses);
-    labels_.atLeast(stream, area(batch, kSide * kSide));
-    images_ = uploaded(stream, random(area(batch * 3, kSide * kSide), 1, 6));
-    for (int k = 0; k < 2; ++k) imposed_[k] = imposedPairs(stream, batch, k == 0 ? kPatches : kCounts[0], kCounts[k]);
+    labels_.atLeast(stream, area(batch, pixels()));
+    images_ = uploaded(stream, random(area(batch * 3, pixels()), 1, 6));
+    bytes_.atLeast(stream, area(3, pixels()));
+    for (int k = 0; k < 2; ++k)
+      imposed_[k] = imposedPairs(stream, batch, k == 0 ? scale.patches() : scale.counts[0], scale.counts[k]);
     stream.wait();
   }
 
   void forward(bool merging) {
     embed_.run(stream_, gemm_, images_.data(), batch_, tokens_[0].data());
-    state_.reset(stream_, batch_, kPatches, 1);
+    state_.reset(stream_, batch_, scale_.patches(), 1);
     int at = 0;
     for (int block = 0; block < size_.blocks; ++block) {
       if (merging && (block == 2 || block == 5)) at = merge(block == 2 ? 0 : 1, at);
@@ -146,15 +165,17 @@ class Vit {
 
   // What merging adds: both insertions with their waits for the counts, and the way back.
   void mergingAlone() {
-    state_.reset(stream_, batch_, kPatches, 1);
+    state_.reset(stream_, batch_, scale_.patches(), 1);
     merge(1, merge(0, 0));
     restoreRows(stream_, scores_.data(), kClasses, state_, false, restored_.data());
   }
 
-  void forwardFromHost(PinnedBuffer<float>& image, PinnedBuffer<unsigned char>& labels, bool merging) {
-    upload(stream_, image.data(), images_.data(), area(batch_ * 3, kSide * kSide) * sizeof(float));
+  // One image, its pixels on the host to its labels on the host.
+  void forwardFromHost(PinnedBuffer<unsigned char>& image, PinnedBuffer<unsigned char>& labels, bool merging) {
+    upload(stream_, image.data(), bytes_.data(), area(3, pixels()));
+    normaliser_.run(stream_, bytes_.data(), pixels(), images_.data());
     forward(merging);
-    download(stream_, labels_.data(), labels.data(), area(batch_, kSide * kSide));
+    download(stream_, labels_.data(), labels.data(), area(1, pixels()));
     stream_.wait();
   }
 
@@ -164,15 +185,25 @@ class Vit {
  private:
   PatchEmbed makeEmbed() const {
     const int d = size_.dim, depth = 3 * kPatch * kPatch;
-    const auto weight = random(area(d, depth), 0.05f, 7), position = random(area(kPatches, d), 1, 8),
+    const auto weight = random(area(d, depth), 0.05f, 7), position = random(area(scale_.patches(), d), 1, 8),
                special = random(area(1, d), 1, 9);
     return {stream_,
-            {3, kSide, kSide, kPatch, kPatch, kPatch, kPatch},
+            {3, scale_.side, scale_.side, kPatch, kPatch, kPatch, kPatch},
             {weight.data(), d, depth},
-            {position.data(), kPatches, d},
+            {position.data(), scale_.patches(), d},
             {special.data(), 1, d},
-            precision_};
+            floatPrecision(precision_)};
   }
+
+  static PixelValues grey() {
+    PixelValues values;
+    for (auto& channel : values.of_byte)
+      for (std::size_t byte = 0; byte < channel.size(); ++byte) channel[byte] = static_cast<float>(byte) / 127.5f - 1;
+    values.image_channel = {2, 1, 0};
+    return values;
+  }
+
+  int pixels() const { return scale_.side * scale_.side; }
 
   int merge(int insertion, int at) {
     merger_.findPairs(stream_, tokens_[at].data(), size_.dim, state_);
@@ -184,76 +215,81 @@ class Vit {
 
   const Stream& stream_;
   Gemm gemm_;
+  const Scale& scale_;
   Size size_;
   Precision precision_;
   int batch_;
   PatchEmbed embed_;
   ResizeArgmax resize_;
+  Normaliser normaliser_;
   std::vector<TransformerBlock> blocks_;
   Linear head_;
   BlockWorkspace workspace_;
   TokenState state_;
   MutualPairMerge merger_;
   Buffer<float> norm_weight_, norm_bias_, tokens_[2], scores_, restored_, images_;
-  Buffer<unsigned char> normed_, labels_;
+  Buffer<unsigned char> normed_, labels_, bytes_;
   Buffer<int> imposed_[2];
 };
 
-void benchmarkPairing(const Stream& stream) {
-  const int batch = 32, dim = 768;
-  const Buffer<float> x = uploaded(stream, random(area(batch * kPatches, dim), 1, 10));
-  Buffer<float> merged(stream, area(batch * kPatches, dim));
+void benchmarkPairing(const Stream& stream, const Scale& scale) {
+  const int batch = 32, dim = scale.pairing_dim, patches = scale.patches();
+  const Buffer<float> x = uploaded(stream, random(area(batch * patches, dim), 1, 10));
+  Buffer<float> merged(stream, area(batch * patches, dim));
   TokenState state;
   MutualPairMerge merge;
-  const double whole = milliseconds(stream, [&] {
-    state.reset(stream, batch, kPatches, 0);
+  const double whole = milliseconds(stream, scale.repeats, [&] {
+    state.reset(stream, batch, patches, 0);
     merge.run(stream, x.data(), dim, state, merged.data());
   });
-  const double pairs = milliseconds(stream, [&] {
-    state.reset(stream, batch, kPatches, 0);
+  const double pairs = milliseconds(stream, scale.repeats, [&] {
+    state.reset(stream, batch, patches, 0);
     merge.findPairs(stream, x.data(), dim, state);
   });
   std::printf(
-      "{\"what\": \"mpm_call\", \"batch\": 32, \"tokens\": 1024, \"dim\": 768, \"ms\": %.4f, \"pairing_ms\": %.4f}\n",
-      whole, pairs);
+      "{\"what\": \"mpm_call\", \"batch\": %d, \"tokens\": %d, \"dim\": %d, \"ms\": %.4f, \"pairing_ms\": %.4f}\n",
+      batch, patches, dim, whole, pairs);
   if (stream.device().major < 8) return;
   Gemm gemm(stream);
-  const auto weight = random(area(kPatches, dim), 1, 11);
-  const Linear linear(stream, {weight.data(), kPatches, dim}, nullptr, Precision::kBf16);
-  Buffer<Bfloat> narrow(stream, area(batch * kPatches, dim));
-  Buffer<Bfloat> product(stream, area(batch * kPatches, kPatches));
+  const auto weight = random(area(patches, dim), 1, 11);
+  const Linear linear(stream, {weight.data(), patches, dim}, nullptr, Precision::kBf16);
+  Buffer<Bfloat> narrow(stream, area(batch * patches, dim));
+  Buffer<Bfloat> product(stream, area(batch * patches, patches));
   convert(stream, x.data(), narrow.capacity(), Number::kBfloat, narrow.data());
-  const double ms = milliseconds(
-      stream, [&] { linear.run(stream, gemm, narrow.data(), batch * kPatches, Into::kOperand, product.data()); });
+  const double ms = milliseconds(stream, scale.repeats, [&] {
+    linear.run(stream, gemm, narrow.data(), batch * patches, Into::kOperand, product.data());
+  });
   std::printf("{\"what\": \"gemm_of_the_same_size\", \"precision\": \"bf16\", \"ms\": %.4f, \"tflops\": %.1f}\n", ms,
-              2.0 * batch * kPatches * kPatches * dim / ms * 1e-9);
+              2.0 * batch * patches * patches * dim / ms * 1e-9);
   std::fflush(stdout);
 }
 
-void benchmarkVit(const Stream& stream, const Size& size, Precision precision, const char* name, int batch) {
-  Vit vit(stream, size, precision, batch);
-  const double full = milliseconds(stream, [&] { vit.forward(false); });
-  const double merged = milliseconds(stream, [&] { vit.forward(true); });
+void benchmarkVit(const Stream& stream, const Scale& scale, const Size& size, Precision precision, const char* name,
+                  int batch) {
+  Vit vit(stream, scale, size, precision, batch);
+  const auto time = [&](const auto& work) { return milliseconds(stream, scale.repeats, work); };
+  const double full = time([&] { vit.forward(false); });
+  const double merged = time([&] { vit.forward(true); });
   vit.fillTokens();
-  const double merging = milliseconds(stream, [&] { vit.mergingAlone(); });
+  const double merging = time([&] { vit.mergingAlone(); });
   std::printf(
       "{\"what\": \"vit\", \"size\": \"%s\", \"precision\": \"%s\", \"batch\": %d, \"full_ms\": %.4f, \"mpm_ms\": "
       "%.4f, "
       "\"merging_ms\": %.4f",
       size.name, name, batch, full, merged, merging);
   if (batch == 1) {
-    PinnedBuffer<float> image(stream, area(3, kSide * kSide));
-    PinnedBuffer<unsigned char> labels(stream, area(kSide, kSide));
-    std::fill_n(image.data(), image.capacity(), 0.1f);
+    const std::size_t pixels = area(scale.side, scale.side);
+    PinnedBuffer<unsigned char> image(stream, 3 * pixels), labels(stream, pixels);
+    std::fill_n(image.data(), 3 * pixels, static_cast<unsigned char>(140));
     std::printf(", \"host_full_ms\": %.4f, \"host_mpm_ms\": %.4f",
-                milliseconds(stream, [&] { vit.forwardFromHost(image, labels, false); }),
-                milliseconds(stream, [&] { vit.forwardFromHost(image, labels, true); }));
+                time([&] { vit.forwardFromHost(image, labels, false); }),
+                time([&] { vit.forwardFromHost(image, labels, true); }));
   }
   std::printf("}\n");
   std::fflush(stdout);
 }
 
-int run() {
+int run(const Scale& scale) {
   const std::vector<DeviceInfo> all = devices();
   if (all.empty()) {
     std::fprintf(stderr, "cuda_bench: no usable CUDA device here\n");
@@ -262,22 +298,27 @@ int run() {
   const Stream stream(all.front().index);
   std::printf("{\"what\": \"device\", \"name\": \"%s\", \"capability\": \"%d.%d\"}\n", all.front().name.c_str(),
               all.front().major, all.front().minor);
-  benchmarkPairing(stream);
+  benchmarkPairing(stream, scale);
   const bool bf16 = all.front().major >= 8;
-  for (const Size& size : kSizes)
+  for (const Size& size : scale.sizes)
     for (const int batch : {1, 32})
-      benchmarkVit(stream, size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);
-  benchmarkVit(stream, kSizes[2], Precision::kFp32, "fp32", 32);
-  if (bf16) benchmarkVit(stream, kSizes[2], Precision::kTf32, "tf32", 32);
+      benchmarkVit(stream, scale, size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);
+  benchmarkVit(stream, scale, scale.sizes[2], Precision::kFp32, "fp32", 32);
+  if (bf16) benchmarkVit(stream, scale, scale.sizes[2], Precision::kTf32, "tf32", 32);
   return 0;
 }
 
 }  // namespace
 }  // namespace mpm::cuda
 
-int main() {
+int main(int count, char** words) {
+  const bool rehearse = count == 2 && std::string_view(words[1]) == "--rehearse";
+  if (count > 1 && !rehearse) {
+    std::fprintf(stderr, "usage: cuda_bench [--rehearse]\n");
+    return 2;
+  }
   try {
-    return mpm::cuda::run();
+    return mpm::cuda::run(rehearse ? mpm::cuda::kRehearsal : mpm::cuda::kReal);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cuda_bench: %s\n", error.what());
     return 1;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench and bench/peers/torch_cuda_worker.py."""
+"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench, bench/peers/torch_cuda_worker.py and
+cuda_net_bench, whose targets are shown where it ran."""
 import json
 import sys
 
@@ -16,8 +17,8 @@ def rows_of(paths):
 def main():
     rows = list(rows_of(sys.argv[1:]))
     single = {row["what"]: row for row in rows}
-    ours = {(r["size"], r["batch"], r["arithmetic"]): r for r in rows if r["what"] == "vit"}
-    torch = {(r["size"], r["batch"], r["arithmetic"]): r for r in rows if r["what"] == "torch_vit"}
+    ours = {(r["size"], r["batch"], r["precision"]): r for r in rows if r["what"] == "vit"}
+    torch = {(r["size"], r["batch"], r["precision"]): r for r in rows if r["what"] == "torch_vit"}
     targets = []
 
     def target(text, value, wanted, at_least, unit=" x"):
@@ -48,19 +49,29 @@ def main():
                ratio(torch.get(key, {}).get("mpm_ms"), ours.get(key, {}).get("mpm_ms")), 1.3, True)
     tiny = ours.get(("T", 1, "bf16"), {})
     target("ViT-T/16 bf16 B=1: image on host to labels on host", tiny.get("host_mpm_ms"), 1.5, False, " ms")
+    nets = [row for row in rows if row["what"] == "net"]
+    for row in (row for row in nets if row["precision"] == "fp32"):
+        target(f"{row['model']}, {'MPM' if row['merging'] else 'full'}: labels as on the CPU, of {row['images']} images the least",
+               100 * row["same_labels"], 99.5 if row["merging"] else 99.9, True, " %")
 
     print(f"\n{'model':<22}{'full ms':>10}{'MPM ms':>10}{'merging':>10}{'torch':>10}{'compiled':>10}{'torch MPM':>10}")
-    for (size, batch, arithmetic), row in ours.items():
-        theirs = torch.get((size, batch, arithmetic), {})
+    for (size, batch, precision), row in ours.items():
+        theirs = torch.get((size, batch, precision), {})
         cells = [row["full_ms"], row["mpm_ms"], row["merging_ms"], theirs.get("full_ms"), theirs.get("compiled_ms"),
                  theirs.get("mpm_ms")]
-        print(f"{f'ViT-{size}/16 {arithmetic} B={batch}':<22}" +
+        print(f"{f'ViT-{size}/16 {precision} B={batch}':<22}" +
               "".join(f"{'-' if c is None else format(c, '.3f'):>10}" for c in cells))
-    print(f"\n{'target':<72}{'measured':>12}{'wanted':>12}")
+    if nets:
+        print(f"\n{'net in OpenCV, image on host to labels on host':<50}{'GPU ms':>10}{'CPU ms':>10}{'labels %':>10}{'maps':>8}")
+    for row in nets:
+        name = f"{row['model']} {row['precision']}{', MPM' if row['merging'] else ''}"
+        print(f"{name:<50}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{100 * row['same_labels']:>10.3f}"
+              f"{row['same_first_maps']:>5}/{row['images']}")
+    print(f"\n{'target':<88}{'measured':>12}{'wanted':>12}")
     for text, value, wanted, at_least, unit in targets:
         met = value is not None and (value >= wanted if at_least else value <= wanted)
         shown = "not run" if value is None else f"{value:.2f}{unit}"
-        print(f"{text:<72}{shown:>12}{('>= ' if at_least else '<= ') + format(wanted, 'g') + unit:>12}  "
+        print(f"{text:<88}{shown:>12}{('>= ' if at_least else '<= ') + format(wanted, 'g') + unit:>12}  "
               f"{'met' if met else '-' if value is None else 'MISSED'}")
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the GPU, the peer of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
 
-A JSON object per line on stdout, times in ms.
+A JSON object per line on stdout, times in ms. With --rehearse tiny networks on the CPU, each once: that all of it runs.
 """
 import argparse
 import json
@@ -13,10 +13,22 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-SIDE, PATCH, CLASSES = 512, 16, 150
-PATCHES = (SIDE // PATCH) ** 2
-COUNTS = (740, 540)
-SIZES = {"T": (192, 3, 12), "S": (384, 6, 12), "B": (768, 12, 12), "L": (1024, 16, 24)}
+PATCH, CLASSES = 16, 150
+
+
+class Scale:
+    """What cuda_bench.cpp has under the same names."""
+
+    def __init__(self, side, counts, pairing_dim, repeats, sizes, device):
+        self.side, self.counts, self.pairing_dim, self.repeats = side, counts, pairing_dim, repeats
+        self.sizes, self.device = sizes, device
+        self.grid = side // PATCH
+        self.patches = self.grid**2
+
+
+REAL = Scale(512, (740, 540), 768, 9,
+             {"T": (192, 3, 12), "S": (384, 6, 12), "B": (768, 12, 12), "L": (1024, 16, 24)}, "cuda")
+REHEARSAL = Scale(64, (12, 9), 64, 1, {name: (64, 1, 6) for name in "TSBL"}, "cpu")
 
 
 def best_neighbours(tokens):
@@ -59,13 +71,14 @@ class Block(nn.Module):
 
 
 class Vit(nn.Module):
-    def __init__(self, size, merging):
+    def __init__(self, scale, size, merging):
         super().__init__()
-        dim, heads, depth = SIZES[size]
+        dim, heads, depth = scale.sizes[size]
+        self.scale = scale
         self.merging = merging
         self.embed = nn.Conv2d(3, dim, PATCH, PATCH)
         self.special = nn.Parameter(torch.zeros(1, 1, dim))
-        self.position = nn.Parameter(torch.randn(1, PATCHES + 1, dim))
+        self.position = nn.Parameter(torch.randn(1, scale.patches + 1, dim))
         self.blocks = nn.ModuleList(Block(dim, heads) for _ in range(depth))
         self.norm, self.head = nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, CLASSES)
         self.imposed = {}
@@ -86,7 +99,7 @@ class Vit(nn.Module):
             if self.merging and i in (2, 5):
                 tokens = x[:, 1:]
                 best_neighbours(tokens)
-                best = self.imposed_best(len(x), tokens.shape[1], COUNTS[i == 5], x.device)
+                best = self.imposed_best(len(x), tokens.shape[1], self.scale.counts[i == 5], x.device)
                 tokens, step = merge_pairs(tokens, best)
                 cluster = step if cluster is None else step.gather(1, cluster)
                 x = torch.cat([x[:, :1], tokens], dim=1)
@@ -94,22 +107,25 @@ class Vit(nn.Module):
         x = self.norm(x)[:, 1:]
         if cluster is not None:
             x = x.gather(1, cluster.unsqueeze(-1).expand(-1, -1, x.shape[-1]))
-        scores = self.head(x).transpose(1, 2).unflatten(2, (SIDE // PATCH, SIDE // PATCH))
-        return F.interpolate(scores.float(), size=(SIDE, SIDE), mode="bilinear").argmax(1).to(torch.uint8)
+        scores = self.head(x).transpose(1, 2).unflatten(2, (self.scale.grid, self.scale.grid))
+        return F.interpolate(scores.float(), size=(self.scale.side, self.scale.side), mode="bilinear").argmax(1).to(torch.uint8)
 
 
-def milliseconds(work):
+def milliseconds(scale, work):
     """Median over repeats of the mean of a few calls in a row; the same procedure as cuda_bench's."""
     def run(calls):
         begin = time.perf_counter()
         for _ in range(calls):
             work()
-        torch.cuda.synchronize()
+        if scale.device == "cuda":
+            torch.cuda.synchronize()
         return (time.perf_counter() - begin) * 1e3 / calls
 
+    if scale.repeats == 1:
+        return run(1)
     run(3)
     calls = max(1, min(100, int(20 / run(2))))
-    return statistics.median(run(calls) for _ in range(9))
+    return statistics.median(run(calls) for _ in range(scale.repeats))
 
 
 def show(**row):
@@ -120,39 +136,44 @@ def show(**row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=200, help="start no further network after this time")
+    parser.add_argument("--rehearse", action="store_true", help="tiny networks on the CPU, each once")
     arguments = parser.parse_args()
+    scale = REHEARSAL if arguments.rehearse else REAL
+    device = scale.device
     begin = time.monotonic()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    show(what="torch", version=torch.__version__, name=torch.cuda.get_device_name())
+    show(what="torch", version=torch.__version__,
+         name=torch.cuda.get_device_name() if device == "cuda" else "rehearsal on the CPU")
 
-    tokens = torch.rand(32, PATCHES, 768, device="cuda") * 2 - 1
+    tokens = torch.rand(32, scale.patches, scale.pairing_dim, device=device) * 2 - 1
     narrow = tokens.bfloat16()
-    show(what="torch_mpm_call", eager_fp32_ms=milliseconds(lambda: merge_pairs(tokens, best_neighbours(tokens))),
-         eager_bf16_ms=milliseconds(lambda: merge_pairs(narrow, best_neighbours(narrow))),
-         bmm_bf16_ms=milliseconds(lambda: narrow @ narrow.transpose(1, 2)))
+    show(what="torch_mpm_call", eager_fp32_ms=milliseconds(scale, lambda: merge_pairs(tokens, best_neighbours(tokens))),
+         eager_bf16_ms=milliseconds(scale, lambda: merge_pairs(narrow, best_neighbours(narrow))),
+         bmm_bf16_ms=milliseconds(scale, lambda: narrow @ narrow.transpose(1, 2)))
     del tokens, narrow
 
     runs = [(size, batch, torch.bfloat16, "bf16") for batch in (32, 1) for size in ("B", "L", "S", "T")]
     runs.append(("B", 32, torch.float32, "fp32"))
     for size, batch, dtype, name in runs:
         if time.monotonic() - begin > arguments.seconds:
-            show(what="torch_left_out", size=size, batch=batch, arithmetic=name)
+            show(what="torch_left_out", size=size, batch=batch, precision=name)
             continue
-        image = torch.rand(batch, 3, SIDE, SIDE, device="cuda", dtype=dtype)
-        full = Vit(size, False).to("cuda", dtype).eval()
-        merged = Vit(size, True).to("cuda", dtype).eval()
-        row = dict(what="torch_vit", size=size, batch=batch, arithmetic=name,
-                   full_ms=milliseconds(lambda: full(image)), mpm_ms=milliseconds(lambda: merged(image)))
+        image = torch.rand(batch, 3, scale.side, scale.side, device=device, dtype=dtype)
+        full = Vit(scale, size, False).to(device, dtype).eval()
+        merged = Vit(scale, size, True).to(device, dtype).eval()
+        row = dict(what="torch_vit", size=size, batch=batch, precision=name,
+                   full_ms=milliseconds(scale, lambda: full(image)), mpm_ms=milliseconds(scale, lambda: merged(image)))
         if dtype == torch.bfloat16:
             try:
                 compiled = torch.compile(full, dynamic=False)
-                row["compiled_ms"] = milliseconds(lambda: compiled(image))
+                row["compiled_ms"] = milliseconds(scale, lambda: compiled(image))
             except Exception as error:  # a machine without a host compiler still gets the other columns
                 row["compile_error"] = str(error).splitlines()[0][:200]
         show(**row)
         del full, merged
-        torch.cuda.empty_cache()
+        if device == "cuda":
+            torch.cuda.empty_cache()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole nets in OpenCV, on the GPU beside the CPU: a JSON object per line on stdout.
+//   cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...
+// Of each model, without merging and with its default schedule, and of each precision: how many pixels have the label
+// that the CPU gives them in fp32, on the worst of the images; how many images have the same first merge map; and the
+// time from an image of the input's size on the host to its labels on the host, in ms. With --once nothing is timed
+// twice. Images are binary PPM, so that nothing but OpenCV's core, imgproc and dnn has to be carried to the machine.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <opencv2/imgproc.hpp>
+#include <string>
+#include <vector>
+
+#include "mpm/build_info.hpp"
+#include "mpm/error.hpp"
+#include "mpm/segmenter.hpp"
+
+namespace mpm {
+namespace {
+
+cv::Mat readPpm(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string magic;
+  int width = 0, height = 0, most = 0;
+  file >> magic >> width >> height >> most;
+  file.get();
+  if (!file || magic != "P6" || most != 255 || width < 1 || height < 1 || width > 20000 || height > 20000)
+    throw Error("'" + path + "' is no binary PPM of 8 bits");
+  cv::Mat image(height, width, CV_8UC3);
+  file.read(reinterpret_cast<char*>(image.data), static_cast<std::streamsize>(image.total() * 3));
+  if (!file) throw Error("'" + path + "' ends early");
+  cv::cvtColor(image, image, cv::COLOR_RGB2BGR);
+  return image;
+}
+
+struct Run {
+  std::vector<Segmentation> of_image;
+  double ms = 0;  // of one image of the input's size, the median
+};
+
+Run runAll(const std::string& model, const SegmenterOptions& options, const std::vector<cv::Mat>& images, bool once) {
+  Segmenter segmenter(model, options);
+  Run run;
+  for (const cv::Mat& image : images) run.of_image.push_back(segmenter.segment(image));
+  cv::Mat fitting;
+  cv::resize(images.front(), fitting, {segmenter.model().input.width, segmenter.model().input.height});
+  segmenter.segment(fitting);
+  std::vector<double> times;
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  do {
+    const auto start = Clock::now();
+    segmenter.segment(fitting);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  } while (!once && times.size() < 200 && Clock::now() - begin < std::chrono::seconds(5));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  run.ms = times[times.size() / 2];
+  return run;
+}
+
+double sameLabels(const Run& a, const Run& b) {
+  double least = 1;
+  for (std::size_t i = 0; i < a.of_image.size(); ++i) {
+    const cv::Mat &x = a.of_image[i].labels, &y = b.of_image[i].labels;
+    least = std::min(least, 1 - static_cast<double>(cv::countNonZero(x != y)) / static_cast<double>(x.total()));
+  }
+  return least;
+}
+
+int sameFirstMaps(const Run& a, const Run& b) {
+  int same = 0;
+  for (std::size_t i = 0; i < a.of_image.size(); ++i) {
+    const auto &x = a.of_image[i].cluster_of_token, &y = b.of_image[i].cluster_of_token;
+    same += x.empty() || x.front() == y.front() ? 1 : 0;
+  }
+  return same;
+}
+
+void compare(const std::string& model, const std::vector<cv::Mat>& images, bool once) {
+  const std::string file = model.substr(model.find_last_of('/') + 1), name = file.substr(0, file.rfind('.'));
+  const int capability = buildInfo().cuda_devices.front().major;
+  for (const bool merging : {false, true}) {
+    SegmenterOptions options;
+    if (!merging) options.schedule = Schedule{};
+    const Run host = runAll(model, options, images, once);
+    options.device = "cuda";
+    for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
+      if (precision == Precision::kBf16 && capability < 8) continue;
+      options.precision = precision;
+      const Run device = runAll(model, options, images, once);
+      std::printf(
+          "{\"what\": \"net\", \"model\": \"%s\", \"merging\": %s, \"precision\": \"%s\", \"images\": %zu, "
+          "\"same_labels\": %.6f, \"same_first_maps\": %d, \"ms\": %.4f, \"cpu_fp32_ms\": %.4f}\n",
+          name.c_str(), merging ? "true" : "false", toString(precision).c_str(), images.size(),
+          sameLabels(host, device), sameFirstMaps(host, device), device.ms, host.ms);
+      std::fflush(stdout);
+    }
+  }
+}
+
+int run(const std::vector<std::string>& words) {
+  std::vector<std::string> models;
+  std::vector<cv::Mat> images;
+  bool once = false;
+  for (const std::string& word : words) {
+    if (word == "--once")
+      once = true;
+    else if (word.ends_with(".onnx"))
+      models.push_back(word);
+    else
+      images.push_back(readPpm(word));
+  }
+  if (models.empty() || images.empty()) {
+    std::fprintf(stderr, "usage: cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...\n");
+    return 2;
+  }
+  if (buildInfo().cuda_devices.empty()) throw Error("no usable CUDA device here");
+  for (const std::string& model : models) compare(model, images, once);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mpm
+
+int main(int count, char** words) {
+  try {
+    return mpm::run({words + 1, words + count});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_net_bench: %s\n", error.what());
+    return 1;
+  }
+}
