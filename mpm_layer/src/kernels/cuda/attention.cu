@@ -51,33 +51,50 @@ __device__ HeadRows<T> headRows(const Operands<T>& all, int image, int head) {
           width};
 }
 
-// ---- 16-bit operands, head_dim 64, tensor cores ----
+// ---- 16-bit operands, head_dim a multiple of 8 up to 128, tensor cores ----
 
-constexpr int kHeadDim = 64;
 constexpr int kKeys = 64;      // of a tile
 constexpr int kThreads = 128;  // four warps, each with its own queries
 
-template <typename T>
+// Heads are filled up with zeros to kWidth columns.
+template <typename T, int kWidth>
 struct KeyTile {
-  T k[kKeys * kHeadDim], v[kKeys * kHeadDim];
+  T k[kKeys * kWidth], v[kKeys * kWidth];
 };
 
-// Rows of 128 bytes; the segments of 16 stand permuted, so that ldmatrix's eight rows hit all banks.
-__device__ int segmentAt(int row, int segment) { return row * kHeadDim + (segment ^ (row & 7)) * 8; }
+// The segments of 16 bytes stand permuted within a row, so that ldmatrix's eight rows hit all banks: rows of 128 or 256
+// bytes begin in the same bank, of those of 64 or 192 every other one.
+template <int kWidth>
+__device__ int segmentAt(int row, int segment) {
+  static_assert(kWidth % 32 == 0);
+  return row * kWidth + (kWidth % 64 == 0 ? segment ^ (row & 7) : (segment & ~3) | ((segment ^ (row >> 1)) & 3)) * 8;
+}
 
-// Rows `begin` and the kRows behind it, zeros where there are none. The rows of a thread are a multiple of 8 apart, so
-// that its segments stand equally permuted in all of them.
-template <int kRows, typename T>
-__device__ void fetchRows(const T* from, std::size_t stride, int begin, int end, T* to) {
-  constexpr int kSegments = kHeadDim / 8, kStep = kThreads / kSegments;
-  static_assert(kRows % kStep == 0 && kStep % 8 == 0);
-  const int first = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
-  const T* source = from + static_cast<std::size_t>(begin + first) * stride + segment * 8;
-  T* const target = to + segmentAt(first, segment);
+// Rows `begin` and the kRows behind it, zeros where there are none.
+template <int kRows, int kWidth, typename T>
+__device__ void fetchRows(const T* from, std::size_t stride, int head_dim, int begin, int end, T* to) {
+  constexpr int kSegments = kWidth / 8, kStep = kThreads / kSegments;
+  if constexpr (kThreads % kSegments == 0) {
+    // The rows of a thread are a multiple of 8 apart, so that its segments stand equally permuted in all of them.
+    static_assert(kRows % kStep == 0 && kStep % 8 == 0);
+    const int first = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
+    const T* source = from + static_cast<std::size_t>(begin + first) * stride + segment * 8;
+    T* const target = to + segmentAt<kWidth>(first, segment);
+    const int rows = segment * 8 < head_dim ? end - begin - first : 0;
 #pragma unroll
-  for (int i = 0; i < kRows / kStep; ++i) {
-    copyAsync16(target + i * kStep * kHeadDim, source, begin + first + i * kStep < end);
-    source += static_cast<std::size_t>(kStep) * stride;
+    for (int i = 0; i < kRows / kStep; ++i) {
+      copyAsync16(target + i * kStep * kWidth, source, i * kStep < rows);
+      source += static_cast<std::size_t>(kStep) * stride;
+    }
+  } else {
+    static_assert(kRows * kSegments % kThreads == 0);
+#pragma unroll
+    for (int i = 0; i < kRows * kSegments / kThreads; ++i) {
+      const int s = static_cast<int>(threadIdx.x) + i * kThreads, row = s / kSegments, segment = s % kSegments;
+      copyAsync16(to + segmentAt<kWidth>(row, segment),
+                  from + static_cast<std::size_t>(begin + row) * stride + segment * 8,
+                  begin + row < end && segment * 8 < head_dim);
+    }
   }
 }
 
@@ -93,21 +110,21 @@ __device__ unsigned packed(float low, float high) {
 // kRaw: without a bias and with a scale above 0 the largest product is also the largest score, so the scores' maximum
 // is found before they are scaled, and the scale goes into the exponent: one operation per score where there were
 // three.
-template <typename T, int kM, bool kRaw>
+template <typename T, int kWidth, int kM, bool kRaw>
 __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> all) {
   constexpr int kQueries = 4 * 16 * kM;
-  constexpr int kN = kKeys / 8, kD = kHeadDim / 8;
+  constexpr int kN = kKeys / 8, kD = kWidth / 8;
   const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
   const int first_query = static_cast<int>(blockIdx.x) * kQueries;
   if (first_query >= head.rows) return;
   T* queries = static_cast<T*>(sharedMemory());
-  KeyTile<T>* tiles = reinterpret_cast<KeyTile<T>*>(queries + kQueries * kHeadDim);
+  auto* tiles = reinterpret_cast<KeyTile<T, kWidth>*>(queries + kQueries * kWidth);
   const auto fetchTile = [&](int tile) {
-    fetchRows<kKeys>(head.k, head.stride, tile * kKeys, head.rows, tiles[tile % 2].k);
-    fetchRows<kKeys>(head.v, head.stride, tile * kKeys, head.rows, tiles[tile % 2].v);
+    fetchRows<kKeys, kWidth>(head.k, head.stride, all.head_dim, tile * kKeys, head.rows, tiles[tile % 2].k);
+    fetchRows<kKeys, kWidth>(head.v, head.stride, all.head_dim, tile * kKeys, head.rows, tiles[tile % 2].v);
     commitCopies();
   };
-  fetchRows<kQueries>(head.q, head.stride, first_query, head.rows, queries);
+  fetchRows<kQueries, kWidth>(head.q, head.stride, all.head_dim, first_query, head.rows, queries);
   fetchTile(0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
@@ -125,19 +142,19 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
     waitForCopies<0>();
     __syncthreads();  // this tile is here, and nobody reads the one before any more
     if (tile + 1 < tile_count) fetchTile(tile + 1);
-    const KeyTile<T>& keys = tiles[tile % 2];
+    const KeyTile<T, kWidth>& keys = tiles[tile % 2];
 
     float score[kM][kN][4] = {};
 #pragma unroll
-    for (int k = 0; k < kHeadDim / 16; ++k) {
+    for (int k = 0; k < kWidth / 16; ++k) {
       unsigned a[kM][4];
 #pragma unroll
       for (int m = 0; m < kM; ++m)
-        loadMatrices(a[m], queries + segmentAt(warp_query + m * 16 + lane % 16, 2 * k + lane / 16));
+        loadMatrices(a[m], queries + segmentAt<kWidth>(warp_query + m * 16 + lane % 16, 2 * k + lane / 16));
 #pragma unroll
       for (int n = 0; n < kN; n += 2) {
         unsigned b[4];
-        loadMatrices(b, keys.k + segmentAt(n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
+        loadMatrices(b, keys.k + segmentAt<kWidth>(n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
 #pragma unroll
         for (int m = 0; m < kM; ++m) {
           multiplyAdd<T>(score[m][n], a[m], b[0], b[1]);
@@ -205,7 +222,7 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
 #pragma unroll
       for (int d = 0; d < kD; d += 2) {
         unsigned b[4];
-        loadMatricesTransposed(b, keys.v + segmentAt(k * 16 + lane % 16, d + lane / 16));
+        loadMatricesTransposed(b, keys.v + segmentAt<kWidth>(k * 16 + lane % 16, d + lane / 16));
 #pragma unroll
         for (int m = 0; m < kM; ++m) {
           multiplyAdd<T>(sum[m][d], a[m], b[0], b[1]);
@@ -228,19 +245,34 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
       T* to = head.out + static_cast<std::size_t>(query) * head.out_stride + 2 * t;
 #pragma unroll
       for (int d = 0; d < kD; ++d)
-        *reinterpret_cast<unsigned*>(to + d * 8) =
-            packed<T>(sum[m][d][2 * half] * inverse, sum[m][d][2 * half + 1] * inverse);
+        if (d * 8 < all.head_dim)
+          *reinterpret_cast<unsigned*>(to + d * 8) =
+              packed<T>(sum[m][d][2 * half] * inverse, sum[m][d][2 * half + 1] * inverse);
     }
 }
 
-template <typename T, int kM>
+template <typename T, int kWidth, int kM>
 void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
   constexpr int kQueries = 4 * 16 * kM;
   const Grid grid{piecesOf(all.rows.longest, kQueries), static_cast<unsigned>(all.heads),
                   static_cast<unsigned>(all.rows.batch)};
-  const auto kernel = all.key_bias == nullptr && all.scale > 0 ? attentionOnTensorCores<T, kM, true>
-                                                               : attentionOnTensorCores<T, kM, false>;
-  launch(kernel, grid, kThreads, kQueries * kHeadDim * sizeof(T) + 2 * sizeof(KeyTile<T>), stream, all);
+  const auto kernel = all.key_bias == nullptr && all.scale > 0 ? attentionOnTensorCores<T, kWidth, kM, true>
+                                                               : attentionOnTensorCores<T, kWidth, kM, false>;
+  launch(kernel, grid, kThreads, kQueries * kWidth * sizeof(T) + 2 * sizeof(KeyTile<T, kWidth>), stream, all);
+}
+
+template <typename T>
+void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
+  // Two fragments per warp halve the traffic from shared memory, where their sums fit into the registers; one fills a
+  // GPU with half as many queries.
+  const long long blocks = static_cast<long long>((all.rows.longest + 127) / 128) * all.heads * all.rows.batch;
+  const bool many = blocks >= 2 * stream.device().multiprocessors;
+  if (all.head_dim <= 32)
+    return many ? runOnTensorCores<T, 32, 2>(stream, all) : runOnTensorCores<T, 32, 1>(stream, all);
+  if (all.head_dim <= 64)
+    return many ? runOnTensorCores<T, 64, 2>(stream, all) : runOnTensorCores<T, 64, 1>(stream, all);
+  if (all.head_dim <= 96) return runOnTensorCores<T, 96, 1>(stream, all);
+  runOnTensorCores<T, 128, 1>(stream, all);
 }
 
 // ---- any type and head_dim, fp32 ----
@@ -369,12 +401,7 @@ void attention(const Stream& stream, const AttentionCall& call, Number number, c
     const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
                           call.scale * kLog2E,        call.key_bias,        call.rows};
     if constexpr (!std::is_same_v<T, float>) {
-      if (call.head_dim == kHeadDim) {
-        // Two fragments per warp halve the traffic from shared memory; one fills a GPU with half as many queries.
-        const long long blocks = static_cast<long long>((call.rows.longest + 127) / 128) * call.heads * call.rows.batch;
-        if (blocks >= 2 * stream.device().multiprocessors) return runOnTensorCores<T, 2>(stream, all);
-        return runOnTensorCores<T, 1>(stream, all);
-      }
+      if (call.head_dim % 8 == 0) return runOnTensorCores(stream, all);
     }
     if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
     runInFp32<T, 128, 32>(stream, all);

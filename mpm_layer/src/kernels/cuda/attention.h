@@ -8,8 +8,8 @@ namespace mpm::cuda {
 
 /// Multi-head attention of a batch of ragged images without the N x N matrix (kernels/attention.h). qkv
 /// {rows.total, 3 heads head_dim} packed: q, k, v, each head-major; out {rows.total, heads head_dim}. `key_bias`
-/// {rows.total} or null. 16-bit numbers with head_dim 64 run on the tensor cores, everything else in fp32 on the
-/// ordinary ones. Throws mpm::Error when head_dim > 128. Same bytes in every run.
+/// {rows.total} or null. 16-bit numbers run on the tensor cores where head_dim is a multiple of 8, everything
+/// else in fp32 on the ordinary ones. Throws mpm::Error when head_dim > 128. Same bytes in every run.
 struct AttentionCall {
   int heads = 0, head_dim = 0;
   float scale = 0;
