@@ -280,12 +280,13 @@ void runOnTensorCores(const Stream& stream, const Operands<T>& all) {
 constexpr int kFp32Threads = 256;  // 16 x 16: rows of queries times columns
 constexpr int kFp32Keys = 32;
 
+// Rows are a multiple of 16 bytes and begin four banks apart, so that four neighbours of eight rows are read at once.
 template <int kWidth, int kQueries>
 struct Fp32Tiles {
-  float q[kQueries][kWidth + 1];
-  float k[kFp32Keys][kWidth + 1];
+  float q[kQueries][kWidth + 4];
+  float k[kFp32Keys][kWidth + 4];
   float v[kFp32Keys][kWidth];
-  float p[kQueries][kFp32Keys + 1];
+  float p[kQueries][kFp32Keys + 4];
 };
 
 template <typename T>
@@ -299,36 +300,48 @@ __device__ void widenRows(const T* from, std::size_t stride, int begin, int end,
   }
 }
 
-// head_dim <= kWidth. Thread (y, x) has queries y * kR ... and keys x, x + 16 of the scores, columns x, x + 16, ... of
-// the output; the sixteen threads of one y are half a warp.
+__device__ float4 four(const float* aligned) { return *reinterpret_cast<const float4*>(aligned); }
+
+__device__ float dot(float4 a, float4 b, float sum) {
+  return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
+}
+
+__device__ float4 multiplyAdd(float a, float4 b, float4 sum) {
+  return make_float4(fmaf(a, b.x, sum.x), fmaf(a, b.y, sum.y), fmaf(a, b.z, sum.z), fmaf(a, b.w, sum.w));
+}
+
+// head_dim <= kWidth. Thread (y, x) has queries y * kR ... and keys x, x + 16 of the scores, columns 4 x, 4 x + 64, ...
+// and the three behind each of the output; the sixteen threads of one y are half a warp.
 template <typename T, int kWidth, int kQueries>
 __global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all) {
-  constexpr int kR = kQueries / 16, kC = kWidth / 16;
+  constexpr int kR = kQueries / 16, kC = kWidth / 64;
   const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
   const int first_query = static_cast<int>(blockIdx.x) * kQueries;
   if (first_query >= head.rows) return;
   auto& tiles = *static_cast<Fp32Tiles<kWidth, kQueries>*>(sharedMemory());
   const int x = static_cast<int>(threadIdx.x) % 16, y = static_cast<int>(threadIdx.x) / 16 * kR;
-  widenRows(head.q, head.stride, first_query, head.rows, kQueries, all.head_dim, kWidth, &tiles.q[0][0], kWidth + 1);
-  float sum[kR][kC] = {};
+  widenRows(head.q, head.stride, first_query, head.rows, kQueries, all.head_dim, kWidth, &tiles.q[0][0], kWidth + 4);
+  float4 sum[kR][kC];
   float top[kR], total[kR];
   for (int r = 0; r < kR; ++r) {
+    for (int c = 0; c < kC; ++c) sum[r][c] = make_float4(0, 0, 0, 0);
     top[r] = -kInfinity;
     total[r] = 0;
   }
   for (int begin = 0; begin < head.rows; begin += kFp32Keys) {
     __syncthreads();
-    widenRows(head.k, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 1);
+    widenRows(head.k, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.k[0][0], kWidth + 4);
     widenRows(head.v, head.stride, begin, head.rows, kFp32Keys, all.head_dim, kWidth, &tiles.v[0][0], kWidth);
     __syncthreads();
     float score[kR][2] = {};
-    for (int c = 0; c < kWidth; ++c) {
-      const float k0 = tiles.k[x][c], k1 = tiles.k[x + 16][c];
+#pragma unroll 4
+    for (int c = 0; c < kWidth; c += 4) {
+      const float4 k0 = four(&tiles.k[x][c]), k1 = four(&tiles.k[x + 16][c]);
 #pragma unroll
       for (int r = 0; r < kR; ++r) {
-        const float q = tiles.q[y + r][c];
-        score[r][0] = fmaf(q, k0, score[r][0]);
-        score[r][1] = fmaf(q, k1, score[r][1]);
+        const float4 q = four(&tiles.q[y + r][c]);
+        score[r][0] = dot(q, k0, score[r][0]);
+        score[r][1] = dot(q, k1, score[r][1]);
       }
     }
 #pragma unroll
@@ -348,7 +361,7 @@ __global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all)
       top[r] = most;
       total[r] *= correction;
 #pragma unroll
-      for (int c = 0; c < kC; ++c) sum[r][c] *= correction;
+      for (int c = 0; c < kC; ++c) sum[r][c] = multiplyAdd(correction, sum[r][c], make_float4(0, 0, 0, 0));
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const float p = exp2f(score[r][e] - most);
@@ -357,12 +370,19 @@ __global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all)
       }
     }
     __syncwarp();  // a row of p is read by the half warp that wrote it
-    for (int j = 0; j < kFp32Keys; ++j) {
+#pragma unroll 2
+    for (int j = 0; j < kFp32Keys; j += 4) {
+      float4 p[kR];
 #pragma unroll
-      for (int r = 0; r < kR; ++r) {
-        const float p = tiles.p[y + r][j];
+      for (int r = 0; r < kR; ++r) p[r] = four(&tiles.p[y + r][j]);
 #pragma unroll
-        for (int c = 0; c < kC; ++c) sum[r][c] = fmaf(p, tiles.v[j][x + 16 * c], sum[r][c]);
+      for (int c = 0; c < kC; ++c) {
+        const float* const v = &tiles.v[j][4 * x + 64 * c];
+        const float4 v0 = four(v), v1 = four(v + kWidth), v2 = four(v + 2 * kWidth), v3 = four(v + 3 * kWidth);
+#pragma unroll
+        for (int r = 0; r < kR; ++r)
+          sum[r][c] = multiplyAdd(p[r].w, v3,
+                                  multiplyAdd(p[r].z, v2, multiplyAdd(p[r].y, v1, multiplyAdd(p[r].x, v0, sum[r][c]))));
       }
     }
     __syncwarp();
@@ -375,9 +395,13 @@ __global__ void __launch_bounds__(kFp32Threads) attentionInFp32(Operands<T> all)
     const int query = first_query + y + r;
     if (query >= head.rows) continue;
     const float inverse = 1.0f / whole;
-    for (int c = 0; c < kC; ++c)
-      if (x + 16 * c < all.head_dim)
-        head.out[static_cast<std::size_t>(query) * head.out_stride + x + 16 * c] = fromFloat<T>(sum[r][c] * inverse);
+    T* const to = head.out + static_cast<std::size_t>(query) * head.out_stride;
+    for (int c = 0; c < kC; ++c) {
+      const float columns[4] = {sum[r][c].x, sum[r][c].y, sum[r][c].z, sum[r][c].w};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (4 * x + 64 * c + e < all.head_dim) to[4 * x + 64 * c + e] = fromFloat<T>(columns[e] * inverse);
+    }
   }
 }
 
