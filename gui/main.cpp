@@ -44,9 +44,20 @@ QString absolute(const QString& source) {
   return file ? QFileInfo(path).absoluteFilePath() : path;
 }
 
+// Ctrl-C and a service manager's stop end the program as closing the window does, also while it is only starting; a
+// second one ends it at once.
+volatile std::sig_atomic_t interrupted = 0;
+
+void interrupt(int signal) {
+  interrupted = 1;
+  std::signal(signal, SIG_DFL);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
   CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene",
                    "mpm-monitor");
   command.get_formatter()->column_width(34);
@@ -140,10 +151,6 @@ int main(int argc, char** argv) {
                                       : QString::fromStdString(pictures);
   int code = 0;
   try {
-    // Ctrl-C and a service manager's stop end it as closing the window does.
-    static volatile std::sig_atomic_t interrupted = 0;
-    std::signal(SIGINT, [](int) { interrupted = 1; });
-    std::signal(SIGTERM, [](int) { interrupted = 1; });
     mpm::MainWindow window(options);
     window.show();
     if (!source.empty())

@@ -10,6 +10,7 @@
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QGuiApplication>
+#include <QLineEdit>
 #include <QProcess>
 #include <QPushButton>
 #include <QScreen>
@@ -146,10 +147,14 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   click(question->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save));
   QFileDialog* where = nullptr;
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) && where->isVisible(); }));
-  QTest::qWait(200);
+  auto* const name = where->findChild<QLineEdit*>();
+  ASSERT_TRUE(name);
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(where));
   hand({"windowfocus", "--sync", QString::number(where->winId())});
+  ASSERT_TRUE(wait([&] { return name->hasFocus(); }));
   key("ctrl+a");
   hand({"type", "--delay", "5", file("samples.csv")});
+  ASSERT_TRUE(wait([&] { return name->text() == file("samples.csv"); })) << name->text().toStdString();
   key("Return");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("samples.csv")); }));
   EXPECT_TRUE(content(file("samples.csv")).contains("tokens"));

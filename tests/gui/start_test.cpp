@@ -5,7 +5,9 @@
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QUrl>
+#include <csignal>
 
 namespace mpm {
 namespace {
@@ -70,6 +72,17 @@ TEST(Start, ABrokenModelOfTheEnvironmentIsNamed) {
   EXPECT_TRUE(outcome.words.contains(QStringLiteral("broken.onnx"))) << outcome.words.toStdString();
 }
 
+constexpr int kPatience = 60000;  // ms
+
+// Before it does, a stop would be the end of a program that had not begun.
+bool catchesTermination(qint64 process) {
+  QFile status(QStringLiteral("/proc/%1/status").arg(process));
+  if (!status.open(QIODevice::ReadOnly)) return false;
+  for (const QByteArray& line : status.readAll().split('\n'))
+    if (line.startsWith("SigCgt:")) return (line.mid(7).trimmed().toULongLong(nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
+  return false;
+}
+
 // What it was asked to open, as it stands in its settings after a stop.
 QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
   QProcess process;
@@ -80,9 +93,10 @@ QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
   process.start(QStringLiteral(MPM_MONITOR_APP),
                 {QStringLiteral("--settings"), settings, QStringLiteral("--db"), QStringLiteral("none"), asked});
   EXPECT_TRUE(process.waitForStarted());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kPatience));
+  process.terminate();
+  process.waitForFinished(kPatience);
   QFile file(settings);
-  for (int i = 0; i < 200 && !process.waitForFinished(50); ++i)
-    if (i == 40 || file.exists()) process.terminate();
   EXPECT_EQ(process.state(), QProcess::NotRunning);
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError().toStdString();

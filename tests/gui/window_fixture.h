@@ -18,7 +18,7 @@
 
 namespace mpm {
 
-inline constexpr int kPatience = 20000;
+inline constexpr int kPatience = 60000;
 
 /// The button that says `text`; a failure and null where there is none.
 inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
