@@ -7,6 +7,7 @@
 
 #include "mpm/mpm.hpp"
 #include "onnx/tiny_vit.h"
+#include "support/data_path.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -219,6 +220,51 @@ TEST_F(Refusal, SecondConvolution) {
         addPads(conv);
       },
       "inserted' (Conv)", "hierarchical or convolutional backbone");
+}
+
+/// A transpose of the last two axes in front of the n-th node.
+void transposeAt(onnx::GraphProto& graph, int position, const std::string& from, const std::string& to) {
+  onnx::NodeProto& turn = *graph.add_node();
+  turn.set_op_type("Transpose");
+  turn.add_input(from);
+  turn.add_output(to);
+  onnx::AttributeProto& order = *turn.add_attribute();
+  order.set_name("perm");
+  order.set_type(onnx::AttributeProto::INTS);
+  for (const int axis : {0, 2, 1}) order.add_ints(axis);
+  for (int i = graph.node_size() - 1; i > position; --i) graph.mutable_node()->SwapElements(i, i - 1);
+}
+
+/// ONNX Runtime's optimiser moves a transpose into the first norm.
+TEST_F(Refusal, NormOfTransposedTokens) {
+  dialect.norm = NormStyle::kPow;
+  expect(
+      [](onnx::GraphProto& graph) {
+        const auto position = [&](const char* op) {
+          int i = 0;
+          while (graph.node(i).op_type() != op) ++i;
+          return i;
+        };
+        const std::string tokens = node(graph, "ReduceMean").input(0), centred = node(graph, "Sub").output(0);
+        node(graph, "Sub").set_output(0, "turned and centred");
+        transposeAt(graph, position("Sub") + 1, "turned and centred", centred);
+        node(graph, "Sub").set_input(0, "turned");
+        onnx::NodeProto& mean = node(graph, "ReduceMean");
+        mean.set_input(0, "turned");
+        for (auto& attribute : *mean.mutable_attribute())
+          if (attribute.name() == "axes") attribute.set_ints(0, 1);
+        transposeAt(graph, position("ReduceMean"), tokens, "turned");
+      },
+      "", "as ONNX Runtime's optimiser leaves them");
+}
+
+TEST_F(Refusal, ConvolutionsOfAHeadAreNotToBlame) {
+  onnx::ModelProto model;
+  std::ifstream file(dataPath("dpt_ts16.onnx"), std::ios::binary);
+  ASSERT_TRUE(model.ParseFromIstream(&file));
+  node(*model.mutable_graph(), "Erf").set_op_type("Softplus");
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  EXPECT_MPM_ERROR(convertModel(path, options), "found the op Softplus, expected a plain pre-norm ViT");
 }
 
 TEST_F(Refusal, PaddedEmbedding) {

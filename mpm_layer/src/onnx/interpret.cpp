@@ -334,7 +334,13 @@ Meaning Interpreter::mean(const Node& node) {
     return foreign(node, "a mean over other axes than the tokens", "a mean over tokens");
   }
   const auto view = algebra_.rows(tokens, node);
-  if (!view) return foreign(node, "a mean of something else than tokens");
+  if (!view) {
+    Cells turned = rank == 3 ? Algebra::permuted(tokens, {0, 2, 1}) : tokens;
+    if (rank == 3 && algebra_.rows(turned, node))
+      return foreign(node, "a mean over the columns of transposed tokens, as ONNX Runtime's optimiser leaves them",
+                     "the model as it was exported");
+    return foreign(node, "a mean of something else than tokens");
+  }
   Term term;
   term.kind = TermKind::kMean;
   term.inputs = {view->term};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace mpm::onnx_graph {
 namespace {
@@ -70,13 +71,26 @@ const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::
   return nullptr;
 }
 
-/// Convolutions that shrink the image or look at neighbours: more than the patch embedding makes a backbone that is not
-/// a plain ViT.
+/// Two tensors multiplied that may both depend on the image, as attention does.
+bool isProduct(const Graph& graph, const Node& node) {
+  const bool product = node.op == "MatMul" || node.op == "Einsum" || node.op == "Attention";
+  return product && node.domain.empty() && !graph.constant(node.input(0)) && !graph.constant(node.input(1));
+}
+
+/// Convolutions in front of attention that shrink the image or look at neighbours: more than the patch embedding makes
+/// a backbone that is not a plain ViT. Those behind all attention are a head's; where there is none, all count.
 int spatialConvolutions(const Graph& graph) {
+  const bool attends =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return isProduct(graph, node); });
+  std::set<int> attended;  // tensors that go into attention sooner or later
   int count = 0;
-  for (const Node& node : graph.nodes) {
-    if (!node.domain.empty() || node.op != "Conv") continue;
-    const Tensor* weight = graph.constant(node.input(1));
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    const bool ahead =
+        std::any_of(node->outputs.begin(), node->outputs.end(), [&](int output) { return attended.contains(output); });
+    if (ahead || isProduct(graph, *node)) attended.insert(node->inputs.begin(), node->inputs.end());
+    attended.erase(-1);  // left out
+    if (!node->domain.empty() || node->op != "Conv" || (attends && !ahead)) continue;
+    const Tensor* weight = graph.constant(node->input(1));
     if (weight && weight->shape.size() == 4 && (weight->shape[2] > 1 || weight->shape[3] > 1)) ++count;
   }
   return count;
@@ -92,13 +106,10 @@ const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   return nullptr;
 }
 
-/// Two tensors multiplied that both depend on the image, and not understood: attention of a kind that is not known.
+/// Attention of a kind that is not known.
 bool multipliesTokens(const Graph& graph, const Interpretation& found) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-    const bool product = node.op == "MatMul" || node.op == "Einsum" || node.op == "Attention";
-    return product && node.domain.empty() && found.as<Foreign>(node.outputs[0]) && !graph.constant(node.input(0)) &&
-           !graph.constant(node.input(1));
-  });
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]); });
 }
 
 [[noreturn]] void refuseTrunk(const Graph& graph, const Interpretation& found, const std::string& otherwise) {
