@@ -169,7 +169,7 @@ def main():
                 compiled = torch.compile(full, dynamic=False)
                 row["compiled_ms"] = milliseconds(scale, lambda: compiled(image))
             except Exception as error:  # a machine without a host compiler still gets the other columns
-                row["compile_error"] = str(error).splitlines()[0][:200]
+                row["compile_error"] = (str(error).strip() or repr(error)).splitlines()[0][:200]
         show(**row)
         del full, merged
         if device == "cuda":

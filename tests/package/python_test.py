@@ -14,7 +14,10 @@ except ImportError as error:
     print(f"skipped: {error}; install python3-opencv and python3-numpy")
     sys.exit(77)
 
-library, mpm, data = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+library, mpm, data, opencv = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]
+if cv2.__version__.split("-")[0].split(".")[:2] != opencv.split(".")[:2]:
+    print(f"skipped: the distribution's cv2 is {cv2.__version__}, the library was built with OpenCV {opencv}")
+    sys.exit(77)
 models = json.loads((data / "models.json").read_text())
 model = next(m for m in models if m["verdict"] == "convert" and m["head"] == "mask_transformer")
 

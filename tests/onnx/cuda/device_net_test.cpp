@@ -76,7 +76,8 @@ TEST_F(DeviceNetTest, VariationsOfTheBlock) {
   }
 }
 
-// Beside fp32: what goes into the first block is the same, so that the maps are; behind it the roundings show.
+// Beside fp32: what goes into the first block is nearly the same (patches are TF32), so that the maps are; behind it
+// the roundings show.
 TEST_F(DeviceNetTest, RoundedOperands) {
   struct Rounding {
     Precision precision;
@@ -85,6 +86,7 @@ TEST_F(DeviceNetTest, RoundedOperands) {
   for (const Rounding& rounding :
        {Rounding{Precision::kTf32, 1e-5, 0.02}, {Precision::kFp16, 1e-5, 0.02}, {Precision::kBf16, 1e-4, 0.1}})
     for (const char* file : {kMask, kLinear}) {
+      if (rounding.precision == Precision::kBf16 && buildInfo().cuda_devices.front().major < 8) continue;
       SCOPED_TRACE(toString(rounding.precision) + " " + file);
       ReadOptions options = with({0});
       Asked host(file, options);

@@ -190,7 +190,8 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
         most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
         most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
         const float scale = kRaw ? all.scale : 1.0f, scaled = most * scale;
-        const float correction = exp2Fast(fmaf(top[m][half], scale, -scaled));  // 0 at the first tile
+        const float correction =
+            exp2Fast((top[m][half] - most) * scale);  // 0 at the first tile, 1 for the same maximum
         top[m][half] = most;
         total[m][half] *= correction;
 #pragma unroll
@@ -425,7 +426,8 @@ void attention(const Stream& stream, const AttentionCall& call, Number number, c
     const Operands<T> all{static_cast<const T*>(qkv), static_cast<T*>(out), call.heads, call.head_dim,
                           call.scale * kLog2E,        call.key_bias,        call.rows};
     if constexpr (!std::is_same_v<T, float>) {
-      if (call.head_dim % 8 == 0) return runOnTensorCores(stream, all);
+      const int widest = stream.device().major < 8 ? 96 : 128;  // Turing: 64 KB of shared memory
+      if (call.head_dim % 8 == 0 && call.head_dim <= widest) return runOnTensorCores(stream, all);
     }
     if (call.head_dim <= 64) return runInFp32<T, 64, 64>(stream, all);
     runInFp32<T, 128, 32>(stream, all);
