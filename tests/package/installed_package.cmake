@@ -11,7 +11,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET $
 execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
-set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
 execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
   OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE ${run})
 separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
