@@ -38,6 +38,10 @@ const DeviceInfo& Stream::device() const { return impl_->device; }
 void Stream::wait() const {}
 void* Stream::native() const { return nullptr; }
 
+Event::~Event() = default;
+void Event::record(const Stream&) {}
+void Event::wait() const {}
+
 Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(stream.device().index), where_(where) {
   if (bytes == 0) return;
   if (held_bytes + bytes > limit_bytes) throw Error("CUDA: the memory of the emulation is full");

@@ -75,6 +75,27 @@ void* Stream::native() const {
 
 void Stream::wait() const { check(cudaStreamSynchronize(static_cast<cudaStream_t>(native())), "running a kernel"); }
 
+Event::~Event() {
+  if (event_ == nullptr) return;
+  cudaSetDevice(device_);
+  cudaEventDestroy(static_cast<cudaEvent_t>(event_));
+}
+
+void Event::record(const Stream& stream) {
+  auto* const native = static_cast<cudaStream_t>(stream.native());
+  if (event_ == nullptr) {
+    cudaEvent_t made = nullptr;
+    check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
+    event_ = made;
+    device_ = stream.device().index;
+  }
+  check(cudaEventRecord(static_cast<cudaEvent_t>(event_), native), "recording an event");
+}
+
+void Event::wait() const {
+  if (event_ != nullptr) check(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "running a kernel");
+}
+
 Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(stream.device().index), where_(where) {
   if (bytes == 0) return;
   stream.native();

@@ -41,6 +41,28 @@ class Stream {
   std::unique_ptr<Impl> impl_;
 };
 
+/// A place in a stream's queue that the host can wait for, while the device goes on with what was put in behind it.
+class Event {
+ public:
+  Event() = default;
+  ~Event();
+  Event(Event&& other) noexcept { *this = std::move(other); }
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    std::swap(device_, other.device_);
+    return *this;
+  }
+
+  /// Here. A place recorded before is forgotten.
+  void record(const Stream& stream);
+  /// Returns when everything enqueued before the place is done. Throws mpm::Error when any of it failed.
+  void wait() const;
+
+ private:
+  void* event_ = nullptr;
+  int device_ = 0;
+};
+
 /// Bytes on a device, or on the host where copies to and from the device need not be staged (pinned).
 class Memory {
  public:

@@ -175,6 +175,7 @@ void TokenState::reserve(const Stream& stream, int batch, int patches, int speci
     offsets_[i].atLeast(stream, size(batch) + 1);
   }
   host_offsets_.atLeast(stream, size(batch) + 2);
+  fetching_ = false;
   clear(stream, not_finite_.atLeast(stream, 1), sizeof(int));
 }
 
@@ -202,12 +203,20 @@ void TokenState::reset(const Stream& stream, int batch, int patches, int special
          special, map_[0].data(), sizes_[0].data(), offsets_[0].data());
 }
 
-const std::vector<int>& TokenState::countRows(const Stream& stream) {
-  const int batch = rows_.batch;
+void TokenState::fetchCounts(const Stream& stream) {
   int* const host = host_offsets_.data();
-  download(stream, rows_.offsets, host, (size(batch) + 1) * sizeof(int));
-  download(stream, not_finite_.data(), host + batch + 1, sizeof(int));
-  stream.wait();
+  download(stream, rows_.offsets, host, (size(rows_.batch) + 1) * sizeof(int));
+  download(stream, not_finite_.data(), host + rows_.batch + 1, sizeof(int));
+  fetched_.record(stream);
+  fetching_ = true;
+}
+
+const std::vector<int>& TokenState::countRows(const Stream& stream) {
+  if (!fetching_) fetchCounts(stream);
+  fetched_.wait();
+  fetching_ = false;
+  const int batch = rows_.batch;
+  const int* const host = host_offsets_.data();
   if (host[batch + 1] != 0) {
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
                 " of the batch has a token with a NaN or an infinity; look for it in the layers before the merge");
@@ -251,12 +260,13 @@ void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, 
   launch(numberClusters, Grid{batch}, kThreads, kWarps * sizeof(int), stream, best, rows.offsets, special, patches,
          state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
   launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, offsets);
+  state.rows_.offsets = offsets;
+  state.fetchCounts(stream);  // the host learns the counts, and enqueues the next block, while the rows are averaged
   launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
          offsets, members, merged);
   launch(composeMaps, Grid{piecesOf(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,
          rows.offsets, special, cluster, state.map_[to].data());
   state.current_ = to;
-  state.rows_.offsets = offsets;
 }
 
 void MutualPairMerge::run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged) {

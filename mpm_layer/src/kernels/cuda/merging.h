@@ -26,8 +26,9 @@ class TokenState {
   const int* sizes() const { return sizes_[current_].data(); }         ///< {batch, patches}; the first live ones
   const int* notFinite() const { return not_finite_.data(); }
 
-  /// Waits for the merges so far and fetches what the host needs to know of them: exact rows() and the live image rows
-  /// of every image. Throws mpm::Error when a merge met a NaN or an infinity.
+  /// Waits until the merges so far have counted what they leave, not until they are done, and takes what the host needs
+  /// to know of them: exact rows() and the live image rows of every image. Throws mpm::Error when a merge met a NaN or
+  /// an infinity.
   const std::vector<int>& countRows(const Stream& stream);
 
   /// key_bias {rows().total}: log(size) of every row's cluster, 0 for special rows (proportional attention).
@@ -36,11 +37,14 @@ class TokenState {
  private:
   friend class MutualPairMerge;
   void reserve(const Stream& stream, int batch, int patches, int special);
+  void fetchCounts(const Stream& stream);
 
   int patches_ = 0, special_ = 0, current_ = 0;
   Ragged rows_;
   Buffer<int> map_[2], sizes_[2], offsets_[2], not_finite_;
-  PinnedBuffer<int> host_offsets_;
+  PinnedBuffer<int> host_offsets_;  // and whether there was a NaN
+  Event fetched_;
+  bool fetching_ = false;
   std::vector<int> live_;
 };
 
