@@ -31,6 +31,19 @@ onnx::NodeProto& node(onnx::GraphProto& graph, const char* op, int n = 0) {
   throw std::runtime_error(std::string("no node ") + op);
 }
 
+/// The node that was added last becomes the n-th.
+onnx::NodeProto& moveLastTo(onnx::GraphProto& graph, int position) {
+  for (int i = graph.node_size() - 1; i > position; --i) graph.mutable_node()->SwapElements(i, i - 1);
+  return *graph.mutable_node(position);
+}
+
+void addInts(onnx::NodeProto& node, const char* name, const std::vector<long>& values) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INTS);
+  for (const long value : values) attribute.add_ints(value);
+}
+
 /// Puts a node behind the first output of `before`: whoever read that reads the new node's output.
 onnx::NodeProto& insertBehind(onnx::GraphProto& graph, const std::string before, const std::string& op) {
   int position = 0;
@@ -41,8 +54,7 @@ onnx::NodeProto& insertBehind(onnx::GraphProto& graph, const std::string before,
   made.set_name("inserted");
   made.add_input(before);
   made.add_output("inserted");
-  for (int i = graph.node_size() - 1; i > position + 1; --i) graph.mutable_node()->SwapElements(i, i - 1);
-  return *graph.mutable_node(position + 1);
+  return moveLastTo(graph, position + 1);
 }
 
 std::string constant(onnx::GraphProto& graph, const std::vector<long>& shape, float value) {
@@ -101,7 +113,7 @@ TEST_F(Refusal, BiasOfAnMlpOnTheLogits) {
         layer.add_input(constant(graph, {3, 16}, 0.25f));
         layer.add_output("bias");
         add.add_input("bias");
-        for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+        moveLastTo(graph, 0);
       },
       "inserted' (Add)", "mask, relative position bias");
 }
@@ -205,12 +217,7 @@ TEST_F(Refusal, WindowsAsInSam) {
   expect(g, "MatMul", "hierarchical or windowed backbone, such as Swin, PVT or SAM");
 }
 
-void addPads(onnx::NodeProto& conv) {
-  onnx::AttributeProto& pads = *conv.add_attribute();
-  pads.set_name("pads");
-  pads.set_type(onnx::AttributeProto::INTS);
-  for (int i = 0; i < 4; ++i) pads.add_ints(1);
-}
+void addPads(onnx::NodeProto& conv) { addInts(conv, "pads", {1, 1, 1, 1}); }
 
 TEST_F(Refusal, SecondConvolution) {
   expect(
@@ -228,11 +235,8 @@ void transposeAt(onnx::GraphProto& graph, int position, const std::string& from,
   turn.set_op_type("Transpose");
   turn.add_input(from);
   turn.add_output(to);
-  onnx::AttributeProto& order = *turn.add_attribute();
-  order.set_name("perm");
-  order.set_type(onnx::AttributeProto::INTS);
-  for (const int axis : {0, 2, 1}) order.add_ints(axis);
-  for (int i = graph.node_size() - 1; i > position; --i) graph.mutable_node()->SwapElements(i, i - 1);
+  addInts(turn, "perm", {0, 2, 1});
+  moveLastTo(graph, position);
 }
 
 /// ONNX Runtime's optimiser moves a transpose into the first norm.

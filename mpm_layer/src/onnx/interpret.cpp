@@ -335,10 +335,12 @@ Meaning Interpreter::mean(const Node& node) {
   }
   const auto view = algebra_.rows(tokens, node);
   if (!view) {
-    Cells turned = rank == 3 ? Algebra::permuted(tokens, {0, 2, 1}) : tokens;
-    if (rank == 3 && algebra_.rows(turned, node))
-      return foreign(node, "a mean over the columns of transposed tokens, as ONNX Runtime's optimiser leaves them",
-                     "the model as it was exported");
+    if (rank == 3) {
+      Cells turned = Algebra::permuted(tokens, {0, 2, 1});
+      if (algebra_.rows(turned, node))
+        return foreign(node, "a mean over the columns of transposed tokens, as ONNX Runtime's optimiser leaves them",
+                       "the model as it was exported");
+    }
     return foreign(node, "a mean of something else than tokens");
   }
   Term term;

@@ -12,7 +12,6 @@
 namespace mpm::cuda {
 namespace {
 
-constexpr float kLog2E = 1.4426950408889634f;
 constexpr float kInfinity = __builtin_inff();
 
 template <typename T>

@@ -63,7 +63,7 @@ constexpr bool kRounded = sizeof(T) == 2;
 
 template <typename T>
 __device__ float timesSigmoid(float x, float argument) {
-  if constexpr (kRounded<T>) return x * reciprocalFast(1.0f + exp2Fast(-1.4426950408889634f * argument));
+  if constexpr (kRounded<T>) return x * reciprocalFast(1.0f + exp2Fast(-kLog2E * argument));
   return x / (1.0f + expf(-argument));
 }
 
@@ -75,7 +75,7 @@ __device__ float halfErfc(float z) {
   sum = fmaf(sum, t, 0.5f * 1.421413741f);
   sum = fmaf(sum, t, 0.5f * -0.284496736f);
   sum = fmaf(sum, t, 0.5f * 0.254829592f);
-  return sum * t * exp2Fast(-1.4426950408889634f * z * z);
+  return sum * t * exp2Fast(-kLog2E * z * z);
 }
 
 template <typename T, Activation kActivation>

@@ -6,6 +6,9 @@
 
 namespace mpm::cuda {
 
+/// exp(x) is exp2(kLog2E * x).
+constexpr float kLog2E = 1.4426950408889634f;
+
 /// body(T()) with T the type that `number` names.
 template <typename Body>
 void withNumber(Number number, Body body) {

@@ -198,6 +198,22 @@ struct TileEnds {
   float threshold[2][kTile];
 };
 
+// What a thread needs of an array of both sides: that of the rows and columns of its similarities.
+struct ThreadSides {
+  float row[kM][2], column[kN][2];
+
+  __device__ ThreadSides(const float (&of_side)[2][kTile], int first_row, int first_column) {
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) row[m][half] = of_side[0][first_row + m * 16 + half * 8];
+#pragma unroll
+    for (int n = 0; n < kN; ++n)
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) column[n][parity] = of_side[1][first_column + n * 8 + parity];
+  }
+};
+
 // One block per pair of tiles I <= J of one image: similarities of rows of I with rows of J. The bound of a row is
 // raised by each of its tiles; a tile compares with the bound so far, so the candidates are always enough, and what
 // the order of the tiles adds to them is dropped by decide().
@@ -244,8 +260,9 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
   }
   __syncthreads();
   const int g = lane / 4, t = lane % 4;
-  const auto rowOf = [&](int m, int half) { return warp_row + m * 16 + g + half * 8; };
-  const auto columnOf = [&](int n, int parity) { return warp_column + n * 8 + 2 * t + parity; };
+  const int first_row = warp_row + g, first_column = warp_column + 2 * t;
+  const auto rowOf = [&](int m, int half) { return first_row + m * 16 + half * 8; };
+  const auto columnOf = [&](int n, int parity) { return first_column + n * 8 + parity; };
   constexpr float kNone = -8.0f;  // below every T_ij - e_j and every threshold
   if (diagonal || begin[0] + kTile > image.rows || begin[1] + kTile > image.rows) {
 #pragma unroll
@@ -259,15 +276,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
             sum[m][n][e] = kNone;
         }
   }
-  float row_error[kM][2], column_error[kN][2];
-#pragma unroll
-  for (int m = 0; m < kM; ++m)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) row_error[m][half] = ends.error[0][rowOf(m, half)];
-#pragma unroll
-  for (int n = 0; n < kN; ++n)
-#pragma unroll
-    for (int parity = 0; parity < 2; ++parity) column_error[n][parity] = ends.error[1][columnOf(n, parity)];
+  const ThreadSides error(ends.error, first_row, first_column);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -277,7 +286,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
       for (int n = 0; n < kN; ++n)
 #pragma unroll
         for (int parity = 0; parity < 2; ++parity)
-          best = fmaxf(best, sum[m][n][2 * half + parity] - column_error[n][parity]);
+          best = fmaxf(best, sum[m][n][2 * half + parity] - error.column[n][parity]);
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 1));
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
       if (t == 0 && best > kNone) atomicMax(&ends.best[0][rowOf(m, half)], orderedBits(best));
@@ -291,7 +300,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
 #pragma unroll
         for (int m = 0; m < kM; ++m)
 #pragma unroll
-          for (int half = 0; half < 2; ++half) best = fmaxf(best, sum[m][n][2 * half + parity] - row_error[m][half]);
+          for (int half = 0; half < 2; ++half) best = fmaxf(best, sum[m][n][2 * half + parity] - error.row[m][half]);
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 4));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 8));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 16));
@@ -302,8 +311,8 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
   {
     const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
     const unsigned mine = ends.best[side][i];
-    float threshold =
-        8.0f;  // above every T_ij + e_j; so it stays for the columns of a diagonal tile, which are its rows
+    // Above every T_ij + e_j; so it stays for the columns of a diagonal tile, which are its rows.
+    float threshold = 8.0f;
     if (mine != 0) {
       const int r = image.first + (side == 0 ? begin[0] : begin[1]) + i;
       const unsigned before = atomicMax(work.bounds + r, mine);
@@ -312,15 +321,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
     ends.threshold[side][i] = threshold;
   }
   __syncthreads();
-  float row_threshold[kM][2], column_threshold[kN][2];
-#pragma unroll
-  for (int m = 0; m < kM; ++m)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) row_threshold[m][half] = ends.threshold[0][rowOf(m, half)];
-#pragma unroll
-  for (int n = 0; n < kN; ++n)
-#pragma unroll
-    for (int parity = 0; parity < 2; ++parity) column_threshold[n][parity] = ends.threshold[1][columnOf(n, parity)];
+  const ThreadSides threshold(ends.threshold, first_row, first_column);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -328,17 +329,17 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
       bool any = false;  // hardly ever, so that four similarities are asked about at once
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        any |= (sum[m][n][e] + column_error[n][e % 2] >= row_threshold[m][e / 2]) |
-               (sum[m][n][e] + row_error[m][e / 2] >= column_threshold[n][e % 2]);
+        any |= (sum[m][n][e] + error.column[n][e % 2] >= threshold.row[m][e / 2]) |
+               (sum[m][n][e] + error.row[m][e / 2] >= threshold.column[n][e % 2]);
       if (!any) continue;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const int row = rowOf(m, e / 2), column = columnOf(n, e % 2);
-        const float above_row = sum[m][n][e] + column_error[n][e % 2];
-        if (above_row >= row_threshold[m][e / 2])
+        const float above_row = sum[m][n][e] + error.column[n][e % 2];
+        if (above_row >= threshold.row[m][e / 2])
           addCandidate(work, image.first + begin[0] + row, begin[1] + column, above_row);
-        const float above_column = sum[m][n][e] + row_error[m][e / 2];
-        if (above_column >= column_threshold[n][e % 2])
+        const float above_column = sum[m][n][e] + error.row[m][e / 2];
+        if (above_column >= threshold.column[n][e % 2])
           addCandidate(work, image.first + begin[1] + column, begin[0] + row, above_column);
       }
     }
