@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "monitor/model_digest.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {
@@ -26,6 +27,7 @@ struct Loaded {
   Segmenter segmenter;
   std::shared_ptr<const ModelInfo> info;
   std::string path;
+  std::string digest;
   std::optional<Schedule> schedule;
   int session = 0;  // 0 until it gave its first result
 };
@@ -137,8 +139,8 @@ struct InferenceWorker::Impl {
     try {
       Segmenter segmenter(now.path, now.options);
       auto info = std::make_shared<const ModelInfo>(segmenter.model());
-      auto fresh =
-          std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), now.path, now.options.schedule});
+      auto fresh = std::make_unique<Loaded>(
+          Loaded{std::move(segmenter), std::move(info), now.path, modelDigest(now.path), now.options.schedule});
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -214,6 +216,7 @@ struct InferenceWorker::Impl {
     result.frame = std::move(frame);
     result.model = current->info;
     result.model_path = current->path;
+    result.model_digest = current->digest;
     result.session = current->session;
     {
       const std::lock_guard lock(mutex);
@@ -258,7 +261,8 @@ struct InferenceWorker::Impl {
         options.schedule = Schedule{};
         Segmenter segmenter(current->path, options);
         auto info = std::make_shared<const ModelInfo>(segmenter.model());
-        full = std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), current->path, Schedule{}});
+        full = std::make_unique<Loaded>(
+            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, Schedule{}});
       }
       return full->segmenter.segment(image);
     } catch (const std::exception& error) {

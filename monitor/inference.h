@@ -18,6 +18,7 @@ struct InferenceResult {
   Segmentation segmentation;
   std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its schedule; never null
   std::string model_path;                  ///< the file it was read from
+  std::string model_digest;                ///< modelDigest() of it
   int session = 0;                         ///< grows when another model or schedule takes over
   std::optional<Segmentation> full;        ///< the same frame without merging, while setCompare(true)
 };

@@ -24,6 +24,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.source = options.source;
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
+  info.model_digest = result.model_digest;
   info.schedule = result.model->schedule;
   info.tokens = result.model->tokens();
   for (int c = 0; c < result.model->classes; ++c) {

@@ -37,6 +37,8 @@ constexpr std::array kSteps = {
     "  PRIMARY KEY(source, width_ms, start_ms)) WITHOUT ROWID;"
     "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
     "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;",
+    // 3: which weights a session ran, so that a model and the better one that took its file's place are two.
+    "ALTER TABLE session ADD COLUMN model_digest TEXT NOT NULL DEFAULT '';",
 };
 constexpr int kVersion = static_cast<int>(kSteps.size());
 

@@ -22,6 +22,7 @@ struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials
   std::string model;   ///< path
   std::string model_name;
+  std::string model_digest;  ///< modelDigest(); empty: not known, as of sessions before schema 3
   Schedule schedule;
   int tokens = 0;                             ///< N
   std::vector<std::string> classes;           ///< names, by index
@@ -183,8 +184,8 @@ class StoreReader {
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
-  /// Token counts of the whole hours that [from, to) touches, of the sessions whose model, as far as they tell, and
-  /// schedule are those of the latest one.
+  /// Token counts of the whole hours that [from, to) touches, of the sessions whose model (path, name, classes and,
+  /// where both know it, digest), tokens and schedule are those of the latest one.
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;

@@ -56,6 +56,7 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
     session.latitude = row.real(9);
     session.longitude = row.real(10);
   }
+  session.model_digest = row.text(11);
   return session;
 }
 
@@ -118,7 +119,8 @@ class ChartBuilder {
 };
 
 constexpr const char* kSessionColumns =
-    "id, started_ms, ended_ms, model, model_name, schedule, tokens, classes, every_s, latitude, longitude";
+    "id, started_ms, ended_ms, model, model_name, schedule, tokens, classes, every_s, latitude, longitude,"
+    " model_digest";
 
 }  // namespace
 
@@ -327,7 +329,8 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs
       "SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN (SELECT same.id FROM session AS same,"
       " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
       " AND same.model = latest.model AND same.model_name = latest.model_name AND same.schedule = latest.schedule"
-      " AND same.tokens = latest.tokens AND same.classes = latest.classes)"
+      " AND same.tokens = latest.tokens AND same.classes = latest.classes"
+      " AND (same.model_digest = latest.model_digest OR same.model_digest = '' OR latest.model_digest = ''))"
       " AND start_ms >= ?2 AND start_ms < ?3");
   rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
   std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour

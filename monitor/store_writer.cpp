@@ -138,10 +138,10 @@ class Connection {
     database_
         .prepare(
             "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
-            " latitude, longitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            " latitude, longitude, model_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(place.source, begin.time, info.model, info.model_name, mpm::toString(info.schedule), info.tokens,
              classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
-             info.longitude);
+             info.longitude, info.model_digest);
     place.session = database_.lastId();
   }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "monitor/model_digest.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
@@ -92,6 +93,7 @@ TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   EXPECT_EQ(result->segmentation.tokens.size(), 3u);
   EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
   EXPECT_EQ(result->model_path, kModel);
+  EXPECT_EQ(result->model_digest, modelDigest(kModel));
   EXPECT_FALSE(result->full);
   Segmenter direct(kModel, options());
   EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->segmentation.labels), 0);

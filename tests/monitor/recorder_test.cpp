@@ -29,6 +29,7 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
   info->schedule = {1, 2};
   result.model = info;
   result.model_path = "m.onnx";
+  result.model_digest = "00000000000000a1";
   result.session = session;
   return result;
 }
@@ -72,6 +73,7 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   ASSERT_THAT(sessions, SizeIs(3));
   EXPECT_THAT(sessions[0].source, HasSubstr("***"));
   EXPECT_THAT(sessions[0].classes, ::testing::ElementsAre("road", "car", "class_2"));
+  EXPECT_EQ(sessions[0].model_digest, "00000000000000a1");
   EXPECT_EQ(sessions[0].tokens, 16);
   EXPECT_EQ(sessions[0].latitude, 48.1);
   EXPECT_EQ(sessions[0].longitude, 11.6);

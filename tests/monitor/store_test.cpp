@@ -64,6 +64,7 @@ TEST(Store, GivesBackWhatWasPutIn) {
   ASSERT_THAT(sessions, SizeIs(1));
   EXPECT_THAT(sessions[0].schedule, ElementsAre(2, 5));
   EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "sky", "tree"));
+  EXPECT_EQ(sessions[0].model_digest, session().model_digest);
   EXPECT_TRUE(sessions[0].ended) << "a clean end is written";
   const auto events = reader.events(1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(events, SizeIs(1));
@@ -218,6 +219,7 @@ TEST(Store, BringsAnOlderSchemaUpToDate) {
   EXPECT_NEAR(sum, expected, 1e-3);
   const DayNightStatistics statistics = reader.dayNight(1, INT64_MIN, INT64_MAX);
   EXPECT_EQ(statistics.day.samples + statistics.night.samples, 30000);
+  EXPECT_EQ(reader.sessions(1)[0].model_digest, "");
 }
 
 TEST(Store, RefusesWhatItDoesNotKnow) {
@@ -526,6 +528,8 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(session()), 1);
   EXPECT_EQ(run(session()), 2) << "a restart";
   SessionInfo other = session();
+  other.model_digest = "00000000000000b2";
+  EXPECT_EQ(run(other), 1) << "another training under the same name";
   other.model_name = "fine-tuned";
   EXPECT_EQ(run(other), 1);
   other.tokens = 1024;
@@ -533,6 +537,9 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   other.classes = {"sky"};
   EXPECT_EQ(run(other), 1);
   EXPECT_EQ(run(session()), 3);
+  SessionInfo unknown = session();
+  unknown.model_digest.clear();
+  EXPECT_EQ(run(unknown), 5) << "what does not know its weights, as before schema 3, is told apart by its name";
 }
 
 TEST(Store, EventsOfASourceAndOfNoneByTime) {
