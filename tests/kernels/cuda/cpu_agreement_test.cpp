@@ -64,19 +64,37 @@ TEST_F(CudaAndCpu, AttendAlike) {
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_LE(std::abs(result[i] - expected[i]), 2e-6f);
 }
 
-// A resize of a resize, as windows of a large image need it, has three taps.
 TEST_F(CudaAndCpu, LabelAlike) {
-  const int grid = 6, classes = 40;
-  const AxisResampling rows = composeAxes(bilinearAxis(grid, 48), bilinearAxis(48, 37));
-  const AxisResampling columns = composeAxes(bilinearAxis(grid, 48), bilinearAxis(48, 61));
-  const std::vector<float> scores = test::normal(static_cast<std::size_t>(grid * grid * classes), 5);
-  std::vector<unsigned char> expected(37 * 61);
-  mpm::resizeArgmax<unsigned char>({scores.data(), grid * grid, classes}, rows, columns, {expected.data(), 37, 61},
-                                   Serial());
-  const Buffer<float> device_scores = uploaded(stream(), scores);
-  Buffer<unsigned char> labels(stream(), expected.size());
-  ResizeArgmax(stream(), rows, columns).run(stream(), device_scores.data(), 1, classes, labels.data());
-  EXPECT_EQ(fetched(labels.data(), expected.size()), expected);
+  struct Case {
+    AxisResampling rows, columns;
+    int classes;
+  };
+  const Case cases[] = {
+      {bilinearAxis(6, 96), bilinearAxis(9, 144), 40},
+      {bilinearAxis(4, 7), bilinearAxis(80, 500), 19},  // more runs of pixels than a block has
+      {bilinearAxis(5, 3), bilinearAxis(40, 9), 33},    // smaller than the grid
+      {bilinearAxis(1, 9), bilinearAxis(1, 20), 5},     // one tap
+      // A resize of a resize, as windows of a large image need it, has three taps; by way of a smaller image more.
+      {composeAxes(bilinearAxis(6, 48), bilinearAxis(48, 37)), composeAxes(bilinearAxis(6, 48), bilinearAxis(48, 61)),
+       40},
+      {composeAxes(bilinearAxis(6, 48), bilinearAxis(48, 37)), composeAxes(bilinearAxis(48, 12), bilinearAxis(12, 40)),
+       17},
+  };
+  for (const auto& [rows, columns, classes] : cases) {
+    const int grid = rows.inputs * columns.inputs, height = rows.outputs(), width = columns.outputs();
+    const std::vector<float> scores = test::normal(static_cast<std::size_t>(2 * grid * classes), 5);
+    const auto image = static_cast<std::size_t>(height * width);
+    std::vector<unsigned char> expected(2 * image);
+    for (int b = 0; b < 2; ++b)
+      mpm::resizeArgmax<unsigned char>({scores.data() + b * grid * classes, grid, classes}, rows, columns,
+                                       {expected.data() + static_cast<std::size_t>(b) * image, height, width},
+                                       Serial());
+    const Buffer<float> device_scores = uploaded(stream(), scores);
+    Buffer<unsigned char> labels(stream(), expected.size());
+    ResizeArgmax(stream(), rows, columns).run(stream(), device_scores.data(), 2, classes, labels.data());
+    EXPECT_EQ(fetched(labels.data(), expected.size()), expected)
+        << columns.inputs << " to " << width << " with " << columns.taps << " taps";
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/platform.cuh"
 #include "mpm/error.hpp"
@@ -10,8 +11,14 @@
 namespace mpm::cuda {
 namespace {
 
-constexpr int kPixels = 256;  // of one row, a thread each
-constexpr int kClasses = 32;  // at a time
+// Neighbouring pixels of a row that read the same cells of the grid and belong to one thread: each score is read once
+// for all of them.
+constexpr int kPixels = 8;
+constexpr int kRuns = 64;              // per row of a block
+constexpr int kRows = 4;               // of a block
+constexpr int kClasses = 16;           // at a time
+constexpr int kStride = kClasses + 4;  // of a cell in shared memory: eight neighbours stand in different banks
+constexpr int kThreads = kRuns * kRows;
 
 struct AxisView {
   int inputs, outputs, taps;
@@ -19,53 +26,106 @@ struct AxisView {
   const float* weight;
 };
 
-// One block makes up to kPixels labels of a row. For kClasses classes at a time it resamples the grid vertically into
-// shared memory {columns, kClasses + 1}, from where each thread resamples its own pixel and keeps the best so far.
-__global__ void __launch_bounds__(kPixels)
-    labelPixels(const float* scores, AxisView rows, AxisView columns, int classes, unsigned char* labels) {
-  float* line = static_cast<float*>(sharedMemory());
-  const int begin = static_cast<int>(blockIdx.x) * kPixels, y = static_cast<int>(blockIdx.y);
-  const int last = (begin + kPixels < columns.outputs ? begin + kPixels : columns.outputs) - 1;
-  const int first_column = columns.first[begin];
-  const int span = columns.first[last] + columns.taps - first_column;
-  const float* image = scores + static_cast<std::size_t>(blockIdx.z) * static_cast<std::size_t>(rows.inputs) *
-                                    static_cast<std::size_t>(columns.inputs) * static_cast<std::size_t>(classes);
-  const int x = begin + static_cast<int>(threadIdx.x);
-  const bool live = x < columns.outputs;
-  const int mine = live ? columns.first[x] - first_column : 0;
-  float best = 0;
-  int label = 0;
+// A block makes the labels of up to kRuns runs in kRows rows. For kClasses classes at a time it resamples the grid
+// vertically into shared memory {kRows, span, kStride}, from where each thread resamples the pixels of its run and
+// keeps the best of each so far. kTaps are the columns', 0: as many as the axis says.
+template <int kTaps>
+__global__ void __launch_bounds__(kThreads)
+    labelPixels(const float* scores, AxisView rows, AxisView columns, const int* run_begin, int runs, int span,
+                int classes, unsigned char* labels) {
+  float* const lines = static_cast<float*>(sharedMemory());
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first_run = static_cast<int>(blockIdx.x) * kRuns, first_row = static_cast<int>(blockIdx.y) * kRows;
+  const int first_column = columns.first[run_begin[first_run]];
+  const float* const image = scores + static_cast<std::size_t>(blockIdx.z) * static_cast<std::size_t>(rows.inputs) *
+                                          static_cast<std::size_t>(columns.inputs) * static_cast<std::size_t>(classes);
+  const int run = first_run + thread % kRuns, y = first_row + thread / kRuns;
+  const bool live = run < runs && y < rows.outputs;
+  const int begin = live ? run_begin[run] : 0, count = live ? run_begin[run + 1] - begin : 0;
+  const int taps = kTaps > 0 ? kTaps : columns.taps;
+  const auto weightOf = [&](int tap, int pixel) {
+    return columns.weight[(begin + (pixel < count ? pixel : 0)) * taps + tap];
+  };
+  float weight[kTaps > 0 ? kTaps : 1][kPixels], best[kPixels];
+  int label[kPixels];
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i) {
+    for (int tap = 0; tap < kTaps; ++tap) weight[tap][i] = weightOf(tap, i);
+    best[i] = -INFINITY;
+    label[i] = 0;
+  }
+  const float* const line =
+      lines + (thread / kRuns * span + (live ? columns.first[begin] - first_column : 0)) * kStride;
+
+  // What this thread resamples vertically: a class of every fourth column in one row.
+  const int own_class = thread % kClasses, own_row = thread / kClasses % kRows, own_column = thread / kClasses / kRows;
+  const int own_output = first_row + own_row < rows.outputs ? first_row + own_row : rows.outputs - 1;
+  const float* const own_weights = rows.weight + own_output * rows.taps;
+  const std::size_t row_step = static_cast<std::size_t>(columns.inputs) * static_cast<std::size_t>(classes);
+  const float* const corner = image + static_cast<std::size_t>(rows.first[own_output]) * row_step +
+                              static_cast<std::size_t>(first_column) * static_cast<std::size_t>(classes) + own_class;
+
   for (int c0 = 0; c0 < classes; c0 += kClasses) {
-    const int count = classes - c0 < kClasses ? classes - c0 : kClasses;
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < span * kClasses; i += kPixels) {
-      const int column = i / kClasses, c = i % kClasses;
-      if (c >= count) continue;
-      float sum = 0;
-      for (int tap = 0; tap < rows.taps; ++tap) {
-        const std::size_t cell =
-            static_cast<std::size_t>(rows.first[y] + tap) * static_cast<std::size_t>(columns.inputs) +
-            static_cast<std::size_t>(first_column + column);
-        sum = fmaf(rows.weight[y * rows.taps + tap],
-                   image[cell * static_cast<std::size_t>(classes) + static_cast<std::size_t>(c0 + c)], sum);
+    const bool there = c0 + own_class < classes;
+    for (int column = own_column; column < span; column += kThreads / kClasses / kRows) {
+      float sum = there ? 0.0f : -INFINITY;  // behind the last class: never the best
+      if (there && first_column + column < columns.inputs) {
+        const float* score = corner + static_cast<std::size_t>(column) * static_cast<std::size_t>(classes) + c0;
+        for (int tap = 0; tap < rows.taps; ++tap, score += row_step) sum = fmaf(own_weights[tap], *score, sum);
       }
-      line[column * (kClasses + 1) + c] = sum;
+      lines[(own_row * span + column) * kStride + own_class] = sum;
     }
     __syncthreads();
-    for (int c = 0; c < count && live; ++c) {
-      float sum = 0;
-      for (int tap = 0; tap < columns.taps; ++tap)
-        sum = fmaf(columns.weight[x * columns.taps + tap], line[(mine + tap) * (kClasses + 1) + c], sum);
-      if (c0 + c == 0 || sum > best) {
-        best = sum;
-        label = c0 + c;
+    if (!live) continue;
+#pragma unroll 1
+    for (int four = 0; four < kClasses; four += 4) {
+      float sum[4][kPixels] = {};
+#pragma unroll
+      for (int tap = 0; tap < taps; ++tap) {
+        const float4 v = *reinterpret_cast<const float4*>(line + tap * kStride + four);
+        const float at[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int i = 0; i < kPixels; ++i) {
+          const float w = kTaps > 0 ? weight[kTaps > 0 ? tap : 0][i] : weightOf(tap, i);
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sum[e][i] = fmaf(w, at[e], sum[e][i]);
+        }
       }
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+#pragma unroll
+        for (int i = 0; i < kPixels; ++i)
+          if (sum[e][i] > best[i]) {
+            best[i] = sum[e][i];
+            label[i] = c0 + four + e;
+          }
     }
   }
-  if (live)
-    labels[(static_cast<std::size_t>(blockIdx.z) * gridDim.y + static_cast<std::size_t>(y)) *
-               static_cast<std::size_t>(columns.outputs) +
-           static_cast<std::size_t>(x)] = static_cast<unsigned char>(label);
+  unsigned char* const to =
+      labels +
+      (static_cast<std::size_t>(blockIdx.z) * static_cast<std::size_t>(rows.outputs) + static_cast<std::size_t>(y)) *
+          static_cast<std::size_t>(columns.outputs) +
+      begin;
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i)
+    if (i < count) to[i] = static_cast<unsigned char>(label[i]);
+}
+
+// Where runs of at most kPixels pixels with the same cells begin, and the end of the last. Runs of one cell are about
+// equally long.
+std::vector<int> runsOf(const AxisResampling& columns) {
+  std::vector<int> begins;
+  const int outputs = columns.outputs();
+  for (int begin = 0, end = 0; begin < outputs; begin = end) {
+    while (end < outputs &&
+           columns.first[static_cast<std::size_t>(end)] == columns.first[static_cast<std::size_t>(begin)])
+      ++end;
+    const int pieces = (end - begin + kPixels - 1) / kPixels;
+    for (int piece = 0; piece < pieces; ++piece) begins.push_back(begin + (end - begin) * piece / pieces);
+  }
+  begins.push_back(outputs);
+  return begins;
 }
 
 }  // namespace
@@ -80,12 +140,16 @@ ResizeArgmax::Axis::Axis(const Stream& stream, const AxisResampling& axis)
 }
 
 ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, const AxisResampling& columns)
-    : rows_(stream, rows), columns_(stream, columns), span_(0) {
-  for (int begin = 0; begin < columns.outputs(); begin += kPixels) {
-    const int last = std::min(begin + kPixels, columns.outputs()) - 1;
-    span_ = std::max(span_, columns.first[static_cast<std::size_t>(last)] + columns.taps -
-                                columns.first[static_cast<std::size_t>(begin)]);
-  }
+    : rows_(stream, rows), columns_(stream, columns) {
+  const std::vector<int> begins = runsOf(columns);
+  runs_ = static_cast<int>(begins.size()) - 1;
+  run_begin_ = uploaded(stream, begins);
+  const auto first = [&](int run) {
+    return columns.first[static_cast<std::size_t>(begins[static_cast<std::size_t>(run)])];
+  };
+  for (int run = 0; run < runs_; run += kRuns)
+    span_ = std::max(span_, first(std::min(run + kRuns, runs_) - 1) + columns.taps - first(run));
+  stream.wait();
 }
 
 void ResizeArgmax::run(const Stream& stream, const float* scores, int batch, int classes, unsigned char* labels) const {
@@ -95,10 +159,11 @@ void ResizeArgmax::run(const Stream& stream, const float* scores, int batch, int
   const auto view = [](const Axis& axis) {
     return AxisView{axis.inputs, axis.outputs, axis.taps, axis.first.data(), axis.weight.data()};
   };
-  const Grid grid{static_cast<unsigned>((columns_.outputs + kPixels - 1) / kPixels),
-                  static_cast<unsigned>(rows_.outputs), static_cast<unsigned>(batch)};
-  launch(labelPixels, grid, kPixels, static_cast<std::size_t>(span_) * (kClasses + 1) * sizeof(float), stream, scores,
-         view(rows_), view(columns_), classes, labels);
+  const auto kernel = columns_.taps == 2 ? labelPixels<2> : columns_.taps == 3 ? labelPixels<3> : labelPixels<0>;
+  const Grid grid{static_cast<unsigned>((runs_ + kRuns - 1) / kRuns),
+                  static_cast<unsigned>((rows_.outputs + kRows - 1) / kRows), static_cast<unsigned>(batch)};
+  launch(kernel, grid, kThreads, static_cast<std::size_t>(kRows * span_ * kStride) * sizeof(float), stream, scores,
+         view(rows_), view(columns_), run_begin_.data(), runs_, span_, classes, labels);
 }
 
 }  // namespace mpm::cuda

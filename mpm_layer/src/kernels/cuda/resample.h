@@ -23,7 +23,9 @@ class ResizeArgmax {
     Axis(const Stream& stream, const AxisResampling& axis);
   };
   Axis rows_, columns_;
-  int span_;  // grid columns that a block of pixels reads at most
+  Buffer<int> run_begin_;  // {runs_ + 1} first pixels
+  int runs_ = 0;           // stretches of pixels of a row that a thread makes
+  int span_ = 0;           // grid columns that a block reads at most
 };
 
 }  // namespace mpm::cuda
