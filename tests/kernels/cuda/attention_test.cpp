@@ -73,6 +73,12 @@ TEST_F(CudaAttention, SixteenBitsOnTensorCores) {
   }
 }
 
+// The last tile of keys is as many groups of 16 as it needs, and a warp without queries only fetches.
+TEST_F(CudaAttention, AnyNumberOfKeysInTheLastTile) {
+  for (const bool biased : {false, true})
+    EXPECT_LE(errorOf<Half>({15, 16, 17, 47, 48, 49, 64, 80, 81, 112, 113, 128, 129}, 1, 64, biased), 2e-3);
+}
+
 TEST_F(CudaAttention, AnyScale) {
   for (const bool biased : {false, true}) {
     EXPECT_LE(errorOf<Half>({70, 3}, 1, 64, biased, 1, -1), 2e-3) << "the largest score is of the smallest product";

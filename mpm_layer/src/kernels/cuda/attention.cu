@@ -102,17 +102,121 @@ __device__ unsigned packed(float low, float high) {
   return static_cast<unsigned>(fromFloat<T>(low).bits) | static_cast<unsigned>(fromFloat<T>(high).bits) << 16;
 }
 
-// Queries in fragments of 16 rows, kM of them per warp. Scores of a tile of keys stay in registers, are turned into
-// probabilities there, and are the left operand of the product with v as they stand: the layout of a result of
-// m16n8k16 is that of half a left operand.
+// What a warp knows of its queries, kM fragments of 16 rows: the rows of its lane / 4 in each half of a fragment.
+template <int kWidth, int kM>
+struct Attended {
+  float sum[kM][kWidth / 8][4];    // of values times probabilities
+  float top[kM][2], total[kM][2];  // the largest score, and the sum of the probabilities of this lane's keys
+};
+
+// The first 16 * kGroups keys of a tile, `left` of them there. Scores stay in registers, are turned into probabilities
+// there, and are the left operand of the product with v as they stand: the layout of a result of m16n8k16 is that of
+// half a left operand.
 //
 // kRaw: without a bias and with a scale above 0 the largest product is also the largest score, so the scores' maximum
 // is found before they are scaled, and the scale goes into the exponent: one operation per score where there were
 // three.
+template <int kGroups, bool kRaw, int kM, typename T, int kWidth>
+__device__ __forceinline__ void attend(const T* queries, int warp_query, const KeyTile<T, kWidth>& keys,
+                                       const float* bias, int left, float given_scale, Attended<kWidth, kM>& state) {
+  constexpr int kN = 2 * kGroups, kD = kWidth / 8;
+  const int lane = laneIndex(), t = lane % 4;
+  float score[kM][kN][4] = {};
+#pragma unroll
+  for (int k = 0; k < kWidth / 16; ++k) {
+    unsigned a[kM][4];
+#pragma unroll
+    for (int m = 0; m < kM; ++m)
+      loadMatrices(a[m], queries + segmentAt<kWidth>(warp_query + m * 16 + lane % 16, 2 * k + lane / 16));
+#pragma unroll
+    for (int n = 0; n < kN; n += 2) {
+      unsigned b[4];
+      loadMatrices(b, keys.k + segmentAt<kWidth>(n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
+#pragma unroll
+      for (int m = 0; m < kM; ++m) {
+        multiplyAdd<T>(score[m][n], a[m], b[0], b[1]);
+        multiplyAdd<T>(score[m][n + 1], a[m], b[2], b[3]);
+      }
+    }
+  }
+  if (!kRaw || left < 16 * kGroups) {
+#pragma unroll
+    for (int n = 0; n < kN; ++n)
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) {
+        const int key = n * 8 + 2 * t + parity;
+        const bool valid = key < left;
+        const float added = !kRaw && valid && bias != nullptr ? bias[key] * kLog2E : 0.0f;
+#pragma unroll
+        for (int m = 0; m < kM; ++m)
+#pragma unroll
+          for (int e = parity; e < 4; e += 2) {
+            float& mine = score[m][n][e];
+            mine = !valid ? -kInfinity : kRaw ? mine : fmaf(mine, given_scale, added);
+          }
+      }
+  }
+
+#pragma unroll
+  for (int m = 0; m < kM; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float& top = state.top[m][half];
+      float most = top;
+#pragma unroll
+      for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(score[m][n][2 * half], score[m][n][2 * half + 1]));
+      most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
+      const float scale = kRaw ? given_scale : 1.0f, scaled = most * scale;
+      const float correction = exp2Fast((top - most) * scale);  // 0 at the first tile, 1 for the same maximum
+      top = most;
+      state.total[m][half] *= correction;
+#pragma unroll
+      for (int d = 0; d < kD; ++d) {
+        state.sum[m][d][2 * half] *= correction;
+        state.sum[m][d][2 * half + 1] *= correction;
+      }
+#pragma unroll
+      for (int n = 0; n < kN; ++n)
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e) {
+          score[m][n][e] = exp2Fast(fmaf(score[m][n][e], scale, -scaled));
+          state.total[m][half] += score[m][n][e];
+        }
+    }
+
+#pragma unroll
+  for (int k = 0; k < kGroups; ++k) {
+    unsigned a[kM][4];
+#pragma unroll
+    for (int m = 0; m < kM; ++m) {
+      const float(&low)[4] = score[m][2 * k];
+      const float(&high)[4] = score[m][2 * k + 1];
+      a[m][0] = packed<T>(low[0], low[1]);
+      a[m][1] = packed<T>(low[2], low[3]);
+      a[m][2] = packed<T>(high[0], high[1]);
+      a[m][3] = packed<T>(high[2], high[3]);
+    }
+#pragma unroll
+    for (int d = 0; d < kD; d += 2) {
+      unsigned b[4];
+      loadMatricesTransposed(b, keys.v + segmentAt<kWidth>(k * 16 + lane % 16, d + lane / 16));
+#pragma unroll
+      for (int m = 0; m < kM; ++m) {
+        multiplyAdd<T>(state.sum[m][d], a[m], b[0], b[1]);
+        multiplyAdd<T>(state.sum[m][d + 1], a[m], b[2], b[3]);
+      }
+    }
+  }
+}
+
+// Four warps with 16 * kM queries each, over tiles of keys that arrive while the one before is worked on.
 template <typename T, int kWidth, int kM, bool kRaw>
-__global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> all) {
+__global__ void __launch_bounds__(kThreads, kWidth > 64   ? 2
+                                            : kM == 1     ? 4
+                                            : kWidth > 32 ? 2
+                                                          : 3) attentionOnTensorCores(Operands<T> all) {
   constexpr int kQueries = 4 * 16 * kM;
-  constexpr int kN = kKeys / 8, kD = kWidth / 8;
   const HeadRows<T> head = headRows(all, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y));
   const int first_query = static_cast<int>(blockIdx.x) * kQueries;
   if (first_query >= head.rows) return;
@@ -126,117 +230,36 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
   fetchRows<kQueries, kWidth>(head.q, head.stride, all.head_dim, first_query, head.rows, queries);
   fetchTile(0);
 
-  const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warp_query = warpIndex() * 16 * kM;
-  float sum[kM][kD][4] = {};
-  float top[kM][2], total[kM][2];
-  for (int m = 0; m < kM; ++m)
-    for (int half = 0; half < 2; ++half) {
-      top[m][half] = -kInfinity;
-      total[m][half] = 0;
-    }
+  // An image of 1025 rows leaves one query for its last block and one key for its last tile: three of the block's warps
+  // only fetch, and of the tile 16 keys are looked at.
+  const bool idle = first_query + warp_query >= head.rows;
+  Attended<kWidth, kM> state = {};
+  for (int m = 0; m < kM; ++m) state.top[m][0] = state.top[m][1] = -kInfinity;
 
   const int tile_count = (head.rows + kKeys - 1) / kKeys;
   for (int tile = 0; tile < tile_count; ++tile) {
     waitForCopies<0>();
     __syncthreads();  // this tile is here, and nobody reads the one before any more
     if (tile + 1 < tile_count) fetchTile(tile + 1);
+    if (idle) continue;
     const KeyTile<T, kWidth>& keys = tiles[tile % 2];
-
-    float score[kM][kN][4] = {};
-#pragma unroll
-    for (int k = 0; k < kWidth / 16; ++k) {
-      unsigned a[kM][4];
-#pragma unroll
-      for (int m = 0; m < kM; ++m)
-        loadMatrices(a[m], queries + segmentAt<kWidth>(warp_query + m * 16 + lane % 16, 2 * k + lane / 16));
-#pragma unroll
-      for (int n = 0; n < kN; n += 2) {
-        unsigned b[4];
-        loadMatrices(b, keys.k + segmentAt<kWidth>(n * 8 + lane % 8 + lane / 16 * 8, 2 * k + lane / 8 % 2));
-#pragma unroll
-        for (int m = 0; m < kM; ++m) {
-          multiplyAdd<T>(score[m][n], a[m], b[0], b[1]);
-          multiplyAdd<T>(score[m][n + 1], a[m], b[2], b[3]);
-        }
-      }
-    }
-    if (!kRaw || (tile + 1) * kKeys > head.rows) {
-#pragma unroll
-      for (int n = 0; n < kN; ++n)
-#pragma unroll
-        for (int parity = 0; parity < 2; ++parity) {
-          const int key = tile * kKeys + n * 8 + 2 * t + parity;
-          const bool valid = key < head.rows;
-          const float bias = !kRaw && valid && head.bias != nullptr ? head.bias[key] * kLog2E : 0.0f;
-#pragma unroll
-          for (int m = 0; m < kM; ++m)
-#pragma unroll
-            for (int e = parity; e < 4; e += 2) {
-              float& mine = score[m][n][e];
-              mine = !valid ? -kInfinity : kRaw ? mine : fmaf(mine, all.scale, bias);
-            }
-        }
-    }
-
-#pragma unroll
-    for (int m = 0; m < kM; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float most = top[m][half];
-#pragma unroll
-        for (int n = 0; n < kN; ++n) most = fmaxf(most, fmaxf(score[m][n][2 * half], score[m][n][2 * half + 1]));
-        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
-        most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
-        const float scale = kRaw ? all.scale : 1.0f, scaled = most * scale;
-        const float correction =
-            exp2Fast((top[m][half] - most) * scale);  // 0 at the first tile, 1 for the same maximum
-        top[m][half] = most;
-        total[m][half] *= correction;
-#pragma unroll
-        for (int d = 0; d < kD; ++d) {
-          sum[m][d][2 * half] *= correction;
-          sum[m][d][2 * half + 1] *= correction;
-        }
-#pragma unroll
-        for (int n = 0; n < kN; ++n)
-#pragma unroll
-          for (int e = 2 * half; e < 2 * half + 2; ++e) {
-            score[m][n][e] = exp2Fast(fmaf(score[m][n][e], scale, -scaled));
-            total[m][half] += score[m][n][e];
-          }
-      }
-
-#pragma unroll
-    for (int k = 0; k < kKeys / 16; ++k) {
-      unsigned a[kM][4];
-#pragma unroll
-      for (int m = 0; m < kM; ++m) {
-        const float(&low)[4] = score[m][2 * k];
-        const float(&high)[4] = score[m][2 * k + 1];
-        a[m][0] = packed<T>(low[0], low[1]);
-        a[m][1] = packed<T>(low[2], low[3]);
-        a[m][2] = packed<T>(high[0], high[1]);
-        a[m][3] = packed<T>(high[2], high[3]);
-      }
-#pragma unroll
-      for (int d = 0; d < kD; d += 2) {
-        unsigned b[4];
-        loadMatricesTransposed(b, keys.v + segmentAt<kWidth>(k * 16 + lane % 16, d + lane / 16));
-#pragma unroll
-        for (int m = 0; m < kM; ++m) {
-          multiplyAdd<T>(sum[m][d], a[m], b[0], b[1]);
-          multiplyAdd<T>(sum[m][d + 1], a[m], b[2], b[3]);
-        }
-      }
-    }
+    const int left = head.rows - tile * kKeys;
+    const float* const bias = head.bias != nullptr ? head.bias + tile * kKeys : nullptr;
+    if (left > kKeys - 16)
+      attend<kKeys / 16, kRaw>(queries, warp_query, keys, bias, left, all.scale, state);
+    else if (left > 16)
+      attend<kKeys / 16 - 1, kRaw>(queries, warp_query, keys, bias, left, all.scale, state);
+    else
+      attend<1, kRaw>(queries, warp_query, keys, bias, left, all.scale, state);
   }
 
+  const int g = laneIndex() / 4, t = laneIndex() % 4;
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float whole = total[m][half];
+      float whole = state.total[m][half];
       whole += __shfl_xor_sync(kAllLanes, whole, 1);
       whole += __shfl_xor_sync(kAllLanes, whole, 2);
       const int query = first_query + warp_query + m * 16 + g + half * 8;
@@ -244,10 +267,10 @@ __global__ void __launch_bounds__(kThreads) attentionOnTensorCores(Operands<T> a
       const float inverse = 1.0f / whole;
       T* to = head.out + static_cast<std::size_t>(query) * head.out_stride + 2 * t;
 #pragma unroll
-      for (int d = 0; d < kD; ++d)
+      for (int d = 0; d < kWidth / 8; ++d)
         if (d * 8 < all.head_dim)
           *reinterpret_cast<unsigned*>(to + d * 8) =
-              packed<T>(sum[m][d][2 * half] * inverse, sum[m][d][2 * half + 1] * inverse);
+              packed<T>(state.sum[m][d][2 * half] * inverse, state.sum[m][d][2 * half + 1] * inverse);
     }
 }
 
