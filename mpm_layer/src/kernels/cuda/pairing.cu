@@ -35,7 +35,7 @@ using Candidate = Neighbours::Candidate;
 constexpr int kTile = 128;          // rows of a tile on either side
 constexpr int kDepth = 32;          // columns of a stage; rows of halves are padded to a multiple
 constexpr int kStages = 3;          // 48 KB of shared memory, which every device gives without asking
-constexpr int kThreads = 256;       // 2 x 4 warps of 64 x 32 similarities
+constexpr int kThreads = 128;       // 2 x 2 warps of 64 x 64 similarities; one per row of a side
 constexpr int kCandidates = kWarp;  // per row; a row that has more is decided among all rows
 constexpr int kRowThreads = 256;
 
@@ -130,17 +130,18 @@ struct Stage {
   Half side[2][kTile * kDepth];
 };
 
-// What one thread copies of every stage: a segment of two rows of either side, a multiple of 8 rows apart, so that the
-// segment stands equally permuted in both.
+// What one thread copies of every stage: a segment of some rows of either side, a multiple of 8 rows apart, so that the
+// segment stands equally permuted in all of them.
 struct Fetch {
   static constexpr int kSegments = kDepth / 8, kStep = kThreads / kSegments, kRows = kTile / kStep;
   static_assert(kStep % 8 == 0 && kTile % kStep == 0);
   const Half* from[2];
+  int sides;            // 1: both are the same rows
   std::ptrdiff_t step;  // from one of its rows to the next
   int left[2];          // rows of the image from its first on
   int target;
 
-  __device__ Fetch(const Work& work, const Image& image, const int (&begin)[2]) {
+  __device__ Fetch(const Work& work, const Image& image, const int (&begin)[2]) : sides(begin[0] == begin[1] ? 1 : 2) {
     const int row = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
     step = static_cast<std::ptrdiff_t>(kStep) * work.padded;
     target = segmentAt(row, segment);
@@ -154,6 +155,7 @@ struct Fetch {
   __device__ void next(Stage& stage) {
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
+      if (side == sides) break;
 #pragma unroll
       for (int i = 0; i < kRows; ++i)
         copyAsync16(stage.side[side] + target + i * kStep * kDepth, from[side] + i * step, i * kStep < left[side]);
@@ -162,10 +164,11 @@ struct Fetch {
   }
 };
 
-constexpr int kM = 4, kN = 4;  // fragments of 16 rows and of 8 columns per warp
+constexpr int kM = 4, kN = 8;  // fragments of 16 rows and of 8 columns per warp
 using Similarities = float[kM][kN][4];
 
-__device__ void multiplyStage(const Stage& stage, int first_row, int first_column, Similarities& sum) {
+__device__ void multiplyStage(const Half* rows, const Half* columns, int first_row, int first_column,
+                              Similarities& sum) {
   const int lane = laneIndex();
 #pragma unroll
   for (int k = 0; k < kDepth / 16; ++k) {
@@ -173,12 +176,12 @@ __device__ void multiplyStage(const Stage& stage, int first_row, int first_colum
 #pragma unroll
     for (int m = 0; m < kM; ++m) {
       const int row = first_row + m * 16 + lane % 16;
-      loadMatrices(a[m], stage.side[0] + segmentAt(row, 2 * k + lane / 16));
+      loadMatrices(a[m], rows + segmentAt(row, 2 * k + lane / 16));
     }
 #pragma unroll
     for (int n = 0; n < kN / 2; ++n) {
       const int row = first_column + n * 16 + lane % 8 + lane / 16 * 8;
-      loadMatrices(b[n], stage.side[1] + segmentAt(row, 2 * k + lane / 8 % 2));
+      loadMatrices(b[n], columns + segmentAt(row, 2 * k + lane / 8 % 2));
     }
 #pragma unroll
     for (int m = 0; m < kM; ++m)
@@ -227,6 +230,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
   while ((tile_j + 1) * (tile_j + 2) / 2 <= pair) ++tile_j;
   const int tile_i = pair - tile_j * (tile_j + 1) / 2;
   const int begin[2] = {tile_i * kTile, tile_j * kTile};
+  const bool diagonal = tile_i == tile_j;
 
   Stage* stages = static_cast<Stage*>(sharedMemory());
   const int chunks = work.padded / kDepth;
@@ -236,7 +240,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
     commitCopies();
   }
   const int lane = laneIndex(), warp = warpIndex();
-  const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 32;
+  const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 64;
   Similarities sum = {};
   int here = 0, next = kStages - 1;
   for (int c = 0; c < chunks; ++c) {
@@ -244,16 +248,16 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
     __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
     if (c + kStages - 1 < chunks) fetch.next(stages[next]);
     commitCopies();
-    multiplyStage(stages[here], warp_row, warp_column, sum);
+    multiplyStage(stages[here].side[0], stages[here].side[diagonal ? 0 : 1], warp_row, warp_column, sum);
     here = here + 1 < kStages ? here + 1 : 0;
     next = next + 1 < kStages ? next + 1 : 0;
   }
 
   __syncthreads();  // the stages become TileEnds
   TileEnds& ends = *static_cast<TileEnds*>(sharedMemory());
-  const bool diagonal = tile_i == tile_j;
-  {
-    const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
+  const int i = static_cast<int>(threadIdx.x);
+  static_assert(kThreads == kTile);
+  for (int side = 0; side < 2; ++side) {
     const int r = (side == 0 ? begin[0] : begin[1]) + i;
     ends.error[side][i] = r < image.rows ? work.errors[image.first + r] : 0.0f;
     ends.best[side][i] = 0;
@@ -308,8 +312,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
       }
   }
   __syncthreads();
-  {
-    const int side = static_cast<int>(threadIdx.x) / kTile, i = static_cast<int>(threadIdx.x) % kTile;
+  for (int side = 0; side < 2; ++side) {
     const unsigned mine = ends.best[side][i];
     // Above every T_ij + e_j; so it stays for the columns of a diagonal tile, which are its rows.
     float threshold = 8.0f;
