@@ -209,7 +209,7 @@ class Vit {
     merger_.findPairs(stream_, tokens_[at].data(), size_.dim, state_);
     merger_.mergePairs(stream_, tokens_[at].data(), size_.dim, imposed_[insertion].data(), state_,
                        tokens_[1 - at].data());
-    state_.countRows(stream_);
+    state_.countRows();
     return 1 - at;
   }
 
@@ -241,7 +241,7 @@ void benchmarkPairing(const Stream& stream, const Scale& scale) {
   const double whole = milliseconds(stream, scale.repeats, [&] {
     state.reset(stream, batch, patches, 0);
     merge.run(stream, x.data(), dim, state, merged.data());
-    state.countRows(stream);
+    state.countRows();
   });
   const double pairs = milliseconds(stream, scale.repeats, [&] {
     state.reset(stream, batch, patches, 0);

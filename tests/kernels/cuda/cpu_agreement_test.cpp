@@ -23,9 +23,9 @@ TEST_F(CudaAndCpu, MergeAlikeTwice) {
   MutualPairMerge merge;
   Buffer<float> tokens[2] = {uploaded(stream(), values), Buffer<float>(stream(), values.size())};
   merge.run(stream(), tokens[0].data(), dim, state, tokens[1].data());
-  state.countRows(stream());
+  state.countRows();
   merge.run(stream(), tokens[1].data(), dim, state, tokens[0].data());
-  const std::vector<int> live = state.countRows(stream());
+  const std::vector<int> live = state.countRows();
   const std::vector<int> map = fetched(state.clusterOfPatch(), 2 * patches);
   const std::vector<float> merged = fetched(tokens[0].data(), static_cast<std::size_t>(state.rows().total * dim));
   const std::vector<int> offsets = fetched(state.rows().offsets, 3);

@@ -75,7 +75,7 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
         const std::vector<int> all_best = fetched(best, static_cast<std::size_t>(before.total));
         const std::vector<int> offsets = fetched(before.offsets, batch + 1);
         merge.mergePairs(stream(), x, dim, best, state, tokens[1 - k % 2].data());
-        const std::vector<int>& live = state.countRows(stream());
+        const std::vector<int>& live = state.countRows();
         for (int b = 0; b < batch; ++b) {
           const auto u = static_cast<std::size_t>(b);
           host[u].merge({all_best.begin() + offsets[u] + special, all_best.begin() + offsets[u + 1]}, special);
@@ -139,13 +139,13 @@ TEST_F(CudaMerging, OnlyMutualPairsMerge) {
   Buffer<float> merged(stream(), 16);
   MutualPairMerge merge;
   merge.mergePairs(stream(), x.data(), 1, device_best.data(), state, merged.data());
-  EXPECT_EQ(state.countRows(stream()), (std::vector<int>{6, 7}));
+  EXPECT_EQ(state.countRows(), (std::vector<int>{6, 7}));
   EXPECT_EQ(fetched(state.clusterOfPatch(), 16), (std::vector<int>{0, 1, 2, 0, 3, 3, 4, 5, 0, 0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(fetched(merged.data(), 1)[0], 0.5f * values[0] + 0.5f * values[3]);
 
   state.reset(stream(), 1, 1, 0);
   merge.run(stream(), x.data(), 1, state, merged.data());
-  EXPECT_EQ(state.countRows(stream()), std::vector<int>{1});
+  EXPECT_EQ(state.countRows(), std::vector<int>{1});
 }
 
 TEST_F(CudaMerging, NotANumberIsAnErrorThatNamesTheImage) {
@@ -158,7 +158,7 @@ TEST_F(CudaMerging, NotANumberIsAnErrorThatNamesTheImage) {
   MutualPairMerge merge;
   merge.run(stream(), x.data(), 4, state, merged.data());
   try {
-    state.countRows(stream());
+    state.countRows();
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("image 2"), std::string::npos) << error.what();
@@ -166,7 +166,7 @@ TEST_F(CudaMerging, NotANumberIsAnErrorThatNamesTheImage) {
   // The next batch is not to blame.
   state.reset(stream(), 1, 20, 0);
   merge.run(stream(), x.data(), 4, state, merged.data());
-  EXPECT_LT(state.countRows(stream())[0], 20);
+  EXPECT_LT(state.countRows()[0], 20);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class CudaTokens : public test::OnDevice {
     merged_ = Buffer<float>(stream(), size(kBatch * rows * kDim));
     state_.reset(stream(), kBatch, kPatches, kSpecial);
     MutualPairMerge().run(stream(), x.data(), kDim, state_, merged_.data());
-    state_.countRows(stream());
+    state_.countRows();
     offsets_ = fetched(state_.rows().offsets, kBatch + 1);
     values_ = fetched(merged_.data(), size(state_.rows().total * kDim));
     ASSERT_NE(state_.liveRows()[0], state_.liveRows()[1]);
@@ -60,7 +60,7 @@ TEST_F(CudaTokens, AStateIsCopiedWithOtherRowsInFront) {
   const Buffer<float> device_x = uploaded(stream(), x);
   Buffer<float> merged(stream(), x.size());
   MutualPairMerge().run(stream(), device_x.data(), kDim, other, merged.data());
-  other.countRows(stream());
+  other.countRows();
   EXPECT_LT(other.liveRows()[0], state_.liveRows()[0]);
   EXPECT_EQ(fetched(state_.sizes(), size(kBatch * kPatches)), before);
   EXPECT_EQ(fetched(state_.rows().offsets, kBatch + 1), offsets_);

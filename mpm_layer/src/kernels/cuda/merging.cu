@@ -14,28 +14,38 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
+constexpr int kScanThreads = 1024;  // of an image: 512 x 512 pixels in patches of 16 are one step of the scan
+constexpr int kScanWarps = kScanThreads / kWarp;
 
 // Members of a cluster, counted from the image's first row behind the special ones; `second` -1 for a singleton.
 struct Members {
   int first, second;
 };
 
-__global__ void resetStates(int patches, int special, int* map, int* sizes, int* offsets) {
+__global__ void resetStates(int patches, int special, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (p == 0) {
     offsets[b + 1] = (b + 1) * (patches + special);
-    if (b == 0) offsets[0] = 0;
+    if (b == 0) offsets[0] = *not_finite = 0;
   }
   if (p >= patches) return;
   map[b * patches + p] = p;
   sizes[b * patches + p] = 1;
 }
 
-// `more` rows more in front of every image.
-__global__ void shiftOffsets(const int* from, int batch, int more, int* to) {
-  const int b = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (b <= batch) to[b] = from[b] + b * more;
+// The same clusters with `more` rows more in front of every image.
+__global__ void copyStates(const int* from_map, const int* from_sizes, const int* from_offsets, int patches, int more,
+                           int* map, int* sizes, int* offsets, int* not_finite) {
+  const int b = static_cast<int>(blockIdx.y);
+  const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (p == 0) {
+    offsets[b + 1] = from_offsets[b + 1] + (b + 1) * more;
+    if (b == 0) offsets[0] = *not_finite = 0;
+  }
+  if (p >= patches) return;
+  map[b * patches + p] = from_map[b * patches + p];
+  sizes[b * patches + p] = from_sizes[b * patches + p];
 }
 
 __global__ void stateAsFloats(const int* offsets, int special, int patches, const int* map, const int* sizes,
@@ -52,10 +62,10 @@ __global__ void stateAsFloats(const int* offsets, int special, int patches, cons
 }
 
 // One block per image: mutual pairs, and a left-to-right scan that numbers the clusters.
-__global__ void numberClusters(const int* best_rows, const int* offsets, int special, int patches,
-                               const int* sizes_before, int* cluster_rows, Members* member_rows, int* sizes_after,
-                               int* live) {
-  int* totals = static_cast<int*>(sharedMemory());  // {kWarps}
+__global__ void __launch_bounds__(kScanThreads)
+    numberClusters(const int* best_rows, const int* offsets, int special, int patches, const int* sizes_before,
+                   int* cluster_rows, Members* member_rows, int* sizes_after, int* live) {
+  int* totals = static_cast<int*>(sharedMemory());  // {kScanWarps}
   const int b = static_cast<int>(blockIdx.x);
   const int begin = offsets[b] + special, n = offsets[b + 1] - begin;
   const int* best = best_rows + begin;
@@ -65,7 +75,7 @@ __global__ void numberClusters(const int* best_rows, const int* offsets, int spe
   int* after = sizes_after + b * patches;
   const int lane = laneIndex(), warp = warpIndex();
   int numbered = 0;
-  for (int from = 0; from < n; from += kThreads) {
+  for (int from = 0; from < n; from += kScanThreads) {
     const int i = from + static_cast<int>(threadIdx.x);
     int j = i;
     bool mutual = false;
@@ -78,7 +88,7 @@ __global__ void numberClusters(const int* best_rows, const int* offsets, int spe
     if (lane == 0) totals[warp] = __popc(leaders);
     __syncthreads();
     int id = numbered + __popc(leaders & ((1u << lane) - 1));
-    for (int w = 0; w < kWarps; ++w) {
+    for (int w = 0; w < kScanWarps; ++w) {
       if (w < warp) id += totals[w];
       numbered += totals[w];
     }
@@ -89,15 +99,16 @@ __global__ void numberClusters(const int* best_rows, const int* offsets, int spe
     }
     __syncthreads();  // totals are rewritten next; and clusters of leaders are read below
   }
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
     const int j = best[i];
     if (j < i && best[j] == i) cluster[i] = cluster[j];
   }
   if (threadIdx.x == 0) live[b] = n == 0 ? 0 : numbered;
 }
 
-// live[b] -> offsets after the merge. A batch is small: one warp, 32 images at a time.
-__global__ void sumOffsets(const int* live, int batch, int special, int* offsets) {
+// live[b] -> offsets after the merge, also into memory of the host, with the flag behind them. A batch is small: one
+// warp, 32 images at a time.
+__global__ void sumOffsets(const int* live, int batch, int special, const int* not_finite, int* offsets, int* host) {
   int sum = 0;
   for (int from = 0; from < batch; from += kWarp) {
     const int b = from + laneIndex();
@@ -106,10 +117,12 @@ __global__ void sumOffsets(const int* live, int batch, int special, int* offsets
       const int left = __shfl_up_sync(kAllLanes, value, distance);
       if (laneIndex() >= distance) value += left;
     }
-    if (b < batch) offsets[b + 1] = sum + value;
+    if (b < batch) offsets[b + 1] = host[b + 1] = sum + value;
     sum += __shfl_sync(kAllLanes, value, kWarp - 1);
   }
-  if (laneIndex() == 0) offsets[0] = 0;
+  if (laneIndex() != 0) return;
+  offsets[0] = host[0] = 0;
+  host[batch + 1] = *not_finite;
 }
 
 // A warp per row of the result: special rows as they are, clusters the plain mean of their members.
@@ -175,18 +188,16 @@ void TokenState::reserve(const Stream& stream, int batch, int patches, int speci
     offsets_[i].atLeast(stream, size(batch) + 1);
   }
   host_offsets_.atLeast(stream, size(batch) + 2);
-  fetching_ = false;
-  clear(stream, not_finite_.atLeast(stream, 1), sizeof(int));
+  counting_ = false;
+  not_finite_.atLeast(stream, 1);
 }
 
 void TokenState::assign(const Stream& stream, const TokenState& from, int special) {
   const int batch = from.rows_.batch, more = special - from.special_;
   reserve(stream, batch, from.patches_, special);
-  const std::size_t bytes = size(batch) * size(patches_) * sizeof(int);
-  copy(stream, from.clusterOfPatch(), map_[0].data(), bytes);
-  copy(stream, from.sizes(), sizes_[0].data(), bytes);
-  launch(shiftOffsets, Grid{piecesOf(batch + 1, kThreads)}, kThreads, 0, stream, from.rows_.offsets, batch, more,
-         offsets_[0].data());
+  launch(copyStates, Grid{piecesOf(patches_, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream,
+         from.clusterOfPatch(), from.sizes(), from.rows_.offsets, patches_, more, map_[0].data(), sizes_[0].data(),
+         offsets_[0].data(), not_finite_.data());
   rows_ = {batch, offsets_[0].data(), from.rows_.total + batch * more, from.rows_.longest + more};
   live_ = from.live_;
 }
@@ -200,27 +211,19 @@ void TokenState::reset(const Stream& stream, int batch, int patches, int special
   rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
   live_.assign(size(batch), patches);
   launch(resetStates, Grid{piecesOf(patches, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, patches,
-         special, map_[0].data(), sizes_[0].data(), offsets_[0].data());
+         special, map_[0].data(), sizes_[0].data(), offsets_[0].data(), not_finite_.data());
 }
 
-void TokenState::fetchCounts(const Stream& stream) {
-  int* const host = host_offsets_.data();
-  download(stream, rows_.offsets, host, (size(rows_.batch) + 1) * sizeof(int));
-  download(stream, not_finite_.data(), host + rows_.batch + 1, sizeof(int));
-  fetched_.record(stream);
-  fetching_ = true;
-}
-
-const std::vector<int>& TokenState::countRows(const Stream& stream) {
-  if (!fetching_) fetchCounts(stream);
-  fetched_.wait();
-  fetching_ = false;
+const std::vector<int>& TokenState::countRows() {
+  if (!counting_) return live_;
+  counted_.wait();
   const int batch = rows_.batch;
   const int* const host = host_offsets_.data();
   if (host[batch + 1] != 0) {
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
                 " of the batch has a token with a NaN or an infinity; look for it in the layers before the merge");
   }
+  counting_ = false;
   rows_.total = host[batch];
   rows_.longest = 0;
   for (int b = 0; b < batch; ++b) {
@@ -257,11 +260,14 @@ void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, 
   int* const live = cluster + rows.total;
   auto* const members = reinterpret_cast<Members*>(members_.atLeast(stream, 2 * size(rows.total)));
   int* const offsets = state.offsets_[to].data();
-  launch(numberClusters, Grid{batch}, kThreads, kWarps * sizeof(int), stream, best, rows.offsets, special, patches,
-         state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
-  launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, offsets);
+  launch(numberClusters, Grid{batch}, kScanThreads, kScanWarps * sizeof(int), stream, best, rows.offsets, special,
+         patches, state.sizes_[from].data(), cluster, members, state.sizes_[to].data(), live);
+  launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, state.not_finite_.data(), offsets,
+         state.host_offsets_.data());
   state.rows_.offsets = offsets;
-  state.fetchCounts(stream);  // the host learns the counts, and enqueues the next block, while the rows are averaged
+  // The host learns the counts, and enqueues the next block, while the rows are averaged.
+  state.counted_.record(stream);
+  state.counting_ = true;
   launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,
          offsets, members, merged);
   launch(composeMaps, Grid{piecesOf(patches, kThreads), batch}, kThreads, 0, stream, state.map_[from].data(), patches,

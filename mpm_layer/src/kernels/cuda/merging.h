@@ -24,12 +24,11 @@ class TokenState {
   const std::vector<int>& liveRows() const { return live_; }           ///< as countRows() found them
   const int* clusterOfPatch() const { return map_[current_].data(); }  ///< {batch, patches}, on the device
   const int* sizes() const { return sizes_[current_].data(); }         ///< {batch, patches}; the first live ones
-  const int* notFinite() const { return not_finite_.data(); }
 
   /// Waits until the merges so far have counted what they leave, not until they are done, and takes what the host needs
   /// to know of them: exact rows() and the live image rows of every image. Throws mpm::Error when a merge met a NaN or
   /// an infinity.
-  const std::vector<int>& countRows(const Stream& stream);
+  const std::vector<int>& countRows();
 
   /// key_bias {rows().total}: log(size) of every row's cluster, 0 for special rows (proportional attention).
   void logSizes(const Stream& stream, float* key_bias) const;
@@ -37,14 +36,13 @@ class TokenState {
  private:
   friend class MutualPairMerge;
   void reserve(const Stream& stream, int batch, int patches, int special);
-  void fetchCounts(const Stream& stream);
 
   int patches_ = 0, special_ = 0, current_ = 0;
   Ragged rows_;
   Buffer<int> map_[2], sizes_[2], offsets_[2], not_finite_;
-  PinnedBuffer<int> host_offsets_;  // and whether there was a NaN
-  Event fetched_;
-  bool fetching_ = false;
+  PinnedBuffer<int> host_offsets_;  // and whether there was a NaN; a merge writes them from the device
+  Event counted_;
+  bool counting_ = false;
   std::vector<int> live_;
 };
 

@@ -91,6 +91,7 @@ __device__ float squared(float x) { return x * x; }
 __global__ void prepareRows(Work work, int* not_finite) {
   const Image image = imageOf(work, static_cast<int>(blockIdx.y));
   const int i = static_cast<int>(blockIdx.x) * (kRowThreads / kWarp) + warpIndex();
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) work.crowded[0] = 0;
   if (i >= image.rows) return;
   const int r = image.first + i, lane = laneIndex();
   const float* row = work.x + static_cast<std::ptrdiff_t>(r) * work.dim;
@@ -447,7 +448,6 @@ void Neighbours::find(const Stream& stream, const float* x, int dim, int special
   work.counts = counts_.atLeast(stream, count(rows.total));
   work.candidates = candidates_.atLeast(stream, count(rows.total) * kCandidates);
   work.crowded = crowded_.atLeast(stream, 1 + count(rows.total));
-  clear(stream, work.crowded, sizeof(int));
 
   const auto batch = static_cast<unsigned>(rows.batch);
   const int longest = rows.longest - special;

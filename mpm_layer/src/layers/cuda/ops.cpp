@@ -99,7 +99,7 @@ class MutualPairMergeOp final : public Op {
     after.assign(stream(), net_.state(call.inputs[1], special_), special_);
     float* const merged = net_.newRows(call.outputs[0], after, dim);
     net_.merge.run(stream(), net_.rows(call.inputs[0]), dim, after, merged);
-    after.countRows(stream());
+    after.countRows();
     net_.newRows(call.outputs[0], after, dim);  // fewer now, in the same memory
   }
 
