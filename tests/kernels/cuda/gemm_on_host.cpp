@@ -33,6 +33,8 @@ Gemm::~Gemm() = default;
 Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 
+long long Gemm::biasKernels() const { return 0; }
+
 void Gemm::run(const Stream&, const Call& call) {
   const Number operand = operandOf(call.precision);
   const Number result = call.into == Into::kOperand ? operand : Number::kFloat;

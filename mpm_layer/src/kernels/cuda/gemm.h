@@ -32,6 +32,9 @@ class Gemm {
   /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 where the device has none.
   void run(const Stream& stream, const Call& call);
 
+  /// Products so far whose bias took a kernel more, because the library has none that adds it to such a result.
+  long long biasKernels() const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

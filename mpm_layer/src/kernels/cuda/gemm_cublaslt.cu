@@ -69,6 +69,7 @@ struct Gemm::Impl {
   cublasLtHandle_t handle = nullptr;
   Memory workspace;
   std::map<Key, Choice> choices;
+  long long bias_kernels = 0;
 
   std::optional<cublasLtMatmulAlgo_t> algorithmFor(Problem& problem) const {
     cublasLtMatmulPreferenceOpaque_t preference;
@@ -102,7 +103,7 @@ struct Gemm::Impl {
                 "} and {" + std::to_string(call.out) + ", " + std::to_string(call.in) + "} on this device");
   }
 
-  cublasStatus_t multiply(const Gemm::Call& call, const Choice& choice, const Stream& stream) const {
+  cublasStatus_t multiply(const Gemm::Call& call, const Choice& choice, const Stream& stream) {
     Problem problem(call, call.rows, choice.adds_bias);
     const float alpha = 1, beta = call.into == Into::kAddToFloat ? 1.0f : 0.0f;
     const cublasStatus_t status =
@@ -112,6 +113,7 @@ struct Gemm::Impl {
     if (status == CUBLAS_STATUS_SUCCESS && call.bias != nullptr && !choice.adds_bias) {
       const Number result = call.into == Into::kOperand ? operandOf(call.precision) : Number::kFloat;
       addBias(stream, call.rows, call.out, result, call.bias, call.y);
+      ++bias_kernels;
     }
     return status;
   }
@@ -131,6 +133,8 @@ Gemm& Gemm::operator=(Gemm&& other) noexcept {
   std::swap(impl_, other.impl_);
   return *this;
 }
+
+long long Gemm::biasKernels() const { return impl_->bias_kernels; }
 
 void Gemm::run(const Stream& stream, const Call& wanted) {
   if (wanted.rows == 0) return;

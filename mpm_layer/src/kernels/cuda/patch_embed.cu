@@ -11,26 +11,22 @@ namespace {
 constexpr int kThreads = 256;
 
 // Pixels of every patch as a row, zeros for special rows: they too go through the product, and nothing is added to
-// them. A block per row.
+// them. `offset_of` {depth}: where in the image a pixel of the patch in the corner lies. A block per row.
 template <typename T>
-__global__ void gatherPatches(const float* images, PatchGeometry g, int grid_width, int patches, int special, int depth,
-                              T* rows) {
+__global__ void gatherPatches(const float* images, PatchGeometry g, const int* offset_of, int grid_width, int patches,
+                              int special, int depth, T* rows) {
   T* row = rows + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(depth);
   const int image = static_cast<int>(blockIdx.x) / (special + patches);
   const int patch = static_cast<int>(blockIdx.x) % (special + patches) - special;
-  const int top = patch / grid_width * g.stride_h, left = patch % grid_width * g.stride_w;
-  const int window = g.kernel_h * g.kernel_w;
-  const float* const corner =
-      images + (static_cast<std::size_t>(image) * static_cast<std::size_t>(g.channels * g.height) +
-                static_cast<std::size_t>(patch < 0 ? 0 : top)) *
-                   static_cast<std::size_t>(g.width);
+  const int there = patch < 0 ? 0 : patch;
+  const int top = there / grid_width * g.stride_h, left = there % grid_width * g.stride_w;
+  const float* const corner = images +
+                              (static_cast<std::size_t>(image) * static_cast<std::size_t>(g.channels * g.height) +
+                               static_cast<std::size_t>(top)) *
+                                  static_cast<std::size_t>(g.width) +
+                              left;
   for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads) {
-    if (patch < 0) {
-      row[k] = fromFloat<T>(0.0f);
-      continue;
-    }
-    const int c = k / window, y = k % window / g.kernel_w, x = k % g.kernel_w;
-    row[k] = fromFloat<T>(corner[(c * g.height + y) * g.width + left + x]);
+    row[k] = fromFloat<T>(patch < 0 ? 0.0f : corner[offset_of[k]]);
   }
 }
 
@@ -53,6 +49,11 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, Matr
   for (const MatrixView<const float>& part : {special, position})
     for (int i = 0; i < part.rows; ++i) rows.insert(rows.end(), part.row(i), part.row(i) + part.cols);
   rows_ = uploaded(stream, rows);
+  std::vector<int> offsets;
+  for (int c = 0; c < geometry.channels; ++c)
+    for (int y = 0; y < geometry.kernel_h; ++y)
+      for (int x = 0; x < geometry.kernel_w; ++x) offsets.push_back((c * geometry.height + y) * geometry.width + x);
+  pixel_offset_ = uploaded(stream, offsets);
   stream.wait();
 }
 
@@ -63,7 +64,7 @@ void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int 
   withNumber(operand, [&](auto zero) {
     using T = decltype(zero);
     launch(gatherPatches<T>, Grid{static_cast<unsigned>(rows)}, kThreads, 0, stream, images, geometry_,
-           geometry_.gridWidth(), patches_, special_, weight_.in(), static_cast<T*>(gathered));
+           pixel_offset_.data(), geometry_.gridWidth(), patches_, special_, weight_.in(), static_cast<T*>(gathered));
   });
   const std::size_t values = area(special_ + patches_, dim());
   launch(repeatRows, Grid{piecesOf(values, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream, rows_.data(),

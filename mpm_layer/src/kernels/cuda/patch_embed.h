@@ -25,7 +25,8 @@ class PatchEmbed {
   Precision precision_;
   int patches_, special_;
   Linear weight_;
-  Buffer<float> rows_;  // {E + N, d}: what a token is before its patch is added
+  Buffer<float> rows_;        // {E + N, d}: what a token is before its patch is added
+  Buffer<int> pixel_offset_;  // {channels * kernel_h * kernel_w}: of a patch's pixels from its first
   Buffer<unsigned char> gathered_;
 };
 
