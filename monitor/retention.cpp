@@ -101,17 +101,4 @@ Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limi
   return gone ? Retention::kMore : above ? Retention::kHopeless : Retention::kDone;
 }
 
-bool SettledClock::believes(UnixMs wall, std::int64_t steady) {
-  if (!believed_) believed_ = wall;
-  if (!believed_at_) believed_at_ = steady;
-  if (wall - *believed_ - (steady - *believed_at_) > kDayMs) {
-    if (!doubted_since_) doubted_since_ = steady;
-    if (steady - *doubted_since_ < kHourMs) return false;
-  }
-  doubted_since_.reset();
-  believed_ = wall;
-  believed_at_ = steady;
-  return true;
-}
-
 }  // namespace mpm::monitor

@@ -31,19 +31,4 @@ struct RetentionLimits {
 /// hour, minutes but the last day, events but the last day, then hours and days but the last month. 0: no such limit.
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits);
 
-/// Says when ages may be told by the wall clock, so that one that is wrong for a minute makes nothing old: not while it
-/// lies more than a day beyond where the clock that never jumps puts it, until it has done so for an hour.
-class SettledClock {
- public:
-  /// A time that was right before; nullopt: none is known, and the first look is believed.
-  explicit SettledClock(std::optional<UnixMs> believed) : believed_(believed) {}
-
-  /// Both clocks, read together.
-  bool believes(UnixMs wall, std::int64_t steady);
-
- private:
-  std::optional<UnixMs> believed_;
-  std::optional<std::int64_t> believed_at_, doubted_since_;  // steady
-};
-
 }  // namespace mpm::monitor

@@ -40,4 +40,17 @@ std::optional<std::int64_t> ClockWatch::jump(UnixMs wall, std::int64_t steady) {
   return std::llabs(by) > tolerance_ms_ ? std::optional(by) : std::nullopt;
 }
 
+bool SettledClock::believes(UnixMs wall, std::int64_t steady) {
+  if (!believed_) believed_ = wall;
+  if (!believed_at_) believed_at_ = steady;
+  if (wall - *believed_ - (steady - *believed_at_) > kDayMs) {
+    if (!doubted_since_) doubted_since_ = steady;
+    if (steady - *doubted_since_ < kHourMs) return false;
+  }
+  doubted_since_.reset();
+  believed_ = wall;
+  believed_at_ = steady;
+  return true;
+}
+
 }  // namespace mpm::monitor

@@ -33,4 +33,20 @@ class ClockWatch {
   std::optional<std::int64_t> offset_;
 };
 
+/// Says when ages may be told by the wall clock, so that one that is wrong for a minute makes nothing old: not while it
+/// lies more than a day beyond where the clock that never jumps puts it, until it has done so for an hour. Not
+/// thread-safe.
+class SettledClock {
+ public:
+  /// A time that was right before; nullopt: none is known, and the first look is believed.
+  explicit SettledClock(std::optional<UnixMs> believed) : believed_(believed) {}
+
+  /// Both clocks, read together.
+  bool believes(UnixMs wall, std::int64_t steady);
+
+ private:
+  std::optional<UnixMs> believed_;
+  std::optional<std::int64_t> believed_at_, doubted_since_;  // steady
+};
+
 }  // namespace mpm::monitor

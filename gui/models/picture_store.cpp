@@ -84,8 +84,8 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
   return best;
 }
 
-PictureStore::PictureStore(const QString& folder, QObject* parent)
-    : QObject(parent), folder_(folder), far_(new QObject) {
+PictureStore::PictureStore(const QString& folder, QObject* parent, std::function<monitor::UnixMs()> now)
+    : QObject(parent), folder_(folder), far_(new QObject), now_(std::move(now)) {
   far_->moveToThread(&thread_);
   thread_.setObjectName(QStringLiteral("pictures"));
   thread_.start(QThread::LowPriority);
@@ -103,9 +103,7 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
   QMetaObject::invokeMethod(far_, [this, frame, opacity, source, occasion] {
     try {
       if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
-      if (days_ > 0 || free_mb_ > 0)
-        if (const int files = monitor::forgetSnapshots(folder_.toStdString(), monitor::unixNow(), days_, free_mb_))
-          tell([this, files] { emit forgotten(files); });
+      forgetOld();
       if (occasion != Occasion::kAsked && monitor::freeMegabytes(folder_.toStdString()) < kReserveMb)
         throw Error(tr("Less than %1 MB are free at %2: no recording and no time-lapse until there is more")
                         .arg(kReserveMb)
@@ -130,6 +128,20 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
     --waiting_;
   });
   return true;
+}
+
+// On thread_.
+void PictureStore::forgetOld() {
+  if (!clock_) {  // when the last picture was taken, the clock was right
+    const auto stored = listFolder(folder_, sources_);
+    clock_.emplace(stored.empty() ? std::nullopt
+                                  : std::optional(static_cast<monitor::UnixMs>(stored.back().time * 1000)));
+  }
+  const monitor::UnixMs now = now_();
+  const double days = clock_->believes(now, monitor::steadyNow()) ? days_.load() : 0;
+  if (days == 0 && free_mb_ == 0) return;
+  if (const int files = monitor::forgetSnapshots(folder_.toStdString(), now, days, free_mb_))
+    tell([this, files] { emit forgotten(files); });
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {

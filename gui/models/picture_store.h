@@ -8,9 +8,11 @@
 #include <QThread>
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/live_frame.h"
+#include "monitor/time.h"
 
 namespace mpm {
 
@@ -30,7 +32,9 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
 class PictureStore : public QObject {
   Q_OBJECT
  public:
-  explicit PictureStore(const QString& folder, QObject* parent = nullptr);
+  /// `now`: the wall clock, called on the thread of the store.
+  explicit PictureStore(const QString& folder, QObject* parent = nullptr,
+                        std::function<monitor::UnixMs()> now = monitor::unixNow);
   ~PictureStore() override;
 
   QString folder() const { return folder_; }
@@ -42,8 +46,8 @@ class PictureStore : public QObject {
   /// more than a few wait is refused; false then. What nobody asks for picture by picture leaves a reserve on the disk:
   /// the samples may need it.
   bool write(const LiveFramePtr& frame, double opacity, const QString& source, Occasion occasion = Occasion::kAsked);
-  /// Retention: pictures older than `days` go (0: none), and the oldest go while the disk has less than `free_mb` MB
-  /// free (0: never). The newest always stays.
+  /// Retention: pictures older than `days` go (0: none), unless the clock may be wrong (monitor::SettledClock), and the
+  /// oldest go while the disk has less than `free_mb` MB free (0: never). The newest always stays.
   void setRetention(double days, double free_mb);
   void list();
   void load(const QString& path);
@@ -59,6 +63,8 @@ class PictureStore : public QObject {
   void loaded(const mpm::LiveFramePtr& frame, double time);
 
  private:
+  void forgetOld();
+
   // Signals are emitted on the thread of this object.
   template <typename Emit>
   void tell(Emit emission) {
@@ -71,6 +77,8 @@ class PictureStore : public QObject {
   std::atomic<int> waiting_ = 0;
   std::atomic<double> days_ = 0, free_mb_ = 0;
   std::vector<StoredPicture> pictures_;
+  std::function<monitor::UnixMs()> now_;
+  std::optional<monitor::SettledClock> clock_;  // from the first look on; touched on thread_ only
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
 };
 

@@ -9,6 +9,7 @@
 #include <QJsonObject>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <atomic>
 #include <opencv2/imgcodecs.hpp>
 
 #include "models/picture_store.h"
@@ -73,6 +74,27 @@ TEST(PictureStore, RetentionForgetsTheOld) {
     ASSERT_TRUE(written.wait(5000));
   }
   EXPECT_EQ(QDir(folder.path()).entryList({QStringLiteral("*.json")}, QDir::Files).size(), 2);
+}
+
+TEST(PictureStore, AClockThatIsWrongMakesNoPictureOld) {
+  QTemporaryDir folder;
+  const qint64 right = QDateTime::currentMSecsSinceEpoch(), year = 365LL * 86400000;
+  const auto pictures = [&] { return QDir(folder.path()).entryList({QStringLiteral("*.json")}, QDir::Files).size(); };
+  std::atomic<qint64> clock = right;
+  const auto run = [&](int first, int last) {
+    PictureStore store(folder.path(), nullptr, [&] { return clock.load(); });
+    store.setRetention(10, 0);
+    QSignalSpy written(&store, &PictureStore::written);
+    for (int second = first; second <= last; ++second) {
+      if (second == 2) clock = right + 12 * year;
+      ASSERT_TRUE(store.write(frameAt(right + second * 1000), 0.5, {}));
+      ASSERT_TRUE(written.wait(5000));
+    }
+  };
+  run(0, 2);
+  EXPECT_EQ(pictures(), 3) << "it jumps while the program runs";
+  run(3, 3);
+  EXPECT_EQ(pictures(), 4) << "and is still wrong when it begins anew";
 }
 
 TEST(PictureStore, TheNewestPictureStaysHoweverFullTheDisk) {
