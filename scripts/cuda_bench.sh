@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # All that can be done for the GPU kernels on a machine with nvcc, CMake and PyTorch but none of the project's other
 # libraries: builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks
-# beside PyTorch, prints the table of targets. A step that fails does not stop the next. About six minutes.
+# beside PyTorch, prints the table of targets. A step that fails does not stop the next. About eight minutes.
 #   scripts/cuda_bench.sh [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]
 # --net: also whole nets in OpenCV, whose libraries come along in a bundle of scripts/cuda_bundle.sh, tested and beside
-# the CPU's. --seconds: be done by then, on a machine that is lent for so long; what does not fit is left out and named.
-# MPM_OUT: folder for logs and JSON (default build-cuda-bench/out).
+# the CPU's. --sanitize: the tests under compute-sanitizer, before the benchmarks. --seconds: be done by then (570), as
+# on a machine that is lent for ten minutes; what does not fit is left out and named.
+# MPM_OUT: folder for table.txt and logs.tar.gz, both renewed after every step (default build-cuda-bench/out).
 set -uo pipefail
 usage() { echo "usage: $0 [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]" >&2; exit 2; }
-sanitize=0 torch=1 bundles=() budget=100000
+sanitize=0 torch=1 bundles=() budget=570
 while [ $# -gt 0 ]; do
   case $1 in
     --sanitize) sanitize=1 ;;
@@ -24,28 +25,36 @@ out=${MPM_OUT:+$(realpath -m -- "$MPM_OUT")}
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/build-cuda-bench
 out=${out:-$build/out}
-mkdir -p "$out"
-rm -f "$out"/{ours,torch}.log "$out"/net[0-9]*.log  # what the table is made of
+logs=$build/logs
+rm -rf "$logs"
+mkdir -p "$out" "$logs"
 export PATH=$PATH:/usr/local/cuda/bin
 failed=()
 start=$SECONDS
+save() {  # what there is by now: whoever stops this script loses no more than one step
+  local measured=()
+  for log in "$logs"/{ours,torch}.log "$logs"/net[0-9]*.log; do [ -f "$log" ] && measured+=("$log"); done
+  python3 bench/cuda/table.py "${measured[@]}" >"$out/table.txt"
+  tar -czf "$out/logs.tar.gz" -C "$build" logs
+}
 step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of which is shown
   local name=$1 limit=$2 left=$((budget - (SECONDS - start) - 10)); shift 2
   [ "$limit" -gt "$left" ] && limit=$left
-  if [ "$limit" -lt 5 ]; then
+  if [ "$limit" -lt 15 ]; then
     echo "-- $name left out: no time"
     failed+=("$name")
     return 1
   fi
   echo "== $name ($((SECONDS - start)) s)"
-  timeout "$limit" "$@" >"$out/$name.log" 2>&1
+  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1
   local status=$?
-  tail -n "${lines:-6}" "$out/$name.log"
+  tail -n "${lines:-6}" "$logs/$name.log"
   if [ $status -ne 0 ]; then
-    echo "-- $name FAILED (exit $status), log: $out/$name.log"
-    grep -nE "error|FAILED|Error|failed" "$out/$name.log" | head -n 20
+    echo "-- $name FAILED (exit $status), log: $logs/$name.log"
+    grep -nE "error|FAILED|Error|failed" "$logs/$name.log" | head -n 20
     failed+=("$name")
   fi
+  save
   return $status
 }
 
@@ -64,18 +73,34 @@ PYTHON
 step configure 90 cmake --fresh -S bench/cuda -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
 step build 240 cmake --build "$build" --parallel "$(nproc)" -- "${keep_going[@]}"
-lines=40 step tests 60 "$build/bin/cuda_test"
+export MPM_REQUIRE_GPU=1  # no GPU is a failure here, nothing to skip
+# A process each: a kernel that faults takes all of its process's device memory with it. Then once more, so that the
+# fault shows at the launch that made it, and under memcheck.
+for suite in CudaPairing CudaMerging CudaAttention CudaElementwise CudaNetwork CudaTokens; do
+  lines=15 step "tests_$suite" 60 "$build/bin/cuda_test" "--gtest_filter=$suite.*" && continue
+  lines=15 step "fault_$suite" 60 env CUDA_LAUNCH_BLOCKING=1 "$build/bin/cuda_test" "--gtest_filter=$suite.*"
+  lines=30 step "memcheck_$suite" 60 compute-sanitizer --tool memcheck --report-api-errors no "$build/bin/cuda_test" \
+    "--gtest_filter=$suite.*"
+done
+if [ $sanitize -eq 1 ]; then  # our kernels; cuBLAS is NVIDIA's to check
+  for tool in memcheck racecheck synccheck; do
+    level=() && [ $tool = racecheck ] && level=(--racecheck-detect-level error)
+    step $tool 120 compute-sanitizer --tool $tool --report-api-errors no --kernel-name kernel_substring=3mpm4cuda \
+      "${level[@]}" --error-exitcode 9 "$build/bin/cuda_test"
+  done
+fi
 lines=20 step ours 120 "$build/bin/cuda_bench"
 number=0
 for bundle in "${bundles[@]}"; do
   number=$((number + 1))
   net=$build/net$number
-  if ! { rm -rf "$net" && mkdir -p "$net" && tar -xJf "$bundle" -C "$net"; }; then
+  if ! { rm -rf "$net" && mkdir -p "$net" && { tar -xJf "$bundle" -C "$net" 2>/dev/null ||
+    python3 -m tarfile -e "$bundle" "$net"; }; }; then  # a machine without xz
     failed+=("unpacking $bundle")
     continue
   fi
-  # cuBLASLt: CUDA's, else PyTorch's.
-  libraries=$net/lib:$(dirname "$(command -v nvcc)")/../lib64${cublas:+:$cublas/lib}
+  # cuBLASLt: CUDA's, else PyTorch's. The driver may be found by the path that is set already.
+  libraries=$net/lib:$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64${cublas:+:$cublas/lib}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   if [ $number -eq 1 ]; then
     lines=40 step net_test 120 env LD_LIBRARY_PATH="$libraries" MPM_TEST_DATA="$PWD/tests/data" "$net/bin/cuda_net_test"
   fi
@@ -83,15 +108,10 @@ for bundle in "${bundles[@]}"; do
     "$net"/images/*.ppm
 done
 if [ $torch -eq 1 ]; then
-  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py --seconds 150
+  seconds=$((budget - (SECONDS - start) - 60))
+  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py \
+    --seconds $((seconds > 150 ? 150 : seconds > 20 ? seconds : 20))
 fi
-if [ $sanitize -eq 1 ]; then
-  for tool in memcheck racecheck; do
-    step $tool 150 compute-sanitizer --tool $tool --error-exitcode 9 "$build/bin/cuda_test"
-  done
-fi
-measured=()
-for log in "$out"/{ours,torch}.log "$out"/net[0-9]*.log; do [ -f "$log" ] && measured+=("$log"); done
-python3 bench/cuda/table.py "${measured[@]}" | tee "$out/table.txt"
+cat "$out/table.txt"
 echo "== done ($((SECONDS - start)) s)${failed[*]:+, FAILED: ${failed[*]}}"
 [ ${#failed[@]} -eq 0 ]

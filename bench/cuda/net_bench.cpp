@@ -78,9 +78,11 @@ int sameFirstMaps(const Run& a, const Run& b) {
   return same;
 }
 
-void compare(const std::string& model, const std::vector<cv::Mat>& images, bool once) {
+// How many runs failed. They do not stop the next.
+int compare(const std::string& model, const std::vector<cv::Mat>& images, bool once) {
   const std::string file = model.substr(model.find_last_of('/') + 1), name = file.substr(0, file.rfind('.'));
   const int capability = buildInfo().cuda_devices.front().major;
+  int failed = 0;
   for (const bool merging : {false, true}) {
     SegmenterOptions options;
     if (!merging) options.schedule = Schedule{};
@@ -89,7 +91,15 @@ void compare(const std::string& model, const std::vector<cv::Mat>& images, bool 
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
       if (precision == Precision::kBf16 && capability < 8) continue;
       options.precision = precision;
-      const Run device = runAll(model, options, images, once);
+      Run device;
+      try {
+        device = runAll(model, options, images, once);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "cuda_net_bench: %s %s %s: %s\n", name.c_str(), merging ? "merged" : "full",
+                     toString(precision).c_str(), error.what());
+        ++failed;
+        continue;
+      }
       std::printf(
           "{\"what\": \"net\", \"model\": \"%s\", \"merging\": %s, \"precision\": \"%s\", \"images\": %zu, "
           "\"same_labels\": %.6f, \"same_first_maps\": %d, \"ms\": %.4f, \"cpu_fp32_ms\": %.4f}\n",
@@ -98,6 +108,7 @@ void compare(const std::string& model, const std::vector<cv::Mat>& images, bool 
       std::fflush(stdout);
     }
   }
+  return failed;
 }
 
 int run(const std::vector<std::string>& words) {
@@ -117,8 +128,9 @@ int run(const std::vector<std::string>& words) {
     return 2;
   }
   if (buildInfo().cuda_devices.empty()) throw Error("no usable CUDA device here");
-  for (const std::string& model : models) compare(model, images, once);
-  return 0;
+  int failed = 0;
+  for (const std::string& model : models) failed += compare(model, images, once);
+  return failed == 0 ? 0 : 1;
 }
 
 }  // namespace

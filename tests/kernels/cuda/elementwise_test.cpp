@@ -131,36 +131,38 @@ TEST_F(CudaElementwise, RowsOfLengthOne) {
 
 // Operands as each precision rounds them, sums in fp32, every way of putting the result down.
 TEST_F(CudaElementwise, LinearInEveryPrecision) {
-  const int rows = 37, in = 64, out = 40;
-  const Matrix weight = Matrix::normal(out, in, 1, 0.2f);
-  const std::vector<float> bias = test::normal(out, 2), x = test::normal(rows * in, 3),
-                           y0 = test::normal(rows * out, 4);
-  const Reference product =
-      mpm::test::linear(Reference(MatrixView<const float>(x.data(), rows, in)), {weight.view(), bias.data()});
-  Gemm gemm(stream());
-  for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
-    if (precision == Precision::kBf16 && stream().device().major < 8) continue;
-    const double tolerance = precision == Precision::kFp32 ? 1e-5 : precision == Precision::kBf16 ? 6e-2 : 8e-3;
-    const Number operand = operandOf(precision);
-    const Linear linear(stream(), weight.view(), bias.data(), precision);
-    const Buffer<float> wide = uploaded(stream(), x);
-    Memory narrow(stream(), x.size() * bytesOf(operand));
-    convert(stream(), wide.data(), x.size(), operand, narrow.data());
-    for (const Into into : {Into::kOperand, Into::kFloat, Into::kAddToFloat}) {
-      Buffer<float> y = uploaded(stream(), y0);
-      linear.run(stream(), gemm, narrow.data(), rows, into, y.data());
-      Reference expected = product;
-      std::vector<float> result;
-      if (into == Into::kOperand && operand == Number::kHalf)
-        result = test::widenedAll(fetched(reinterpret_cast<const Half*>(y.data()), y0.size()));
-      else if (into == Into::kOperand && operand == Number::kBfloat)
-        result = test::widenedAll(fetched(reinterpret_cast<const Bfloat*>(y.data()), y0.size()));
-      else
-        result = fetched(y.data(), y0.size());
-      if (into == Into::kAddToFloat)
-        for (std::size_t i = 0; i < y0.size(); ++i) expected.values[i] += static_cast<double>(y0[i]);
-      EXPECT_LE(mpm::test::maxError({result.data(), rows, out}, expected), tolerance)
-          << "precision " << static_cast<int>(precision) << " into " << static_cast<int>(into);
+  for (const int out : {1, 11, 19, 40, 150}) {  // heads have as many columns as classes
+    const int rows = 37, in = 64;
+    const Matrix weight = Matrix::normal(out, in, 1, 0.2f);
+    const std::vector<float> bias = test::normal(out, 2), x = test::normal(rows * in, 3),
+                             y0 = test::normal(rows * out, 4);
+    const Reference product =
+        mpm::test::linear(Reference(MatrixView<const float>(x.data(), rows, in)), {weight.view(), bias.data()});
+    Gemm gemm(stream());
+    for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+      if (precision == Precision::kBf16 && stream().device().major < 8) continue;
+      const double tolerance = precision == Precision::kFp32 ? 1e-5 : precision == Precision::kBf16 ? 6e-2 : 8e-3;
+      const Number operand = operandOf(precision);
+      const Linear linear(stream(), weight.view(), bias.data(), precision);
+      const Buffer<float> wide = uploaded(stream(), x);
+      Memory narrow(stream(), x.size() * bytesOf(operand));
+      convert(stream(), wide.data(), x.size(), operand, narrow.data());
+      for (const Into into : {Into::kOperand, Into::kFloat, Into::kAddToFloat}) {
+        Buffer<float> y = uploaded(stream(), y0);
+        linear.run(stream(), gemm, narrow.data(), rows, into, y.data());
+        Reference expected = product;
+        std::vector<float> result;
+        if (into == Into::kOperand && operand == Number::kHalf)
+          result = test::widenedAll(fetched(reinterpret_cast<const Half*>(y.data()), y0.size()));
+        else if (into == Into::kOperand && operand == Number::kBfloat)
+          result = test::widenedAll(fetched(reinterpret_cast<const Bfloat*>(y.data()), y0.size()));
+        else
+          result = fetched(y.data(), y0.size());
+        if (into == Into::kAddToFloat)
+          for (std::size_t i = 0; i < y0.size(); ++i) expected.values[i] += static_cast<double>(y0[i]);
+        EXPECT_LE(mpm::test::maxError({result.data(), rows, out}, expected), tolerance)
+            << "precision " << static_cast<int>(precision) << " into " << static_cast<int>(into);
+      }
     }
   }
 }

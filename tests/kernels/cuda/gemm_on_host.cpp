@@ -34,6 +34,7 @@ Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 
 long long Gemm::biasKernels() const { return 0; }
+long long Gemm::refusedShapes() const { return 0; }
 
 void Gemm::run(const Stream&, const Call& call) {
   const Number operand = operandOf(call.precision);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace testing {
@@ -93,10 +94,10 @@ std::string shown(const T& value) {
     return "(a value)";
 }
 
-inline int runAll(const char* filter) {
+inline int runAll(const std::string& beginning) {
   int failed = 0, skipped = 0, ran = 0;
   for (const Entry& entry : entries()) {
-    if (filter != nullptr && entry.name.find(filter) == std::string::npos) continue;
+    if (!entry.name.starts_with(beginning)) continue;
     state() = {};
     ++ran;
     try {
@@ -163,4 +164,11 @@ inline int runAll(const char* filter) {
                  #statement " does not throw " #type, )
 
 // Weak, because every source of a test program includes this.
-__attribute__((weak)) int main(int argc, char** argv) { return testing::runAll(argc > 1 ? argv[1] : nullptr); }
+/// --gtest_filter=SUITE.* alone.
+__attribute__((weak)) int main(int argc, char** argv) {
+  const std::string_view option = "--gtest_filter=";
+  std::string suite;
+  if (argc > 1 && std::string_view(argv[1]).starts_with(option)) suite = argv[1] + option.size();
+  if (suite.ends_with('*')) suite.pop_back();
+  return testing::runAll(suite);
+}

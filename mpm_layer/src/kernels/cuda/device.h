@@ -114,17 +114,20 @@ class Buffer {
 template <typename T>
 using PinnedBuffer = Buffer<T, Memory::Where::kPinnedHost>;
 
-/// Enqueued copies. From or to host memory that is not pinned they may return only when the copy is done.
+/// Enqueued copies. From or to host memory that is not pinned they may return only when the copy is done, or before it
+/// is: the memory must stay until the stream was waited for.
 void upload(const Stream& stream, const void* host, void* device, std::size_t bytes);
 void download(const Stream& stream, const void* device, void* host, std::size_t bytes);
 void copy(const Stream& stream, const void* from, void* to, std::size_t bytes);
 /// Every byte to zero.
 void clear(const Stream& stream, void* device, std::size_t bytes);
 
+/// Done when it returns: `values` may go.
 template <typename T>
 Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
   Buffer<T> buffer(stream, values.size());
   upload(stream, values.data(), buffer.data(), values.size() * sizeof(T));
+  stream.wait();
   return buffer;
 }
 

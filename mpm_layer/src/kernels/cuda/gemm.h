@@ -34,6 +34,8 @@ class Gemm {
 
   /// Products so far whose bias took a kernel more, because the library has none that adds it to such a result.
   long long biasKernels() const;
+  /// Shapes so far that needed an algorithm of their own, because that of a multiple of 64 rows does not take them.
+  long long refusedShapes() const;
 
  private:
   struct Impl;

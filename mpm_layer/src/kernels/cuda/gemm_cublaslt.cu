@@ -69,7 +69,7 @@ struct Gemm::Impl {
   cublasLtHandle_t handle = nullptr;
   Memory workspace;
   std::map<Key, Choice> choices;
-  long long bias_kernels = 0;
+  long long bias_kernels = 0, refused = 0;
 
   std::optional<cublasLtMatmulAlgo_t> algorithmFor(Problem& problem) const {
     cublasLtMatmulPreferenceOpaque_t preference;
@@ -83,11 +83,7 @@ struct Gemm::Impl {
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.weight, &problem.x, &problem.y, &problem.y,
                                        &preference, 1, &result, &found);
-    if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE) {
-      check(status, "choosing an algorithm");
-      if (found > 0) return result.algo;
-    }
-    return std::nullopt;
+    return status == CUBLAS_STATUS_SUCCESS && found > 0 ? std::optional(result.algo) : std::nullopt;
   }
 
   // Which types of result may have a bias added in the same kernel differs between versions; without, it is one kernel
@@ -135,6 +131,7 @@ Gemm& Gemm::operator=(Gemm&& other) noexcept {
 }
 
 long long Gemm::biasKernels() const { return impl_->bias_kernels; }
+long long Gemm::refusedShapes() const { return impl_->refused; }
 
 void Gemm::run(const Stream& stream, const Call& wanted) {
   if (wanted.rows == 0) return;
@@ -145,18 +142,26 @@ void Gemm::run(const Stream& stream, const Call& wanted) {
                 std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +
                 "; fp16 works there");
   }
-  // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count.
-  const int similar = (call.rows + 63) / 64 * 64;
-  const Key key(call.precision, similar, call.in, call.out, call.into, call.bias != nullptr);
+  // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count. Should the one for
+  // so many refuse fewer, this count gets its own.
+  const auto keyOf = [&](int rows) {
+    return Key(call.precision, rows, call.in, call.out, call.into, call.bias != nullptr);
+  };
   stream.native();
-  auto found = impl_->choices.find(key);
-  if (found == impl_->choices.end()) found = impl_->choices.emplace(key, impl_->choose(call, similar)).first;
-  const cublasStatus_t status = impl_->multiply(call, found->second, stream);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) {
-    check(impl_->multiply(call, impl_->choose(call, call.rows), stream), "multiplying");
-    return;
+  auto& choices = impl_->choices;
+  auto found = choices.find(keyOf(call.rows));
+  if (found == choices.end()) {
+    const int similar = (call.rows + 63) / 64 * 64;
+    found = choices.find(keyOf(similar));
+    if (found == choices.end()) found = choices.emplace(keyOf(similar), impl_->choose(call, similar)).first;
+    const cublasStatus_t status = impl_->multiply(call, found->second, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    if (call.rows == similar || (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE))
+      check(status, "multiplying");
+    found = choices.emplace(keyOf(call.rows), impl_->choose(call, call.rows)).first;
+    ++impl_->refused;
   }
-  check(status, "multiplying");
+  check(impl_->multiply(call, found->second, stream), "multiplying");
 }
 
 }  // namespace mpm::cuda

@@ -36,16 +36,17 @@ __global__ void resetStates(int patches, int special, int* map, int* sizes, int*
 
 // The same clusters with `more` rows more in front of every image.
 __global__ void copyStates(const int* from_map, const int* from_sizes, const int* from_offsets, int patches, int more,
-                           int* map, int* sizes, int* offsets, int* not_finite) {
+                           int special, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int live = from_offsets[b + 1] - from_offsets[b] - special;
   if (p == 0) {
     offsets[b + 1] = from_offsets[b + 1] + (b + 1) * more;
     if (b == 0) offsets[0] = *not_finite = 0;
   }
   if (p >= patches) return;
   map[b * patches + p] = from_map[b * patches + p];
-  sizes[b * patches + p] = from_sizes[b * patches + p];
+  sizes[b * patches + p] = p < live ? from_sizes[b * patches + p] : 0;  // a merge writes no more than the live ones
 }
 
 __global__ void stateAsFloats(const int* offsets, int special, int patches, const int* map, const int* sizes,
@@ -196,8 +197,8 @@ void TokenState::assign(const Stream& stream, const TokenState& from, int specia
   const int batch = from.rows_.batch, more = special - from.special_;
   reserve(stream, batch, from.patches_, special);
   launch(copyStates, Grid{piecesOf(patches_, kThreads), static_cast<unsigned>(batch)}, kThreads, 0, stream,
-         from.clusterOfPatch(), from.sizes(), from.rows_.offsets, patches_, more, map_[0].data(), sizes_[0].data(),
-         offsets_[0].data(), not_finite_.data());
+         from.clusterOfPatch(), from.sizes(), from.rows_.offsets, patches_, more, from.special_, map_[0].data(),
+         sizes_[0].data(), offsets_[0].data(), not_finite_.data());
   rows_ = {batch, offsets_[0].data(), from.rows_.total + batch * more, from.rows_.longest + more};
   live_ = from.live_;
 }

@@ -125,6 +125,7 @@ float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
 void Net::upload(const cv::Mat& blob) {
   float* const to = newDense(blob);
   cuda::upload(stream, blob.data, to, blob.total() * sizeof(float));
+  stream.wait();  // OpenCV may use the blob's memory again
 }
 
 void Net::download(const cv::Mat& blob) {
