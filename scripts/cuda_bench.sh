@@ -60,6 +60,7 @@ step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of w
 
 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv 2>&1 || true
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+[ "$architecture" = 90 ] && architecture=90a  # with Hopper's warpgroups, which code for plain 90 may not use
 generator=() keep_going=(-k)
 command -v ninja >/dev/null && generator=(-G Ninja) keep_going=(-k 0)
 # Where nvcc came without cuBLAS, PyTorch's own serves.
@@ -71,7 +72,7 @@ PYTHON
 )
 # --fresh: the folder may have come along from another machine.
 step configure 90 cmake --fresh -S bench/cuda -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
+  -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90a}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
 step build 240 cmake --build "$build" --parallel "$(nproc)" -- "${keep_going[@]}"
 export MPM_REQUIRE_GPU=1  # no GPU is a failure here, nothing to skip
 # A process each: a kernel that faults takes all of its process's device memory with it. Then once more, so that the

@@ -247,13 +247,19 @@ void benchmarkPairing(const Stream& stream, const Scale& scale) {
     merge.run(stream, x.data(), dim, state, merged.data());
     state.countRows();
   });
-  const double pairs = milliseconds(stream, scale.repeats, [&] {
-    state.reset(stream, batch, patches, 0);
-    merge.findPairs(stream, x.data(), dim, state);
-  });
-  std::printf(
-      "{\"what\": \"mpm_call\", \"batch\": %d, \"tokens\": %d, \"dim\": %d, \"ms\": %.4f, \"pairing_ms\": %.4f}\n",
-      batch, patches, dim, whole, pairs);
+  std::printf("{\"what\": \"mpm_call\", \"batch\": %d, \"tokens\": %d, \"dim\": %d, \"ms\": %.4f}\n", batch, patches,
+              dim, whole);
+  Buffer<int> best(stream, area(batch, patches)), not_finite(stream, 1);
+  clear(stream, not_finite.data(), sizeof(int));
+  state.reset(stream, batch, patches, 0);
+  for (const bool warpgroups : {false, true}) {
+    if (warpgroups && !hasWarpgroupProducts(stream.device())) continue;
+    Neighbours neighbours(warpgroups);
+    const double ms = milliseconds(stream, scale.repeats, [&] {
+      neighbours.find(stream, x.data(), dim, 0, state.rows(), best.data(), not_finite.data());
+    });
+    std::printf("{\"what\": \"pairing_by_%s\", \"ms\": %.4f}\n", warpgroups ? "warpgroups" : "warps", ms);
+  }
   if (stream.device().major < 8) return;
   Gemm gemm(stream);
   const auto weight = random(area(patches, dim), 1, 11);

@@ -27,6 +27,8 @@ void test::limitMemory(std::size_t bytes) { limit_bytes = bytes; }
 
 std::vector<DeviceInfo> devices() { return {{0, "emulation on the host", 9, 0, 2, std::size_t{1} << 30}}; }
 
+bool hasWarpgroupProducts(const DeviceInfo&) { return true; }
+
 struct Stream::Impl {
   DeviceInfo device = devices().front();
 };

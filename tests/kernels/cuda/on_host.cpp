@@ -42,6 +42,13 @@ struct AsyncCopy {
   }
 };
 
+// Products of a warpgroup, as far as they are one thread's.
+struct WarpgroupProduct {
+  float (*sum)[4];
+  std::size_t a, b;  // bytes from the beginning of shared memory
+  void perform() const;
+};
+
 // Where a fiber or the scheduler goes on. swapcontext() asks the kernel for the signal mask each time, which would be
 // most of the time of a test; AddressSanitizer does not follow longjmp() between stacks, so there it has to be.
 struct Place {
@@ -57,6 +64,9 @@ struct Fiber {
   Waiting waiting = Waiting::kNo;
   std::vector<AsyncCopy> open;
   std::deque<std::vector<AsyncCopy>> groups;
+  bool unpublished = false;  // copies that the tensor cores do not see yet
+  bool products_begun = false;
+  std::vector<WarpgroupProduct> products;
 };
 
 struct Warp {
@@ -150,6 +160,8 @@ void runBlock(int threads, std::size_t shared_bytes) {
     fiber.waiting = Waiting::kNo;
     fiber.open.clear();
     fiber.groups.clear();
+    fiber.products.clear();
+    fiber.unpublished = fiber.products_begun = false;
     ucontext_t& context = fiber.place.context;
     fiber.place.started = false;
     getcontext(&context);
@@ -280,8 +292,41 @@ void waitForCopies(int pending) {
   Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
   while (fiber.groups.size() > static_cast<std::size_t>(pending)) {
     for (const AsyncCopy& copy : fiber.groups.front()) copy.perform();
+    fiber.unpublished = true;
     fiber.groups.pop_front();
   }
+}
+
+void publishShared() { machine().fibers[static_cast<std::size_t>(machine().current)].unpublished = false; }
+
+void beginProducts() { machine().fibers[static_cast<std::size_t>(machine().current)].products_begun = true; }
+
+void multiplyRows(float (&sum)[16][4], const void* a, const void* b) {
+  Machine& m = machine();
+  Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
+  const auto offset = [&](const void* rows) {
+    const auto bytes = static_cast<std::size_t>(static_cast<const unsigned char*>(rows) - m.shared.get());
+    if (bytes % 1024 >= 128 || bytes % 16 != 0)
+      m.error = "a warpgroup's operand that is not aligned to its permutation";
+    return bytes;
+  };
+  const WarpgroupProduct product{sum, offset(a), offset(b)};
+  if (!fiber.products_begun) m.error = "a warpgroup's product that was not begun";
+  for (std::size_t i = 0; i < m.warps.size() * kLanes; ++i)
+    if (m.fibers[i].unpublished) m.error = "a warpgroup's product of copies that were not published";
+  if (!m.error.empty()) toScheduler(Waiting::kWarp);
+  // As copies: now, or when it is waited for, from what shared memory holds then.
+  if (m.seed != 0 && m.random() % 2 == 0)
+    product.perform();
+  else
+    fiber.products.push_back(product);
+}
+
+void finishProducts() {
+  Fiber& fiber = machine().fibers[static_cast<std::size_t>(machine().current)];
+  for (const WarpgroupProduct& product : fiber.products) product.perform();
+  fiber.products.clear();
+  fiber.products_begun = false;
 }
 
 std::uint16_t toBfloat(float x) {
@@ -313,6 +358,34 @@ float fromHalf(std::uint16_t bits) {
 
 namespace {
 
+// Tensor cores cut off what does not fit; rounding towards zero is the closest that is easily said.
+float cutOff(double sum) {
+  const auto rounded = static_cast<float>(sum);
+  return std::abs(static_cast<double>(rounded)) > std::abs(sum) ? std::nextafter(rounded, 0.0f) : rounded;
+}
+
+// Column k of row `row` of an operand that a descriptor with 128-byte swizzling names: bits 4 to 6 of an address are
+// changed by its bits 7 to 9.
+float permutedElement(std::size_t rows, int row, int k) {
+  std::size_t at = rows + static_cast<std::size_t>(row / 8 * 1024 + row % 8 * 128 + 2 * k);
+  at ^= (at >> 7 & 7) << 4;
+  std::uint16_t bits;
+  std::memcpy(&bits, machine().shared.get() + at, sizeof(bits));
+  return fromHalf(bits);
+}
+
+void WarpgroupProduct::perform() const {
+  const int thread = machine().current, warp = thread / kLanes % 4, g = thread % kLanes / 4, t = thread % 4;
+  for (int n = 0; n < 16; ++n)
+    for (int e = 0; e < 4; ++e) {
+      const int row = 16 * warp + g + e / 2 * 8, column = 8 * n + 2 * t + e % 2;
+      double total = static_cast<double>(sum[n][e]);
+      for (int k = 0; k < 16; ++k)
+        total += static_cast<double>(permutedElement(a, row, k)) * static_cast<double>(permutedElement(b, column, k));
+      sum[n][e] = cutOff(total);
+    }
+}
+
 struct MultiplyOperands {
   float c[4];
   unsigned a[4], b[2];
@@ -337,10 +410,7 @@ void multiply(Slots& slots) {
       const int row = l / 4 + e / 2 * 8, column = 2 * (l % 4) + e % 2;
       double sum = static_cast<double>(mine.c[e]);
       for (int k = 0; k < 16; ++k) sum += static_cast<double>(a[row][k]) * static_cast<double>(b[k][column]);
-      // Tensor cores cut off what does not fit; rounding towards zero is the closest that is easily said.
-      auto rounded = static_cast<float>(sum);
-      if (std::abs(static_cast<double>(rounded)) > std::abs(sum)) rounded = std::nextafter(rounded, 0.0f);
-      mine.c[e] = rounded;
+      mine.c[e] = cutOff(sum);
     }
     std::memcpy(slots.lane[l], &mine, sizeof(mine));
   }

@@ -50,6 +50,11 @@ void copyAsync(void* shared, const void* from, bool valid);
 void commitCopies();
 void waitForCopies(int pending);
 
+void publishShared();
+void beginProducts();
+void multiplyRows(float (&sum)[16][4], const void* a, const void* b);
+void finishProducts();
+
 std::uint16_t toHalf(float x);
 float fromHalf(std::uint16_t bits);
 std::uint16_t toBfloat(float x);
@@ -128,6 +133,14 @@ inline void commitCopies() { on_host::commitCopies(); }
 template <int kPending>
 void waitForCopies() {
   on_host::waitForCopies(kPending);
+}
+
+inline void publishSharedToTensorCores() { on_host::publishShared(); }
+inline void beginWarpgroupProducts() { on_host::beginProducts(); }
+inline void multiplyAddWarpgroup(float (&c)[16][4], const Half* a, const Half* b) { on_host::multiplyRows(c, a, b); }
+template <int kM>
+void finishWarpgroupProducts(float (&)[kM][16][4]) {
+  on_host::finishProducts();
 }
 
 }  // namespace mpm::cuda

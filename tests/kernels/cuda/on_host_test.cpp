@@ -66,6 +66,52 @@ TEST(CudaOnHost, CopyThatNobodyWaitsForShows) {
   EXPECT_NE(to[0], 1.0f);
 }
 
+enum class Forgotten { kNothing, kPublishing, kBeginning, kFinishing };
+
+// C {64, 128} of the first 64 rows of `rows` {128, 64} with all of them, in one warpgroup.
+void multiplyRowsWithRows(const Half* rows, float* to, Forgotten forgotten) {
+  auto* shared = static_cast<Half*>(sharedMemory());
+  for (int segment = 0; segment < 8; ++segment) {
+    const unsigned row = threadIdx.x;
+    copyAsync16(shared + row * 64 + (static_cast<unsigned>(segment) ^ (row & 7)) * 8, rows + row * 64 + segment * 8,
+                true);
+  }
+  commitCopies();
+  waitForCopies<0>();
+  if (forgotten != Forgotten::kPublishing) publishSharedToTensorCores();
+  __syncthreads();
+  float sum[1][16][4] = {};
+  if (forgotten != Forgotten::kBeginning) beginWarpgroupProducts();
+  for (int k = 0; k < 64; k += 16) multiplyAddWarpgroup(sum[0], shared + k, shared + k);
+  if (forgotten != Forgotten::kFinishing) finishWarpgroupProducts(sum);
+  const int lane = laneIndex();
+  for (int n = 0; n < 16; ++n)
+    for (int e = 0; e < 4; ++e)
+      to[(16 * warpIndex() + lane / 4 + e / 2 * 8) * 128 + 8 * n + 2 * (lane % 4) + e % 2] = sum[0][n][e];
+}
+
+std::vector<float> rowsWithRows(const std::vector<float>& values, Forgotten forgotten, unsigned seed) {
+  on_host::setSeed(seed);
+  std::vector<Half> halves;
+  for (const float value : values) halves.push_back(fromFloat<Half>(value));
+  const Buffer<Half> rows = uploaded(Stream(0), halves);
+  std::vector<float> to(64 * 128);
+  launch(multiplyRowsWithRows, Grid{}, 128, 128 * 64 * sizeof(Half), Stream(0), rows.data(), to.data(), forgotten);
+  return to;
+}
+
+TEST(CudaOnHost, WarpgroupsMultiplyWhatWasPublished) {
+  std::vector<float> values(128 * 64), expected(64 * 128);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * i % 17) - 8;
+  for (std::size_t i = 0; i < 64; ++i)
+    for (std::size_t j = 0; j < 128; ++j)
+      for (std::size_t k = 0; k < 64; ++k) expected[i * 128 + j] += values[i * 64 + k] * values[j * 64 + k];
+  for (unsigned seed = 0; seed < 4; ++seed) EXPECT_EQ(rowsWithRows(values, Forgotten::kNothing, seed), expected);
+  EXPECT_NE(rowsWithRows(values, Forgotten::kFinishing, 0), expected);
+  EXPECT_THROW(rowsWithRows(values, Forgotten::kPublishing, 0), std::logic_error);
+  EXPECT_THROW(rowsWithRows(values, Forgotten::kBeginning, 0), std::logic_error);
+}
+
 #ifdef __SANITIZE_ADDRESS__
 void readBehindShared(int* to) { to[threadIdx.x] = static_cast<const int*>(sharedMemory())[threadIdx.x + 1]; }
 

@@ -36,6 +36,10 @@ std::vector<DeviceInfo> devices() {
   return found;
 }
 
+bool hasWarpgroupProducts(const DeviceInfo& device) {
+  return MPM_CUDA_HAS_SM90A && device.major == 9 && device.minor == 0;
+}
+
 struct Stream::Impl {
   DeviceInfo device;
   cudaStream_t stream = nullptr;

@@ -20,6 +20,10 @@ struct DeviceInfo {
 /// The GPUs that this build can use, by CUDA's index. Without a driver, or with one too old: none, and no error.
 std::vector<DeviceInfo> devices();
 
+/// Whether kernels can multiply on Hopper's warpgroups: the device has them and this build machine code for them
+/// (sm_90a among CMAKE_CUDA_ARCHITECTURES).
+bool hasWarpgroupProducts(const DeviceInfo& device);
+
 /// A queue of work on one device: what is put in runs in order, and independently of every other stream. The functions
 /// of this folder only enqueue; wait() tells of errors. One thread at a time.
 class Stream {

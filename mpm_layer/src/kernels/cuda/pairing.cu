@@ -24,7 +24,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/tensor_core.cuh"
+#include "kernels/cuda/similarity_tile.cuh"
 #include "kernels/cuda/warp.cuh"
 
 namespace mpm::cuda {
@@ -32,10 +32,7 @@ namespace {
 
 using Candidate = Neighbours::Candidate;
 
-constexpr int kTile = 128;          // rows of a tile on either side
-constexpr int kDepth = 32;          // columns of a stage; rows of halves are padded to a multiple
-constexpr int kStages = 3;          // 48 KB of shared memory, which every device gives without asking
-constexpr int kThreads = 128;       // 2 x 2 warps of 64 x 64 similarities; one per row of a side
+constexpr int kPadding = 64;        // rows of halves are padded to a multiple: a stage of any products
 constexpr int kCandidates = kWarp;  // per row; a row that has more is decided among all rows
 constexpr int kRowThreads = 256;
 
@@ -124,73 +121,6 @@ __global__ void prepareRows(Work work, int* not_finite) {
   work.counts[r] = 0;
 }
 
-// Segments of 16 bytes stand permuted within a row of 64, so that ldmatrix's eight rows hit all banks.
-__device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ ((row >> 1) & 3)) * 8; }
-
-struct Stage {
-  Half side[2][kTile * kDepth];
-};
-
-// What one thread copies of every stage: a segment of some rows of either side, a multiple of 8 rows apart, so that the
-// segment stands equally permuted in all of them.
-struct Fetch {
-  static constexpr int kSegments = kDepth / 8, kStep = kThreads / kSegments, kRows = kTile / kStep;
-  static_assert(kStep % 8 == 0 && kTile % kStep == 0);
-  const Half* from[2];
-  int sides;            // 1: both are the same rows
-  std::ptrdiff_t step;  // from one of its rows to the next
-  int left[2];          // rows of the image from its first on
-  int target;
-
-  __device__ Fetch(const Work& work, const Image& image, const int (&begin)[2]) : sides(begin[0] == begin[1] ? 1 : 2) {
-    const int row = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
-    step = static_cast<std::ptrdiff_t>(kStep) * work.padded;
-    target = segmentAt(row, segment);
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      left[side] = image.rows - begin[side] - row;
-      from[side] =
-          work.halves + static_cast<std::ptrdiff_t>(image.first + begin[side] + row) * work.padded + segment * 8;
-    }
-  }
-  __device__ void next(Stage& stage) {
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      if (side == sides) break;
-#pragma unroll
-      for (int i = 0; i < kRows; ++i)
-        copyAsync16(stage.side[side] + target + i * kStep * kDepth, from[side] + i * step, i * kStep < left[side]);
-      from[side] += kDepth;
-    }
-  }
-};
-
-constexpr int kM = 4, kN = 8;  // fragments of 16 rows and of 8 columns per warp
-using Similarities = float[kM][kN][4];
-
-__device__ void multiplyStage(const Half* rows, const Half* columns, int first_row, int first_column,
-                              Similarities& sum) {
-  const int lane = laneIndex();
-#pragma unroll
-  for (int k = 0; k < kDepth / 16; ++k) {
-    unsigned a[kM][4], b[kN / 2][4];
-#pragma unroll
-    for (int m = 0; m < kM; ++m) {
-      const int row = first_row + m * 16 + lane % 16;
-      loadMatrices(a[m], rows + segmentAt(row, 2 * k + lane / 16));
-    }
-#pragma unroll
-    for (int n = 0; n < kN / 2; ++n) {
-      const int row = first_column + n * 16 + lane % 8 + lane / 16 * 8;
-      loadMatrices(b[n], columns + segmentAt(row, 2 * k + lane / 8 % 2));
-    }
-#pragma unroll
-    for (int m = 0; m < kM; ++m)
-#pragma unroll
-      for (int n = 0; n < kN; ++n) multiplyAdd<Half>(sum[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
-  }
-}
-
 __device__ void addCandidate(const Work& work, int row, int index, float similarity) {
   const int slot = atomicAdd(work.counts + row, 1);
   if (slot < kCandidates) work.candidates[static_cast<std::ptrdiff_t>(row) * kCandidates + slot] = {index, similarity};
@@ -203,25 +133,28 @@ struct TileEnds {
 };
 
 // What a thread needs of an array of both sides: that of the rows and columns of its similarities.
+template <class Products>
 struct ThreadSides {
-  float row[kM][2], column[kN][2];
+  float row[Products::kM][2], column[Products::kN][2];
 
-  __device__ ThreadSides(const float (&of_side)[2][kTile], int first_row, int first_column) {
+  __device__ explicit ThreadSides(const float (&of_side)[2][kTile]) {
 #pragma unroll
-    for (int m = 0; m < kM; ++m)
+    for (int m = 0; m < Products::kM; ++m)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) row[m][half] = of_side[0][first_row + m * 16 + half * 8];
+      for (int half = 0; half < 2; ++half) row[m][half] = of_side[0][Products::row(m, half)];
 #pragma unroll
-    for (int n = 0; n < kN; ++n)
+    for (int n = 0; n < Products::kN; ++n)
 #pragma unroll
-      for (int parity = 0; parity < 2; ++parity) column[n][parity] = of_side[1][first_column + n * 8 + parity];
+      for (int parity = 0; parity < 2; ++parity) column[n][parity] = of_side[1][Products::column(n, parity)];
   }
 };
 
 // One block per pair of tiles I <= J of one image: similarities of rows of I with rows of J. The bound of a row is
 // raised by each of its tiles; a tile compares with the bound so far, so the candidates are always enough, and what
 // the order of the tiles adds to them is dropped by decide().
-__global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
+template <class Products>
+__global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
+  constexpr int kM = Products::kM, kN = Products::kN;
   const Image image = imageOf(work, static_cast<int>(blockIdx.y));
   const int pair = static_cast<int>(blockIdx.x);
   const int tiles = (image.rows + kTile - 1) / kTile;
@@ -233,41 +166,21 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
   const int begin[2] = {tile_i * kTile, tile_j * kTile};
   const bool diagonal = tile_i == tile_j;
 
-  Stage* stages = static_cast<Stage*>(sharedMemory());
-  const int chunks = work.padded / kDepth;
-  Fetch fetch(work, image, begin);
-  for (int c = 0; c < kStages - 1; ++c) {
-    if (c < chunks) fetch.next(stages[c]);
-    commitCopies();
-  }
-  const int lane = laneIndex(), warp = warpIndex();
-  const int warp_row = warp % 2 * 64, warp_column = warp / 2 * 64;
-  Similarities sum = {};
-  int here = 0, next = kStages - 1;
-  for (int c = 0; c < chunks; ++c) {
-    waitForCopies<kStages - 2>();
-    __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
-    if (c + kStages - 1 < chunks) fetch.next(stages[next]);
-    commitCopies();
-    multiplyStage(stages[here].side[0], stages[here].side[diagonal ? 0 : 1], warp_row, warp_column, sum);
-    here = here + 1 < kStages ? here + 1 : 0;
-    next = next + 1 < kStages ? next + 1 : 0;
-  }
+  Similarities<Products> sum = {};
+  const Half* rows = work.halves + static_cast<std::ptrdiff_t>(image.first) * work.padded;
+  multiplyTiles<Products>({rows, work.padded, image.rows, {begin[0], begin[1]}}, sum);
 
   __syncthreads();  // the stages become TileEnds
   TileEnds& ends = *static_cast<TileEnds*>(sharedMemory());
   const int i = static_cast<int>(threadIdx.x);
-  static_assert(kThreads == kTile);
+  static_assert(kTileThreads == kTile);
   for (int side = 0; side < 2; ++side) {
     const int r = (side == 0 ? begin[0] : begin[1]) + i;
     ends.error[side][i] = r < image.rows ? work.errors[image.first + r] : 0.0f;
     ends.best[side][i] = 0;
   }
   __syncthreads();
-  const int g = lane / 4, t = lane % 4;
-  const int first_row = warp_row + g, first_column = warp_column + 2 * t;
-  const auto rowOf = [&](int m, int half) { return first_row + m * 16 + half * 8; };
-  const auto columnOf = [&](int n, int parity) { return first_column + n * 8 + parity; };
+  const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   constexpr float kNone = -8.0f;  // below every T_ij - e_j and every threshold
   if (diagonal || begin[0] + kTile > image.rows || begin[1] + kTile > image.rows) {
 #pragma unroll
@@ -276,12 +189,12 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
       for (int n = 0; n < kN; ++n)
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          const int row = rowOf(m, e / 2), column = columnOf(n, e % 2);
+          const int row = Products::row(m, e / 2), column = Products::column(n, e % 2);
           if (begin[0] + row >= image.rows || begin[1] + column >= image.rows || (diagonal && row == column))
             sum[m][n][e] = kNone;
         }
   }
-  const ThreadSides error(ends.error, first_row, first_column);
+  const ThreadSides<Products> error(ends.error);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -294,7 +207,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
           best = fmaxf(best, sum[m][n][2 * half + parity] - error.column[n][parity]);
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 1));
       best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 2));
-      if (t == 0 && best > kNone) atomicMax(&ends.best[0][rowOf(m, half)], orderedBits(best));
+      if (t == 0 && best > kNone) atomicMax(&ends.best[0][Products::row(m, half)], orderedBits(best));
     }
   if (!diagonal) {
 #pragma unroll
@@ -309,7 +222,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 4));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 8));
         best = fmaxf(best, __shfl_xor_sync(kAllLanes, best, 16));
-        if (g == 0 && best > kNone) atomicMax(&ends.best[1][columnOf(n, parity)], orderedBits(best));
+        if (g == 0 && best > kNone) atomicMax(&ends.best[1][Products::column(n, parity)], orderedBits(best));
       }
   }
   __syncthreads();
@@ -325,7 +238,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
     ends.threshold[side][i] = threshold;
   }
   __syncthreads();
-  const ThreadSides threshold(ends.threshold, first_row, first_column);
+  const ThreadSides<Products> threshold(ends.threshold);
 #pragma unroll
   for (int m = 0; m < kM; ++m)
 #pragma unroll
@@ -338,7 +251,7 @@ __global__ void __launch_bounds__(kThreads, 2) compareTiles(Work work) {
       if (!any) continue;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int row = rowOf(m, e / 2), column = columnOf(n, e % 2);
+        const int row = Products::row(m, e / 2), column = Products::column(n, e % 2);
         const float above_row = sum[m][n][e] + error.column[n][e % 2];
         if (above_row >= threshold.row[m][e / 2])
           addCandidate(work, image.first + begin[0] + row, begin[1] + column, above_row);
@@ -434,7 +347,7 @@ std::size_t count(int n) { return static_cast<std::size_t>(n); }
 void Neighbours::find(const Stream& stream, const float* x, int dim, int special, const Ragged& rows, int* best,
                       int* not_finite) {
   if (rows.batch == 0 || rows.longest <= special) return;
-  const int padded = (dim + kDepth - 1) / kDepth * kDepth;
+  const int padded = (dim + kPadding - 1) / kPadding * kPadding;
   Work work{};
   work.x = x;
   work.dim = dim;
@@ -455,8 +368,16 @@ void Neighbours::find(const Stream& stream, const float* x, int dim, int special
   const Grid per_row{static_cast<unsigned>((longest + kRowsPerBlock - 1) / kRowsPerBlock), batch};
   launch(prepareRows, per_row, kRowThreads, 0, stream, work, not_finite);
   const int tiles = (longest + kTile - 1) / kTile;
-  launch(compareTiles, Grid{static_cast<unsigned>(tiles * (tiles + 1) / 2), batch}, kThreads, kStages * sizeof(Stage),
-         stream, work);
+  const Grid per_pair{static_cast<unsigned>(tiles * (tiles + 1) / 2), batch};
+  const auto compare = [&](auto products) {
+    using Chosen = decltype(products);
+    static_assert(kPadding % Chosen::kDepth == 0 && kStages * sizeof(Stage<Chosen>) >= sizeof(TileEnds));
+    launch(compareTiles<Chosen>, per_pair, kTileThreads, kStages * sizeof(Stage<Chosen>), stream, work);
+  };
+  if (warpgroups_ && hasWarpgroupProducts(stream.device()))
+    compare(WarpgroupProducts());
+  else
+    compare(WarpProducts());
   launch(decide, per_row, kRowThreads, 0, stream, work, best);
   const unsigned blocks = static_cast<unsigned>(2 * stream.device().multiprocessors);
   launch(decideCrowded, Grid{std::min(blocks, static_cast<unsigned>(rows.total))}, kRowThreads,

@@ -13,6 +13,9 @@ namespace mpm::cuda {
 /// rounding of fp16 leaves open, by a bound that is proven in pairing.cu, is decided in fp32. Same result in every run.
 class Neighbours {
  public:
+  /// `warpgroups`: on Hopper's warpgroups where hasWarpgroupProducts(). The same neighbours either way.
+  explicit Neighbours(bool warpgroups = true) : warpgroups_(warpgroups) {}
+
   /// x {rows.total, dim}, packed; the first `special` rows of every image are left out. best {rows.total}: at row
   /// offsets[b] + special + i stands b(i), counted from the first row behind the special ones. An image with a NaN or
   /// an infinity raises *not_finite to its index + 1 if it was lower; its neighbours are then undefined.
@@ -24,6 +27,7 @@ class Neighbours {
   };
 
  private:
+  bool warpgroups_;
   Buffer<Half> halves_;
   Buffer<float> factors_;  // {rows, 2}
   Buffer<float> errors_;

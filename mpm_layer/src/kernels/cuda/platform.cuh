@@ -45,9 +45,9 @@ void launch(void (*kernel)(Parameters...), Grid grid, int threads, std::size_t s
       values);
 }
 
-/// The dynamic shared memory of the block.
+/// The dynamic shared memory of the block, aligned for every kind of access.
 __device__ __forceinline__ void* sharedMemory() {
-  extern __shared__ __align__(128) unsigned char mpm_shared_memory[];
+  extern __shared__ __align__(1024) unsigned char mpm_shared_memory[];
   return mpm_shared_memory;
 }
 

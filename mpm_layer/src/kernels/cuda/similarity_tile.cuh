@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of 128 rows of halves with 128 others, by one block, on the tensor cores. Two ways to the same sums:
+// WarpProducts on any GPU from Turing on, WarpgroupProducts on Hopper, whose tensor cores read shared memory themselves
+// and are kept busy by nothing less. Which similarities a thread ends up with, row() and column() say.
+#pragma once
+
+#include "kernels/cuda/tensor_core.cuh"
+#include "kernels/cuda/warp.cuh"
+
+namespace mpm::cuda {
+
+constexpr int kTile = 128;         // rows of a tile on either side
+constexpr int kTileThreads = 128;  // four warps
+constexpr int kStages = 3;
+
+/// Of one thread.
+template <class Products>
+using Similarities = float[Products::kM][Products::kN][4];
+
+/// kDepth columns of both sides.
+template <class Products>
+struct Stage {
+  Half side[2][kTile * Products::kDepth];
+};
+
+/// Whose similarities: rows begin[0] ... and begin[1] ... of an image's {rows, padded} halves.
+struct TilePair {
+  const Half* halves;
+  int padded, rows;
+  int begin[2];
+
+  __device__ bool same() const { return begin[0] == begin[1]; }
+};
+
+/// Warps of 64 x 64 similarities, 2 x 2 of them; 48 KB of stages, which every device gives without asking.
+struct WarpProducts {
+  static constexpr int kDepth = 32;
+  static constexpr int kM = 4, kN = 8;  // fragments of 16 rows and of 8 columns
+
+  static __device__ int firstRow() { return warpIndex() % 2 * 64; }
+  static __device__ int firstColumn() { return warpIndex() / 2 * 64; }
+  static __device__ int row(int m, int half) { return firstRow() + laneIndex() / 4 + m * 16 + half * 8; }
+  static __device__ int column(int n, int parity) { return firstColumn() + laneIndex() % 4 * 2 + n * 8 + parity; }
+
+  /// Where the 16 bytes `segment` of a row stand in a side: permuted, so that ldmatrix's eight rows hit all banks.
+  static __device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ ((row >> 1) & 3)) * 8; }
+
+  static __device__ void publishCopies() {}
+
+  static __device__ void multiply(const Half* rows, const Half* columns, Similarities<WarpProducts>& sum) {
+    const int lane = laneIndex();
+#pragma unroll
+    for (int k = 0; k < kDepth / 16; ++k) {
+      unsigned a[kM][4], b[kN / 2][4];
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+        loadMatrices(a[m], rows + segmentAt(firstRow() + m * 16 + lane % 16, 2 * k + lane / 16));
+#pragma unroll
+      for (int n = 0; n < kN / 2; ++n) {
+        const int column = firstColumn() + n * 16 + lane % 8 + lane / 16 * 8;
+        loadMatrices(b[n], columns + segmentAt(column, 2 * k + lane / 8 % 2));
+      }
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int n = 0; n < kN; ++n) multiplyAdd<Half>(sum[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+    }
+  }
+};
+
+/// All four warps together, 64 rows x 128 columns at a time; 96 KB of stages.
+struct WarpgroupProducts {
+  static constexpr int kDepth = 64;  // 128 bytes of a row: the span that Hopper's descriptors permute
+  static constexpr int kM = 2, kN = 16;
+
+  static __device__ int row(int m, int half) { return m * 64 + warpIndex() * 16 + laneIndex() / 4 + half * 8; }
+  static __device__ int column(int n, int parity) { return n * 8 + laneIndex() % 4 * 2 + parity; }
+  static __device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ (row & 7)) * 8; }
+
+  static __device__ void publishCopies() { publishSharedToTensorCores(); }
+
+  static __device__ void multiply(const Half* rows, const Half* columns, Similarities<WarpgroupProducts>& sum) {
+    beginWarpgroupProducts();
+#pragma unroll
+    for (int k = 0; k < kDepth; k += 16)
+#pragma unroll
+      for (int m = 0; m < kM; ++m) multiplyAddWarpgroup(sum[m], rows + m * 64 * kDepth + k, columns + k);
+    // The block beside this one on the multiprocessor has the tensor cores meanwhile.
+    finishWarpgroupProducts(sum);
+  }
+};
+
+/// What one thread copies of every stage: a segment of some rows of either side, a multiple of 8 rows apart, so that
+/// the segment stands equally permuted in all of them. Rows behind the image's last are zeros.
+template <class Products>
+struct Fetch {
+  static constexpr int kDepth = Products::kDepth;
+  static constexpr int kSegments = kDepth / 8, kStep = kTileThreads / kSegments, kRows = kTile / kStep;
+  static_assert(kStep % 8 == 0 && kTile % kStep == 0);
+  const Half* from[2];
+  int sides;            // 1: both are the same rows
+  std::ptrdiff_t step;  // from one of its rows to the next
+  int left[2];          // rows of the image from its first on
+  int target;
+
+  __device__ explicit Fetch(const TilePair& tiles) : sides(tiles.same() ? 1 : 2) {
+    const int row = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
+    step = static_cast<std::ptrdiff_t>(kStep) * tiles.padded;
+    target = Products::segmentAt(row, segment);
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      left[side] = tiles.rows - tiles.begin[side] - row;
+      from[side] = tiles.halves + static_cast<std::ptrdiff_t>(tiles.begin[side] + row) * tiles.padded + segment * 8;
+    }
+  }
+  __device__ void next(Stage<Products>& stage) {
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      if (side == sides) break;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        copyAsync16(stage.side[side] + target + i * kStep * kDepth, from[side] + i * step, i * kStep < left[side]);
+      from[side] += kDepth;
+    }
+  }
+};
+
+/// Adds the products of the two tiles to `sum`. Needs kStages stages of dynamic shared memory, which are free for other
+/// use after the next barrier.
+template <class Products>
+__device__ __forceinline__ void multiplyTiles(const TilePair& tiles, Similarities<Products>& sum) {
+  auto* const stages = static_cast<Stage<Products>*>(sharedMemory());
+  const int chunks = tiles.padded / Products::kDepth;
+  Fetch<Products> fetch(tiles);
+  for (int c = 0; c < kStages - 1; ++c) {
+    if (c < chunks) fetch.next(stages[c]);
+    commitCopies();
+  }
+  int here = 0, next = kStages - 1;
+  for (int c = 0; c < chunks; ++c) {
+    waitForCopies<kStages - 2>();
+    Products::publishCopies();
+    __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
+    if (c + kStages - 1 < chunks) fetch.next(stages[next]);
+    commitCopies();
+    Products::multiply(stages[here].side[0], stages[here].side[tiles.same() ? 0 : 1], sum);
+    here = here + 1 < kStages ? here + 1 : 0;
+    next = next + 1 < kStages ? next + 1 : 0;
+  }
+}
+
+}  // namespace mpm::cuda
