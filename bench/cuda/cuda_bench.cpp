@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/cuda/attention.h"
 #include "kernels/cuda/merging.h"
 #include "kernels/cuda/normalise.h"
 #include "kernels/cuda/patch_embed.h"
@@ -275,6 +276,30 @@ void benchmarkPairing(const Stream& stream, const Scale& scale) {
   std::fflush(stdout);
 }
 
+// One layer of a whole ViT-B: packed rows of {q, k, v}, behind one class token.
+void benchmarkAttention(const Stream& stream, const Scale& scale, Number number) {
+  const int batch = 32, heads = scale.pairing_dim / 64, rows = scale.patches() + 1;
+  const std::size_t width = area(heads, 64);
+  TokenState state;
+  state.reset(stream, batch, scale.patches(), 1);
+  const Buffer<float> values = uploaded(stream, random(area(batch, rows) * 3 * width, 1, 12));
+  Buffer<Half> qkv(stream, area(batch, rows) * 3 * width), out(stream, area(batch, rows) * width);
+  convert(stream, values.data(), qkv.capacity(), number, qkv.data());
+  AttentionCall call{heads, 64, 0.125f, nullptr, state.rows()};
+  for (const bool warpgroups : {false, true}) {
+    if (warpgroups && !hasWarpgroupProducts(stream.device())) continue;
+    call.warpgroups = warpgroups;
+    const double ms =
+        milliseconds(stream, scale.repeats, [&] { attention(stream, call, number, qkv.data(), out.data()); });
+    std::printf(
+        "{\"what\": \"attention_by_%s\", \"batch\": %d, \"tokens\": %d, \"heads\": %d, \"ms\": %.4f, \"tflops\": "
+        "%.1f}\n",
+        warpgroups ? "warpgroups" : "warps", batch, rows, heads, ms,
+        4.0 * batch * rows * rows * heads * 64 / ms * 1e-9);
+  }
+  std::fflush(stdout);
+}
+
 void benchmarkVit(const Stream& stream, const Scale& scale, const Size& size, Precision precision, const char* name,
                   int batch) {
   Vit vit(stream, scale, size, precision, batch);
@@ -322,8 +347,9 @@ int run(const Scale& scale) {
     attempt((std::string("ViT-") + size.name + " " + name + " of " + std::to_string(batch)).c_str(),
             [&] { benchmarkVit(stream, scale, size, precision, name, batch); });
   };
-  attempt("one call", [&] { benchmarkPairing(stream, scale); });
   const bool bf16 = all.front().major >= 8;
+  attempt("one call", [&] { benchmarkPairing(stream, scale); });
+  attempt("attention", [&] { benchmarkAttention(stream, scale, bf16 ? Number::kBfloat : Number::kHalf); });
   for (const Size& size : scale.sizes)
     for (const int batch : {1, 32})
       vit(size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);

@@ -72,10 +72,11 @@ def main():
         name = f"{row['model']} {row['precision']}{', MPM' if row['merging'] else ''}"
         print(f"{name:<50}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{100 * row['same_labels']:>10.3f}"
               f"{row['same_first_maps']:>5}/{row['images']}")
-    pairing = [f"by {way} {single[f'pairing_by_{way}']['ms']:.4f} ms" for way in ("warps", "warpgroups")
-               if f"pairing_by_{way}" in single]
-    if pairing:
-        print(f"\nbest neighbours alone, B=32 N=1024 d=768: {', '.join(pairing)}")
+    for kernel, text in (("pairing", "best neighbours, B=32 N=1024 d=768"), ("attention", "attention, B=32 N=1025, 12 heads of 64")):
+        ways = [f"by {way} {single[f'{kernel}_by_{way}']['ms']:.4f} ms" for way in ("warps", "warpgroups")
+                if f"{kernel}_by_{way}" in single]
+        if ways:
+            print(f"{text}: {', '.join(ways)}")
     print(f"\n{'target':<88}{'measured':>12}{'wanted':>12}")
     for text, value, wanted, at_least, unit in targets:
         met = value is not None and (value >= wanted if at_least else value <= wanted)

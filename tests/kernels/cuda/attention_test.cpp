@@ -10,7 +10,8 @@ namespace {
 
 class CudaAttention : public test::OnDevice {
  protected:
-  // Largest error of one call against double precision on the very operands that the kernel reads.
+  // Largest error of one call against double precision on the very operands that the kernel reads, by every way that
+  // this device has to multiply.
   template <typename T>
   double errorOf(const std::vector<int>& rows, int heads, int head_dim, bool biased, float sigma = 1, float sign = 1) {
     const int width = heads * head_dim;
@@ -21,14 +22,28 @@ class CudaAttention : public test::OnDevice {
     const Buffer<T> device_qkv = uploaded(stream(), qkv);
     const Buffer<float> device_bias = uploaded(stream(), bias);
     Buffer<T> out(stream(), static_cast<std::size_t>(shape.ragged.total * width));
-    const AttentionCall call{heads, head_dim, sign / std::sqrt(static_cast<float>(head_dim)),
-                             biased ? device_bias.data() : nullptr, shape.ragged};
+    AttentionCall call{heads, head_dim, sign / std::sqrt(static_cast<float>(head_dim)),
+                       biased ? device_bias.data() : nullptr, shape.ragged};
     const Number number = std::is_same_v<T, float>  ? Number::kFloat
                           : std::is_same_v<T, Half> ? Number::kHalf
                                                     : Number::kBfloat;
-    attention(stream(), call, number, device_qkv.data(), out.data());
-    const std::vector<float> result =
-        test::widenedAll(fetched(out.data(), static_cast<std::size_t>(shape.ragged.total * width)));
+    double worst = 0;
+    for (const bool warpgroups : {false, true}) {
+      if (warpgroups && !hasWarpgroupProducts(stream().device())) continue;
+      call.warpgroups = warpgroups;
+      clear(stream(), out.data(), sizeof(T) * out.capacity());
+      attention(stream(), call, number, device_qkv.data(), out.data());
+      const std::vector<float> result =
+          test::widenedAll(fetched(out.data(), static_cast<std::size_t>(shape.ragged.total * width)));
+      worst = std::max(worst, errorOf(result, wide, shape, rows, call, bias));
+    }
+    return worst;
+  }
+
+ private:
+  static double errorOf(const std::vector<float>& result, const std::vector<float>& wide, const test::Packed& shape,
+                        const std::vector<int>& rows, const AttentionCall& call, const std::vector<float>& bias) {
+    const int width = call.heads * call.head_dim;
     double worst = 0;
     for (std::size_t b = 0; b < rows.size(); ++b) {
       const int begin = shape.offsets[b];
@@ -37,7 +52,7 @@ class CudaAttention : public test::OnDevice {
       const mpm::test::Reference reference(all);
       const auto expected = mpm::test::attention(
           reference.columns(0, width), reference.columns(width, 2 * width), reference.columns(2 * width, 3 * width),
-          heads, static_cast<double>(call.scale), biased ? bias.data() + begin : nullptr);
+          call.heads, static_cast<double>(call.scale), call.key_bias != nullptr ? bias.data() + begin : nullptr);
       worst = std::max(
           worst,
           mpm::test::maxError({result.data() + static_cast<std::ptrdiff_t>(begin) * width, rows[b], width}, expected));

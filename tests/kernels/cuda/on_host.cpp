@@ -42,10 +42,11 @@ struct AsyncCopy {
   }
 };
 
-// Products of a warpgroup, as far as they are one thread's.
-struct WarpgroupProduct {
-  float (*sum)[4];
-  std::size_t a, b;  // bytes from the beginning of shared memory
+// One thread's part of a product that has been asked for.
+struct OpenProduct {
+  WarpgroupProduct asked;
+  std::size_t a, b;          // bytes from the beginning of shared memory
+  unsigned registers[4][4];  // A of the four lanes of this thread's rows
   void perform() const;
 };
 
@@ -66,7 +67,7 @@ struct Fiber {
   std::deque<std::vector<AsyncCopy>> groups;
   bool unpublished = false;  // copies that the tensor cores do not see yet
   bool products_begun = false;
-  std::vector<WarpgroupProduct> products;
+  std::vector<OpenProduct> products;
 };
 
 struct Warp {
@@ -301,7 +302,7 @@ void publishShared() { machine().fibers[static_cast<std::size_t>(machine().curre
 
 void beginProducts() { machine().fibers[static_cast<std::size_t>(machine().current)].products_begun = true; }
 
-void multiplyRows(float (&sum)[16][4], const void* a, const void* b) {
+void multiplyInWarpgroup(const WarpgroupProduct& product) {
   Machine& m = machine();
   Fiber& fiber = m.fibers[static_cast<std::size_t>(m.current)];
   const auto offset = [&](const void* rows) {
@@ -310,21 +311,26 @@ void multiplyRows(float (&sum)[16][4], const void* a, const void* b) {
       m.error = "a warpgroup's operand that is not aligned to its permutation";
     return bytes;
   };
-  const WarpgroupProduct product{sum, offset(a), offset(b)};
+  OpenProduct open{product, product.rows_of_a != nullptr ? offset(product.rows_of_a) : 0, offset(product.b), {}};
   if (!fiber.products_begun) m.error = "a warpgroup's product that was not begun";
   for (std::size_t i = 0; i < m.warps.size() * kLanes; ++i)
     if (m.fibers[i].unpublished) m.error = "a warpgroup's product of copies that were not published";
   if (!m.error.empty()) toScheduler(Waiting::kWarp);
+  if (product.registers != nullptr) {
+    const Slots& slots = meet(Collective::kMultiplyInWarpgroup, product.registers, sizeof(open.registers[0]), nullptr);
+    for (int t = 0; t < 4; ++t)
+      std::memcpy(open.registers[t], slots.lane[lane() / 4 * 4 + t], sizeof(open.registers[t]));
+  }
   // As copies: now, or when it is waited for, from what shared memory holds then.
   if (m.seed != 0 && m.random() % 2 == 0)
-    product.perform();
+    open.perform();
   else
-    fiber.products.push_back(product);
+    fiber.products.push_back(open);
 }
 
 void finishProducts() {
   Fiber& fiber = machine().fibers[static_cast<std::size_t>(machine().current)];
-  for (const WarpgroupProduct& product : fiber.products) product.perform();
+  for (const OpenProduct& product : fiber.products) product.perform();
   fiber.products.clear();
   fiber.products_begun = false;
 }
@@ -334,6 +340,8 @@ std::uint16_t toBfloat(float x) {
   if (std::isnan(x)) return 0x7fff;
   return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
+
+float fromBfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 std::uint16_t toHalf(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
@@ -364,25 +372,32 @@ float cutOff(double sum) {
   return std::abs(static_cast<double>(rounded)) > std::abs(sum) ? std::nextafter(rounded, 0.0f) : rounded;
 }
 
-// Column k of row `row` of an operand that a descriptor with 128-byte swizzling names: bits 4 to 6 of an address are
-// changed by its bits 7 to 9.
-float permutedElement(std::size_t rows, int row, int k) {
-  std::size_t at = rows + static_cast<std::size_t>(row / 8 * 1024 + row % 8 * 128 + 2 * k);
+// Number `column` of row `row` of an operand that a descriptor with 128-byte swizzling names: bits 4 to 6 of an address
+// are changed by its bits 7 to 9.
+std::uint16_t permutedElement(std::size_t rows, int row, int column) {
+  std::size_t at = rows + static_cast<std::size_t>(row / 8 * 1024 + row % 8 * 128 + 2 * column);
   at ^= (at >> 7 & 7) << 4;
   std::uint16_t bits;
   std::memcpy(&bits, machine().shared.get() + at, sizeof(bits));
-  return fromHalf(bits);
+  return bits;
 }
 
-void WarpgroupProduct::perform() const {
+void OpenProduct::perform() const {
   const int thread = machine().current, warp = thread / kLanes % 4, g = thread % kLanes / 4, t = thread % 4;
-  for (int n = 0; n < 16; ++n)
+  const auto valueOfA = [&](int half, int k) {  // row g + 8 half of the warp's
+    if (asked.rows_of_a != nullptr) return asked.widen(permutedElement(a, 16 * warp + g + 8 * half, k));
+    const unsigned pair = registers[k % 8 / 2][half + k / 8 * 2];
+    return asked.widen(static_cast<std::uint16_t>(pair >> (16 * (k % 2))));
+  };
+  for (int n = 0; n < asked.fragments; ++n)
     for (int e = 0; e < 4; ++e) {
-      const int row = 16 * warp + g + e / 2 * 8, column = 8 * n + 2 * t + e % 2;
-      double total = static_cast<double>(sum[n][e]);
-      for (int k = 0; k < 16; ++k)
-        total += static_cast<double>(permutedElement(a, row, k)) * static_cast<double>(permutedElement(b, column, k));
-      sum[n][e] = cutOff(total);
+      const int column = 8 * n + 2 * t + e % 2;
+      double total = static_cast<double>(asked.sum[n][e]);
+      for (int k = 0; k < 16; ++k) {
+        const std::uint16_t bits = asked.columns ? permutedElement(b, k, column) : permutedElement(b, column, k);
+        total += static_cast<double>(valueOfA(e / 2, k)) * static_cast<double>(asked.widen(bits));
+      }
+      asked.sum[n][e] = cutOff(total);
     }
 }
 
@@ -416,8 +431,6 @@ void multiply(Slots& slots) {
   }
 }
 
-float widenBfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
-
 std::uint16_t elementAt(const void* row, int column) {
   std::uint16_t value;
   std::memcpy(&value, static_cast<const unsigned char*>(row) + 2 * column, 2);
@@ -447,7 +460,7 @@ void load(Slots& slots, bool transposed) {
 }  // namespace
 
 void multiplyHalf(Slots& slots) { multiply<fromHalf>(slots); }
-void multiplyBfloat(Slots& slots) { multiply<widenBfloat>(slots); }
+void multiplyBfloat(Slots& slots) { multiply<fromBfloat>(slots); }
 void loadPlain(Slots& slots) { load(slots, false); }
 void loadTransposed(Slots& slots) { load(slots, true); }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <tuple>
+#include <type_traits>
 
 #define __global__
 #define __device__
@@ -34,7 +35,7 @@ void setSeed(unsigned seed);
 
 void run(Grid grid, int threads, std::size_t shared_bytes, const std::function<void()>& body);
 
-enum class Collective { kShuffle, kLoadMatrices, kMultiply, kSyncWarp };
+enum class Collective { kShuffle, kLoadMatrices, kMultiply, kMultiplyInWarpgroup, kSyncWarp };
 constexpr std::size_t kSlot = 64;
 struct Slots {
   alignas(16) unsigned char lane[32][kSlot];
@@ -50,13 +51,24 @@ void copyAsync(void* shared, const void* from, bool valid);
 void commitCopies();
 void waitForCopies(int pending);
 
+/// A warpgroup's product as one thread sees it: {64, 8 fragments} += A {64, 16} B.
+struct WarpgroupProduct {
+  float (*sum)[4];
+  int fragments;
+  const void* rows_of_a;      // in shared memory, or null and
+  const unsigned* registers;  // the thread's own A
+  const void* b;
+  bool columns;  // B {16, 64} as it stands, else B^T {8 fragments, 16}
+  float (*widen)(std::uint16_t);
+};
 void publishShared();
 void beginProducts();
-void multiplyRows(float (&sum)[16][4], const void* a, const void* b);
+void multiplyInWarpgroup(const WarpgroupProduct& product);
 void finishProducts();
 
 std::uint16_t toHalf(float x);
 float fromHalf(std::uint16_t bits);
+float fromBfloat(std::uint16_t bits);
 std::uint16_t toBfloat(float x);
 void multiplyHalf(Slots& slots);
 void multiplyBfloat(Slots& slots);
@@ -137,9 +149,22 @@ void waitForCopies() {
 
 inline void publishSharedToTensorCores() { on_host::publishShared(); }
 inline void beginWarpgroupProducts() { on_host::beginProducts(); }
-inline void multiplyAddWarpgroup(float (&c)[16][4], const Half* a, const Half* b) { on_host::multiplyRows(c, a, b); }
-template <int kM>
-void finishWarpgroupProducts(float (&)[kM][16][4]) {
+inline void multiplyAddRows(float (&c)[16][4], const Half* a, const Half* b) {
+  on_host::multiplyInWarpgroup({c, 16, a, nullptr, b, false, on_host::fromHalf});
+}
+template <typename T>
+constexpr auto kWiden = std::is_same_v<T, Half> ? on_host::fromHalf : on_host::fromBfloat;
+template <int kN, typename T>
+void multiplyAddRows(float (&c)[kN][4], const unsigned (&a)[4], const T* b) {
+  static_assert(kN == 2 || kN == 6 || kN == 8);  // what warpgroup.cuh has
+  on_host::multiplyInWarpgroup({c, kN, nullptr, a, b, false, kWiden<T>});
+}
+template <typename T>
+void multiplyAddColumns(float (&c)[8][4], const unsigned (&a)[4], const T* b) {
+  on_host::multiplyInWarpgroup({c, 8, nullptr, a, b, true, kWiden<T>});
+}
+template <int kM, int kN>
+void finishWarpgroupProducts(float (&)[kM][kN][4]) {
   on_host::finishProducts();
 }
 

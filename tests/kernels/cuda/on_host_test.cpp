@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "kernels/cuda/tensor_core.cuh"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/warpgroup.cuh"
 
 namespace mpm::cuda {
 namespace {
@@ -82,7 +82,7 @@ void multiplyRowsWithRows(const Half* rows, float* to, Forgotten forgotten) {
   __syncthreads();
   float sum[1][16][4] = {};
   if (forgotten != Forgotten::kBeginning) beginWarpgroupProducts();
-  for (int k = 0; k < 64; k += 16) multiplyAddWarpgroup(sum[0], shared + k, shared + k);
+  for (int k = 0; k < 64; k += 16) multiplyAddRows(sum[0], shared + k, shared + k);
   if (forgotten != Forgotten::kFinishing) finishWarpgroupProducts(sum);
   const int lane = laneIndex();
   for (int n = 0; n < 16; ++n)

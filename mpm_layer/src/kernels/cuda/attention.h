@@ -15,6 +15,7 @@ struct AttentionCall {
   float scale = 0;
   const float* key_bias = nullptr;
   Ragged rows;
+  bool warpgroups = true;  ///< heads of 33 to 64 columns on Hopper's warpgroups where hasWarpgroupProducts()
 };
 void attention(const Stream& stream, const AttentionCall& call, Number number, const void* qkv, void* out);
 

@@ -4,8 +4,8 @@
 // and are kept busy by nothing less. Which similarities a thread ends up with, row() and column() say.
 #pragma once
 
-#include "kernels/cuda/tensor_core.cuh"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/warpgroup.cuh"
 
 namespace mpm::cuda {
 
@@ -70,7 +70,7 @@ struct WarpProducts {
 
 /// All four warps together, 64 rows x 128 columns at a time; 96 KB of stages.
 struct WarpgroupProducts {
-  static constexpr int kDepth = 64;  // 128 bytes of a row: the span that Hopper's descriptors permute
+  static constexpr int kDepth = kWarpgroupRowBytes / sizeof(Half);
   static constexpr int kM = 2, kN = 16;
 
   static __device__ int row(int m, int half) { return m * 64 + warpIndex() * 16 + laneIndex() / 4 + half * 8; }
@@ -84,7 +84,7 @@ struct WarpgroupProducts {
 #pragma unroll
     for (int k = 0; k < kDepth; k += 16)
 #pragma unroll
-      for (int m = 0; m < kM; ++m) multiplyAddWarpgroup(sum[m], rows + m * 64 * kDepth + k, columns + k);
+      for (int m = 0; m < kM; ++m) multiplyAddRows(sum[m], rows + m * 64 * kDepth + k, columns + k);
     // The block beside this one on the multiprocessor has the tensor cores meanwhile.
     finishWarpgroupProducts(sum);
   }
