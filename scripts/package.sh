@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 sh packages/install.sh
 cmake -S . -B build-packages -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DMPM_BUILD_TESTS=OFF -DMPM_WITH_CUDA=OFF \
-  -DMPM_BUILD_BENCHMARKS=OFF
+  -DMPM_BUILD_BENCHMARKS=OFF -DCMAKE_SKIP_INSTALL_RPATH=ON
 cmake --build build-packages
 (cd build-packages && cpack)
 ls build-packages/*.deb

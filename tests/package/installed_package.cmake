@@ -10,6 +10,13 @@ execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${SCR
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
 execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
+# The programs find their library in whatever prefix it is, and the service its program.
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm info OUTPUT_QUIET ${run})
+file(STRINGS ${prefix}/lib/systemd/system/mpm-monitor@.service exec REGEX "^ExecStart=${prefix}/bin/mpm ")
+if(NOT exec)
+  message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
+endif()
+
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
 execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
