@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <string_view>
 
+#include "kernels/cuda/architectures.h"
 #include "kernels/cuda/platform.cuh"
 #include "mpm/error.hpp"
 
@@ -29,7 +31,7 @@ std::vector<DeviceInfo> devices() {
       cudaGetLastError();
       continue;
     }
-    if (properties.major * 10 + properties.minor < 75) continue;  // no code for it in this build
+    if (!anyCodeRunsOn(MPM_CUDA_ARCHITECTURES, properties.major, properties.minor)) continue;
     found.push_back({i, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
                      properties.totalGlobalMem});
   }
@@ -37,7 +39,8 @@ std::vector<DeviceInfo> devices() {
 }
 
 bool hasWarpgroupProducts(const DeviceInfo& device) {
-  return MPM_CUDA_HAS_SM90A && device.major == 9 && device.minor == 0;
+  constexpr std::string_view kBuiltFor = MPM_CUDA_ARCHITECTURES;
+  return kBuiltFor.find("90a") != std::string_view::npos && device.major == 9 && device.minor == 0;
 }
 
 struct Stream::Impl {
@@ -50,7 +53,7 @@ Stream::Stream(int device) : impl_(std::make_unique<Impl>()) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
   if (found == all.end()) {
     throw Error("there is no CUDA device " + std::to_string(device) + ": " +
-                (all.empty() ? std::string("no usable GPU or no driver was found")
+                (all.empty() ? std::string("no driver was found, or no GPU that this build has code for")
                              : std::to_string(all.size()) + " found, see mpm info"));
   }
   impl_->device = *found;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <string_view>
+
+namespace mpm::cuda {
+
+/// Whether code built for `architecture`, as CMAKE_CUDA_ARCHITECTURES spells one ("90", "86-real", "90a", "native"),
+/// runs on compute capability `major`.`minor`: machine code on its generation from its own number on, PTX ("90",
+/// "90-virtual") on all that came later, and with an "a" on its own number alone.
+inline bool codeRunsOn(std::string_view architecture, int major, int minor) {
+  int number = 0;
+  const char* const end = architecture.data() + architecture.size();
+  const char* const rest = std::from_chars(architecture.data(), end, number).ptr;
+  if (number == 0) return true;  // "native", "all": there is code for what is here
+  const int own = 10 * major + minor;
+  if (rest != end && *rest == 'a') return own == number;
+  const bool machine_code = !architecture.ends_with("-virtual"), ptx = !architecture.ends_with("-real");
+  return own >= number && (ptx || (machine_code && major == number / 10));
+}
+
+/// The same for a list of them, separated by commas.
+inline bool anyCodeRunsOn(std::string_view architectures, int major, int minor) {
+  while (true) {
+    const std::size_t comma = architectures.find(',');
+    if (codeRunsOn(architectures.substr(0, comma), major, minor)) return true;
+    if (comma == std::string_view::npos) return false;
+    architectures.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace mpm::cuda
