@@ -118,6 +118,9 @@ void LiveMonitor::open(const LiveOptions& options) {
   const auto factory = options.factory ? options.factory
                        : pipeline      ? pipelineFactory(options.source)
                                        : monitor::sourceFactory(options.source);
+  capture.source.on_unreadable = [this](const std::string& why) {
+    post({monitor::unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
+  };
   capture_ =
       std::make_unique<monitor::Capture>(factory, capture, frames_, [this](const monitor::CaptureStatus& status) {
         if (const auto event = monitor::sourceEvent(status, monitor::unixNow())) post(*event);

@@ -107,6 +107,9 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     bool finished = false;
     bool failed = false;
     std::string message;
+    std::int64_t delivered = 0;          // frames
+    std::int64_t left_out = 0;           // pictures that cannot be read
+    std::deque<std::string> unreadable;  // why, of those that are yet to be told
   };
 
   Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
@@ -152,6 +155,9 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       SourceOptions source_options = options.source;
       source_options.stop = &attempt->stop;
       source_options.left_behind = left_behind;
+      // Not the caller's own: a read that hangs and comes back may outlive what that one uses.
+      if (options.source.on_unreadable)
+        source_options.on_unreadable = [this, &attempt](const std::string& text) { leaveOut(*attempt, text); };
       const std::unique_ptr<FrameSource> source = factory(source_options);
       if (!source) throw Error("there is no source");
       beat(*attempt, true);
@@ -180,9 +186,18 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     attempt.opened = opened;
   }
 
+  void leaveOut(Attempt& attempt, const std::string& text) {
+    const std::lock_guard lock(mutex);
+    attempt.heartbeat = steadyNow();
+    ++attempt.left_out;
+    attempt.unreadable.push_back(withoutCredentials(text));
+    changed.notify_all();
+  }
+
   void deliver(Attempt& attempt, Frame frame) {
     const std::lock_guard lock(mutex);
     if (current.get() != &attempt || stopping) return;
+    ++attempt.delivered;
     CapturedFrame captured{.image = std::move(frame.image),
                            .id = ++in,
                            .stream = options.stream,
@@ -247,11 +262,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
         attempt->message = std::string("no thread can be made to read it: ") + error.what();
       }
       watch(lock, *attempt, report);
+      tellUnreadable(lock, *attempt);
       attempt->stop = true;
       if (!attempt->finished) ++given_up;
       current = nullptr;
       if (stopping) break;
       if (attempt->finished && !attempt->failed && options.reconnect) attempt->message = "the stream ended";
+      if (!attempt->failed && attempt->left_out > 0)
+        attempt->message = std::to_string(attempt->left_out) + " of " +
+                           std::to_string(attempt->left_out + attempt->delivered) + " pictures could not be read";
       message = attempt->message;
       if (!options.reconnect) {
         state = CaptureState::kEnded;
@@ -271,6 +290,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     // The source has the same time-out and says best what is wrong; ours is for one that cannot keep it.
     const std::int64_t patience = toMs(options.source.timeout_s + std::min(2.0, options.source.timeout_s / 2));
     while (!stopping && !attempt.finished) {
+      if (tellUnreadable(lock, attempt)) continue;  // much may have happened meanwhile
       const std::int64_t stall = toMs(std::max(options.stall_s, 3 * usual_step_s));
       const std::int64_t now = steadyNow();
       const std::int64_t silent = attempt.heartbeat < 0 ? 0 : now - attempt.heartbeat;
@@ -285,6 +305,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       const std::int64_t wait = std::min(patience, state == CaptureState::kLive ? stall : patience) - silent;
       changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(wait, 1, 1000)));
     }
+  }
+
+  bool tellUnreadable(std::unique_lock<std::mutex>& lock, Attempt& attempt) {
+    const auto unreadable = std::exchange(attempt.unreadable, {});
+    if (unreadable.empty()) return false;
+    lock.unlock();
+    for (const std::string& why : unreadable) options.source.on_unreadable(why);
+    lock.lock();
+    return true;
   }
 
   template <typename Report>

@@ -51,7 +51,8 @@ const char* toString(CaptureState state);
 
 struct CaptureOptions {
   /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `left_behind` each
-  /// Capture has its own.
+  /// Capture has its own. `on_unreadable` is called on the Capture's thread, as StateCallback is; pictures left out
+  /// make the message of Ended.
   SourceOptions source;
   double stall_s = 2;                                 ///< without a frame for so long at least: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats

@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "interrupt.h"
+#include "left_out.h"
 #include "model_options.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
@@ -153,13 +154,19 @@ int dayNight(const DayNightArguments& arguments) {
   std::vector<Insertion> insertions(schedule.size());
   std::set<std::string> names;
   double tokens = 0;
-  int images = 0;
+  FrameCount count;
+  const int& images = count.read;
   {
     std::unique_ptr<Progress> progress;
+    const SourceOptions source_options{.stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
+                                         ++count.left_out;
+                                         progress->note("left out: " + why);
+                                         progress->step();
+                                       }};
     const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && images == arguments.max_frames); };
     for (const std::string& text : arguments.sources) {
       if (enough()) break;
-      const std::unique_ptr<FrameSource> source = openSource(text, {.stop = &interrupted()});
+      const std::unique_ptr<FrameSource> source = openSource(text, source_options);
       if (!progress) {
         std::optional<int> total = arguments.sources.size() == 1 ? source->size() : std::nullopt;
         if (arguments.max_frames > 0) total = std::min(total.value_or(arguments.max_frames), arguments.max_frames);
@@ -182,7 +189,7 @@ int dayNight(const DayNightArguments& arguments) {
           writePicture((std::filesystem::path(arguments.folder) / (name + kEnding)).string(),
                        sideBySide(frame->image, day, dark, night));
         }
-        ++images;
+        ++count.read;
         progress->step();
       }
     }
@@ -197,6 +204,7 @@ int dayNight(const DayNightArguments& arguments) {
     printNote("interrupted after " + std::to_string(images) + " images");
     return kInterrupted;
   }
+  count.requireAll();
   if (images == 0) throw Error("the sources hold no image");
   return kOk;
 }

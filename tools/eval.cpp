@@ -251,7 +251,8 @@ Verb addEval(CLI::App& mpm) {
                    "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"),\ninstead of --images "
                    "and --labels")
       ->option_text(" ");
-  verb->add_option("--images", arguments->images, "Folder of images")->type_name("DIR");
+  verb->add_option("--images", arguments->images, "Folder of images; one that cannot be read ends it")
+      ->type_name("DIR");
   verb->add_option(
           "--labels", arguments->labels,
           "Folder of label maps with the same names: one channel of 8 bits,\nthe class index, the image's size")

@@ -213,6 +213,13 @@ std::string statusText(const CaptureStatus& capture, const InferenceStatus& infe
   return text;
 }
 
+std::string storedText(std::int64_t added, const std::string& database) {
+  std::int64_t kept = 0;
+  for (const SourceRecord& source : StoreReader(database).sources()) kept += source.samples;
+  return std::to_string(added) + (added == 1 ? " new sample, " : " new samples, ") + std::to_string(kept) + " in " +
+         database + "; 'mpm report " + database + "' sums them up";
+}
+
 int monitorSource(const MonitorArguments& arguments) {
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
   const std::string model_path = chosenModel(arguments.model);
@@ -233,6 +240,9 @@ int monitorSource(const MonitorArguments& arguments) {
   TimeLapse time_lapse(arguments, recorder);
 
   const auto frames = std::make_shared<FrameMailbox>();
+  capturing.source.on_unreadable = [&](const std::string& why) {
+    recorder.add(Event{unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
+  };
   Capture capture(sourceFactory(arguments.source), capturing, frames, [&](const CaptureStatus& status) {
     const auto event = sourceEvent(status, unixNow());
     if (!event) return;
@@ -243,21 +253,23 @@ int monitorSource(const MonitorArguments& arguments) {
   });
   ClassNames names;
   int session = 0;
-  InferenceWorker worker(frames, model_path, arguments.options,
-                         {.on_result =
-                              [&](const InferenceResult& result) {
-                                if (std::exchange(session, result.session) != result.session) {
-                                  names = std::make_shared<const std::vector<std::string>>(classNames(*result.model));
-                                  recorder.setClasses(*names);
-                                }
-                                const auto sample = recorder.add(result, capture.status().dropped);
-                                if (!sample) return;
-                                time_lapse.add(result, *sample);
-                                outbox.add({*sample, names});
-                              },
-                          .on_event = [&](const Event& event) { recorder.add(event); }});
-  worker.setFollowFile(true);
-  worker.setInterval(arguments.every_s);
+  std::optional<InferenceWorker> worker;
+  worker.emplace(frames, model_path, arguments.options,
+                 InferenceWorker::Callbacks{.on_result =
+                                                [&](const InferenceResult& result) {
+                                                  if (std::exchange(session, result.session) != result.session) {
+                                                    names = std::make_shared<const std::vector<std::string>>(
+                                                        classNames(*result.model));
+                                                    recorder.setClasses(*names);
+                                                  }
+                                                  const auto sample = recorder.add(result, capture.status().dropped);
+                                                  if (!sample) return;
+                                                  time_lapse.add(result, *sample);
+                                                  outbox.add({*sample, names});
+                                                },
+                                            .on_event = [&](const Event& event) { recorder.add(event); }});
+  worker->setFollowFile(true);
+  worker->setInterval(arguments.every_s);
 
   std::string failure, output_failure;
   {
@@ -286,8 +298,8 @@ int monitorSource(const MonitorArguments& arguments) {
         print(sampleJson(sample.sample, *sample.classes));
       }
     };
-    while (worker.status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
-    if (!worker.status().ready && !interrupted()) {
+    while (worker->status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
+    if (!worker->status().ready && !interrupted()) {
       const auto events = outbox.takeEvents();
       throw Error(events.empty() ? "cannot load '" + model_path + "'" : events.back().message);
     }
@@ -296,7 +308,7 @@ int monitorSource(const MonitorArguments& arguments) {
     std::int64_t next_tick = 0;
     while (!interrupted()) {
       const CaptureStatus source = capture.status();
-      const InferenceStatus inference = worker.status();
+      const InferenceStatus inference = worker->status();
       if (const std::int64_t now = steadyNow(); now >= next_tick) {
         next_tick = now + 1000;
         recorder.tick(source, unixNow(), now);
@@ -314,16 +326,17 @@ int monitorSource(const MonitorArguments& arguments) {
     }
     service.stopping();
     capture.stop();
+    worker.reset();  // stores the frame in hand
     speak();
   }
   if (!store.flush())
     throw Error("the last " + std::to_string(store.status().pending) +
                 " samples could not be written: " + store.status().problem);
+  const std::int64_t stored = store.status().samples;
+  const bool failed = !failure.empty() || !output_failure.empty();
+  if (!arguments.json && (stored > 0 || !failed)) printNote(storedText(stored, arguments.database));
   if (!failure.empty()) throw Error(failure);
   if (!output_failure.empty()) throw Error(output_failure);
-  if (!arguments.json)
-    printNote(std::to_string(store.status().samples) + " samples in " + arguments.database + "; 'mpm report " +
-              arguments.database + "' sums them up");
   return kOk;
 }
 

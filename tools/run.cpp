@@ -13,6 +13,7 @@
 #include "contact_sheet.h"
 #include "errors.h"
 #include "interrupt.h"
+#include "left_out.h"
 #include "model_options.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
@@ -141,13 +142,18 @@ std::optional<int> expectedFrames(const FrameSource& source, const RunArguments&
   return frames;
 }
 
-// Every frame of every source to `take`; returns how many there were.
-int forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_progress,
-                 const std::function<void(int, const Frame&, const Segmentation&)>& take) {
-  const SourceOptions source_options{.timeout_s = arguments.timeout_s, .stop = &interrupted()};
+// Every frame of every source to `take`.
+FrameCount forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_progress,
+                        const std::function<void(int, const Frame&, const Segmentation&)>& take) {
   std::optional<Progress> progress;
-  int frames = 0;
-  const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && frames == arguments.max_frames); };
+  FrameCount count;
+  const SourceOptions source_options{
+      .timeout_s = arguments.timeout_s, .stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
+        ++count.left_out;
+        progress->note("left out: " + why);
+        progress->step();
+      }};
+  const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && count.read == arguments.max_frames); };
   for (const std::string& text : arguments.sources) {
     if (enough()) break;
     const std::unique_ptr<FrameSource> source = openSource(text, source_options);
@@ -155,18 +161,18 @@ int forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_
     while (!enough()) {
       std::optional<Frame> frame = source->next();
       if (!frame) break;
-      frame->image = arguments.night.applied(frame->image, frames);
+      frame->image = arguments.night.applied(frame->image, count.read);
       Segmentation result;
       try {
         result = segmenter.segment(frame->image);
       } catch (const Error& error) {
         throw Error(frame->name + ": " + error.what());
       }
-      take(frames++, *frame, result);
+      take(count.read++, *frame, result);
       progress->step();
     }
   }
-  return frames;
+  return count;
 }
 
 void requireWritableChart(const RunArguments& arguments, const std::string& model) {
@@ -186,23 +192,25 @@ int run(const RunArguments& arguments) {
   if (!arguments.chart.empty()) history.emplace(segmenter.model());
 
   // Lines on the same terminal are progress enough.
-  const int frames = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
-                                  [&](int number, const Frame& frame, const Segmentation& result) {
-                                    if (history) history->add(frame, result);
-                                    if (pictures) pictures->write(frame, result);
-                                    if (arguments.json)
-                                      printLine(frameJson(number, frame, result, names));
-                                    else
-                                      printLine(frameText(frame, result, names));
-                                  });
+  const FrameCount count = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
+                                        [&](int number, const Frame& frame, const Segmentation& result) {
+                                          if (history) history->add(frame, result);
+                                          if (pictures) pictures->write(frame, result);
+                                          if (arguments.json)
+                                            printLine(frameJson(number, frame, result, names));
+                                          else
+                                            printLine(frameText(frame, result, names));
+                                        });
   std::string written = pictures ? pictures->summary() : "";
   if (history && !interrupted()) {  // half a day's chart is no chart
     writePicture(arguments.chart, history->chart());
     written += (written.empty() ? "" : ", ") + arguments.chart;
   }
   if (written.empty()) written = "nothing written: --out DIR keeps label maps, overlays and merge maps";
-  if (!arguments.json) printNote(std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") + written);
-  return interrupted() ? kInterrupted : kOk;
+  if (!arguments.json) printNote(std::to_string(count.read) + (count.read == 1 ? " frame, " : " frames, ") + written);
+  if (interrupted()) return kInterrupted;
+  count.requireAll();
+  return kOk;
 }
 
 // Mutual Pair Merging over a day of the built-in scene: what there is to see before anything is named.

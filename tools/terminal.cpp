@@ -46,6 +46,11 @@ Progress::~Progress() {
   if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
 }
 
+void Progress::note(const std::string& message) {
+  if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+  printNote(message);
+}
+
 void Progress::step() {
   ++done_;
   const auto now = std::chrono::steady_clock::now();

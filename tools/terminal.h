@@ -24,6 +24,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step();
+  /// A line above it.
+  void note(const std::string& message);
 
  private:
   bool shown_;

@@ -106,7 +106,9 @@ int view(const ViewArguments& arguments) {
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
   Segmenter segmenter(model, arguments.options);
   const std::vector<cv::Vec3b> colors = classColors(segmenter.model().facts, segmenter.model().classes);
-  const auto source = openSource(arguments.source, {.stop = &interrupted()});
+  const auto source = openSource(
+      arguments.source,
+      {.stop = &interrupted(), .on_unreadable = [](const std::string& why) { printNote("left out: " + why); }});
   const bool still = source->size() == 1;
   cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO);
 

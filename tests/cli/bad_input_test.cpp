@@ -105,11 +105,36 @@ TEST_F(BadInput, SourceThatIsNotThere) {
 
 TEST_F(BadInput, UnreadableImage) {
   write("b.png", "no picture");
+  writeImage(folder_ / "c.png", 32, 64);
   const CommandResult alone = mpmCommand({"run", folder_ / "b.png", "--model", kSegmenter, "--schedule", "1"});
   expectFailure(alone, 1, {folder_ / "b.png"});
   const CommandResult among = mpmCommand({"run", folder_.path(), "--model", kSegmenter, "--schedule", "1", "--json"});
-  expectFailure(among, 1, {"cannot read image '" + (folder_ / "b.png")});
-  EXPECT_EQ(among.jsonLines().size(), 1u) << "the image before it was done";
+  EXPECT_EQ(among.exit_code, 1);
+  EXPECT_EQ(among.jsonLines().size(), 2u) << "the images before and after it were done";
+  EXPECT_THAT(among.err, ::testing::HasSubstr("left out: cannot read image '" + (folder_ / "b.png")));
+  EXPECT_THAT(among.err, ::testing::EndsWith("mpm run: error: 1 of 3 pictures could not be read\n"));
+}
+
+TEST_F(BadInput, DayAndNightAreComparedOnTheImagesThatCanBeRead) {
+  write("b.png", "no picture");
+  writeImage(folder_ / "c.png", 32, 64);
+  const CommandResult result =
+      mpmCommand({"daynight", folder_.path(), "--model", kSegmenter, "--schedule", "1", "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.json()["images"], 2);
+  EXPECT_THAT(result.err, ::testing::HasSubstr("left out: cannot read image '" + (folder_ / "b.png")));
+  EXPECT_THAT(result.err, ::testing::EndsWith("mpm daynight: error: 1 of 3 pictures could not be read\n"));
+}
+
+TEST_F(BadInput, NoPictureThatCanBeRead) {
+  std::filesystem::create_directory(folder_ / "bad");
+  for (const char* name : {"bad/a.png", "bad/b.png"}) write(name, "no picture");
+  for (const char* verb : {"run", "daynight"}) {
+    const CommandResult result = mpmCommand({verb, folder_ / "bad", "--model", kSegmenter, "--schedule", "1"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, ::testing::EndsWith("2 of 2 pictures could not be read\n"));
+  }
 }
 
 TEST_F(BadInput, ImageThatIsCutOff) {

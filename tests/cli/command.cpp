@@ -84,7 +84,7 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
   CommandResult result;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(options.timeout_s);
   pollfd channels[] = {{out.ours, POLLIN, 0}, {err.ours, POLLIN, 0}};
-  bool first_line_seen = false;
+  bool first_line_seen = false, stderr_seen = options.signal_at_stderr.empty();
   while (channels[0].fd >= 0 || channels[1].fd >= 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       ADD_FAILURE() << options.program << " did not end within " << options.timeout_s << " s; stderr: " << result.err;
@@ -102,9 +102,14 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
       }
       (i == 0 ? result.out : result.err).append(buffer, static_cast<std::size_t>(got));
     }
+    if (!stderr_seen && result.err.find(options.signal_at_stderr) != std::string::npos) {
+      stderr_seen = true;
+      ::kill(child, options.signal_after_first_line.value());
+    }
     if (!first_line_seen && result.out.find('\n') != std::string::npos) {
       first_line_seen = true;
-      if (options.signal_after_first_line) ::kill(child, *options.signal_after_first_line);
+      if (options.signal_after_first_line && options.signal_at_stderr.empty())
+        ::kill(child, *options.signal_after_first_line);
       if (options.close_stdout_after_first_line) ::close(std::exchange(channels[0].fd, -1));
     }
   }

@@ -14,6 +14,7 @@ struct CommandOptions {
   std::map<std::string, std::string> environment{};  ///< on top of ours
   std::optional<std::size_t> file_size_limit{};      ///< bytes that a file may grow to: a disk that is full
   std::optional<int> signal_after_first_line{};      ///< sent once a line came on stdout
+  std::string signal_at_stderr{};                    ///< the signal comes once this is on stderr instead
   bool close_stdout_after_first_line = false;        ///< as `| head -1` does
   bool stdout_is_full = false;                       ///< stdout is /dev/full
   bool stderr_is_terminal = false;

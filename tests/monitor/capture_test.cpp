@@ -122,6 +122,29 @@ TEST(Capture, FilesLoseNoFrameAndEnd) {
   EXPECT_EQ(capture.status().message, "");
 }
 
+TEST(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.lossless = true;
+  options.reconnect = false;
+  std::vector<std::string> told;  // by one thread
+  options.source.on_unreadable = [&](const std::string& why) { told.push_back(why); };
+  const SourceFactory factory = [](const SourceOptions& source) {
+    return std::make_unique<FakeSource>([told = source.on_unreadable](int call) {
+      if (call < 3) told("b" + std::to_string(call));
+      return call < 5 ? std::optional(frame(call)) : std::nullopt;
+    });
+  };
+  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+    if (status.state == CaptureState::kEnded) told.push_back(status.message);
+  });
+  capture.start();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(frames->take(std::chrono::minutes(1)));
+  ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
+  capture.stop();
+  EXPECT_THAT(told, ::testing::ElementsAre("b0", "b1", "b2", "3 of 8 pictures could not be read"));
+}
+
 TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();

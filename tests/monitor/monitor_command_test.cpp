@@ -69,7 +69,44 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   const CommandResult again = monitor(folder_ / "in", {"--every", "0"});
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 10) << "goes on with the same database";
-  EXPECT_THAT(again.err, HasSubstr("5 samples in"));
+  EXPECT_THAT(again.err, HasSubstr("5 new samples, 10 in"));
+}
+
+TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
+  const std::string source = images(3);
+  std::ofstream(folder_ / "in/101.png") << "no picture";
+  const CommandResult result = monitor(source, {"--every", "0"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("left out: cannot read image '" + (folder_ / "in/101.png") + "'"));
+  EXPECT_THAT(result.err, HasSubstr("2 new samples, 2 in"));
+  EXPECT_THAT(result.err, HasSubstr("error: 1 of 3 pictures could not be read\n"));
+  const StoreReader store(database_);
+  EXPECT_EQ(store.sources()[0].samples, 2);
+  const auto events = store.events(1, INT64_MIN, INT64_MAX);
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const auto& event) { return event.message.starts_with("left out: "); }),
+            1);
+  EXPECT_EQ(events.back().message, "Ended: 1 of 3 pictures could not be read");
+  expectFailure(monitor(folder_ / "in/101.png"), 1, {"cannot read"});
+}
+
+TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
+  fs::create_directory(folder_ / "large");  // so that a frame is in hand for long
+  writeImage(folder_ / "large/a.jpg", 4000, 6000);
+  for (int i = 0; i < 40; ++i)
+    fs::copy_file(folder_ / "large/a.jpg", folder_ / ("large/" + std::to_string(i) + ".jpg"));
+  std::int64_t before = 0;
+  for (int signal : {SIGINT, SIGTERM}) {
+    const CommandResult result =
+        monitor(folder_ / "large", {"--every", "0"},
+                {.signal_after_first_line = signal, .signal_at_stderr = "tokens ", .stderr_is_terminal = true});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::int64_t all = StoreReader(database_).sources()[0].samples;
+    EXPECT_LT(all - before, 41) << "it ended of itself";
+    EXPECT_THAT(result.err,
+                HasSubstr(std::to_string(all - before) + " new samples, " + std::to_string(all) + " in " + database_));
+    before = all;
+  }
 }
 
 TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {

@@ -16,6 +16,9 @@
 namespace mpm {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
 cv::Mat plain(int gray) { return cv::Mat(12, 16, CV_8UC3, cv::Scalar::all(gray)); }
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
@@ -87,6 +90,25 @@ TEST(OpenSource, NamesTheImageOfAFolderThatDoesNotDecode) {
   const auto source = openSource(folder.path());
   EXPECT_TRUE(source->next());
   EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder / "b.png") + "'");
+}
+
+TEST(OpenSource, LeavesOutImagesOfAFolderThatDoNotDecodeIfAsked) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"a.png", "d.png"}) cv::imwrite(folder / name, plain(1));
+  write(folder / "b.png", "not a picture");
+  write(folder / "c.jpg", "\xff\xd8\xff");
+  std::vector<std::string> left_out;
+  const SourceOptions options{.on_unreadable = [&](const std::string& why) { left_out.push_back(why); }};
+  const auto source = openSource(folder.path(), options);
+  EXPECT_EQ(source->next()->name, "a");
+  const auto last = source->next();
+  EXPECT_EQ(last->name, "d");
+  EXPECT_EQ(last->index, 3);
+  EXPECT_FALSE(source->next());
+  EXPECT_THAT(left_out, ElementsAre(HasSubstr("cannot read image '" + (folder / "b.png") + "'"),
+                                    HasSubstr("cannot read image '" + (folder / "c.jpg") + "': it is cut off")));
+  const auto alone = openSource(folder / "b*.png", options);
+  EXPECT_MPM_ERROR(alone->next(), "cannot read image");
 }
 
 TEST(OpenSource, RefusesATruncatedPng) {

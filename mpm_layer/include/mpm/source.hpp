@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
@@ -32,6 +33,9 @@ struct SourceOptions {
   /// Counts the reads of cameras and addresses that hang and were left behind, a thread each, until they return. With 8
   /// of them no further one is begun: openSource() throws. Null: one counter for all sources that have none.
   std::shared_ptr<std::atomic<int>> left_behind{};
+  /// Called by next() with a line that names the picture and what is wrong with it, for each of several pictures (of a
+  /// folder, of a glob) that cannot be read; the next one is taken instead. Null: such a picture is an error.
+  std::function<void(const std::string& why)> on_unreadable{};
 };
 
 /// Where images come from. Not thread-safe.

@@ -37,23 +37,36 @@ bool isCutJpeg(const std::string& path) {
   return !reachesItsEnd(bytes);
 }
 
+cv::Mat readImage(const std::string& path) {
+  const auto cannot = [&](const std::string& why) { return Error("cannot read image '" + path + "': " + why); };
+  if (isCutJpeg(path)) throw cannot("it is cut off before its end");
+  cv::Mat image;
+  try {
+    image = cv::imread(path, cv::IMREAD_COLOR);
+  } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
+  }
+  if (image.empty()) throw cannot("missing, damaged or not an image");
+  return toBgr8(image);
+}
+
 class ImageSource final : public FrameSource {
  public:
   ImageSource(std::vector<std::string> paths, const SourceOptions& options)
       : paths_(std::move(paths)), options_(options) {}
 
   std::optional<Frame> next() override {
-    if (next_ == paths_.size() || stopped(options_)) return std::nullopt;
-    const std::string& path = paths_[next_];
-    if (isCutJpeg(path)) throw Error("cannot read image '" + path + "': it is cut off before its end");
-    cv::Mat image;
-    try {
-      image = cv::imread(path, cv::IMREAD_COLOR);
-    } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
+    const bool skip_unreadable = options_.on_unreadable && paths_.size() > 1;
+    while (next_ < paths_.size() && !stopped(options_)) {
+      const int index = static_cast<int>(next_++);
+      const std::string& path = paths_[index];
+      try {
+        return Frame{readImage(path), std::filesystem::path(path).stem().string(), path, index};
+      } catch (const Error& error) {
+        if (!skip_unreadable) throw;
+        options_.on_unreadable(error.what());
+      }
     }
-    if (image.empty()) throw Error("cannot read image '" + path + "': missing, damaged or not an image");
-    const int index = static_cast<int>(next_++);
-    return Frame{toBgr8(image), std::filesystem::path(path).stem().string(), path, index};
+    return std::nullopt;
   }
 
   std::optional<int> size() const override { return static_cast<int>(paths_.size()); }

@@ -19,7 +19,8 @@ std::string frameName(const std::string& stem, int index);
 /// True once options.stop is set.
 bool stopped(const SourceOptions& options);
 
-/// Images, one per file, in the order given. A file that does not decode is an error when its turn comes.
+/// Images, one per file, in the order given. A file that does not decode is an error when its turn comes, or,
+/// of several, left to options.on_unreadable.
 std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const SourceOptions& options);
 
 /// Null when no back end of OpenCV reads the file as a video.
