@@ -18,9 +18,13 @@ using monitor::UnixMs;
 
 const cv::Size kSize(1280, 480);
 const cv::Rect2d kPlot(80, 58, 1170, 362);
-const cv::Scalar kGrid(225, 225, 225), kNight(232, 212, 196);
+// Nights are grey, as no line and no band is.
+const cv::Scalar kGrid(205, 205, 205), kNight(226, 222, 222), kNightInk(120, 110, 110);
+constexpr double kBandOpacity = 0.3;
 // Apart to colour-blind eyes too.
 const std::array<cv::Scalar, 4> kLines = {cv::Scalar(160, 90, 20), {20, 100, 215}, {110, 140, 20}, {130, 70, 170}};
+
+const cv::Scalar& lineColor(std::size_t series) { return kLines[series % kLines.size()]; }
 
 // 1, 2 or 5 times a power of ten, at least `least`.
 double roundStep(double least) {
@@ -59,30 +63,45 @@ struct Axes {
   double y(double value) const { return kPlot.br().y - (value - low) / (high - low) * kPlot.height; }
 };
 
-void drawNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart) {
-  for (const auto& bucket : chart.buckets) {
-    const double share = std::clamp(bucket.night, 0.0, 1.0);
+// Where a bucket ends in the picture: where the next one begins, which may be far behind the bucket's own width. Before
+// a gap and at the end it is as wide as the one before it.
+std::vector<UnixMs> endsOf(const monitor::Chart& chart) {
+  const auto& buckets = chart.buckets;
+  std::vector<UnixMs> ends;
+  UnixMs width = chart.bucket_ms;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const bool last = i + 1 == buckets.size();
+    const bool joined = !last && !buckets[i + 1].gap_before;
+    if (joined)
+      width = buckets[i + 1].start - buckets[i].start;
+    else if (buckets[i].gap_before)
+      width = chart.bucket_ms;
     // The last sample of a day stands just before its end.
-    const UnixMs width = (&bucket == &chart.buckets.back() ? 2 : 1) * chart.bucket_ms;
-    cv::rectangle(picture, at(axes.x(bucket.start), kPlot.y), at(axes.x(bucket.start + width), kPlot.br().y),
+    ends.push_back(buckets[i].start + (last ? 2 : 1) * width);
+  }
+  return ends;
+}
+
+void drawNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, const std::vector<UnixMs>& ends) {
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const double share = std::clamp(chart.buckets[i].night, 0.0, 1.0);
+    cv::rectangle(picture, at(axes.x(chart.buckets[i].start), kPlot.y), at(axes.x(ends[i]), kPlot.br().y),
                   cv::Scalar::all(255) * (1 - share) + kNight * share, cv::FILLED);
   }
 }
 
-void nameNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart) {
-  constexpr double kDay = -1;
-  double begin = kDay;
-  const auto endAt = [&](double end) {
-    if (begin != kDay && end - begin > 60)
-      write(picture, "night", (begin + end) / 2, kPlot.y + 18, 0.5, 10, cv::Scalar(140, 110, 90));
-    begin = kDay;
-  };
-  for (const auto& bucket : chart.buckets)
-    if (bucket.night <= 0.5)
-      endAt(axes.x(bucket.start));
-    else if (begin == kDay)
-      begin = axes.x(bucket.start);
-  endAt(kPlot.br().x);
+void nameNights(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, const std::vector<UnixMs>& ends) {
+  UnixMs begin = 0;
+  bool inside = false;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const bool night = chart.buckets[i].night > 0.5;
+    if (night && !inside) begin = chart.buckets[i].start;
+    const bool goes_on = i + 1 < ends.size() && !chart.buckets[i + 1].gap_before && chart.buckets[i + 1].night > 0.5;
+    inside = night && goes_on;
+    if (!night || goes_on) continue;
+    const double left = axes.x(begin), right = axes.x(ends[i]);
+    if (right - left > 60) write(picture, "night", (left + right) / 2, kPlot.y + 18, 0.5, 10, kNightInk);
+  }
 }
 
 void drawTimes(cv::Mat& picture, const Axes& axes) {
@@ -118,36 +137,64 @@ void drawValues(cv::Mat& picture, const Axes& axes, double step, const std::stri
   write(picture, unit, kPlot.x - 8, kPlot.y - 14, 1);
 }
 
-void drawSeries(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, std::size_t series) {
-  const cv::Scalar& color = kLines[series % kLines.size()];
-  const UnixMs width = chart.bucket_ms;
+void drawBand(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, const std::vector<UnixMs>& ends,
+              std::size_t series) {
   cv::Mat band = picture.clone();
-  for (const auto& bucket : chart.buckets)
-    if (const auto& value = bucket.values[series]; value.max > value.min)
-      cv::rectangle(band, at(axes.x(bucket.start), axes.y(value.max)),
-                    at(std::max(axes.x(bucket.start) + 1, axes.x(bucket.start + width)), axes.y(value.min)), color,
-                    cv::FILLED);
-  cv::addWeighted(picture, 0.7, band, 0.3, 0, picture);
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    if (const auto& value = chart.buckets[i].values[series]; value.max > value.min) {
+      const double left = axes.x(chart.buckets[i].start);
+      cv::rectangle(band, at(left, axes.y(value.max)), at(std::max(left + 1, axes.x(ends[i])), axes.y(value.min)),
+                    lineColor(series), cv::FILLED);
+    }
+  cv::addWeighted(picture, 1 - kBandOpacity, band, kBandOpacity, 0, picture);
+}
+
+void drawLine(cv::Mat& picture, const Axes& axes, const monitor::Chart& chart, std::size_t series) {
+  const cv::Scalar& color = lineColor(series);
   cv::Point last;
   bool joined = false;
   for (const auto& bucket : chart.buckets) {
     joined = joined && !bucket.gap_before;
     const auto& value = bucket.values[series];
     if (value.samples == 0) continue;
-    const cv::Point here = at(axes.x(bucket.start + width / 2), axes.y(value.mean));
+    const cv::Point here = at(axes.x(bucket.start + chart.bucket_ms / 2), axes.y(value.mean));
     cv::line(picture, joined ? last : here, here, color, 2 * kSupersampling, cv::LINE_AA);
     last = here;
     joined = true;
   }
 }
 
-void drawLegend(cv::Mat& picture, const std::vector<std::string>& names) {
+struct LegendEntry {
+  std::string text;
+  cv::Scalar color;
+  bool line = true;  // else an area
+};
+
+std::vector<LegendEntry> legendOf(const monitor::Chart& chart, const std::vector<std::string>& names) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < names.size(); ++i) entries.push_back({names[i], lineColor(i)});
+  if (names.empty()) entries.push_back({"mean", lineColor(0)});
+  bool band = false, night = false;
+  for (const auto& bucket : chart.buckets) {
+    night = night || bucket.night > 0;
+    for (const auto& value : bucket.values) band = band || value.max > value.min;
+  }
+  const cv::Scalar band_color = cv::Scalar::all(255) * (1 - kBandOpacity) + lineColor(0) * kBandOpacity;
+  if (band) entries.push_back({"lowest to highest", band_color, false});
+  if (night) entries.push_back({"night", kNight, false});
+  return entries;
+}
+
+void drawLegend(cv::Mat& picture, const std::vector<LegendEntry>& entries) {
+  const double middle = kPlot.y - 18;
   double right = kPlot.br().x;
-  for (std::size_t i = names.size(); i-- > 0;) {
-    write(picture, names[i], right, kPlot.y - 14, 1);
-    const double left = right - textWidth(names[i], 11) - 32;
-    cv::line(picture, at(left, kPlot.y - 18), at(left + 24, kPlot.y - 18), kLines[i % kLines.size()],
-             3 * kSupersampling, cv::LINE_AA);
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    write(picture, entries[i].text, right, kPlot.y - 14, 1);
+    const double left = right - textWidth(entries[i].text, 11) - 32;
+    if (entries[i].line)
+      cv::line(picture, at(left, middle), at(left + 24, middle), entries[i].color, 3 * kSupersampling, cv::LINE_AA);
+    else
+      cv::rectangle(picture, at(left, middle - 6), at(left + 24, middle + 6), entries[i].color, cv::FILLED);
     right = left - 24;
   }
 }
@@ -167,20 +214,23 @@ cv::Mat chartPicture(const monitor::Chart& chart, UnixMs from, UnixMs to, const 
       }
   }
   write(picture, text.title, kPlot.x, 26, 0, 14);
-  if (low > high || from >= to) {
-    write(picture, "no samples", kPlot.x + kPlot.width / 2, kPlot.y + kPlot.height / 2, 0.5);
+  if (low > high || from >= to || chart.buckets.size() < 2) {
+    write(picture, low > high ? "no samples" : "too little to draw yet", kPlot.x + kPlot.width / 2,
+          kPlot.y + kPlot.height / 2, 0.5);
     return reduced(picture);
   }
   const double step = roundStep(std::max(high - low, 1e-3 * std::abs(high) + 1e-6) / 6);
   Axes axes{from, to, std::floor(low / step) * step, std::ceil(high / step) * step};
   if (axes.low == axes.high) axes.high += step;
 
-  drawNights(picture, axes, chart);
+  const std::vector<UnixMs> ends = endsOf(chart);
+  drawNights(picture, axes, chart, ends);
   drawTimes(picture, axes);
   drawValues(picture, axes, step, text.unit);
-  nameNights(picture, axes, chart);
-  for (std::size_t i = 0; i < series; ++i) drawSeries(picture, axes, chart, i);
-  drawLegend(picture, text.series);
+  nameNights(picture, axes, chart, ends);
+  for (std::size_t i = 0; i < series; ++i) drawBand(picture, axes, chart, ends, i);
+  for (std::size_t i = 0; i < series; ++i) drawLine(picture, axes, chart, i);
+  drawLegend(picture, legendOf(chart, text.series));
   cv::rectangle(picture, at(kPlot.x, kPlot.y), at(kPlot.br().x, kPlot.br().y), kInk, kSupersampling);
   return reduced(picture);
 }

@@ -12,11 +12,11 @@ namespace mpm::cli {
 struct ChartText {
   std::string title;
   std::string unit{};                 ///< of the values
-  std::vector<std::string> series{};  ///< name of each quantity; empty: no legend
+  std::vector<std::string> series{};  ///< name of each quantity; empty: there is one, its mean
 };
 
 /// The quantities of a chart over [from, to): the mean as a line, minimum to maximum as a band, nights shaded, gaps
-/// left open. CV_8UC3.
+/// left open, a legend. Of fewer than two buckets it says that there is too little. CV_8UC3.
 cv::Mat chartPicture(const monitor::Chart& chart, monitor::UnixMs from, monitor::UnixMs to, const ChartText& text);
 
 }  // namespace mpm::cli

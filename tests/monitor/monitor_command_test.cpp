@@ -229,6 +229,61 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
 
+// Whether each column of the plot is shaded, which its lightest colour tells; but for lines of the grid.
+std::vector<bool> shadedColumns(const cv::Mat& picture) {
+  const cv::Vec3b night(226, 222, 222), day = cv::Vec3b::all(255);
+  cv::Mat lightest;
+  cv::reduce(picture(cv::Rect(82, 60, 1166, 358)).clone().reshape(3), lightest, 0, cv::REDUCE_MAX);
+  std::vector<bool> shaded;
+  for (int x = 0; x < lightest.cols; ++x)
+    if (const auto& color = lightest.at<cv::Vec3b>(x); color == night || color == day) shaded.push_back(color == night);
+  return shaded;
+}
+
+TEST_F(MonitorCommand, TheChartShadesWholeNightsOfSamplesFartherApartThanItsBuckets) {
+  struct Case {
+    monitor::UnixMs step, length;
+    int nights;
+  };
+  const Case cases[] = {{15 * monitor::kMinuteMs, 3 * monitor::kDayMs, 3},
+                        {monitor::kMinuteMs, 150 * monitor::kMinuteMs, 1}};
+  for (const auto& [step, length, nights] : cases) {
+    fs::remove(database_);
+    {
+      monitor::StoreWriter writer(database_);
+      monitor::SessionInfo session = monitor::test::session();
+      session.every_s = static_cast<double>(step) / 1000;
+      writer.beginSession(session);
+      const monitor::UnixMs period = length / nights;  // the night is its second half
+      for (monitor::UnixMs t = 0; t < length; t += step) {
+        const bool night = t % period >= period / 2;
+        writer.append(monitor::test::sampleAt(monitor::test::kNoon + t, night ? 300 + t % 7 : 380 - t % 5, night));
+      }
+    }
+    ASSERT_EQ(mpmCommand({"report", database_, "--chart", folder_ / "chart.png"}).exit_code, 0);
+    const std::vector<bool> shaded = shadedColumns(cv::imread(folder_ / "chart.png"));
+    ASSERT_GT(shaded.size(), 1000u);
+    int edges = 0;
+    for (std::size_t x = 1; x < shaded.size(); ++x) edges += shaded[x] != shaded[x - 1];
+    EXPECT_EQ(edges, 2 * nights - 1);
+    EXPECT_NEAR(static_cast<double>(std::count(shaded.begin(), shaded.end(), true)) / shaded.size(), 0.5, 0.02);
+  }
+}
+
+TEST_F(MonitorCommand, AChartOfASecondSaysThatThereIsTooLittle) {
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(monitor::test::session());
+    for (int i = 0; i < 10; ++i) writer.append(monitor::test::sampleAt(monitor::test::kNoon + 90 * i, 370 + i));
+  }
+  ASSERT_EQ(mpmCommand({"report", database_, "--chart", folder_ / "chart.png"}).exit_code, 0);
+  cv::Mat grey;
+  cv::cvtColor(cv::imread(folder_ / "chart.png")(cv::Rect(82, 60, 1166, 358)), grey, cv::COLOR_BGR2GRAY);
+  const int drawn = cv::countNonZero(grey < 255);
+  EXPECT_GT(drawn, 100) << "words";
+  EXPECT_LT(drawn, 5000) << "and no block";
+}
+
 TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
   ASSERT_EQ(monitor(images(2), {"--every", "0"}).exit_code, 0);
   fs::create_symlink("a.db", folder_ / "link.db");
