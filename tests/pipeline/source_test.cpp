@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
 
+#include "pipeline/sources.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -211,9 +213,66 @@ TEST(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(folder / "pipe"), "neither a file nor a folder");
 }
 
-TEST(OpenSource, SaysThatACameraIsNotThere) {
-  EXPECT_MPM_ERROR(openSource("97"), "cannot open camera 97");
-  EXPECT_MPM_ERROR(openSource("/dev/null"), "cannot open camera /dev/null");
+TEST(OpenSource, TellsAModelFromAPicture) {
+  const test::TemporaryFolder folder;
+  write(folder / "vit.onnx", "weights");
+  EXPECT_MPM_ERROR(openSource(folder / "vit.onnx"), "'" + (folder / "vit.onnx") + "' is a model");
+  EXPECT_MPM_ERROR(openSource(folder / "vit.onnx"), "--model");
+}
+
+TEST(OpenSource, ADamagedPictureIsNoVideo) {
+  const test::TemporaryFolder folder;
+  write(folder / "a.png", "no picture");
+  const auto source = openSource(folder / "a.png");
+  EXPECT_MPM_ERROR(source->next(), "cannot read image '" + (folder / "a.png") + "'");
+}
+
+// Files of root that others may not read, seen by somebody else.
+class WithoutPermission : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+    for (const char* name : {"a.png", "b.png"}) cv::imwrite(folder_ / name, plain(1));
+    ::chmod((folder_ / "b.png").c_str(), 0);
+  }
+  void TearDown() override { (void)::seteuid(::getuid()); }
+  void becomeNobody() { ASSERT_EQ(::seteuid(65534), 0); }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(WithoutPermission, AFileSaysSo) {
+  ::chmod(folder_.path().c_str(), 0755);
+  becomeNobody();
+  EXPECT_TRUE(openSource(folder_ / "a.png")->next());
+  EXPECT_MPM_ERROR(openSource(folder_ / "b.png"), "cannot read '" + (folder_ / "b.png") + "': Permission denied");
+  const auto both = openSource(folder_.path());
+  EXPECT_TRUE(both->next());
+  EXPECT_MPM_ERROR(both->next(), "Permission denied");
+}
+
+TEST_F(WithoutPermission, AFolderSaysSo) {
+  becomeNobody();
+  EXPECT_MPM_ERROR(openSource(folder_ / "a.png"), "cannot read '" + (folder_ / "a.png") + "': Permission denied");
+  EXPECT_MPM_ERROR(openSource(folder_.path()), "Permission denied");
+}
+
+TEST_F(WithoutPermission, ACameraNamesItsGroup) {
+  ::chmod(folder_.path().c_str(), 0755);
+  becomeNobody();
+  EXPECT_EQ(whyNoCamera(folder_ / "b.png"),
+            "no permission for " + (folder_ / "b.png") + ": add this user to the group video");
+}
+
+TEST(OpenSource, SaysWhatKeepsACameraFromOpening) {
+  EXPECT_MPM_ERROR(openSource("97"), "cannot open camera 97: there is no /dev/video97");
+  EXPECT_MPM_ERROR(openSource("/dev/video97"), "cannot open camera /dev/video97: there is no /dev/video97");
+  EXPECT_MPM_ERROR(openSource("/dev/null"),
+                   "cannot open camera /dev/null: /dev/null is in use by another program, or is no camera");
+}
+
+TEST(OpenSource, SaysHowToLearnMoreOfAnAddress) {
+  EXPECT_MPM_ERROR(openSource("rtsp://me:secret@127.0.0.1:9/live"), "OPENCV_FFMPEG_LOGLEVEL");
 }
 
 TEST(OpenSource, NeverShowsThePasswordOfAnAddress) {

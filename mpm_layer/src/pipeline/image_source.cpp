@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -38,6 +43,7 @@ bool isCutJpeg(const std::string& path) {
 }
 
 cv::Mat readImage(const std::string& path) {
+  requireReadable(path);
   const auto cannot = [&](const std::string& why) { return Error("cannot read image '" + path + "': " + why); };
   if (isCutJpeg(path)) throw cannot("it is cut off before its end");
   cv::Mat image;
@@ -88,6 +94,11 @@ cv::Mat toBgr8(const cv::Mat& image) {
   if (result.channels() != 3)
     throw Error("an image has 1, 3 or 4 channels; this one has " + std::to_string(result.channels()));
   return result;
+}
+
+void requireReadable(const std::string& path) {
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
+    throw Error("cannot read '" + path + "': " + std::strerror(errno));
 }
 
 bool stopped(const SourceOptions& options) { return options.stop && options.stop->load(); }

@@ -100,7 +100,12 @@ class LiveSource final : public FrameSource {
     if (!answered || shared_->state == Shared::State::kFailed) {
       lock.unlock();
       shared_->leave(counterOf(options_));
-      throw Error("cannot open " + description_.shown + (answered ? "" : ": no answer within " + secondsText() + " s"));
+      std::string why;
+      if (!answered)
+        why = ": no answer within " + secondsText() + " s";
+      else if (description_.why_not_open)
+        why = ": " + description_.why_not_open();
+      throw Error("cannot open " + description_.shown + why);
     }
   }
 
@@ -209,14 +214,25 @@ std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDesc
 std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options) {
   LiveDescription description{.shown = "camera " + text, .stem = "camera" + text};
   if (const auto slash = text.rfind('/'); slash != std::string::npos) description.stem = text.substr(slash + 1);
+  description.why_not_open = [text] { return whyNoCamera(text); };
   return openLive(std::make_shared<CameraCapture>(text), std::move(description), options);
 }
 
 std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options) {
   const bool live = text.starts_with("rtsp");
-  return openLive(
-      std::make_shared<UrlCapture>(text, options.timeout_s),
-      {.shown = withoutCredentials(text), .stem = stemOfUrl(text), .latest_only = live, .end_is_error = live}, options);
+  // Why, FFmpeg only tells its log.
+  const auto why_not_open = [] {
+    return std::string(
+        "no answer, or no video there (OPENCV_FFMPEG_LOGLEVEL=32 and OPENCV_LOG_LEVEL=INFO in the environment tell "
+        "more)");
+  };
+  return openLive(std::make_shared<UrlCapture>(text, options.timeout_s),
+                  {.shown = withoutCredentials(text),
+                   .stem = stemOfUrl(text),
+                   .latest_only = live,
+                   .end_is_error = live,
+                   .why_not_open = why_not_open},
+                  options);
 }
 
 }  // namespace mpm

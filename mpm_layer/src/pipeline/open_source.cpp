@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
+#include <system_error>
 
 #include "mpm/error.hpp"
 #include "pipeline/sources.h"
@@ -49,9 +50,11 @@ std::vector<std::string> expandGlob(const std::string& pattern) {
 std::unique_ptr<FrameSource> openFile(const std::string& path, const SourceOptions& options) {
   std::error_code error;
   if (fs::file_size(path, error) == 0 && !error) throw Error("'" + path + "' is empty");
-  bool image = false;
+  requireReadable(path);
+  if (fs::path(path).extension() == ".onnx") throw Error("'" + path + "' is a model, no picture: give it with --model");
+  bool image = looksLikeImage(path);  // a damaged one is no video
   try {
-    image = cv::haveImageReader(path);
+    image = image || cv::haveImageReader(path);
   } catch (const cv::Exception&) {  // a file that cannot be opened
   }
   if (image) return openImages({path}, options);
@@ -92,7 +95,9 @@ std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOpt
   if (fs::is_directory(status)) return openImages(imagesOfFolder(text), options);
   if (fs::is_regular_file(status)) return openFile(text, options);
   if (fs::is_character_file(status)) return openCamera(text, options);
+  if (error == std::errc::permission_denied) throw Error("cannot read '" + text + "': " + error.message());
   if (fs::exists(status)) throw Error("'" + text + "' is neither a file nor a folder");
+  if (text.starts_with("/dev/video")) return openCamera(text, options);
   if (isCameraNumber(text)) return openCamera(text, options);
   if (isGlob(text)) return openImages(expandGlob(text), options);
   throw Error("there is no file or folder '" + text + "'");

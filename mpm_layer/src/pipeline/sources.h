@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <opencv2/core.hpp>
 #include <string>
@@ -15,6 +16,9 @@ cv::Mat toBgr8(const cv::Mat& image);
 
 /// STEM_000012.
 std::string frameName(const std::string& stem, int index);
+
+/// Throws mpm::Error that says why when this user may not read the file.
+void requireReadable(const std::string& path);
 
 /// True once options.stop is set.
 bool stopped(const SourceOptions& options);
@@ -39,6 +43,8 @@ struct LiveDescription {
   std::string stem;          ///< of frame names
   bool latest_only = true;   ///< drop frames that the caller is too slow for
   bool end_is_error = true;  ///< a camera never ends, a stream may
+  /// What is likely wrong, or how to find out, when it does not open. Null: nothing is known.
+  std::function<std::string()> why_not_open{};
 };
 
 /// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
@@ -49,6 +55,9 @@ std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDesc
 
 /// `text` starts with "demo:".
 std::unique_ptr<FrameSource> openScene(const std::string& text, const SourceOptions& options);
+
+/// What keeps a camera ("0", /dev/video0) that does not open from doing so, as far as its device tells.
+std::string whyNoCamera(const std::string& camera);
 
 std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
 std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
