@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <utility>
 
-#include "models/gstreamer_source.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -110,14 +109,11 @@ void LiveMonitor::open(const LiveOptions& options) {
   worker_->setStream(++stream_);
   makeRecorder();
 
-  const bool pipeline = isPipeline(options.source);
   monitor::CaptureOptions capture;
   capture.stream = stream_;
-  capture.reconnect = pipeline || monitor::isLive(options.source);
+  capture.reconnect = monitor::isLive(options.source);
   if (!capture.reconnect) capture.max_fps = options.max_fps;
-  const auto factory = options.factory ? options.factory
-                       : pipeline      ? pipelineFactory(options.source)
-                                       : monitor::sourceFactory(options.source);
+  const auto factory = options.factory ? options.factory : monitor::sourceFactory(options.source);
   capture.source.on_unreadable = [this](const std::string& why) {
     post({monitor::unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };

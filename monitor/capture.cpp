@@ -40,7 +40,7 @@ SourceFactory sourceFactory(std::string text) {
 }
 
 bool isLive(const std::string& source) {
-  return source.find("://") != std::string::npos || source.starts_with("/dev/") ||
+  return source.find("://") != std::string::npos || source.starts_with("/dev/") || source.starts_with("gst:") ||
          (!source.empty() && source.find_first_not_of("0123456789") == std::string::npos);
 }
 

@@ -35,7 +35,8 @@ using SourceFactory = std::function<std::unique_ptr<FrameSource>(const SourceOpt
 /// openSource(text, options) as a factory.
 SourceFactory sourceFactory(std::string text);
 
-/// True for cameras and addresses: what gives frames when it likes and may go away. False for images, folders, videos.
+/// True for cameras, addresses and pipelines: what gives frames when it likes and may go away. False for images,
+/// folders, videos.
 bool isLive(const std::string& source);
 
 enum class CaptureState {

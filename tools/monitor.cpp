@@ -346,8 +346,9 @@ Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
   verb->add_option("SOURCE", arguments->source,
-                   "Camera (0, /dev/video0), address (rtsp://, http://), video,\nfolder of images. The environment's "
-                   "MPM_SOURCE, where others\ncannot see a password, serves as well")
+                   "Camera (0, /dev/video0), address (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder "
+                   "of images. "
+                   "The environment's\nMPM_SOURCE, where others cannot see a password, serves as well")
       ->envname("MPM_SOURCE")
       ->option_text(" ");
   addModelOptions(*verb, arguments->model, arguments->options);

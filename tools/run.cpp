@@ -258,7 +258,8 @@ Verb addRun(CLI::App& mpm) {
   verb->add_option(
           "SOURCE", arguments->sources,
           "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), address (rtsp://, "
-          "http://),\nor the built-in scene (\"demo:street?weather=rain\"). Without one: a day\nof the built-in scene, "
+          "http://),\npipeline (gst:... ! appsink) or the built-in scene\n(\"demo:street?weather=rain\"). Without one: "
+          "a day of the scene, "
           "its pictures and its tokens by hour")
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);

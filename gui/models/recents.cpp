@@ -9,7 +9,6 @@
 #include <QTimeZone>
 #include <QUrl>
 
-#include "models/gstreamer_source.h"
 #include "mpm/source.hpp"
 
 namespace mpm {
@@ -51,7 +50,7 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
 
 SourceKind sourceKind(const QString& source) {
   if (source.startsWith(QLatin1String("demo:"))) return SourceKind::kDemo;
-  if (isPipeline(source.toStdString())) return SourceKind::kPipeline;
+  if (source.startsWith(QLatin1String("gst:"))) return SourceKind::kPipeline;
   if (source.contains(QLatin1String("://"))) return SourceKind::kAddress;
   if (source.startsWith(QLatin1String("/dev/"))) return SourceKind::kCamera;
   bool number = false;

@@ -16,8 +16,8 @@
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
-#include "models/gstreamer_source.h"
 #include "mpm/error.hpp"
+#include "mpm/source.hpp"
 #include "views/look.h"
 
 namespace mpm {
@@ -224,7 +224,7 @@ void SourceDialog::test() {
       SourceOptions options;
       options.timeout_s = 5;
       options.stop = &trial->stop;
-      const auto opened = isPipeline(text) ? pipelineFactory(text)(options) : openSource(text, options);
+      const auto opened = openSource(text, options);
       if (const auto frame = opened->next()) {
         cv::Mat small;
         const double scale = std::min(1.0, 240.0 / std::max(frame->image.cols, 1));

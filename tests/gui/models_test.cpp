@@ -9,7 +9,6 @@
 #include <QTemporaryDir>
 
 #include "models/events_model.h"
-#include "models/gstreamer_source.h"
 #include "models/legend_model.h"
 #include "models/recents.h"
 #include "models/watch_settings.h"
@@ -223,12 +222,6 @@ TEST(Sources, CamerasAreListedByTheirNames) {
   ASSERT_EQ(found.size(), 2) << "the second node of a camera carries no pictures";
   EXPECT_EQ(found[1].path, QStringLiteral("/dev/video2"));
   EXPECT_EQ(found[0].name, QStringLiteral("HD Webcam"));
-}
-
-TEST(Sources, PipelineSaysWhatIsWrong) {
-  EXPECT_TRUE(isPipeline("gst:videotestsrc ! appsink"));
-  EXPECT_FALSE(isPipeline("video.avi"));
-  EXPECT_THROW(pipelineFactory("gst:videotestsrc ! fakesink")({}), Error);
 }
 
 }  // namespace

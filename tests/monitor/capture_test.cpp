@@ -366,7 +366,7 @@ TEST(Capture, TakesFramesNotFasterThanAsked) {
 }
 
 TEST(Capture, KnowsWhatIsLive) {
-  for (const char* source : {"0", "12", "/dev/video0", "rtsp://a/b", "http://a/b.mjpg"})
+  for (const char* source : {"0", "12", "/dev/video0", "rtsp://a/b", "http://a/b.mjpg", "gst:v4l2src ! appsink"})
     EXPECT_TRUE(isLive(source)) << source;
   for (const char* source : {"a.png", "folder", "video.avi", "./0", "", "street/*.png"})
     EXPECT_FALSE(isLive(source)) << source;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/videoio.hpp>
+#include <opencv2/videoio/registry.hpp>
 
 #include "pipeline/sources.h"
 #include "support/temporary_folder.h"
@@ -302,6 +303,35 @@ TEST(WithoutCredentials, HidesUserAndPassword) {
   EXPECT_EQ(withoutCredentials("http://host/x?access_token=abc&api_key=d&fps=5"),
             "http://host/x?access_token=***&api_key=***&fps=5");
   EXPECT_EQ(withoutCredentials("videos/token=5/monkey=3.mp4"), "videos/token=5/monkey=3.mp4");
+}
+
+bool hasGStreamer() {
+  const auto backends = cv::videoio_registry::getBackends();
+  return std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) != backends.end();
+}
+
+TEST(Pipeline, GivesItsFramesAndEnds) {
+  if (!hasGStreamer() || !cv::VideoCapture("videotestsrc ! appsink", cv::CAP_GSTREAMER).isOpened())
+    GTEST_SKIP() << "no GStreamer with its base plugins here";
+  const auto source = openSource(
+      "gst:videotestsrc pattern=white num-buffers=3 ! video/x-raw,format=BGR,width=64,height=48 ! appsink sync=false");
+  const auto frame = source->next();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->image.size(), cv::Size(64, 48));
+  EXPECT_EQ(frame->image.at<cv::Vec3b>(20, 20), cv::Vec3b::all(255));
+  EXPECT_THAT(frame->name, ::testing::StartsWith("pipeline_"));
+  int more = 0;
+  while (source->next()) ++more;
+  EXPECT_LE(more, 2) << "the latest, not necessarily each";
+  EXPECT_MPM_ERROR(openSource("gst:videotestsrc ! video/x-raw,format=I420,width=64,height=48 ! appsink")->next(),
+                   "no BGR frames: put 'videoconvert");
+}
+
+TEST(Pipeline, SaysWhatIsWrong) {
+  if (!hasGStreamer()) GTEST_SKIP() << "no GStreamer here";
+  EXPECT_MPM_ERROR(openSource("gst:videotestsrc ! fakesink"), "must end in 'appsink'");
+  EXPECT_MPM_ERROR(openSource("gst:nosuchelement user-pw=geheim ! appsink"),
+                   "cannot open gst:nosuchelement user-pw=*** ! appsink: an element that is not installed");
 }
 
 TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {

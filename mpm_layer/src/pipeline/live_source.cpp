@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <opencv2/videoio.hpp>
+#include <opencv2/videoio/registry.hpp>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -125,6 +126,7 @@ class LiveSource final : public FrameSource {
     const cv::Mat image = std::exchange(shared_->slot, cv::Mat());
     shared_->changed.notify_all();
     lock.unlock();
+    if (description_.check) description_.check(image);
     const int index = index_++;
     return Frame{toBgr8(image), frameName(description_.stem, index), description_.shown, index};
   }
@@ -187,6 +189,17 @@ class UrlCapture final : public Capture {
   cv::VideoCapture capture_;
 };
 
+class PipelineCapture final : public Capture {
+ public:
+  explicit PipelineCapture(std::string pipeline) : pipeline_(std::move(pipeline)) {}
+  bool open() override { return capture_.open(pipeline_, cv::CAP_GSTREAMER); }
+  bool read(cv::Mat& image) override { return capture_.read(image); }
+
+ private:
+  std::string pipeline_;
+  cv::VideoCapture capture_;
+};
+
 // "rtsp://user:password@host:554/live/front.sdp?x=1" -> "front"; without a path, the host.
 std::string stemOfUrl(const std::string& url) {
   std::string rest = withoutCredentials(url);
@@ -232,6 +245,31 @@ std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOption
                    .latest_only = live,
                    .end_is_error = live,
                    .why_not_open = why_not_open},
+                  options);
+}
+
+std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options) {
+  const auto backends = cv::videoio_registry::getBackends();
+  if (std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) == backends.end())
+    throw Error("this OpenCV was built without GStreamer: use an address, a file or a camera");
+  const std::string pipeline = text.substr(std::string_view("gst:").size());
+  if (pipeline.find("appsink") == std::string::npos)
+    throw Error("the GStreamer pipeline must end in 'appsink', where the frames are taken from");
+  const auto why_not_open = [] {
+    return std::string(
+        "an element that is not installed, or two that do not fit (GST_DEBUG=2 in the environment tells more)");
+  };
+  const auto check = [](const cv::Mat& frame) {  // planar colours come as a grey image that is too high
+    if (frame.type() != CV_8UC3)
+      throw Error(
+          "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
+  };
+  return openLive(std::make_shared<PipelineCapture>(pipeline),
+                  {.shown = withoutCredentials(text),
+                   .stem = "pipeline",
+                   .end_is_error = false,
+                   .why_not_open = why_not_open,
+                   .check = check},
                   options);
 }
 

@@ -71,7 +71,7 @@ bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::
 }  // namespace
 
 std::vector<std::string> sourceFiles(const std::string& text) {
-  if (text.starts_with("demo:") || text.find("://") != std::string::npos) return {};
+  if (text.starts_with("demo:") || text.starts_with("gst:") || text.find("://") != std::string::npos) return {};
   std::error_code error;
   const fs::file_status status = fs::status(text, error);
   if (fs::is_directory(status)) return imagesOfFolder(text);
@@ -84,6 +84,7 @@ std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOpt
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
   if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
   if (text.starts_with("demo:")) return openScene(text, options);
+  if (text.starts_with("gst:")) return openPipeline(text, options);
   if (const auto colon = text.find("://"); colon != std::string::npos) {
     const std::string scheme = text.substr(0, colon);
     for (const char* known : {"rtsp", "rtsps", "http", "https"})

@@ -45,6 +45,8 @@ struct LiveDescription {
   bool end_is_error = true;  ///< a camera never ends, a stream may
   /// What is likely wrong, or how to find out, when it does not open. Null: nothing is known.
   std::function<std::string()> why_not_open{};
+  /// Throws mpm::Error for a frame that is none as the source must give them. Null: any will do.
+  std::function<void(const cv::Mat& frame)> check{};
 };
 
 /// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
@@ -61,5 +63,8 @@ std::string whyNoCamera(const std::string& camera);
 
 std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
 std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
+/// `text` starts with "gst:". Throws mpm::Error at once for a pipeline without an appsink, or an OpenCV without
+/// GStreamer.
+std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options);
 
 }  // namespace mpm
