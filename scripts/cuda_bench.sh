@@ -5,7 +5,8 @@
 # beside PyTorch, prints the table of targets. A step that fails does not stop the next. About eight minutes.
 #   scripts/cuda_bench.sh [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]
 # --net: also whole nets in OpenCV, whose libraries come along in a bundle of scripts/cuda_bundle.sh, tested and beside
-# the CPU's. --sanitize: the tests under compute-sanitizer, before the benchmarks. --seconds: be done by then (570), as
+# the CPU's. --sanitize: the tests under compute-sanitizer, behind the kernels' times (a tool that reports Warpgroup kernels
+# alone may not know their operands' permutation: ask it again with --check-warpgroup-mma no). --seconds: be done by then (570), as
 # on a machine that is lent for ten minutes; what does not fit is left out and named.
 # MPM_OUT: folder for table.txt and logs.tar.gz, both renewed after every step (default build-cuda-bench/out).
 set -uo pipefail
@@ -83,6 +84,7 @@ for suite in CudaPairing CudaMerging CudaAttention CudaElementwise CudaNetwork C
   lines=30 step "memcheck_$suite" 60 compute-sanitizer --tool memcheck --report-api-errors no "$build/bin/cuda_test" \
     "--gtest_filter=$suite.*"
 done
+lines=20 step ours 120 "$build/bin/cuda_bench"
 if [ $sanitize -eq 1 ]; then  # our kernels; cuBLAS is NVIDIA's to check
   for tool in memcheck racecheck synccheck; do
     level=() && [ $tool = racecheck ] && level=(--racecheck-detect-level error)
@@ -90,7 +92,6 @@ if [ $sanitize -eq 1 ]; then  # our kernels; cuBLAS is NVIDIA's to check
       "${level[@]}" --error-exitcode 9 "$build/bin/cuda_test"
   done
 fi
-lines=20 step ours 120 "$build/bin/cuda_bench"
 number=0
 for bundle in "${bundles[@]}"; do
   number=$((number + 1))

@@ -259,7 +259,8 @@ void benchmarkPairing(const Stream& stream, const Scale& scale) {
     const double ms = milliseconds(stream, scale.repeats, [&] {
       neighbours.find(stream, x.data(), dim, 0, state.rows(), best.data(), not_finite.data());
     });
-    std::printf("{\"what\": \"pairing_by_%s\", \"ms\": %.4f}\n", warpgroups ? "warpgroups" : "warps", ms);
+    std::printf("{\"what\": \"pairing\", \"by\": \"%s\", \"batch\": %d, \"tokens\": %d, \"dim\": %d, \"ms\": %.4f}\n",
+                warpgroups ? "warpgroups" : "warps", batch, patches, dim, ms);
   }
   if (stream.device().major < 8) return;
   Gemm gemm(stream);
@@ -276,9 +277,9 @@ void benchmarkPairing(const Stream& stream, const Scale& scale) {
   std::fflush(stdout);
 }
 
-// One layer of a whole ViT-B: packed rows of {q, k, v}, behind one class token.
-void benchmarkAttention(const Stream& stream, const Scale& scale, Number number) {
-  const int batch = 32, heads = scale.pairing_dim / 64, rows = scale.patches() + 1;
+// One layer of a whole ViT: packed rows of {q, k, v}, behind one class token.
+void benchmarkAttention(const Stream& stream, const Scale& scale, Number number, int batch, int heads) {
+  const int rows = scale.patches() + 1;
   const std::size_t width = area(heads, 64);
   TokenState state;
   state.reset(stream, batch, scale.patches(), 1);
@@ -292,7 +293,8 @@ void benchmarkAttention(const Stream& stream, const Scale& scale, Number number)
     const double ms =
         milliseconds(stream, scale.repeats, [&] { attention(stream, call, number, qkv.data(), out.data()); });
     std::printf(
-        "{\"what\": \"attention_by_%s\", \"batch\": %d, \"tokens\": %d, \"heads\": %d, \"ms\": %.4f, \"tflops\": "
+        "{\"what\": \"attention\", \"by\": \"%s\", \"batch\": %d, \"tokens\": %d, \"heads\": %d, \"ms\": %.4f, "
+        "\"tflops\": "
         "%.1f}\n",
         warpgroups ? "warpgroups" : "warps", batch, rows, heads, ms,
         4.0 * batch * rows * rows * heads * 64 / ms * 1e-9);
@@ -332,8 +334,9 @@ int run(const Scale& scale) {
     return 1;
   }
   const Stream stream(all.front().index);
-  std::printf("{\"what\": \"device\", \"name\": \"%s\", \"capability\": \"%d.%d\"}\n", all.front().name.c_str(),
-              all.front().major, all.front().minor);
+  std::printf("{\"what\": \"device\", \"name\": \"%s\", \"capability\": \"%d.%d\", \"warpgroups\": %s}\n",
+              all.front().name.c_str(), all.front().major, all.front().minor,
+              hasWarpgroupProducts(all.front()) ? "true" : "false");
   int failed = 0;
   const auto attempt = [&](const char* what, const auto& work) {  // what fails does not stop what comes next
     try {
@@ -349,7 +352,9 @@ int run(const Scale& scale) {
   };
   const bool bf16 = all.front().major >= 8;
   attempt("one call", [&] { benchmarkPairing(stream, scale); });
-  attempt("attention", [&] { benchmarkAttention(stream, scale, bf16 ? Number::kBfloat : Number::kHalf); });
+  const Number number = bf16 ? Number::kBfloat : Number::kHalf;
+  attempt("attention of 32", [&] { benchmarkAttention(stream, scale, number, 32, scale.pairing_dim / 64); });
+  attempt("attention of 1", [&] { benchmarkAttention(stream, scale, number, 1, scale.sizes[0].heads); });
   for (const Size& size : scale.sizes)
     for (const int batch : {1, 32})
       vit(size, bf16 ? Precision::kBf16 : Precision::kFp16, bf16 ? "bf16" : "fp16", batch);

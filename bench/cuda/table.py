@@ -72,11 +72,13 @@ def main():
         name = f"{row['model']} {row['precision']}{', MPM' if row['merging'] else ''}"
         print(f"{name:<50}{row['ms']:>10.3f}{row['cpu_fp32_ms']:>10.1f}{100 * row['same_labels']:>10.3f}"
               f"{row['same_first_maps']:>5}/{row['images']}")
-    for kernel, text in (("pairing", "best neighbours, B=32 N=1024 d=768"), ("attention", "attention, B=32 N=1025, 12 heads of 64")):
-        ways = [f"by {way} {single[f'{kernel}_by_{way}']['ms']:.4f} ms" for way in ("warps", "warpgroups")
-                if f"{kernel}_by_{way}" in single]
-        if ways:
-            print(f"{text}: {', '.join(ways)}")
+    ways = {}
+    for row in rows:
+        if row["what"] in ("pairing", "attention"):
+            shape = ", ".join(f"{key} {row[key]}" for key in ("batch", "tokens", "dim", "heads") if key in row)
+            ways.setdefault(f"{row['what']} alone ({shape})", []).append(f"by {row['by']} {row['ms']:.4f} ms")
+    for kernel, times in ways.items():
+        print(f"{kernel}: {', '.join(times)}")
     print(f"\n{'target':<88}{'measured':>12}{'wanted':>12}")
     for text, value, wanted, at_least, unit in targets:
         met = value is not None and (value >= wanted if at_least else value <= wanted)

@@ -13,6 +13,12 @@
 namespace mpm::test {
 namespace {
 
+#ifdef MPM_CUDA_ON_HOST
+constexpr bool kOnHost = true;
+#else
+constexpr bool kOnHost = false;
+#endif
+
 constexpr const char* kMask = "segmenter_mask_ts17.onnx";
 constexpr const char* kLinear = "segmenter_linear_ts12.onnx";
 
@@ -99,7 +105,9 @@ TEST_F(DeviceNetTest, RoundedOperands) {
       const auto difference = [&](const cv::Mat& scores) {
         return cv::norm(scores, expected.back()) / cv::norm(expected.back());
       };
-      EXPECT_GT(difference(found.back()), rounding.least) << "it is fp32";
+      // cuBLASLt is allowed TF32 and not bound to it; the emulation rounds whenever it may.
+      const bool may_be_fp32 = rounding.precision == Precision::kTf32 && !kOnHost;
+      EXPECT_GT(difference(found.back()), may_be_fp32 ? -1 : rounding.least) << "it is fp32";
       EXPECT_LT(difference(found.back()), rounding.most);
       // The CPU's bf16 rounds what goes into a product; the device what comes out of it as well.
       if (rounding.precision == Precision::kBf16 && buildInfo().bf16) {

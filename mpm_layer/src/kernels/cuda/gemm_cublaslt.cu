@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cublasLt.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -78,12 +79,18 @@ struct Gemm::Impl {
     check(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
                                                sizeof(bytes)),
           "choosing an algorithm");
+    // Parts of a split sum are added in fp32: by default they may be rounded to the result's 16 bits before they are.
+    const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    check(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
+                                               sizeof(reductions)),
+          "choosing an algorithm");
     cublasLtMatmulHeuristicResult_t result;
     int found = 0;
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.weight, &problem.x, &problem.y, &problem.y,
                                        &preference, 1, &result, &found);
-    return status == CUBLAS_STATUS_SUCCESS && found > 0 ? std::optional(result.algo) : std::nullopt;
+    const bool usable = status == CUBLAS_STATUS_SUCCESS && found > 0 && result.state == CUBLAS_STATUS_SUCCESS;
+    return usable ? std::optional(result.algo) : std::nullopt;
   }
 
   // Which types of result may have a bias added in the same kernel differs between versions; without, it is one kernel
