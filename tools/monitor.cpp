@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -17,7 +18,9 @@
 #include "monitor/time.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "mpm/source.hpp"
 #include "output.h"
+#include "scene/street.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -28,6 +31,7 @@ using namespace monitor;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kSnapshotCareMs = kHourMs;
+constexpr const char* kScene = "demo:";
 
 struct MonitorArguments {
   std::string source, model, database;
@@ -44,12 +48,22 @@ struct MonitorArguments {
   bool json = false;
 };
 
+bool isScene(const std::string& source) { return source.starts_with(kScene); }
+
+scene::StreetOptions sceneOptions(const std::string& source) {
+  return scene::parseStreet(source.substr(std::strlen(kScene)));
+}
+
 NightRule nightRule(const MonitorArguments& arguments) {
   const bool sun = arguments.latitude || arguments.longitude;
   if (sun + arguments.night_brightness.has_value() + arguments.night_hours.has_value() > 1)
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
+  if (isScene(arguments.source)) {  // which knows where it is
+    const scene::StreetOptions film = sceneOptions(arguments.source);
+    rule = NightBySun{.latitude = film.latitude, .longitude = film.longitude};
+  }
   try {
     if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
     if (arguments.night_brightness)
@@ -61,6 +75,26 @@ NightRule nightRule(const MonitorArguments& arguments) {
     throw UsageError(error.what());
   }
   return rule;
+}
+
+// The built-in scene as a camera: its frames are --every seconds apart on its own clock, which `speed` makes faster and
+// `step` replaces, and it goes on after what the database holds of it.
+std::string sceneAsCamera(const MonitorArguments& arguments) {
+  std::string text = arguments.source;
+  const auto append = [&](const char* key, double value) {
+    char pair[64];
+    std::snprintf(pair, sizeof pair, "%s=%.17g", key, value);
+    text += (text.find('?') == std::string::npos ? '?' : '&') + std::string(pair);
+  };
+  constexpr double kHighestRate = 1000;  // that the scene allows
+  if (arguments.every_s > 1 / kHighestRate) append("fps", 1 / arguments.every_s);
+  const scene::StreetOptions film = sceneOptions(text);
+  for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
+    const double last = static_cast<double>(stored.last) / kSecondMs;
+    if (stored.name == withoutCredentials(arguments.source) && film.speed > 0 && last >= film.start)
+      append("start", last + film.speed / film.fps);
+  }
+  return text;
 }
 
 // "car>20": the area of class car above 20 %.
@@ -228,6 +262,8 @@ int monitorSource(const MonitorArguments& arguments) {
   recording.alarms = alarmOptions(arguments, classNames(readModelInfo(model_path, arguments.options)));
   CaptureOptions capturing = captureOptions(arguments.source);
   capturing.source.timeout_s = arguments.timeout_s;
+  // A picture that was read long before its turn would count as one that came too early.
+  if (capturing.lossless && arguments.every_s > 0) capturing.max_fps = 1 / arguments.every_s;
 
   ServiceNotify service;
   Outbox outbox;
@@ -243,7 +279,8 @@ int monitorSource(const MonitorArguments& arguments) {
   capturing.source.on_unreadable = [&](const std::string& why) {
     recorder.add(Event{unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };
-  Capture capture(sourceFactory(arguments.source), capturing, frames, [&](const CaptureStatus& status) {
+  const std::string read_from = isScene(arguments.source) ? sceneAsCamera(arguments) : arguments.source;
+  Capture capture(sourceFactory(read_from), capturing, frames, [&](const CaptureStatus& status) {
     const auto event = sourceEvent(status, unixNow());
     if (!event) return;
     if (status.state == CaptureState::kEnded && !status.message.empty())
@@ -347,8 +384,8 @@ Verb addMonitor(CLI::App& mpm) {
   const auto arguments = std::make_shared<MonitorArguments>();
   verb->add_option("SOURCE", arguments->source,
                    "Camera (0, /dev/video0), address (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder "
-                   "of images. "
-                   "The environment's\nMPM_SOURCE, where others cannot see a password, serves as well")
+                   "of images, or the built-in\nscene (demo:). "
+                   "The environment's MPM_SOURCE, where others cannot\nsee a password, serves as well")
       ->envname("MPM_SOURCE")
       ->option_text(" ");
   addModelOptions(*verb, arguments->model, arguments->options);

@@ -229,6 +229,47 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
 
+std::vector<double> timesOf(const std::string& database) {
+  std::vector<double> seconds;
+  for (const monitor::Sample& sample : monitor::test::allSamples(StoreReader(database)))
+    seconds.push_back(static_cast<double>(sample.time - 1782036000000) / 1000);  // since the scene's own start
+  return seconds;
+}
+
+TEST_F(MonitorCommand, TheSceneGoesAtThePaceOfItsSamplesAndOnWhereItEnded) {
+  using ::testing::ElementsAre;
+  const auto scene = [&](const std::string& options, std::vector<std::string> more) {
+    fs::remove(database_);
+    for (int start = 0; start < 2; ++start) {
+      const CommandResult result = monitor("demo:street?size=64x64&frames=3" + options, more);
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+    }
+    return timesOf(database_);
+  };
+  EXPECT_THAT(scene("", {"--every", "0.25"}), ElementsAre(0, 0.25, 0.5, 0.75, 1, 1.25));
+  EXPECT_THAT(scene("&speed=240", {"--every", "0.25"}), ElementsAre(0, 60, 120, 180, 240, 300));
+  EXPECT_THAT(scene("&step=600", {"--every", "0.25"}), ElementsAre(0, 600, 1200, 1800, 2400, 3000));
+  EXPECT_THAT(scene("&speed=240", {"--every", "0"}), ElementsAre(0, 9.6, 19.2, 28.8, 38.4, 48));
+  expectFailure(monitor("demo:street?seed=1..2&frames=3"), 1, {"one street"});
+  expectFailure(monitor("demo:street?sead=1"), 1, {"no option 'sead'"});
+}
+
+TEST_F(MonitorCommand, TheSceneKnowsDayAndNight) {
+  const std::string source = "demo:street?size=64x64&step=43200&frames=4&longitude=30";
+  ASSERT_EQ(monitor(source, {"--every", "0"}).exit_code, 0);
+  const CommandResult report = mpmCommand({"report", database_, "--json"});
+  EXPECT_EQ(report.json()["day"]["samples"], 2);
+  EXPECT_EQ(report.json()["night"]["samples"], 2);
+  EXPECT_EQ(StoreReader(database_).sessions(1)[0].longitude, 30);
+  ASSERT_EQ(monitor(source, {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
+  EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["night"]["samples"], 6) << "what is given counts";
+}
+
+TEST_F(MonitorCommand, LeavesOutNoPictureWhateverTheTimeBetweenThem) {
+  ASSERT_EQ(monitor(images(4), {"--every", "0.3"}).exit_code, 0);
+  EXPECT_EQ(StoreReader(database_).sources()[0].samples, 4);
+}
+
 // Whether each column of the plot is shaded, which its lightest colour tells; but for lines of the grid.
 std::vector<bool> shadedColumns(const cv::Mat& picture) {
   const cv::Vec3b night(226, 222, 222), day = cv::Vec3b::all(255);
