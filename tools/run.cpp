@@ -285,6 +285,8 @@ Verb addRun(CLI::App& mpm) {
       "area\n"
       "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
       "\"postprocess\"}}.\n\n"
+      "The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, noise "
+      "and\njpeg: 'man mpm' and docs/scene.md tell what they mean.\n\n"
       "Examples:\n"
       "  mpm run\n"
       "  mpm run street.png --model vit.onnx --out pictures\n"

@@ -27,7 +27,7 @@ extern const std::array<ClassStyle, kClasses> kClassStyles;
 /// kAuto changes from hour to hour, as (seed, time) decide.
 enum class Weather { kClear, kCloudy, kRain, kFog, kSnow, kAuto };
 
-/// Everything about the street, its sky, its camera and the film they make.
+/// Everything about the street, its sky, its camera and the film they make. docs/scene.md and mpm(1) list it for users.
 struct StreetOptions {
   std::uint64_t seed = 1;     ///< the street, the camera's place and the traffic
   double start = 1782036000;  ///< unix time of frame 0, s; 2026-06-21T10:00 UTC

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
@@ -72,6 +76,27 @@ TEST(Usage, RefusesOptionsThatMakeNoSenseBeforeAnyWork) {
                 {"--ignore"});
   expectFailure(mpmCommand({"eval", "--model", "m", "--images", "i", "--labels", "l", "--fit", "crop"}), 2, {"--fit"});
   expectFailure(mpmCommand({"convert", "m", "-o", "n", "--output", "pictures"}), 2, {"--output"});
+}
+
+std::string textOf(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
+  const std::string refusal = mpmCommand({"run", "demo:street?none=1", "--model", kSegmenter}).err;
+  std::istringstream keys(refusal.substr(refusal.rfind(':') + 1));
+  const std::string table = textOf(kData + "/../../docs/scene.md"),
+                    manual = textOf(kData + "/../../packages/man/mpm.1"), help = mpmCommand({"run", "--help"}).out;
+  int count = 0;
+  for (std::string key; std::getline(keys >> std::ws, key, ','); ++count) {
+    if (key.ends_with('\n')) key.pop_back();
+    EXPECT_THAT(table, HasSubstr("| `" + key + "` |"));
+    EXPECT_THAT(manual, HasSubstr(key + "="));
+    EXPECT_THAT(help, HasSubstr(key));
+  }
+  EXPECT_EQ(count, 13) << refusal;
 }
 
 TEST(Usage, OffersADeviceWhereNetsRun) {
