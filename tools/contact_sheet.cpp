@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "class_names.h"
+#include "legend.h"
 #include "lettering.h"
 #include "mpm/pictures.hpp"
 #include "output.h"
@@ -65,11 +66,9 @@ cv::Mat ContactSheet::picture() const {
   const std::vector<cv::Vec3b> colors = classColors(model_.facts, model_.classes);
   double x = kGap;
   for (int label : classes) {
-    if (areas_[label] == 0 || x + 24 + textWidth(names[label], 12) > columns * (kWidth + kGap)) break;
-    cv::rectangle(sheet, at(x, height), at(x + 16, height + 16), colors[label], cv::FILLED);
-    cv::rectangle(sheet, at(x, height), at(x + 16, height + 16), kInk, kSupersampling);
-    write(sheet, names[label], x + 24, height + 13, 0, 12);
-    x += 24 + textWidth(names[label], 12) + 24;
+    if (areas_[label] == 0 || x + legendWidth(names[label]) > columns * (kWidth + kGap)) break;
+    writeLegend(sheet, names[label], colors[label], x, height);
+    x += legendWidth(names[label]) + 24;
   }
   sheet = reduced(sheet);
   for (const auto& [place, picture] : places) picture->copyTo(sheet(place));

@@ -29,7 +29,7 @@ bool sameFile(const std::string& a, const std::string& b) {
 void requireWritable(const std::string& path) { const WholeFile attempt(path); }
 
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,
-                  const std::vector<std::string>& endings) {
+                  const std::vector<std::string>& endings, const std::string& also) {
   std::set<std::string> stems;
   std::vector<std::string> files;
   for (const std::string& source : sources) {
@@ -49,10 +49,11 @@ void requireApart(const std::vector<std::string>& sources, const std::string& fo
   for (const std::string& file : files) {
     const fs::path path = canonical(file);
     const std::string name = path.filename().string();
+    bool replaced = name == also;
     for (const std::string& ending : endings)
-      if (path.parent_path() == target && name.ends_with(ending) &&
-          isFrame(name.substr(0, name.size() - ending.size())))
-        throw UsageError("'" + file + "' is a source, and --out would replace it: name another folder");
+      replaced = replaced || (name.ends_with(ending) && isFrame(name.substr(0, name.size() - ending.size())));
+    if (replaced && path.parent_path() == target)
+      throw UsageError("'" + file + "' is a source, and --out would replace it: name another folder");
   }
 }
 

@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "left_out.h"
+#include "legend.h"
 #include "model_options.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
@@ -47,6 +48,7 @@ constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
 
 constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png", *kMerge = "_merge.png";
+constexpr const char* kLegend = "legend.png";
 
 // Share of the pixels of each class that occurs, in the order of the classes.
 std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
@@ -103,7 +105,7 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 class PictureFolder {
  public:
   PictureFolder(std::string folder, const ModelInfo& model)
-      : folder_(std::move(folder)), colors_(classColors(model.facts, model.classes)) {
+      : folder_(std::move(folder)), model_(model), colors_(classColors(model.facts, model.classes)) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error || !std::filesystem::is_directory(folder_))
@@ -118,6 +120,7 @@ class PictureFolder {
       writePicture(stem + kLabels, result.labels);
       writePicture(stem + kOverlay, overlayPicture(frame.image, result.labels, colors_));
       pictures_ += 2;
+      for (const auto& [label, area] : classAreas(result.labels)) classes_.insert(label);
     }
     std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
     std::iota(every_token.begin(), every_token.end(), 0);
@@ -126,11 +129,22 @@ class PictureFolder {
     ++pictures_;
   }
 
-  std::string summary() const { return std::to_string(pictures_) + " pictures in " + folder_; }
+  /// What the colours of the overlays mean.
+  void writeLegend() const {
+    if (!classes_.empty())
+      writePicture((std::filesystem::path(folder_) / kLegend).string(), legendPicture(model_, classes_));
+  }
+
+  std::string summary() const {
+    return std::to_string(pictures_) + " pictures" + (classes_.empty() ? "" : std::string(" and ") + kLegend) + " in " +
+           folder_;
+  }
 
  private:
   std::string folder_;
+  const ModelInfo& model_;
   std::vector<cv::Vec3b> colors_;
+  std::set<int> classes_;  // that occurred
   std::set<std::string> names_;
   int pictures_ = 0;
 };
@@ -182,7 +196,8 @@ void requireWritableChart(const RunArguments& arguments, const std::string& mode
 }
 
 int run(const RunArguments& arguments) {
-  if (!arguments.folder.empty()) requireApart(arguments.sources, arguments.folder, {kLabels, kOverlay, kMerge});
+  if (!arguments.folder.empty())
+    requireApart(arguments.sources, arguments.folder, {kLabels, kOverlay, kMerge}, kLegend);
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   const std::vector<std::string> names = classNames(segmenter.model());
   std::optional<PictureFolder> pictures;
@@ -201,6 +216,7 @@ int run(const RunArguments& arguments) {
                                           else
                                             printLine(frameText(frame, result, names));
                                         });
+  if (pictures) pictures->writeLegend();
   std::string written = pictures ? pictures->summary() : "";
   if (history && !interrupted()) {  // half a day's chart is no chart
     writePicture(arguments.chart, history->chart());
@@ -237,6 +253,7 @@ int runDay(RunArguments arguments) {
                  }
                });
   if (interrupted()) return kInterrupted;
+  pictures.writeLegend();
   if (!arguments.json)
     for (const std::string& line : history.hours()) printLine(line);
   writePicture(arguments.chart, history.chart());
@@ -263,9 +280,11 @@ Verb addRun(CLI::App& mpm) {
           "its pictures and its tokens by hour")
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("--out", arguments->folder,
-                   "Write NAME_labels.png (8-bit class index, the image's size),\nNAME_overlay.png and NAME_merge.png "
-                   "(each cluster in its mean colour) there.\nDefault: nowhere; mpm_day without SOURCE")
+  verb->add_option(
+          "--out", arguments->folder,
+          "Write NAME_labels.png (8-bit class index, the image's size: almost\nblack to the eye), NAME_overlay.png, "
+          "NAME_merge.png (each cluster in its\nmean colour) and legend.png (colours of the overlays) there.\n"
+          "Default: nowhere; mpm_day without SOURCE")
       ->type_name("DIR");
   verb->add_option("--chart", arguments->chart,
                    "Draw the tokens over time (built-in scene only: others do not know\ntheir time). Default: nowhere; "
@@ -285,7 +304,8 @@ Verb addRun(CLI::App& mpm) {
       "area\n"
       "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
       "\"postprocess\"}}.\n\n"
-      "The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, noise "
+      "The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, "
+      "noise "
       "and\njpeg: 'man mpm' and docs/scene.md tell what they mean.\n\n"
       "Examples:\n"
       "  mpm run\n"

@@ -61,8 +61,9 @@ TEST(Run, WritesLabelsOverlayAndMergeMap) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("tokens 32 -> "));
   EXPECT_THAT(result.out, HasSubstr(" ms"));
-  EXPECT_THAT(result.err, HasSubstr("3 pictures in " + (folder / "made/here")));
-  EXPECT_EQ(filesIn(folder / "made/here"), (std::set<std::string>{"a_labels.png", "a_overlay.png", "a_merge.png"}));
+  EXPECT_THAT(result.err, HasSubstr("3 pictures and legend.png in " + (folder / "made/here")));
+  EXPECT_EQ(filesIn(folder / "made/here"),
+            (std::set<std::string>{"a_labels.png", "a_overlay.png", "a_merge.png", "legend.png"}));
   const cv::Mat labels = cv::imread(folder / "made/here/a_labels.png", cv::IMREAD_UNCHANGED);
   EXPECT_EQ(labels.type(), CV_8U);
   EXPECT_EQ(labels.size(), cv::Size(61, 45));
@@ -74,6 +75,24 @@ TEST(Run, WritesLabelsOverlayAndMergeMap) {
     EXPECT_EQ(picture.type(), CV_8UC3);
     EXPECT_EQ(picture.size(), cv::Size(61, 45));
   }
+}
+
+TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
+  if (defaultModel().empty()) GTEST_SKIP() << "there is no default model";
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const cv::Mat legend = cv::imread(folder / "out/legend.png");
+  EXPECT_NEAR(legend.rows, 24 * static_cast<double>(result.json()["classes"].size()), 12);
+  const auto pixelsOf = [&](const cv::Scalar& bgr) {
+    cv::Mat same;
+    cv::inRange(legend, bgr, bgr, same);
+    return cv::countNonZero(same);
+  };
+  ASSERT_TRUE(result.json()["classes"].contains("sky"));
+  EXPECT_GT(pixelsOf({0xfd, 0xb9, 0x55}), 150);
+  ASSERT_TRUE(result.json()["classes"].contains("road"));
+  EXPECT_GT(pixelsOf({0x5c, 0x36, 0x36}), 150);
 }
 
 TEST(Run, SaysThatNothingIsWrittenWithoutAFolder) {
@@ -96,7 +115,7 @@ TEST(Run, NumbersFramesThatWouldHaveTheSameName) {
           .exit_code,
       0);
   const auto files = filesIn(folder / "out");
-  EXPECT_EQ(files.size(), 9u);
+  EXPECT_EQ(files.size(), 10u);
   for (const char* name : {"a_labels.png", "a_2_labels.png", "a_2_2_labels.png"})
     EXPECT_TRUE(files.count(name)) << name;
 }
@@ -132,7 +151,8 @@ TEST(Run, SegmentsTheVideoOfTheDistributionWithTheDefaultModel) {
     EXPECT_LT(frame["tokens"].back(), frame["tokens"].front());
     EXPECT_EQ(frame["source"], video);
   }
-  const auto files = filesIn(folder / "out");
+  auto files = filesIn(folder / "out");
+  EXPECT_EQ(files.erase("legend.png"), 1u);
   EXPECT_EQ(files.size(), 15u);
   for (const std::string& file : files)
     EXPECT_EQ(cv::imread(folder / ("out/" + file), cv::IMREAD_UNCHANGED).size(), cv::Size(768, 576)) << file;
@@ -182,9 +202,12 @@ TEST(Run, NeverReplacesItsSources) {
   expectFailure(run({folder / "s/*.png"}, "s"), 2, {"street_labels.png", "would replace"});
   expectFailure(run({folder / "s/street.png", folder / "link/street_labels.png"}, "s"), 2, {"would replace"});
   EXPECT_EQ(filesIn(folder / "s").size(), 2u);
+  std::filesystem::create_directory(folder / "t");
+  writeImage(folder / "t/legend.png", 32, 64);
+  expectFailure(run({folder / "t/legend.png"}, "t"), 2, {"legend.png", "would replace"});
   EXPECT_EQ(run({folder / "s"}, "s/out").exit_code, 0);
   EXPECT_EQ(run({folder / "s/street_labels.png"}, "s").exit_code, 0) << "street_labels_labels.png is no source";
-  EXPECT_EQ(filesIn(folder / "s").size(), 6u);
+  EXPECT_EQ(filesIn(folder / "s").size(), 7u);
 }
 
 }  // namespace
