@@ -276,8 +276,7 @@ Verb addRun(CLI::App& mpm) {
           "SOURCE", arguments->sources,
           "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), address (rtsp://, "
           "http://),\npipeline (gst:... ! appsink) or the built-in scene\n(\"demo:street?weather=rain\"). Without one: "
-          "a day of the scene, "
-          "its pictures and its tokens by hour")
+          "a day of the\nscene, its pictures and its tokens by hour")
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);
   verb->add_option(

@@ -2,7 +2,7 @@
 # Installs into a scratch prefix, then builds and runs a project that knows nothing but that prefix: with find_package and
 # with pkg-config.
 file(REMOVE_RECURSE ${SCRATCH})
-set(prefix ${SCRATCH}/prefix)
+set(prefix "${SCRATCH}/a pre+fix")
 set(run COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix} OUTPUT_QUIET ${run})
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${prefix}
@@ -12,8 +12,9 @@ execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
 # The programs find their library in whatever prefix it is, and the service its program.
 execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm info OUTPUT_QUIET ${run})
-file(STRINGS ${prefix}/lib/systemd/system/mpm-monitor@.service exec REGEX "^ExecStart=${prefix}/bin/mpm ")
-if(NOT exec)
+file(READ ${prefix}/lib/systemd/system/mpm-monitor@.service service)
+string(FIND "${service}" "ExecStart=\"${prefix}/bin/mpm\" monitor" found)
+if(found EQUAL -1)
   message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
 endif()
 
