@@ -217,6 +217,48 @@ TEST_F(BadFile, FunctionThatCallsItself) {
   expectError("function 'Loop' calls itself");
 }
 
+/// A model whose functions f0, f1, ... call the next one twice each, and the last one holds `innermost`.
+onnx::ModelProto twiceAndTwice(const onnx::NodeProto& innermost, int functions) {
+  onnx::ModelProto model = TinyVit(Dialect{}).graph().model();
+  const auto call = [](onnx::NodeProto& node, int callee, const char* from, const char* to) {
+    node.set_op_type("f" + std::to_string(callee));
+    node.set_domain("test");
+    node.add_input(from);
+    node.add_output(to);
+  };
+  for (int i = 0; i < functions; ++i) {
+    onnx::FunctionProto& function = *model.add_functions();
+    function.set_name("f" + std::to_string(i));
+    function.set_domain("test");
+    function.add_input("x");
+    function.add_output(i + 1 < functions ? "y" : "x");
+    if (i + 1 < functions) {
+      call(*function.add_node(), i + 1, "x", "t");
+      call(*function.add_node(), i + 1, "t", "y");
+    } else {
+      *function.add_node() = innermost;
+    }
+  }
+  call(*model.mutable_graph()->add_node(), 0, "image", "f");
+  return model;
+}
+
+TEST_F(BadFile, FunctionsThatMultiply) {
+  onnx::NodeProto constant;
+  constant.set_op_type("Constant");
+  constant.add_output("k");
+  onnx::AttributeProto& value = *constant.add_attribute();
+  value.set_name("value_int");
+  value.set_type(onnx::AttributeProto::INT);
+  value.set_i(1);
+  write(twiceAndTwice(constant, 29).SerializeAsString());  // half a billion calls
+  EXPECT_MPM_ERROR(convertModel(path, options), "more than a million nodes");
+
+  constant.set_doc_string(std::string(1 << 20, ' '));
+  write(twiceAndTwice(constant, 14).SerializeAsString());  // 8 GiB of copies
+  EXPECT_MPM_ERROR(convertModel(path, options), "larger than 1 GiB");
+}
+
 TEST_F(BadFile, ConstantThatWouldFillTheMemory) {
   writeChanged([](onnx::GraphProto& graph) {
     auto& sides = *graph.add_initializer();

@@ -11,7 +11,9 @@
 namespace mpm::onnx_graph {
 namespace {
 
-constexpr std::size_t kMostNodes = 1'000'000;  // a function that calls itself, or a file made to exhaust memory
+// Functions that call functions make any number of nodes of a file of a few kB, and copies of whatever they hold.
+constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kMostInlinedBytes = std::size_t{1} << 30;
 constexpr int kDeepestCall = 32;
 
 using Scope = std::unordered_map<std::string, int>;
@@ -150,9 +152,17 @@ class Reader {
     return cast;
   }
 
+  /// Counts what is read, calls and constants too: they become no node of the graph, but cost time and memory.
+  void requireRoomFor(const onnx::NodeProto& node, const std::string& prefix, int depth) {
+    if (++nodes_read_ > kMostNodes) throw Error("the graph has more than a million nodes, functions written out");
+    if (depth == 0) return;
+    inlined_bytes_ += node.ByteSizeLong() + prefix.size() * (1 + static_cast<std::size_t>(node.output_size()));
+    if (inlined_bytes_ > kMostInlinedBytes) throw Error("the graph, its functions written out, is larger than 1 GiB");
+  }
+
   void addNode(const onnx::NodeProto& written, Scope& scope, const std::string& prefix, int depth) {
+    requireRoomFor(written, prefix, depth);
     const onnx::NodeProto& proto = likeCast(written, scope);
-    if (graph_.nodes.size() >= kMostNodes) throw Error("the graph has more than a million nodes");
     const auto function = functions_.find(proto.domain() + "::" + proto.op_type());
     if (function != functions_.end()) {
       inlineFunction(*function->second, proto, scope, prefix, depth);
@@ -252,6 +262,7 @@ class Reader {
   onnx::ModelProto& model_;
   const std::filesystem::path& folder_;
   Graph graph_;
+  std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
   std::unordered_set<int> integers_;  ///< values that are no floats, or may be none
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
 };
