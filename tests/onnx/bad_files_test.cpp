@@ -307,6 +307,22 @@ TEST_F(BadFile, Facts) {
   expectJsonError("a whole number from 0 to 255 in 'ignore'");
 }
 
+TEST_F(BadFile, JsonNestedTooDeep) {
+  for (const std::string& deep : {std::string(500'000, '['), std::string(500'000, '[') + std::string(500'000, ']'),
+                                  R"({"mean":)" + std::string(17, '[') + std::string(17, ']') + "}"}) {
+    write(goodBytes());
+    std::ofstream(folder / "model.json") << deep;
+    EXPECT_MPM_ERROR(convertModel(path, options), (folder / "model.json") + ": nested too deep");
+    std::filesystem::remove(folder / "model.json");
+    onnx::ModelProto model;
+    ASSERT_TRUE(model.ParseFromString(convertModel(path, options)));
+    for (auto& entry : *model.mutable_metadata_props())
+      if (entry.key() == "mpm.info") entry.set_value(deep);
+    write(model.SerializeAsString());
+    expectError("metadata 'mpm.info': nested too deep");
+  }
+}
+
 TEST_F(BadFile, FactsWithAnotherNumberOfClasses) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;

@@ -11,6 +11,20 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// JSON that is nested no deeper than ours ever is: whoever walks it recursively, as dump() does, would exhaust the
+/// stack on a file made for that. `what` names it in errors.
+template <class Input>
+Json parse(Input&& input, const std::string& what) {
+  constexpr int kDeepest = 16;
+  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kDeepest) throw Error(what + ": nested too deep");
+    return true;
+  };
+  Json json = Json::parse(std::forward<Input>(input), shallow, false);
+  if (json.is_discarded()) throw Error(what + ": not valid JSON");
+  return json;
+}
+
 /// Reads fields and says which one is wrong.
 class Fields {
  public:
@@ -113,6 +127,7 @@ Size2 readSize(const Fields& fields, const char* name) {
 }
 
 constexpr int kMost = 1 << 30;
+constexpr int kMostBlocks = 10'000;  // more than a graph of a million nodes holds; the app shows each
 
 }  // namespace
 
@@ -125,8 +140,7 @@ FactsFile readFacts(const std::filesystem::path& onnx_path) {
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) return file;
   std::ifstream stream(path);
-  const Json json = Json::parse(stream, nullptr, false);
-  if (json.is_discarded()) throw Error(path.string() + ": not valid JSON");
+  const Json json = parse(stream, path.string());
   const Fields fields(json, path.string());
   readCommon(fields, file.facts);
   if (const Json* input = fields.find("input")) {
@@ -174,13 +188,14 @@ std::string toJson(const ModelInfo& info) {
 }
 
 ModelInfo fromJson(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  const Fields fields(json, "metadata 'mpm.info'");
+  const std::string what = "metadata 'mpm.info'";
+  const Json json = parse(text, what);
+  const Fields fields(json, what);
   ModelInfo info;
   info.converted = true;
   readCommon(fields, info.facts);
   readChannels(fields, info.facts);
-  fields.read("blocks", info.blocks, 1, kMost);
+  fields.read("blocks", info.blocks, 1, kMostBlocks);
   fields.read("dim", info.dim, 1, kMost);
   fields.read("heads", info.heads, 1, kMost);
   fields.read("special_tokens", info.special_tokens, 0, kMost);
