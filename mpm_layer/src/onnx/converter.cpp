@@ -6,6 +6,7 @@
 #include <set>
 
 #include "onnx/canonical/canonical.h"
+#include "onnx/converted_info.h"
 #include "onnx/emit.h"
 #include "onnx/fold.h"
 #include "onnx/graph.h"
@@ -13,8 +14,6 @@
 
 namespace mpm::onnx_graph {
 namespace {
-
-constexpr int kLongestSide = 1 << 14;
 
 std::string text(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
@@ -151,6 +150,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     throw Error("holds ai.mpm ops, but not the metadata mpm.format = 1 and mpm.info: convert the original model again");
   }
   ModelInfo info = fromJson(*json);
+  requireInfoOfGraph(info, model.graph());
   const auto no = [](const std::string& made, const std::string& asked) {
     throw Error("was converted with " + made + " and cannot be given " + asked + ": convert the original model again");
   };

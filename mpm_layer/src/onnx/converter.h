@@ -10,6 +10,8 @@
 
 namespace mpm::onnx_graph {
 
+constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
+
 /// What becomes of a model: the file, serialised, and what it is.
 struct Converted {
   std::string bytes;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/converted_info.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "mpm/error.hpp"
+#include "onnx/converter.h"
+#include "onnx/model_info_json.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+constexpr const char* kAgain = ": convert the original model again";
+
+std::string text(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+
+void requireSame(const std::string& field, const std::string& said, const std::string& found) {
+  if (said == found) return;
+  throw Error("metadata 'mpm.info': says " + field + " " + said + ", the graph has " + found + kAgain);
+}
+
+bool isOurs(const onnx::NodeProto& node, const std::string& op) {
+  return node.domain() == "ai.mpm" && node.op_type() == op;
+}
+
+/// What the graph says of its input, tokens and weights: all in its one PatchEmbed.
+struct PatchEmbed {
+  std::string image;
+  std::int64_t channels = 0, dim = 0, special = 0;
+  Size2 input, patch, stride;
+
+  Size2 grid() const {
+    return {(input.height - patch.height) / stride.height + 1, (input.width - patch.width) / stride.width + 1};
+  }
+};
+
+/// `value` as a size in px, 1 to the largest that the converter makes.
+int pixels(const onnx::NodeProto& node, const std::string& what, std::int64_t value) {
+  if (value >= 1 && value <= kLongestSide) return static_cast<int>(value);
+  throw Error("node '" + node.name() + "' (PatchEmbed): " + what + " of " + std::to_string(value) +
+              " px, smaller than 1 or larger than " + std::to_string(kLongestSide) + kAgain);
+}
+
+PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
+  const auto found = [](const onnx::NodeProto& node) { return isOurs(node, "PatchEmbed"); };
+  const auto count = std::count_if(graph.node().begin(), graph.node().end(), found);
+  if (count != 1) throw Error("holds " + std::to_string(count) + " PatchEmbed, expected one" + kAgain);
+  const onnx::NodeProto& node = *std::find_if(graph.node().begin(), graph.node().end(), found);
+  const auto named = [&](const onnx::TensorProto& tensor) { return tensor.name() == node.input(1); };
+  const auto weight = node.input_size() < 2
+                          ? graph.initializer().end()
+                          : std::find_if(graph.initializer().begin(), graph.initializer().end(), named);
+  if (weight == graph.initializer().end() || weight->dims_size() != 4)
+    throw Error("node '" + node.name() + "' (PatchEmbed): no weights of shape {d, C, kh, kw}" + kAgain);
+  const auto attribute = [&](const char* name) -> std::int64_t {
+    for (const onnx::AttributeProto& one : node.attribute())
+      if (one.name() == name) return one.i();
+    return 0;
+  };
+  PatchEmbed result;
+  result.image = node.input(0);
+  result.dim = weight->dims(0);
+  result.channels = weight->dims(1);
+  result.special = attribute("special_tokens");
+  result.patch = {pixels(node, "a patch", weight->dims(2)), pixels(node, "a patch", weight->dims(3))};
+  result.input = {pixels(node, "an input", attribute("height")), pixels(node, "an input", attribute("width"))};
+  result.stride = {pixels(node, "a stride", attribute("stride_h")), pixels(node, "a stride", attribute("stride_w"))};
+  if (result.input.height < result.patch.height || result.input.width < result.patch.width)
+    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + text(result.input) +
+                " px, smaller than a patch of " + text(result.patch) + kAgain);
+  return result;
+}
+
+/// The blocks before which the graph merges, as the names of its insertions have them.
+Schedule scheduleOf(const onnx::GraphProto& graph) {
+  const std::string prefix = "merge/before_block";
+  Schedule schedule;
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (!isOurs(node, "MutualPairMerge")) continue;
+    const std::string& name = node.name();
+    int block = -1;
+    if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), block);
+    schedule.push_back(block);
+  }
+  return schedule;
+}
+
+void requireShape(const std::string& what, const onnx::ValueInfoProto& value, const Shape& expected) {
+  if (!value.type().tensor_type().has_shape()) return;
+  Shape found;
+  for (const auto& dim : value.type().tensor_type().shape().dim()) found.push_back(dim.dim_value());
+  bool same = found.size() == expected.size();
+  for (std::size_t i = 1; same && i < found.size(); ++i) same = found[i] == expected[i] || found[i] == 0;
+  if (!same) throw Error(what + ": found shape " + toString(found) + ", expected " + toString(expected) + kAgain);
+}
+
+/// The scores of a classifier are one row, with any number of sides of 1 around it.
+void requireSide(const onnx::ValueInfoProto& output, std::int64_t side) {
+  if (!output.type().tensor_type().has_shape()) return;
+  for (const auto& dim : output.type().tensor_type().shape().dim())
+    if (dim.dim_value() == side || dim.dim_value() == 0) return;
+  throw Error("output '" + output.name() + "' has no side of " + std::to_string(side) + " classes" + kAgain);
+}
+
+const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::string& name) {
+  for (const onnx::ValueInfoProto& output : graph.output())
+    if (output.name() == name) return output;
+  throw Error("output '" + name + "' is not in the graph" + kAgain);
+}
+
+}  // namespace
+
+void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
+  const PatchEmbed embed = patchEmbedOf(graph);
+  const Schedule schedule = scheduleOf(graph);
+  requireSame("input", text(info.input), text(embed.input));
+  requireSame("patch", text(info.patch), text(embed.patch));
+  requireSame("grid", text(info.grid), text(embed.grid()));
+  requireSame("dim", std::to_string(info.dim), std::to_string(embed.dim));
+  requireSame("special_tokens", std::to_string(info.special_tokens), std::to_string(embed.special));
+  requireSame("schedule", mpm::toString(info.schedule), mpm::toString(schedule));
+  if (!schedule.empty() && (schedule.front() < 0 || schedule.back() >= info.blocks))
+    throw Error("merges before block " + std::to_string(schedule.back()) + ", metadata 'mpm.info' says " +
+                std::to_string(info.blocks) + " blocks" + kAgain);
+  for (const onnx::ValueInfoProto& input : graph.input())
+    if (input.name() == embed.image)
+      requireShape("input '" + input.name() + "'", input, {1, embed.channels, embed.input.height, embed.input.width});
+  const auto requireOutput = [&](const std::string& name, const Shape& shape) {
+    requireShape("output '" + name + "'", outputOf(graph, name), shape);
+  };
+  const auto insertions = static_cast<std::int64_t>(schedule.size());
+  requireOutput("merge_map", {1, std::max<std::int64_t>(insertions, 1), info.tokens()});
+  requireOutput("token_counts", {1, insertions + 1});
+  if (info.outputs.empty()) throw Error(std::string("metadata 'mpm.info': names no output") + kAgain);
+  for (const std::string& name : info.outputs) outputOf(graph, name);
+  if (info.segments()) requireOutput("scores", {1, info.tokens(), info.classes});
+  const bool classifies = info.head == "classifier";
+  if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
+  if (info.segments() || classifies) requireClasses(info.facts, info.classes);
+  if ((info.segments() || classifies) != (info.classes > 0))
+    throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" + info.head +
+                "'" + kAgain);
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "mpm/model_info.hpp"
+
+namespace mpm::onnx_graph {
+
+/// Throws mpm::Error where `info`, the metadata of a converted file, says something else than the file's graph: whoever
+/// reads the net's outputs believes it. Sides that the graph leaves open, and the number of images, may be anything.
+void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph);
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converted files whose metadata says something else than their graph.
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "mpm/mpm.hpp"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class ConvertedInfo : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+  onnx::ModelProto converted = convert(HeadStyle::kLinear, {1, 2});
+
+  onnx::ModelProto convert(HeadStyle head, const Schedule& schedule) {
+    Dialect dialect;
+    dialect.head = head;
+    TinyVit(dialect).save(folder / "plain.onnx");
+    ConvertOptions options;
+    options.schedule = schedule;
+    onnx::ModelProto model;
+    if (!model.ParseFromString(convertModel(folder / "plain.onnx", options))) throw std::runtime_error("no ONNX");
+    return model;
+  }
+  static Json info(const onnx::ModelProto& model) {
+    for (const auto& entry : model.metadata_props())
+      if (entry.key() == "mpm.info") return Json::parse(entry.value());
+    throw std::runtime_error("no mpm.info");
+  }
+  void write(const onnx::ModelProto& model) { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); }
+  void expectErrorWithInfo(const Json& changes, const std::string& part) {
+    onnx::ModelProto model = converted;
+    Json lie = info(model);
+    lie.update(changes);
+    for (auto& entry : *model.mutable_metadata_props())
+      if (entry.key() == "mpm.info") entry.set_value(lie.dump());
+    write(model);
+    EXPECT_MPM_ERROR(readModelInfo(path), part);
+    EXPECT_MPM_ERROR(readModelInfo(path), path);
+    EXPECT_MPM_ERROR(readNet(path), part);
+  }
+  void expectErrorWithGraph(const std::function<void(onnx::GraphProto&)>& change, const std::string& part) {
+    onnx::ModelProto model = converted;
+    change(*model.mutable_graph());
+    write(model);
+    EXPECT_MPM_ERROR(readModelInfo(path), part);
+  }
+};
+
+Json size(int height, int width) { return {{"height", height}, {"width", width}}; }
+
+TEST_F(ConvertedInfo, OfEveryHeadAndScheduleIsThatOfTheGraph) {
+  for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kLinearConv, HeadStyle::kMask,
+                               HeadStyle::kClassToken, HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap})
+    for (const Schedule& schedule : {Schedule{}, Schedule{0}, Schedule{1, 2}}) {
+      write(convert(head, schedule));
+      EXPECT_EQ(readModelInfo(path).schedule, schedule);
+      EXPECT_NO_THROW(readNet(path));
+    }
+}
+
+TEST_F(ConvertedInfo, SizesAreThoseOfTheGraph) {
+  expectErrorWithInfo({{"input", size(0, 0)}}, "metadata 'mpm.info': says input 0x0, the graph has 12x20");
+  expectErrorWithInfo({{"input", size(100'000, 100'000)}}, "says input 100000x100000, the graph has 12x20");
+  expectErrorWithInfo({{"grid", size(4000, 4000)}}, "says grid 4000x4000, the graph has 3x5");
+  expectErrorWithInfo({{"grid", size(5, 3)}}, "says grid 5x3, the graph has 3x5");
+  expectErrorWithInfo({{"patch", size(2, 2)}}, "says patch 2x2, the graph has 4x4");
+  expectErrorWithInfo({{"dim", 1 << 20}}, "says dim 1048576, the graph has 24");
+  expectErrorWithInfo({{"special_tokens", 7}}, "says special_tokens 7, the graph has 1");
+  expectErrorWithInfo({{"blocks", 1 << 30}}, "in 'blocks'");
+}
+
+TEST_F(ConvertedInfo, ClassesAreThoseOfTheScores) {
+  expectErrorWithInfo({{"class_count", 250}}, "output 'scores': found shape 1x15x9, expected 1x15x250");
+  expectErrorWithInfo({{"classes", Json::array({{{"name", "sky"}, {"color", "#0000ff"}}})}}, "names 1 classes");
+}
+
+TEST_F(ConvertedInfo, ClassesAreThoseOfAClassifier) {
+  converted = convert(HeadStyle::kFeatures, {1});
+  expectErrorWithInfo({{"class_count", 1 << 30}}, "says 1073741824 classes for the head 'features'");
+  converted = convert(HeadStyle::kClassToken, {1});
+  ASSERT_EQ(info(converted)["head"], "classifier");
+  expectErrorWithInfo({{"class_count", 1 << 30}}, "has no side of 1073741824 classes");
+}
+
+TEST_F(ConvertedInfo, ScheduleIsThatOfTheMerges) {
+  expectErrorWithInfo({{"schedule", {1}}}, "says schedule 1, the graph has 1,2");
+  expectErrorWithInfo({{"schedule", {1, 500}}}, "says schedule 1,500, the graph has 1,2");
+  expectErrorWithInfo({{"schedule", Json::array()}}, "says schedule none, the graph has 1,2");
+}
+
+TEST_F(ConvertedInfo, OutputsAreAmongTheGraphs) {
+  expectErrorWithInfo({{"outputs", {"nothing"}}}, "output 'nothing' is not in the graph");
+  expectErrorWithInfo({{"outputs", Json::array()}}, "names no output");
+  converted = convert(HeadStyle::kFeatures, {1});
+  expectErrorWithInfo({{"head", "linear"}}, "output 'scores' is not in the graph");
+}
+
+TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
+  const auto attribute = [](onnx::GraphProto& graph, const std::string& name) -> onnx::AttributeProto& {
+    for (auto& found : *graph.mutable_node(0)->mutable_attribute())
+      if (found.name() == name) return found;
+    throw std::runtime_error("no attribute " + name);
+  };
+  expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_op_type("Other"); }, "holds 0 PatchEmbed");
+  expectErrorWithGraph([](auto& graph) { *graph.add_node() = graph.node(0); }, "holds 2 PatchEmbed");
+  expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->clear_input(); }, "no weights");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "stride_h").set_i(0); }, "stride");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(3); }, "smaller than a patch");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(std::int64_t{1} << 62); }, "larger than");
+  const auto dim = [](onnx::ValueInfoProto& value, int axis) {
+    return value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(axis);
+  };
+  expectErrorWithGraph([&](auto& graph) { dim(*graph.mutable_input(0), 3)->set_dim_value(640); },
+                       "input 'image': found shape 1x3x12x640, expected 1x3x12x20");
+  for (auto& output : *converted.mutable_graph()->mutable_output()) {
+    if (output.name() != "merge_map") continue;
+    dim(output, 1)->set_dim_value(3);
+  }
+  expectErrorWithGraph([](auto&) {}, "output 'merge_map': found shape 1x3x15, expected 1x2x15");
+}
+
+}  // namespace
+}  // namespace mpm::test
