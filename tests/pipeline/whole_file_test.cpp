@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -96,6 +97,32 @@ TEST(WriteWholeFile, NeverTakesTheFileOfStandardOutputAway) {
   ::close(file);
   EXPECT_TRUE(printed);
   EXPECT_EQ(contents(folder / "out"), "ab");
+}
+
+TEST(WriteWholeFile, OfTwoThreadsAtOnceIsThatOfOne) {
+  const test::TemporaryFolder folder;
+  for (int round = 0; round < 20; ++round) {
+    const std::string one = bytes(3 << 20, 'a'), other = bytes(1 << 20, 'b');
+    const auto write = [&](const std::string& what) { EXPECT_NO_THROW(writeWholeFile(folder / "f", what)); };
+    std::thread first(write, std::cref(one)), second(write, std::cref(other));
+    first.join();
+    second.join();
+    const std::string got = contents(folder / "f");
+    ASSERT_TRUE(got == one || got == other) << got.size() << " bytes";
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WholeFile, TakesNoNameThatIsTaken) {
+  const test::TemporaryFolder folder;
+  const std::string taken = WholeFile(folder / "f").place();
+  const auto counted = taken.find_last_of('.') + 1;
+  const int next = std::stoi(taken.substr(counted)) + 1;
+  const std::string left_over = taken.substr(0, counted) + std::to_string(next);
+  std::ofstream(left_over) << "another's";
+  writeWholeFile(folder / "f", bytes(3, 'a'));
+  EXPECT_EQ(contents(folder / "f"), "aaa");
+  EXPECT_EQ(contents(left_over), "another's");
 }
 
 TEST(WholeFile, WithoutAnEndNothingHasHappened) {

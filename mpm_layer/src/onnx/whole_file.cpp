@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +44,22 @@ int openToAppend(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
+// An empty file beside `target` that nobody else writes, neither another thread nor another process; its path, or ""
+// and errno. What a killed process of our number left behind stays.
+std::string makeNewFile(const std::string& target) {
+  static std::atomic<unsigned> count{0};
+  const std::string stem = target + ".part" + std::to_string(::getpid()) + ".";
+  for (int tries = 0; tries < 1000; ++tries) {
+    const std::string path = stem + std::to_string(count++);
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return "";
+    ::close(file);
+    return path;
+  }
+  return "";
+}
+
 bool writeAll(int file, std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -62,11 +79,8 @@ WholeFile::WholeFile(const std::string& path) : path_(path), place_(path) {
   const fs::path target = withoutLinks(path);
   if (fs::is_symlink(target, none)) fail(path, ELOOP);
   target_ = target.string();
-  place_ = target_ + ".part" + std::to_string(::getpid());
-  ::unlink(place_.c_str());
-  const int file = openToAppend(place_);
-  if (file < 0) fail(path_, errno);
-  ::close(file);
+  place_ = makeNewFile(target_);
+  if (place_.empty()) fail(path_, errno);
 }
 
 WholeFile::~WholeFile() {
