@@ -4,6 +4,7 @@
 #include <opencv2/core/version.hpp>
 #include <opencv2/dnn.hpp>
 #include <opencv2/dnn/layer.details.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,14 @@ inline cv::dnn::Net readOnnx(const std::string& bytes) {
 #else
   return cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
 #endif
+}
+
+/// What an error says, in one line: OpenCV writes its comparisons on several.
+inline std::string oneLine(const cv::Exception& error) {
+  std::istringstream words(error.err);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
 }
 
 inline MatShape makeShape(const std::vector<int>& sizes) { return MatShape(sizes); }

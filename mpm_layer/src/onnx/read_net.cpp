@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <opencv2/core/utils/logger.hpp>
 
 #include "layers/device_net.h"
@@ -17,18 +18,27 @@ namespace mpm {
 namespace {
 
 /// OpenCV 4.6 warns once per node of a domain it does not know, although the layer is found. The caller's level is
-/// restored whatever happens.
+/// restored whatever happens. It is one for the whole process, and imports run side by side: the first lowers it, the
+/// last restores it.
 class QuietImport {
  public:
-  QuietImport() : level_(cv::utils::logging::getLogLevel()) {
+  QuietImport() {
+    const std::lock_guard lock(mutex_);
+    if (running_++ > 0) return;
+    level_ = cv::utils::logging::getLogLevel();
     cv::utils::logging::setLogLevel(std::min(level_, cv::utils::logging::LOG_LEVEL_ERROR));
   }
-  ~QuietImport() { cv::utils::logging::setLogLevel(level_); }
+  ~QuietImport() {
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) cv::utils::logging::setLogLevel(level_);
+  }
   QuietImport(const QuietImport&) = delete;
   QuietImport& operator=(const QuietImport&) = delete;
 
  private:
-  cv::utils::logging::LogLevel level_;
+  static inline std::mutex mutex_;
+  static inline int running_ = 0;
+  static inline cv::utils::logging::LogLevel level_{};
 };
 
 /// Index of the GPU that the options ask for, or nothing for the CPU.
@@ -67,7 +77,7 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     return net;
   } catch (const cv::Exception& error) {
-    throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + error.err);
+    throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + opencv::oneLine(error));
   }
 }
 
