@@ -12,11 +12,12 @@ namespace mpm {
 namespace {
 
 const std::string kMask = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
+const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
 
-cv::Mat picture() {
+cv::Mat picture(Size2 size = {32, 64}) {
   cv::Mat small(7, 9, CV_8UC3), image;
   cv::RNG(3).fill(small, cv::RNG::UNIFORM, 0, 256);
-  cv::resize(small, image, {64, 32}, 0, 0, cv::INTER_CUBIC);
+  cv::resize(small, image, {size.width, size.height}, 0, 0, cv::INTER_CUBIC);
   return image;
 }
 
@@ -29,21 +30,23 @@ SegmenterOptions options(Schedule schedule, bool inspect) {
 
 // Mutual nearest neighbours: the similarity of a pair is the largest that either of the two has with any token. The
 // tokens come from a net that merges nowhere.
-TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
-  Segmenter segmenter(kMask, options({1, 2}, true));
-  const cv::Mat image = picture();
-  const Segmentation result = segmenter.segment(image);
+void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Schedule& schedule,
+                                           const std::string& last_layer_before) {
+  SCOPED_TRACE(last_layer_before);
+  Segmenter segmenter(model, options(schedule, true));
   const ModelInfo& info = segmenter.model();
+  const cv::Mat image = picture(info.input);
+  const Segmentation result = segmenter.segment(image);
   ASSERT_EQ(result.pair_similarity.size(), 2U);
 
   ReadOptions full;
   full.schedule = Schedule{};
-  cv::dnn::Net net = readNet(kMask, full);
+  cv::dnn::Net net = readNet(model, full);
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-  cv::String block0;
+  cv::String before;
   for (const cv::String& layer : net.getLayerNames())
-    if (layer.ends_with("backbone/block0")) block0 = layer;
-  const cv::Mat tokens = net.forward(block0);
+    if (layer.ends_with(last_layer_before)) before = layer;
+  const cv::Mat tokens = net.forward(before);
   const auto cosine = [&](int i, int j) {
     const float* a = tokens.ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens + i) * info.dim;
     const float* b = tokens.ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens + j) * info.dim;
@@ -73,6 +76,12 @@ TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
       if (result.cluster_of_token[1][i] == result.cluster_of_token[1][j] && !std::isnan(result.pair_similarity[1][i])) {
         EXPECT_EQ(result.pair_similarity[1][i], result.pair_similarity[1][j]);
       }
+}
+
+TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
+  expectSimilarityOfTheNearestNeighbour(kMask, {1, 2}, "backbone/block0");
+  expectSimilarityOfTheNearestNeighbour(kMask, {0, 2}, "backbone/patch_embed");
+  expectSimilarityOfTheNearestNeighbour(kClip, {0, 1}, "backbone/pre_norm");
 }
 
 TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {

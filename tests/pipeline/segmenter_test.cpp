@@ -8,6 +8,7 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
+#include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
 #include "support/damaged_model.h"
 #include "support/temporary_folder.h"
@@ -178,6 +179,14 @@ TEST(Segmenter, WindowsTakeAnImageSmallerThanOne) {
     EXPECT_EQ(segmenter.segment(picture(size.height, size.width)).labels.size(), size);
 }
 
+TEST(Segmenter, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
+  Segmenter segmenter(kMask, merging({1, 2}, Fit::kWindow));
+  for (const int width : {2'000'000, 70'000'000}) {  // of the second the sides do not fit into an int
+    const cv::Mat image(1, width, CV_8UC3);          // never touched
+    EXPECT_MPM_ERROR(segmenter.segment(image), "more than 1073741824 px");
+  }
+}
+
 TEST(Segmenter, RunsANetThatDoesNotSegment) {
   Segmenter segmenter(kClassifier, merging({1, 2}));
   const Segmentation result = segmenter.segment(picture(32, 48));
@@ -210,6 +219,35 @@ TEST(Segmenter, RefusesMoreClassesThanALabelMapHolds) {
   EXPECT_EQ(Segmenter(folder / "256.onnx", merging({1})).segment(picture(32, 64)).labels.type(), CV_8U);
   EXPECT_MPM_ERROR(Segmenter(folder / "257.onnx", merging({1})),
                    "257.onnx' has 257 classes, but label maps have 8 bits: at most 256");
+}
+
+// Metadata and shapes agree, and the net gives something else.
+TEST(Segmenter, BelievesNoShapeThatTheNetDoesNotHave) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "lie.onnx";
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(kMask, merging({1, 2}))));
+  const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
+  const onnx::ModelProto truth = model;
+  for (auto& entry : *model.mutable_metadata_props())
+    if (const auto at = entry.value().find("\"class_count\":4"); at != std::string::npos)
+      entry.mutable_value()->replace(at, 15, "\"class_count\":250");
+  for (auto& output : *model.mutable_graph()->mutable_output())
+    if (output.name() == "scores")
+      output.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(2)->set_dim_value(250);
+  write();
+  EXPECT_MPM_ERROR(Segmenter(path).segment(picture(32, 64)), "'scores' has 128 values, expected 8000");
+
+  model = truth;
+  for (auto& node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == "MergeReport") node.set_output(0, "clusters");
+  onnx::NodeProto& negative = *model.mutable_graph()->add_node();
+  negative.set_op_type("Neg");
+  negative.set_name("negative");
+  negative.add_input("clusters");
+  negative.add_output("merge_map");
+  write();
+  EXPECT_MPM_ERROR(Segmenter(path).segment(picture(32, 64)), "'merge_map' holds");
 }
 
 TEST(Segmenter, NamesNanInTheNet) {

@@ -28,7 +28,7 @@ struct StageTimes {
 enum class Fit {
   kResize,  ///< one pass over the image resized to the input's size
   /// Sliding windows of the input's size over the image at its own scale (scaled up until one fits), 15/16 of a window
-  /// apart (512: 480), logits averaged by count: Segmenter's evaluation.
+  /// apart (512: 480), logits averaged by count: Segmenter's evaluation. At most 2^30 px at that scale.
   kWindow,
 };
 
@@ -66,7 +66,8 @@ class MPM_API Segmenter {
   Segmenter& operator=(Segmenter&&) noexcept;
 
   /// `image`: CV_8UC3 BGR, as cv::imread and cv::VideoCapture give it; any size. The image is resized to the input's
-  /// size, the scores to the image's (both bilinear). Throws mpm::Error on an empty image or a NaN in the net.
+  /// size, the scores to the image's (both bilinear). Throws mpm::Error on an empty image, one that does not fit into
+  /// memory, or a NaN in the net.
   Segmentation segment(const cv::Mat& image);
 
   const ModelInfo& model() const;

@@ -11,6 +11,7 @@
 #include "layers/device_image.h"
 #include "layers/device_labels.h"
 #include "layers/mpm_layer.h"
+#include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
@@ -35,16 +36,55 @@ class StopWatch {
 };
 
 bool allFinite(const cv::Mat& values) {
+  if (values.depth() != CV_32F) return true;
   const float* value = values.ptr<float>();
   float poison = 0;  // x - x is 0, or NaN for NaN and the infinities; a sum vectorises where an early exit does not
   for (std::size_t i = 0; i < values.total(); ++i) poison += value[i] - value[i];
   return poison == 0;
 }
 
+/// `count` clusters of as many tokens.
 std::vector<int> toIds(const float* values, int count) {
   std::vector<int> ids(count);
-  std::transform(values, values + count, ids.begin(), [](float v) { return static_cast<int>(std::lround(v)); });
+  std::transform(values, values + count, ids.begin(), [&](float v) {
+    if (!(v >= 0 && v < static_cast<float>(count)))
+      throw Error("the model's output 'merge_map' holds " + std::to_string(v) + ", no cluster of " +
+                  std::to_string(count) + " tokens: convert the original model again");
+    return static_cast<int>(v);
+  });
   return ids;
+}
+
+/// What `work` returns, with the errors of OpenCV and a lack of memory as mpm::Error.
+template <class Work>
+auto withOurErrors(Work work) {
+  try {
+    return work();
+  } catch (const cv::Exception& error) {  // of a layer: it names itself and the cause
+    throw Error(opencv::oneLine(error));
+  } catch (const std::bad_alloc&) {
+    throw Error("not enough memory for this image or this model");
+  }
+}
+
+/// The most pixels that windows cover: as many as OpenCV reads of a file. An image much narrower than a window is
+/// scaled up to many more.
+constexpr std::int64_t kMostWindowedPixels = std::int64_t{1} << 30;
+
+/// px of `image` scaled up until one window fits.
+Size2 sizeForWindows(cv::Size image, Size2 window) {
+  const double scale = std::max(
+      {1.0, static_cast<double>(window.height) / image.height, static_cast<double>(window.width) / image.width});
+  const auto scaled = [&](int length, int least) {
+    return std::max<std::int64_t>(least, std::llround(length * scale));
+  };
+  const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
+  if (height * width > kMostWindowedPixels)
+    throw Error("an image of " + std::to_string(image.height) + "x" + std::to_string(image.width) +
+                " px has more than " + std::to_string(kMostWindowedPixels) + " px where windows of " +
+                std::to_string(window.height) + "x" + std::to_string(window.width) +
+                " fit into it: use the fit 'resize'");
+  return {static_cast<int>(height), static_cast<int>(width)};
 }
 
 cv::Size toCv(Size2 size) { return {size.width, size.height}; }
@@ -89,8 +129,9 @@ struct Segmenter::Impl {
     if (device_image) net.setInput(planes);  // once, for its shape
     if (options.fit != Fit::kResize) return;
     if (options.inspect) {
+      const std::string first = findLayer(net, "backbone/pre_norm") ? "backbone/pre_norm" : "backbone/patch_embed";
       for (int block : info.schedule) {
-        const std::string name = block == 0 ? "backbone/patch_embed" : "backbone/block" + std::to_string(block - 1);
+        const std::string name = block == 0 ? first : "backbone/block" + std::to_string(block - 1);
         bringToHost(net, name);
         outputs.push_back(layerName(net, name));
       }
@@ -112,16 +153,28 @@ struct Segmenter::Impl {
       device_image->put(image);
     else
       normalize(image, planes, parallel);
-    try {
-      if (!device_image) net.setInput(planes);
-      ms.preprocess += watch.lap();
-      net.forward(blobs, outputs);
-    } catch (const cv::Exception& error) {  // of a layer: it names itself and the cause
-      throw Error(error.err.substr(0, error.err.find('\n')));
-    }
+    if (!device_image) net.setInput(planes);
+    ms.preprocess += watch.lap();
+    net.forward(blobs, outputs);
     addForwardTime(net, watch.lap(), ms);
+    requireSizes();
     if (device_labels) return;
     for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), outputs[i]);
+  }
+
+  // The converter compared `info` with what a converted file says of its outputs; this is what they are.
+  void requireSizes() const {
+    const auto require = [&](std::size_t i, std::size_t expected) {
+      if (blobs[i].depth() == CV_32F && blobs[i].total() == expected) return;
+      throw Error("the model's output '" + outputs[i] + "' has " + std::to_string(blobs[i].total()) +
+                  " values, expected " + std::to_string(expected) + " floats: convert the original model again");
+    };
+    const auto tokens = static_cast<std::size_t>(info.tokens());
+    require(0, std::max<std::size_t>(info.schedule.size(), 1) * tokens);
+    require(1, info.schedule.size() + 1);
+    if (info.segments()) require(2, tokens * static_cast<std::size_t>(info.classes));
+    for (std::size_t i = answers; i < outputs.size(); ++i)
+      require(i, (tokens + static_cast<std::size_t>(info.special_tokens)) * static_cast<std::size_t>(info.dim));
   }
 
   static void expectFinite(bool finite, const std::string& output) {
@@ -191,10 +244,7 @@ struct Segmenter::Impl {
   void segmentWindows(const cv::Mat& image, Segmentation& result) {
     StopWatch watch;
     const Size2 window = info.input;
-    const double scale = std::max(
-        {1.0, static_cast<double>(window.height) / image.rows, static_cast<double>(window.width) / image.cols});
-    const Size2 scaled = {std::max(window.height, static_cast<int>(std::lround(image.rows * scale))),
-                          std::max(window.width, static_cast<int>(std::lround(image.cols * scale)))};
+    const Size2 scaled = sizeForWindows(image.size(), window);
     const cv::Mat* source = &image;
     if (image.size() != toCv(scaled)) {
       cv::resize(image, resized, toCv(scaled), 0, 0, cv::INTER_LINEAR);
@@ -224,7 +274,7 @@ struct Segmenter::Impl {
 };
 
 Segmenter::Segmenter(const std::string& model, const SegmenterOptions& options)
-    : impl_(std::make_unique<Impl>(model, options)) {}
+    : impl_(withOurErrors([&] { return std::make_unique<Impl>(model, options); })) {}
 Segmenter::~Segmenter() = default;
 Segmenter::Segmenter(Segmenter&&) noexcept = default;
 Segmenter& Segmenter::operator=(Segmenter&&) noexcept = default;
@@ -237,10 +287,12 @@ Segmentation Segmenter::segment(const cv::Mat& image) {
   StopWatch watch;
   Segmentation result;
   result.grid = impl_->info.grid;
-  if (impl_->options.fit == Fit::kWindow)
-    impl_->segmentWindows(image, result);
-  else
-    impl_->segmentResized(image, result);
+  withOurErrors([&] {
+    if (impl_->options.fit == Fit::kWindow)
+      impl_->segmentWindows(image, result);
+    else
+      impl_->segmentResized(image, result);
+  });
   result.ms.total = watch.lap();
   return result;
 }
