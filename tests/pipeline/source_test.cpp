@@ -41,6 +41,14 @@ TEST(OpenSource, GivesOneImage) {
   EXPECT_FALSE(source->next());
 }
 
+TEST(OpenSource, PassesOverALinkToItself) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_symlink("round.png", folder / "round.png");
+  EXPECT_MPM_ERROR(openSource(folder.path()), "holds no image");
+  cv::imwrite(folder / "a.png", plain(1));
+  EXPECT_EQ(openSource(folder.path())->size(), 1);
+}
+
 TEST(OpenSource, GivesTheImagesOfAFolderByName) {
   const test::TemporaryFolder folder;
   for (const char* name : {"b.png", "a.bmp", "c.PNG", ".hidden.png"}) {

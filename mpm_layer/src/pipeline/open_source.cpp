@@ -28,10 +28,12 @@ bool looksLikeImage(const fs::path& path) {
 std::vector<std::string> imagesOfFolder(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code skipped;  // a link to itself, or a folder above that may not be read
     if (looksLikeImage(entry->path()) && !entry->path().filename().string().starts_with('.') &&
-        entry->is_regular_file())
+        entry->is_regular_file(skipped))
       paths.push_back(entry->path().string());
+  }
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
   if (paths.empty()) throw Error("folder '" + folder + "' holds no image (png, jpg, bmp, tif, webp, ...)");
   std::sort(paths.begin(), paths.end());
