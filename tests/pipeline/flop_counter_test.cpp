@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include "mpm/benchmark.hpp"
 #include "mpm/convert.hpp"
@@ -62,6 +63,24 @@ TEST(FlopCounter, RefusesWhatDoesNotFit) {
   options.schedule = Schedule{1};
   const FlopCounter counter(convertModel(kLinear, options));
   EXPECT_MPM_ERROR(counter.count({32}), "1 insertions, but there are 1 token counts");
+}
+
+TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
+  onnx::ModelProto whole;
+  ConvertOptions options;
+  options.schedule = Schedule{1};
+  ASSERT_TRUE(
+      whole.ParseFromString(convertModel(std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx", options)));
+  for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"})
+    for (const bool constants : {true, false}) {
+      if (constants && std::string(op) == "MutualPairMerge") continue;
+      onnx::ModelProto model = whole;
+      for (auto& node : *model.mutable_graph()->mutable_node()) {
+        if (node.op_type() != op) continue;
+        constants ? node.mutable_input()->DeleteSubrange(1, node.input_size() - 1) : node.clear_output();
+      }
+      EXPECT_MPM_ERROR(FlopCounter(model.SerializeAsString()), std::string(op) + ") lacks");
+    }
 }
 
 }  // namespace

@@ -65,8 +65,15 @@ class Counter {
     return result;
   }
 
+  static void requireParts(const onnx::NodeProto& node, bool there) {
+    if (there) return;
+    throw Error("node '" + node.name() + "' (" + node.op_type() +
+                ") lacks a weight or an output: convert the original model again");
+  }
+
   void add(const onnx::NodeProto& node) {
     const std::string& op = node.op_type();
+    requireParts(node, node.output_size() > 0);
     Cost cost;
     cost.special = attribute(node, "special_tokens");
     // The state that comes with the tokens says how many are live; without one all are, unless they were pooled.
@@ -74,7 +81,9 @@ class Counter {
       cost.insertions_before = insertions_of_state_.at(node.input(1));
     cost.pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
     if (op == "PatchEmbed") {
-      const Dims weight = matrices(node).at(0);
+      const std::vector<Dims> weights = matrices(node);
+      requireParts(node, !weights.empty() && node.output_size() > 1);
+      const Dims& weight = weights.at(0);
       dim_ = weight.at(0);
       cost.per_token = 2 * product(weight);
       insertions_of_state_[node.output(1)] = 0;
@@ -82,6 +91,7 @@ class Counter {
       cost.per_row = matrixFlop(node);
       cost.per_row_pair = 4 * attribute(node, "heads") * attribute(node, "head_dim");
     } else if (op == "MutualPairMerge") {
+      requireParts(node, node.output_size() > 1);
       cost.per_token_pair = dim_;  // each similarity once: half of N x N, 2 per multiply-add
       insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
       ++insertions;
@@ -89,6 +99,7 @@ class Counter {
       cost.per_row = matrixFlop(node);
     } else if (op == "MaskScores") {
       const std::vector<Dims> projections = matrices(node);
+      requireParts(node, projections.size() > 1);
       cost.per_token = 2 * product(projections.at(0)) + 2 * cost.special * projections.at(0).at(0);
       cost.fixed = cost.special * 2 * product(projections.at(1));
     }
