@@ -9,6 +9,7 @@
 #include <QStandardPaths>
 #include <QTimer>
 #include <QTranslator>
+#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -116,6 +117,7 @@ int main(int argc, char** argv) {
   }
   int qt_argc = 1;
   mpm::Application app(qt_argc, argv);
+  std::setlocale(LC_NUMERIC, "C");  // Qt sets the user's, whose comma has no place in files that others read
   QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
   QApplication::setOrganizationName(QStringLiteral("mpm"));
   QApplication::setApplicationVersion(QStringLiteral(MPM_VERSION));

@@ -61,6 +61,8 @@ void AlarmOptions::validate() const {
 struct Alarms::Impl {
   AlarmOptions options;
   std::vector<Limit> limits;
+  std::optional<std::int64_t> last_sample;  // steady
+  double usual_step_ms = 0;
   bool no_frame = false;
   std::optional<std::int64_t> first_tick;
 };
@@ -93,8 +95,13 @@ Alarms& Alarms::operator=(Alarms&&) noexcept = default;
 
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   std::vector<Event> events;
+  const double step = impl_->last_sample ? static_cast<double>(steady - *impl_->last_sample) : 0;
+  impl_->last_sample = steady;
+  const bool gap = impl_->usual_step_ms > 0 && step > std::max(10000.0, 3 * impl_->usual_step_ms);
+  if (!gap) impl_->usual_step_ms = impl_->usual_step_ms == 0 ? step : 0.8 * impl_->usual_step_ms + 0.2 * step;
   for (Limit& limit : impl_->limits) {
     if (limit.rests) continue;
+    if (gap && !limit.ringing) limit.outside_since.reset();  // nobody knows what was in between
     double value = 0;
     if (!limit.label) {
       if (sample.tokens.empty()) continue;

@@ -180,12 +180,16 @@ void AggregateUpdate::write(Database& database) {
   for (auto& [key, bucket] : buckets_) {
     const auto& [source, width, start] = key;
     if (read.bind(source, width, start).step()) {
-      Bucket stored;
-      stored.samples = read.integer(0);
-      stored.day = read.integer(1);
-      stored.night = read.integer(2);
-      stored.unpack(read.blob(3));
-      bucket.add(stored);
+      // A sum that an SD card damaged begins anew: the samples, which it is only made from, must go on being stored.
+      try {
+        Bucket stored;
+        stored.samples = read.integer(0);
+        stored.day = read.integer(1);
+        stored.night = read.integer(2);
+        stored.unpack(read.blob(3));
+        bucket.add(stored);
+      } catch (const Error&) {
+      }
     }
     read.reset();
     replace.run(source, width, start, bucket.samples, bucket.day, bucket.night, Statement::Blob{bucket.pack()});
@@ -195,7 +199,14 @@ void AggregateUpdate::write(Database& database) {
   Statement replace_hour = database.prepare("INSERT OR REPLACE INTO hour_of_tokens VALUES (?, ?, ?, ?)");
   for (auto& [key, occurrences] : hours_) {
     const auto& [session, start, night] = key;
-    if (read_hour.bind(session, start, night).step()) addOccurrences(read_hour.blob(0), occurrences);
+    if (read_hour.bind(session, start, night).step()) {
+      try {
+        auto sum = occurrences;
+        addOccurrences(read_hour.blob(0), sum);
+        occurrences = std::move(sum);
+      } catch (const Error&) {
+      }
+    }
     read_hour.reset();
     replace_hour.run(session, start, night, Statement::Blob{packOccurrences(occurrences)});
   }

@@ -68,6 +68,7 @@ void CaptureOptions::validate() const {
   };
   positive(source.timeout_s, "the time-out");
   positive(stall_s, "the time after which it counts as stalled");
+  if (!(settled_s >= 0)) throw Error("the time after which a source has settled must not be negative");
   if (backoff_s.empty()) throw Error("a source needs at least one waiting time between attempts");
   for (double wait : backoff_s) positive(wait, "the waiting time between attempts");
   if (!(max_fps >= 0)) throw Error("the greatest frame rate of a source must not be negative");
@@ -101,8 +102,8 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   // One reader: opens the source and reads it until something ends it.
   struct Attempt {
     std::atomic<bool> stop = false;
-    std::int64_t heartbeat = 0;   // steady; -1: waits for the consumer, which is no fault of the source
-    std::int64_t last_frame = 0;  // steady; 0: none yet
+    std::int64_t heartbeat = 0;  // steady; -1: waits for the consumer, which is no fault of the source
+    std::int64_t first_frame = 0, last_frame = 0;  // steady; 0: none yet
     bool opened = false;
     bool finished = false;
     bool failed = false;
@@ -137,6 +138,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   std::string message;
   std::set<std::string> reasons;  // of the attempts that failed since the last frame
   bool told = false;              // `message` was among them before
+  bool back_told = false;         // that frames came, since the source last settled
   std::int64_t in = 0;
   double usual_step_s = 0;  // between frames of one attempt
   int given_up = 0;         // readers of ours that hang
@@ -212,10 +214,16 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     arrivals.push_back(captured.steady);
     while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
     last = captured;
-    failures = 0;
     message.clear();
-    reasons.clear();
-    told = false;
+    if (attempt.first_frame == 0) {
+      attempt.first_frame = captured.steady;
+      told = std::exchange(back_told, true);
+    }
+    if (captured.steady - attempt.first_frame >= toMs(options.settled_s)) {
+      failures = 0;
+      reasons.clear();
+      told = back_told = false;
+    }
     state = CaptureState::kLive;
     frames->put(std::move(captured));  // under the lock, so that none is put after stop()
     changed.notify_all();
@@ -241,10 +249,11 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
 
   void supervise() {
     std::unique_lock lock(mutex);
-    CaptureState reported = CaptureState::kIdle;
+    std::pair reported(CaptureState::kIdle, false);
     const auto report = [&] {
-      if (state == reported || !on_state) return;
-      reported = state;
+      const std::pair now_is(state, state == CaptureState::kLive && told);  // back for a moment, back for good
+      if (now_is == reported || !on_state) return;
+      reported = now_is;
       const CaptureStatus now = statusLocked();
       lock.unlock();
       on_state(now);
@@ -342,7 +351,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     if (state == CaptureState::kRetrying)
       status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
     status.message = message;
-    status.told = state == CaptureState::kRetrying && told;
+    status.told = (state == CaptureState::kRetrying || state == CaptureState::kLive) && told;
     status.in = in;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
@@ -372,7 +381,7 @@ void Capture::start() {
     impl_->failures = 0;
     impl_->message.clear();
     impl_->reasons.clear();
-    impl_->told = false;
+    impl_->told = impl_->back_told = false;
   }
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
 }

@@ -60,6 +60,9 @@ struct CaptureOptions {
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
   double max_fps = 0;                                 ///< take frames not faster than this; 0: no limit
+  /// A source that has given frames for so long is back; one that was lost and gives less goes on being retried at the
+  /// pace, and with the events, of its first loss.
+  double settled_s = 30;
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
   /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
   int max_hanging = 8;
@@ -77,7 +80,7 @@ struct CaptureStatus {
   int attempt = 0;           ///< Retrying: how many attempts failed in a row
   double retry_in_s = 0;     ///< Retrying: until the next attempt
   std::string message;       ///< why the last attempt failed; without credentials
-  bool told = false;         ///< Retrying: an attempt since the last frame failed for the same reason
+  bool told = false;         ///< Retrying, Live: the same was told since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds

@@ -25,9 +25,8 @@ namespace mpm::monitor {
 namespace {
 
 std::string number(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
+  char text[400];  // of any double; snprintf would write a comma where the locale has one
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
 std::string shortest(double value) {

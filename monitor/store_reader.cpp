@@ -328,9 +328,11 @@ std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs
   Statement rows = impl_->database.prepare(
       "SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN (SELECT same.id FROM session AS same,"
       " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
-      " AND same.model = latest.model AND same.model_name = latest.model_name AND same.schedule = latest.schedule"
-      " AND same.tokens = latest.tokens AND same.classes = latest.classes"
-      " AND (same.model_digest = latest.model_digest OR same.model_digest = '' OR latest.model_digest = ''))"
+      " AND same.schedule = latest.schedule AND same.tokens = latest.tokens AND same.classes = latest.classes"
+      // The file's contents say whether it is the same model; its name does where an older version noted no digest.
+      " AND CASE WHEN same.model_digest = '' OR latest.model_digest = ''"
+      " THEN same.model = latest.model AND same.model_name = latest.model_name"
+      " ELSE same.model_digest = latest.model_digest END)"
       " AND start_ms >= ?2 AND start_ms < ?3");
   rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
   std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour
@@ -351,7 +353,14 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
     now = std::min(to, extent->last + 1);
   else if (!hours.empty())
     now = hours.back().start + kHourMs;
-  return compareDayNight(hours, now);
+  DayNightStatistics statistics = compareDayNight(hours, now);
+  // Yesterday is another day than today also where less than two of them are asked for.
+  if (constexpr UnixMs kSpan = 2 * kDayMs + kHourMs; now >= kSpan && from > now - kSpan) {
+    const DayNightStatistics recent = compareDayNight(hoursOfTokens(source, now - kSpan, to), now);
+    statistics.day_change = recent.day_change;
+    statistics.night_change = recent.night_change;
+  }
+  return statistics;
 }
 
 std::int64_t StoreReader::version() const { return impl_->database.integer("PRAGMA data_version"); }

@@ -219,8 +219,9 @@ struct StoreWriter::Impl {
   std::condition_variable changed;
   std::deque<Operation> queue;
   std::size_t samples_queued = 0;
-  std::int64_t enqueued = 0, done = 0;  // operations; `done` counts those given up as well
-  std::int64_t attempts_failed = 0;
+  std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
+  std::size_t in_hand = 0;                           // samples of the attempt that is under way
+  std::int64_t attempts_begun = 0, last_failed = 0;  // the number of the last attempt, and of the last that failed
   bool stopping = false, hurry = false;
   bool look_now = false;  // the retention changed
   WriterStatus status;
@@ -303,7 +304,8 @@ struct StoreWriter::Impl {
     {
       const std::lock_guard lock(mutex);
       batch.swap(queue);
-      batch_samples = std::exchange(samples_queued, 0);
+      batch_samples = in_hand = std::exchange(samples_queued, 0);
+      ++attempts_begun;
     }
     try {
       if (!connection) connection.emplace(path, false);
@@ -315,6 +317,7 @@ struct StoreWriter::Impl {
     std::optional<Event> resumed;
     {
       const std::lock_guard lock(mutex);
+      in_hand = 0;
       done += static_cast<std::int64_t>(batch.size());
       status.samples += static_cast<std::int64_t>(batch_samples);
       status.problem.clear();
@@ -339,6 +342,7 @@ struct StoreWriter::Impl {
       batch.insert(batch.end(), std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end()));
       queue.swap(batch);
       samples_queued += batch_samples;
+      in_hand = 0;
       status.problem = problem;
       if (std::exchange(status.writing, false)) {
         stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
@@ -346,7 +350,7 @@ struct StoreWriter::Impl {
         push(*stopped);
       }
       while (samples_queued > options.max_pending) forgetOverflow();
-      ++attempts_failed;
+      last_failed = attempts_begun;
     }
     changed.notify_all();
     if (stopped) tell(*stopped);
@@ -443,17 +447,17 @@ void StoreWriter::append(const Event& event) {
 
 bool StoreWriter::flush() {
   std::unique_lock lock(impl_->mutex);
-  const std::int64_t target = impl_->enqueued, failed_before = impl_->attempts_failed;
+  const std::int64_t target = impl_->enqueued, begun_before = impl_->attempts_begun;
   impl_->hurry = true;
   impl_->changed.notify_all();
-  impl_->changed.wait(lock, [&] { return impl_->done >= target || impl_->attempts_failed > failed_before; });
+  impl_->changed.wait(lock, [&] { return impl_->done >= target || impl_->last_failed > begun_before; });
   return impl_->done >= target;
 }
 
 WriterStatus StoreWriter::status() const {
   const std::lock_guard lock(impl_->mutex);
   WriterStatus status = impl_->status;
-  status.pending = static_cast<std::int64_t>(impl_->samples_queued);
+  status.pending = static_cast<std::int64_t>(impl_->samples_queued + impl_->in_hand);
   return status;
 }
 

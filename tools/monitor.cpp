@@ -107,8 +107,11 @@ AreaAlarm parseAreaAlarm(const std::string& text, const std::vector<std::string>
   AreaAlarm alarm;
   alarm.name = text.substr(0, at);
   const auto found = std::find(names.begin(), names.end(), alarm.name);
-  if (found == names.end()) throw UsageError("the model has no class '" + alarm.name + "' ('mpm info' lists them)");
-  alarm.label = static_cast<int>(found - names.begin());
+  // A slip of the hand is told whoever typed it. A service (NOTIFY_SOCKET) goes on after a restart with a model that
+  // was replaced: the alarm rests until one that knows the class comes.
+  if (found == names.end() && std::getenv("NOTIFY_SOCKET") == nullptr)
+    throw UsageError("the model has no class '" + alarm.name + "' ('mpm info' lists them)");
+  alarm.label = found == names.end() ? -1 : static_cast<int>(found - names.begin());
   (text[at] == '>' ? alarm.above : alarm.below) = percent / 100;
   return alarm;
 }
@@ -190,18 +193,24 @@ class TimeLapse {
   void add(const InferenceResult& result, const Sample& sample) {
     if (arguments_.snapshots.empty() || result.frame.steady < next_) return;
     next_ = result.frame.steady + static_cast<std::int64_t>(arguments_.snapshot_minutes * kMinuteMs);
-    try {
-      writeSnapshot(arguments_.snapshots, result, sample, arguments_.source);
-      const bool clock_is_right = clock_.believes(result.frame.time, result.frame.steady);
-      if (arguments_.keep_days > 0 && clock_is_right && result.frame.steady >= next_care_) {
-        forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0);
-        next_care_ = result.frame.steady + kSnapshotCareMs;
+    const bool clock_is_right = clock_.believes(result.frame.time, result.frame.steady);
+    std::string problem;
+    const auto attempt = [&](const auto& work) {
+      try {
+        work();
+      } catch (const std::exception& error) {
+        problem = error.what();
       }
-      failed_ = false;
-    } catch (const std::exception& error) {
-      if (!std::exchange(failed_, true))
-        recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, error.what()});
+    };
+    // What is old goes first, and whether or not the new one can be written: it may be what fills the disk.
+    if (arguments_.keep_days > 0 && clock_is_right && result.frame.steady >= next_care_) {
+      attempt([&] { forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0); });
+      next_care_ = result.frame.steady + kSnapshotCareMs;
     }
+    attempt([&] { writeSnapshot(arguments_.snapshots, result, sample, arguments_.source); });
+    if (!problem.empty() && !failed_)
+      recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, problem});
+    failed_ = !problem.empty();
   }
 
  private:

@@ -43,6 +43,19 @@ TEST(Alarms, TokensOutsideABandForMinutes) {
   EXPECT_THAT(add(331, 10), SizeIs(1));
 }
 
+TEST(Alarms, TwoSamplesBesideAGapAreNoMinutes) {
+  Alarms alarms({.tokens_above = 450, .minutes = 10});
+  const auto add = [&](double tokens, std::int64_t second) {
+    return alarms.add(sampleAt(kNoon + second * 1000, tokens), second * 1000);
+  };
+  for (int second = 0; second < 30; ++second) EXPECT_THAT(add(400, second), IsEmpty());
+  EXPECT_THAT(add(900, 30), IsEmpty());
+  EXPECT_THAT(add(900, 2 * 3600), IsEmpty()) << "nobody saw what was between";
+  EXPECT_THAT(add(900, 2 * 3600 + 1), IsEmpty());
+  for (int second = 2; second < 600; ++second) EXPECT_THAT(add(900, 2 * 3600 + second), IsEmpty());
+  EXPECT_THAT(add(900, 2 * 3600 + 600), SizeIs(1));
+}
+
 TEST(Alarms, AreaOfAClass) {
   Alarms alarms({.areas = {{.label = 3, .name = "car", .above = 0.2, .below = std::nullopt},
                            {.label = 9, .name = "", .above = std::nullopt, .below = 0.1}},

@@ -275,6 +275,7 @@ TEST(Capture, AnOutageIsToldOnceForEachReason) {
   Collected<std::string> told;
   CaptureOptions options = quick();
   options.backoff_s = {0.001};
+  options.settled_s = 0;
   Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (const auto event = sourceEvent(status, 0)) told.add(event->message);
   });
@@ -287,6 +288,36 @@ TEST(Capture, AnOutageIsToldOnceForEachReason) {
   EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
   EXPECT_EQ(all[2], "Live");
   EXPECT_THAT(all[3], HasSubstr("refused")) << "an outage of its own";
+}
+
+// The address of a single picture, a stream that breaks off again and again: no event a second, for a year.
+TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    const bool settles = ++*opened > 20;
+    return std::make_unique<FakeSource>([settles](int call) -> std::optional<Frame> {
+      if (!settles && call > 1) return std::nullopt;
+      return slowly(call);
+    });
+  };
+  Collected<std::string> told;
+  CaptureOptions options = quick();
+  options.backoff_s = {0.001, 0.002};
+  options.settled_s = 0.2;
+  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+    if (status.state == CaptureState::kStalled) return;
+    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+  });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return told.all().size() >= 3; }));
+  EXPECT_GT(*opened, 20);
+  capture.stop();
+  const auto all = told.all();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0], "Live");
+  EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("the stream ended")));
+  EXPECT_EQ(all[2], "Live") << "for good";
 }
 
 TEST(Capture, ReadsThatHangAreNotPiledUp) {

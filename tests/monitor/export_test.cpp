@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <clocale>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -58,6 +59,16 @@ TEST_F(ExportTest, Csv) {
                           "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,75.0000,25.0000",
                           "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
+}
+
+TEST_F(ExportTest, NoCommaOfALocaleGetsIn) {
+  const std::string expected = exportText(reader(), {.format = ExportFormat::kCsv, .source = 1});
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  const bool has_comma = std::setlocale(LC_NUMERIC, "de_DE.UTF-8") || std::setlocale(LC_NUMERIC, "fr_FR.UTF-8");
+  const std::string found = exportText(reader(), {.format = ExportFormat::kCsv, .source = 1});
+  std::setlocale(LC_NUMERIC, before.c_str());
+  EXPECT_EQ(found, expected);
+  if (!has_comma) GTEST_SKIP() << "no locale with a comma here";
 }
 
 TEST_F(ExportTest, PhenoCamHasAHeaderTheDayOfTheYearAndTheSun) {

@@ -195,6 +195,23 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";
 }
 
+TEST(StoreFaults, ADamagedSumStopsNoSamples) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+    ASSERT_TRUE(writer.flush());
+  }
+  runSql(path, "UPDATE bucket SET series = x'01'; UPDATE hour_of_tokens SET occurrences = x'ff'");
+  StoreWriter writer(path);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon + 1000));
+  EXPECT_TRUE(writer.flush());
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
+}
+
 TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
   const TemporaryFolder folder;
   StoreOptions options;

@@ -530,8 +530,9 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   SessionInfo other = session();
   other.model_digest = "00000000000000b2";
   EXPECT_EQ(run(other), 1) << "another training under the same name";
-  other.model_name = "fine-tuned";
-  EXPECT_EQ(run(other), 1);
+  other.model = "./models/../vit.onnx";
+  other.model_name = "renamed";
+  EXPECT_EQ(run(other), 2) << "the same file under another name";
   other.tokens = 1024;
   EXPECT_EQ(run(other), 1);
   other.classes = {"sky"};
@@ -540,6 +541,22 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   SessionInfo unknown = session();
   unknown.model_digest.clear();
   EXPECT_EQ(run(unknown), 5) << "what does not know its weights, as before schema 3, is told apart by its name";
+}
+
+TEST(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
+  const TemporaryFolder folder;
+  StoreWriter writer(folder / "a.db");
+  writer.beginSession(session());
+  for (int hour = 0; hour < 72; ++hour)
+    writer.append(sampleAt(kNoon + hour * kHourMs, 400 + hour / 24 * 5 + hour % 24, hour % 24 >= 12));
+  ASSERT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  const UnixMs end = kNoon + 72 * kHourMs;
+  const DayNightStatistics whole = reader.dayNight(1, INT64_MIN, end), day = reader.dayNight(1, end - kDayMs, end);
+  ASSERT_TRUE(whole.night_change && day.night_change);
+  EXPECT_DOUBLE_EQ(*whole.night_change, 5);
+  EXPECT_DOUBLE_EQ(*day.night_change, 5);
+  EXPECT_EQ(day.night.samples, 12);
 }
 
 TEST(Store, EventsOfASourceAndOfNoneByTime) {

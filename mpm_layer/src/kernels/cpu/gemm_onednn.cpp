@@ -107,7 +107,7 @@ struct ThreadState {
   dnnl::stream stream{engine()};
   std::map<Shape, Call> calls;
   Scratch<unsigned char> scratchpad;
-  Scratch<float> x_tail, y_tail, column;
+  Scratch<float> x_tail, y_tail, x_dense, y_dense;
   Scratch<std::uint16_t> x_bf16;
 };
 
@@ -152,6 +152,9 @@ struct PackedLinear::Impl {
     call.arguments.find(DNNL_ARG_WEIGHTS)->second = weights;
     call.arguments.find(DNNL_ARG_BIAS)->second = bias;
     call.product->primitive.execute(state.stream, call.arguments);
+    // The calls of a thread outlive the net; its weights must not.
+    call.arguments.find(DNNL_ARG_WEIGHTS)->second = memory();
+    call.arguments.find(DNNL_ARG_BIAS)->second = memory();
   }
 
   void multiply(ThreadState& state, MatrixView<const float> x, int rows, float* y, std::ptrdiff_t y_stride,
@@ -196,18 +199,27 @@ PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Pr
 void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   const OneThread one;
   ThreadState& state = threadState();
-  if (impl_->out == 1 && y.stride != 1) {  // oneDNN 3.7 (AVX-512) leaves the gaps out when it writes a single column
-    float* column = state.column.atLeast(static_cast<std::size_t>(x.rows));
+  const int in = impl_->in, out = impl_->out;
+  // Rows with gaps between them: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and other
+  // roundings), 3.7 on AVX-512 leaves the gaps out when it writes a single column.
+  if (y.stride != out) {
+    const MatrixView<float> dense(
+        state.y_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(out)), x.rows, out);
     if (accumulate)
-      for (int i = 0; i < x.rows; ++i) column[i] = *y.row(i);
-    run(x, {column, x.rows, 1}, accumulate);
-    for (int i = 0; i < x.rows; ++i) *y.row(i) = column[i];
+      for (int i = 0; i < x.rows; ++i) std::copy_n(y.row(i), out, dense.row(i));
+    run(x, dense, accumulate);
+    for (int i = 0; i < x.rows; ++i) std::copy_n(dense.row(i), out, y.row(i));
     return;
+  }
+  if (x.stride != in && impl_->precision == Precision::kFp32) {  // bf16 is copied anyway
+    const MatrixView<float> dense(
+        state.x_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(in)), x.rows, in);
+    for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), in, dense.row(i));
+    return run(dense, y, accumulate);
   }
   const int whole = x.rows / kRowUnit * kRowUnit;
   if (whole > 0) impl_->multiply(state, x, whole, y.data, y.stride, accumulate);
   if (whole == x.rows) return;
-  const int in = impl_->in, out = impl_->out;
   float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in));
   float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(out));
   std::fill_n(x_tail, static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in), 0.0f);
