@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <fstream>
+#include <functional>
 
 #include "mpm/mpm.hpp"
 #include "onnx/model_info_json.h"
@@ -153,6 +156,57 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   cv::dnn::Net net = readNet(path, options);
   const auto image = TinyVit::image(4, 16, 24);
   EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
+}
+
+/// Positions that the graph resizes itself, by scales for two of the axes that end within a pixel.
+TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
+  dialect.head = HeadStyle::kFeatures;
+  dialect.opset = 18;
+  dialect.special = 0;
+  dialect.position = PositionStyle::kBeforeConcat;
+  options.schedule = Schedule{};
+  constexpr int kInH = 2, kInW = 4, kDim = TinyVit::kDim, kOutH = TinyVit::kGridH, kOutW = TinyVit::kGridW;
+  constexpr double kDown = 1.75, kRight = 1.375;  // to 3.5 and 5.5 px
+  std::vector<double> small, large(kOutH * kOutW * kDim);
+  for (int i = 0; i < kDim * kInH * kInW; ++i) small.push_back(std::sin(i));
+  for (int y = 0; y < kOutH; ++y) {
+    for (int x = 0; x < kOutW; ++x) {
+      const double sy = std::clamp((y + 0.5) / kDown - 0.5, 0.0, kInH - 1.0);
+      const double sx = std::clamp((x + 0.5) / kRight - 0.5, 0.0, kInW - 1.0);
+      const int y0 = std::min(static_cast<int>(sy), kInH - 2), x0 = std::min(static_cast<int>(sx), kInW - 2);
+      for (int c = 0; c < kDim; ++c) {
+        const auto at = [&](int r, int k) { return small[static_cast<std::size_t>((c * kInH + r) * kInW + k)]; };
+        large[static_cast<std::size_t>((y * kOutW + x) * kDim + c)] =
+            (at(y0, x0) * (1 - sx + x0) + at(y0, x0 + 1) * (sx - x0)) * (1 - sy + y0) +
+            (at(y0 + 1, x0) * (1 - sx + x0) + at(y0 + 1, x0 + 1) * (sx - x0)) * (sy - y0);
+      }
+    }
+  }
+  const auto featuresWith = [&](const std::function<std::string(GraphBuilder&)>& position) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    auto& nodes = *g.model().mutable_graph()->mutable_node();
+    const int before = nodes.size();
+    const std::string made = position(g);
+    std::rotate(nodes.pointer_begin(), nodes.pointer_begin() + before, nodes.pointer_end());
+    for (auto& node : nodes) {
+      for (auto& input : *node.mutable_input()) input = input == "position" ? made : input;
+    }
+    g.save(path);
+    cv::dnn::Net net = readNet(path, options);
+    return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
+  };
+  const auto expected = featuresWith([&](GraphBuilder& g) {
+    return g.weights("large", {1, kOutH * kOutW, kDim}, large);
+  });
+  const auto resized = featuresWith([&](GraphBuilder& g) {
+    const std::string map = g.node(
+        "Resize", {g.weights("small", {1, kDim, kInH, kInW}, small), "", g.weights("scales", {2}, {kRight, kDown})},
+        {{"mode", std::string("linear")},
+         {"coordinate_transformation_mode", std::string("half_pixel")},
+         {"axes", std::vector<long>{3, -2}}});
+    return g.transpose(g.reshape(map, {1, kDim, kOutH * kOutW}), {0, 2, 1});
+  });
+  EXPECT_LT(difference(resized, expected), 1e-5);
 }
 
 TEST_F(Convert, LocalFunctionsArePutInPlace) {

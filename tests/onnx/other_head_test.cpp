@@ -15,6 +15,37 @@ namespace {
 
 constexpr int kDim = TinyVit::kDim, kTokens = TinyVit::kTokens, kH = TinyVit::kGridH, kW = TinyVit::kGridW;
 
+/// A square kernel that slides over the map, which is padded until the result has a side per `stride`.
+struct Window {
+  int side, stride, dilation;
+  bool lower;  ///< SAME_LOWER: the odd pixel of padding comes first
+
+  int out(int in) const { return (in + stride - 1) / stride; }
+  int before(int in) const {
+    const int padding = std::max((out(in) - 1) * stride + (side - 1) * dilation + 1 - in, 0);
+    return lower ? padding - padding / 2 : padding / 2;
+  }
+  /// Calls `visit` with places in the kernel and in the map where they meet for pixel (row, column) of the result.
+  template <typename Visit>
+  void at(int row, int column, const Visit& visit) const {
+    for (int dy = 0; dy < side; ++dy) {
+      for (int dx = 0; dx < side; ++dx) {
+        const int y = row * stride - before(kH) + dy * dilation, x = column * stride - before(kW) + dx * dilation;
+        if (y >= 0 && y < kH && x >= 0 && x < kW) visit(dy * side + dx, y * kW + x);
+      }
+    }
+  }
+  std::vector<GraphBuilder::Attribute> attributes() const {
+    return {{"strides", std::vector<long>{stride, stride}},
+            {"auto_pad", std::string(lower ? "SAME_LOWER" : "SAME_UPPER")}};
+  }
+};
+
+std::ostream& operator<<(std::ostream& out, const Window& window) {
+  return out << window.side << " px, stride " << window.stride << ", dilation " << window.dilation
+             << (window.lower ? ", SAME_LOWER" : ", SAME_UPPER");
+}
+
 class OtherHead : public ::testing::Test {
  protected:
   TemporaryFolder folder;
@@ -108,6 +139,132 @@ TEST_F(OtherHead, ConvolutionPoolSoftmax) {
   for (double& value : means) total += value = std::exp(value);
   for (double& value : means) value /= total;
   EXPECT_LT(difference(run(g, y, image), means), 1e-4);
+}
+
+/// The kernel's sides need not be written down, and what is padded where is for OpenCV to be told.
+TEST_F(OtherHead, ConvolutionPaddedAutomatically) {
+  const auto image = TinyVit::image(17);
+  const std::vector<double> in = map(image);
+  for (const Window& window : {Window{2, 1, 1, true},
+                               {3, 2, 1, true},
+                               {4, 1, 1, true},
+                               {4, 2, 1, true},
+                               {5, 2, 1, true},
+                               {1, 3, 1, true},
+                               {2, 1, 2, true},
+                               {4, 1, 1, false},
+                               {3, 1, 2, false}}) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    const int area = window.side * window.side;
+    std::vector<double> kernel;
+    for (int i = 0; i < 2 * kDim * area; ++i) kernel.push_back(std::sin(i) * 0.2);
+    auto attributes = window.attributes();
+    attributes.emplace_back("dilations", std::vector<long>{window.dilation, window.dilation});
+    const std::string weight = g.weights("kernel", {2, kDim, window.side, window.side}, kernel);
+    const std::string y = g.node("Conv", {mapOf(g), weight}, attributes, 1, "y");
+    std::vector<double> expected;
+    for (int o = 0; o < 2; ++o) {
+      for (int row = 0; row < window.out(kH); ++row) {
+        for (int column = 0; column < window.out(kW); ++column) {
+          double sum = 0;
+          for (int c = 0; c < kDim; ++c) {
+            window.at(row, column, [&](int k, int pixel) {
+              sum += in[static_cast<std::size_t>(c * kTokens + pixel)] *
+                     kernel[static_cast<std::size_t>((o * kDim + c) * area + k)];
+            });
+          }
+          expected.push_back(sum);
+        }
+      }
+    }
+    EXPECT_LT(difference(run(g, y, image), expected), 1e-4) << window;
+  }
+}
+
+TEST_F(OtherHead, PoolPaddedAutomatically) {
+  const auto image = TinyVit::image(18);
+  const std::vector<double> in = map(image);
+  for (const Window& window :
+       {Window{2, 1, 1, true}, {3, 2, 1, true}, {4, 2, 1, true}, {2, 3, 1, true}, {2, 1, 1, false}, {4, 2, 1, false}}) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    auto attributes = window.attributes();
+    attributes.emplace_back("kernel_shape", std::vector<long>{window.side, window.side});
+    attributes.emplace_back("ceil_mode", 1L);
+    const std::string y = g.node("MaxPool", {mapOf(g)}, attributes, 1, "y");
+    std::vector<double> expected;
+    for (int c = 0; c < kDim; ++c) {
+      for (int row = 0; row < window.out(kH); ++row) {
+        for (int column = 0; column < window.out(kW); ++column) {
+          double most = -1e9;
+          window.at(row, column,
+                    [&](int, int pixel) { most = std::max(most, in[static_cast<std::size_t>(c * kTokens + pixel)]); });
+          expected.push_back(most);
+        }
+      }
+    }
+    EXPECT_LT(difference(run(g, y, image), expected), 1e-4) << window;
+  }
+}
+
+TEST_F(OtherHead, TransposedConvolutionThatDoesNotSayItsKernel) {
+  const auto image = TinyVit::image(19);
+  GraphBuilder g = TinyVit(dialect).graph();
+  std::vector<double> kernel;
+  for (int i = 0; i < kDim * 2 * 4; ++i) kernel.push_back(std::cos(i) * 0.3);
+  const std::string y = g.node("ConvTranspose", {mapOf(g), g.weights("kernel", {kDim, 2, 2, 2}, kernel)},
+                               {{"strides", std::vector<long>{2, 2}}}, 1, "y");
+  const std::vector<double> in = map(image);
+  std::vector<double> expected;
+  for (int o = 0; o < 2; ++o) {
+    for (int row = 0; row < 2 * kH; ++row) {
+      for (int column = 0; column < 2 * kW; ++column) {
+        double sum = 0;
+        for (int c = 0; c < kDim; ++c) {
+          sum += in[static_cast<std::size_t>(c * kTokens + row / 2 * kW + column / 2)] *
+                 kernel[static_cast<std::size_t>((c * 2 + o) * 4 + row % 2 * 2 + column % 2)];
+        }
+        expected.push_back(sum);
+      }
+    }
+  }
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
+TEST_F(OtherHead, ResizeToTheNearestBelow) {
+  const auto image = TinyVit::image(20);
+  const std::vector<double> in = map(image);
+  struct Case {
+    std::string mode;  ///< empty: ONNX's default, which is round_prefer_floor
+    int out_h, out_w;
+    bool scales;
+  };
+  for (const Case& tested : {Case{"floor", 2 * kH, 2 * kW, true},
+                             {"floor", 4 * kH, 4 * kW, true},
+                             {"floor", 4, 7, false},
+                             {"floor", 2, 3, false},
+                             {"round_prefer_floor", 2 * kH, 2 * kW, true},
+                             {"", 2 * kH, kW, true}}) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    std::vector<GraphBuilder::Attribute> attributes = {{"mode", std::string("nearest")},
+                                                       {"coordinate_transformation_mode", std::string("asymmetric")}};
+    if (!tested.mode.empty()) attributes.emplace_back("nearest_mode", tested.mode);
+    const std::string scales = g.weights(
+        "scales", {4}, {1, 1, static_cast<double>(tested.out_h) / kH, static_cast<double>(tested.out_w) / kW});
+    std::vector<std::string> inputs{mapOf(g), "", scales};
+    if (!tested.scales) inputs = {mapOf(g), "", "", g.ints({1, kDim, tested.out_h, tested.out_w})};
+    const std::string y = g.node("Resize", inputs, attributes, 1, "y");
+    std::vector<double> expected;
+    for (int c = 0; c < kDim; ++c) {
+      for (int row = 0; row < tested.out_h; ++row) {
+        for (int column = 0; column < tested.out_w; ++column) {
+          const int pixel = row * kH / tested.out_h * kW + column * kW / tested.out_w;
+          expected.push_back(in[static_cast<std::size_t>(c * kTokens + pixel)]);
+        }
+      }
+    }
+    EXPECT_LT(difference(run(g, y, image), expected), 1e-4)
+        << tested.mode << " to " << tested.out_h << "x" << tested.out_w;
+  }
 }
 
 /// A resize that Segmenter's head would not be computed with stays a stock node.

@@ -84,6 +84,11 @@ class Refusal : public ::testing::Test {
     change(*builder.model().mutable_graph());
     expect(builder, name, part);
   }
+  std::string convertedHead() const {
+    ModelInfo info;
+    convertModel(path, options, &info);
+    return info.head;
+  }
   void expect(GraphBuilder& builder, const std::string& name, const std::string& part) {
     builder.save(path);
     EXPECT_MPM_ERROR(convertModel(path, options), "node '" + name);
@@ -426,6 +431,23 @@ TEST_F(Refusal, ClassScoresOfAnotherSize) {
   }
 }
 
+/// By 4.1 of 3 px is 12 px, but not those of a Resize to 12 px.
+TEST_F(Refusal, ClassScoresResizedToAFractionOfAPixel) {
+  dialect.head = HeadStyle::kLinear;
+  for (const double scale : {4.0, 4.1}) {
+    GraphBuilder g = TinyVit(dialect).graph();
+    onnx::NodeProto& resize = node(*g.model().mutable_graph(), "Resize");
+    resize.mutable_input()->RemoveLast();
+    resize.set_input(2, g.weights("scales", {4}, {1, 1, scale, 4}));
+    if (scale == 4) {
+      g.save(path);
+      EXPECT_EQ(convertedHead(), "linear");
+    } else {
+      expect(g, "Resize", "found scales that end within a pixel");
+    }
+  }
+}
+
 TEST_F(Refusal, OutputListedTwice) {
   GraphBuilder builder = TinyVit(dialect).graph();
   builder.output("features");
@@ -591,6 +613,15 @@ void resize(GraphBuilder& g, const std::string& mode, const std::string& coordin
       {{"mode", mode}, {"coordinate_transformation_mode", coordinates}});
 }
 
+/// By scales; `nearest_mode` may be empty.
+void scaled(GraphBuilder& g, const std::string& mode, double height, double width, const std::string& nearest_mode = "",
+            std::string coordinates = "half_pixel") {
+  if (mode == "nearest") coordinates = "asymmetric";
+  std::vector<GraphBuilder::Attribute> attributes = {{"mode", mode}, {"coordinate_transformation_mode", coordinates}};
+  if (!nearest_mode.empty()) attributes.emplace_back("nearest_mode", nearest_mode);
+  odd(g, "Resize", {mapOf(g), "", g.weights("scales", {4}, {1, 1, height, width})}, attributes);
+}
+
 std::string transposedKernel(GraphBuilder& g) {
   return g.weights("w", {TinyVit::kDim, 2, 3, 3}, std::vector<double>(TinyVit::kDim * 2 * 9, 0.1));
 }
@@ -659,6 +690,22 @@ const HeadCase kHeads[] = {
        odd(g, "AveragePool", {mapOf(g)}, {{"kernel_shape", kThree}, {"auto_pad", std::string("SAME_UPPER")}});
      },
      "an average over a padded map"},
+    {"AveragePaddedInFront",
+     [](GraphBuilder& g) {
+       odd(g, "AveragePool", {mapOf(g)}, {{"kernel_shape", kThree}, {"auto_pad", std::string("SAME_LOWER")}});
+     },
+     "an average over a padded map"},
+    {"TransposedConvolutionPaddedAutomatically",
+     [](GraphBuilder& g) {
+       odd(g, "ConvTranspose", {mapOf(g), transposedKernel(g)}, {{"auto_pad", std::string("SAME_LOWER")}});
+     },
+     "a tensor of unknown shape"},
+    {"PoolBesideTheMap",
+     [](GraphBuilder& g) {
+       odd(g, "MaxPool", {mapOf(g)},
+           {{"kernel_shape", std::vector<long>{2, 1}}, {"strides", std::vector<long>{1, 3}}, {"ceil_mode", 1L}});
+     },
+     "a pool whose last window lies beside the map"},
     {"DilatedPool",
      [](GraphBuilder& g) {
        odd(g, "MaxPool", {mapOf(g)}, {{"kernel_shape", kTwos}, {"dilations", kTwos}});
@@ -695,6 +742,43 @@ const HeadCase kHeads[] = {
     {"ResizeCubic", [](GraphBuilder& g) { resize(g, "cubic", "half_pixel"); }, "a Resize with mode cubic"},
     {"ResizeAsymmetric", [](GraphBuilder& g) { resize(g, "linear", "asymmetric"); },
      "a Resize with mode linear and coordinates asymmetric"},
+    {"ResizeToThePixelAbove", [](GraphBuilder& g) { scaled(g, "nearest", 2, 2, "ceil"); },
+     "nearest_mode ceil from 3x5 to 6x10 px, where OpenCV rounds down"},
+    {"ResizeRoundingUp", [](GraphBuilder& g) { scaled(g, "nearest", 1, 2, "round_prefer_ceil"); },
+     "nearest_mode round_prefer_ceil from 3x5 to 3x10 px, where OpenCV rounds down"},
+    {"ResizeRounding", [](GraphBuilder& g) { scaled(g, "nearest", 4, 1, "round_prefer_floor"); },
+     "nearest_mode round_prefer_floor from 3x5 to 12x5 px, where OpenCV rounds down"},
+    {"ResizeRoundingByDefault", [](GraphBuilder& g) { scaled(g, "nearest", 4, 4); },
+     "nearest_mode round_prefer_floor from 3x5 to 12x20 px, where OpenCV rounds down"},
+    // OpenCV multiplies by 1 / 49, and 49 * (1 / 49.0) < 1.
+    {"ResizeBy49", [](GraphBuilder& g) { scaled(g, "nearest", 49, 1, "floor"); },
+     "nearest_mode floor from 3x5 to 147x5 px, where OpenCV rounds down"},
+    {"NearestResizeToAFractionOfAPixel", [](GraphBuilder& g) { scaled(g, "nearest", 1.3, 1.3, "floor"); },
+     "scales that end within a pixel"},
+    {"ResizeToAFractionOfAPixel", [](GraphBuilder& g) { scaled(g, "linear", 2, 1.3); },
+     "scales that end within a pixel"},
+    {"ResizeBetweenCornersToAFractionOfAPixel",
+     [](GraphBuilder& g) { scaled(g, "linear", 1, 1.9, "", "align_corners"); }, "scales that end within a pixel"},
+    {"ResizeToOneRow",
+     [](GraphBuilder& g) {
+       odd(g, "Resize", {mapOf(g), "", "", g.ints({1, TinyVit::kDim, 1, 5})},
+           {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("pytorch_half_pixel")}});
+     },
+     "a Resize to one row or column"},
+    {"ResizeOverChannels",
+     [](GraphBuilder& g) {
+       odd(g, "Resize", {mapOf(g), "", "", g.ints({1, 2 * TinyVit::kDim, 3, 5})},
+           {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+     },
+     "a Resize over channels"},
+    {"ResizeThatKeepsTheAspectRatio",
+     [](GraphBuilder& g) {
+       odd(g, "Resize", {mapOf(g), "", "", g.ints({6, 6})},
+           {{"mode", std::string("linear")},
+            {"axes", std::vector<long>{2, 3}},
+            {"keep_aspect_ratio_policy", std::string("not_larger")}});
+     },
+     "a tensor of unknown shape", 18},
     {"SoftmaxOverSeveralAxes", [](GraphBuilder& g) { odd(g, "Softmax", {"features"}); }, "a Softmax over several axes",
      12},
     {"WeightsOfTheImage",

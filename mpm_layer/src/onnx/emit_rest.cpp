@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -20,6 +21,58 @@ bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops)
 std::string bare(std::string name) {
   while (!name.empty() && name.front() == '/') name.erase(0, 1);
   return name.empty() ? "tensor" : name;
+}
+
+/// OpenCV takes the pixel below, whatever nearest_mode says, and finds it as cv::resize does.
+bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
+  if (outputs > 1 << 20) return false;  // a file made to waste time
+  const auto in = static_cast<double>(inputs), out = static_cast<double>(outputs), step = 1 / (out / in);
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    const auto x = static_cast<double>(i), place = x * in / out;
+    const double meant = nearest_mode == "floor"                ? std::floor(place)
+                         : nearest_mode == "ceil"               ? std::ceil(place)
+                         : nearest_mode == "round_prefer_floor" ? std::ceil(place - 0.5)
+                                                                : std::floor(place + 0.5);
+    if (std::min(meant, in - 1) != std::min(std::floor(x * step), in - 1)) return false;
+  }
+  return true;
+}
+
+/// Attributes of a convolution or a pooling to be written instead of the graph's: the sides of the kernel, which OpenCV
+/// needs and ONNX does not, and an automatic padding in numbers, since OpenCV takes SAME_LOWER for SAME_UPPER and
+/// leaves dilations out of both.
+NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
+  const bool pools = node.op.ends_with("Pool");
+  const Shape sides = pools ? *node.integers("kernel_shape") : graph.constant(node.inputs[1])->shape;
+  const std::vector<std::int64_t> kernel(sides.end() - 2, sides.end());
+  NetWriter::Attributes result{{"kernel_shape", kernel}};
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  if (automatic == "NOTSET") return result;
+  const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
+  const std::vector<std::int64_t> ones{1, 1};
+  const auto strides = node.integers("strides").value_or(ones), dilations = node.integers("dilations").value_or(ones);
+  std::vector<std::int64_t> pads(4, 0);
+  for (std::size_t axis = 0; axis < 2 && automatic != "VALID"; ++axis) {
+    const std::int64_t reach = (out[axis + 2] - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1;
+    const std::int64_t padding = std::max<std::int64_t>(reach - in[axis + 2], 0), less = padding / 2;
+    pads[axis] = automatic == "SAME_LOWER" ? padding - less : less;
+    pads[axis + 2] = padding - pads[axis];
+  }
+  result.emplace_back("pads", pads);
+  result.emplace_back("auto_pad", "NOTSET");
+  if (automatic != "VALID" && pools) result.emplace_back("ceil_mode", std::int64_t{0});
+  return result;
+}
+
+/// ceil_mode may put the last window behind the map, which ONNX leaves out by now; OpenCV does not.
+bool poolsBesideTheMap(const Graph& graph, const Node& node) {
+  const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
+  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const std::vector<std::int64_t> none{0, 0};
+  const auto pads = automatic == "NOTSET" ? node.integers("pads").value_or(none) : none;
+  if (automatic.starts_with("SAME") || node.integer("ceil_mode", 0) == 0) return false;
+  return (out[2] - 1) * strides[0] >= in[2] + pads[0] || (out[3] - 1) * strides[1] >= in[3] + pads[1];
 }
 
 /// The graph was folded for one image: a first side of 1 is where the images of a batch lie side by side.
@@ -93,6 +146,8 @@ void Emitter::requireStock(const Node& node) const {
   }
   if (isOneOf(node.op, {"ConvTranspose", "MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
     no("dilations, which OpenCV leaves out here");
+  if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && poolsBesideTheMap(graph_, node))
+    no("a pool whose last window lies beside the map");
   if (node.op == "ConvTranspose") {
     const auto pads = node.integers("pads");
     if (pads && !std::equal(pads->begin(), pads->begin() + 2, pads->begin() + 2)) no("padding that differs by side");
@@ -111,6 +166,16 @@ void Emitter::requireStock(const Node& node) const {
                                         : mode == "nearest" && coordinates == "asymmetric";
     if (!right || out.size() != 4 || node.integer("antialias", 0) != 0)
       no("a Resize with mode " + mode + " and coordinates " + coordinates);
+    const Shape& in = *graph_.shape(node.inputs[0]);
+    if (in[0] != out[0] || in[1] != out[1]) no("a Resize over channels");
+    if (!resizing(graph_, node)->whole_pixels) no("scales that end within a pixel");  // sizes are what is written
+    if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) no("a Resize to one row or column");
+    const std::string nearest = node.text("nearest_mode", "round_prefer_floor");
+    if (mode == "nearest" &&
+        (!takesThePixelBelow(nearest, in[2], out[2]) || !takesThePixelBelow(nearest, in[3], out[3]))) {
+      const auto map = [](const Shape& shape) { return toString(Shape(shape.end() - 2, shape.end())); };
+      no("nearest_mode " + nearest + " from " + map(in) + " to " + map(out) + " px, where OpenCV rounds down");
+    }
   }
   if (node.op == "Softmax") {
     const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
@@ -207,6 +272,9 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
   if (node.op == "Softmax") {  // the default axis changed with opset 13, which OpenCV does not look at
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
+  }
+  if (isOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool"})) {
+    return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
   }
   if (node.op == "Resize") {
     Shape sides = out;

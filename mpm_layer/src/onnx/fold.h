@@ -36,8 +36,16 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
 /// Shapes of the outputs of a node that depends on the image; nullopt where the op is not known.
 std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& node);
 
-/// Output shape of a Resize, from its sizes or its scales.
-std::optional<Shape> resizedShape(const Graph& graph, const Node& node);
+/// What a Resize makes of its input.
+struct Resizing {
+  Shape shape;
+  std::vector<double> scale;  ///< per axis, that by which ONNX finds the place of a pixel in the input
+  /// The scales lead from the input to `shape` and not into a pixel: they say no more than the shape does.
+  bool whole_pixels = true;
+};
+
+/// From its sizes or its scales; nullopt when they are not constant, or mean something that depends on more.
+std::optional<Resizing> resizing(const Graph& graph, const Node& node);
 
 /// Axes of a Reduce*, counted from the front, wherever the opset keeps them; nullopt when they are not constant.
 std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank);

@@ -44,60 +44,71 @@ std::vector<Tap> tapsAt(double source, std::int64_t inputs, bool cubic, double a
 
 }  // namespace
 
-std::optional<Shape> resizedShape(const Graph& graph, const Node& node) {
+std::optional<Resizing> resizing(const Graph& graph, const Node& node) {
   const Shape* source = graph.shape(node.input(0));
   if (!source || source->empty()) return std::nullopt;
-  Shape shape = *source;
+  Resizing result{*source, std::vector<double>(source->size(), 1.0), true};
   std::vector<std::size_t> axes;
   if (const auto given = node.integers("axes")) {
-    for (const std::int64_t axis : *given) axes.push_back(frontAxis(node, axis, shape.size()));
+    for (const std::int64_t axis : *given) axes.push_back(frontAxis(node, axis, source->size()));
   } else {
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) axes.push_back(axis);
+    for (std::size_t axis = 0; axis < source->size(); ++axis) axes.push_back(axis);
   }
   const Tensor* scales = graph.constant(node.input(2));
   const auto sizes = integersOf(graph, node.input(3));
   if (sizes && sizes->size() == axes.size()) {
-    for (std::size_t i = 0; i < axes.size(); ++i) shape[axes[i]] = (*sizes)[i];
-    return shape;
+    if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch") return std::nullopt;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      result.shape[axes[i]] = (*sizes)[i];
+      result.scale[axes[i]] = static_cast<double>((*sizes)[i]) / static_cast<double>((*source)[axes[i]]);
+    }
+    return result;
   }
   if (scales && scales->size() == static_cast<std::int64_t>(axes.size())) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      const double side = std::floor(static_cast<double>(shape[axes[i]]) * scales->at(static_cast<std::int64_t>(i)));
+      const double scale = scales->at(static_cast<std::int64_t>(i)), before = static_cast<double>((*source)[axes[i]]);
+      // As floats, as ONNX Runtime has it: the float next to 10 / 7 makes 10 of 7, whichever side of it it lies on.
+      const auto side = static_cast<double>(std::floor(static_cast<float>(before) * static_cast<float>(scale)));
       if (!(side >= 1 && side < 1e9)) refuse(node, "a scale that leaves nothing", "a positive one");
-      shape[axes[i]] = static_cast<std::int64_t>(side);
+      result.shape[axes[i]] = static_cast<std::int64_t>(side);
+      result.scale[axes[i]] = scale;
+      result.whole_pixels = result.whole_pixels && std::abs(before * scale - side) <= 1e-6 * side;
     }
-    return shape;
+    return result;
   }
   return std::nullopt;
 }
 
 std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget) {
   const Tensor* source = graph.constant(node.input(0));
-  const auto shape = resizedShape(graph, node);
+  const auto resized = resizing(graph, node);
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   const bool known_coordinates = coordinates == "half_pixel" || coordinates == "pytorch_half_pixel" ||
                                  coordinates == "align_corners" || coordinates == "asymmetric";
-  if (!source || !source->isFloat() || !shape || shape->size() != 4 || (mode != "linear" && mode != "cubic") ||
-      !known_coordinates || node.integer("antialias", 0) != 0 || node.integer("exclude_outside", 0) != 0) {
+  if (!source || !source->isFloat() || !resized || resized->shape.size() != 4 ||
+      (mode != "linear" && mode != "cubic") || !known_coordinates || node.integer("antialias", 0) != 0 ||
+      node.integer("exclude_outside", 0) != 0) {
     return std::nullopt;
   }
-  if ((*shape)[0] != source->shape[0] || (*shape)[1] != source->shape[1] || source->size() == 0) return std::nullopt;
-  const auto count = static_cast<std::size_t>(budget.take(*shape));
-  const std::int64_t in_h = source->shape[2], in_w = source->shape[3], out_h = (*shape)[2], out_w = (*shape)[3];
+  // Where the far corner lies then, ONNX and its reference implementation do not agree.
+  if (coordinates == "align_corners" && !resized->whole_pixels) return std::nullopt;
+  const Shape& shape = resized->shape;
+  if (shape[0] != source->shape[0] || shape[1] != source->shape[1] || source->size() == 0) return std::nullopt;
+  const auto count = static_cast<std::size_t>(budget.take(shape));
+  const std::int64_t in_h = source->shape[2], in_w = source->shape[3];
   const double a = static_cast<double>(node.number("cubic_coeff_a", -0.75f));
-  const Tensor* scales = graph.constant(node.input(2));
-  const auto axisTaps = [&](std::int64_t inputs, std::int64_t outputs, std::int64_t axis) {
-    double scale = static_cast<double>(outputs) / static_cast<double>(inputs);
-    if (scales && scales->size() == 4) scale = scales->at(axis);
+  const auto axisTaps = [&](std::size_t axis) {
+    const std::int64_t inputs = source->shape[axis], outputs = shape[axis];
     std::vector<std::vector<Tap>> taps;
     for (std::int64_t i = 0; i < outputs; ++i) {
-      taps.push_back(tapsAt(sourceOf(coordinates, i, inputs, outputs, scale), inputs, mode == "cubic", a));
+      const double place = sourceOf(coordinates, i, inputs, outputs, resized->scale[axis]);
+      taps.push_back(tapsAt(place, inputs, mode == "cubic", a));
     }
     return taps;
   };
-  const auto rows = axisTaps(in_h, out_h, 2);
-  const auto columns = axisTaps(in_w, out_w, 3);
+  const auto rows = axisTaps(2);
+  const auto columns = axisTaps(3);
   std::vector<float> result;
   result.reserve(count);
   for (std::int64_t plane = 0; plane < source->shape[0] * source->shape[1]; ++plane) {
@@ -113,7 +124,7 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
       }
     }
   }
-  return Tensor::of(*shape, std::move(result));
+  return Tensor::of(shape, std::move(result));
 }
 
 }  // namespace mpm::onnx_graph

@@ -191,7 +191,10 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     return shape;
   }
   if (op.starts_with("Reduce") || isOneOf(op, {"ArgMax", "ArgMin"})) return reducedShape(graph, node, *a);
-  if (op == "Resize") return resizedShape(graph, node);
+  if (op == "Resize") {
+    auto resized = resizing(graph, node);
+    return resized ? std::optional(std::move(resized->shape)) : std::nullopt;
+  }
   if (op == "Pad") {
     const auto pads = integersOf(graph, node.input(1));
     if (!pads || pads->size() != 2 * a->size() || node.input(3) >= 0) return std::nullopt;

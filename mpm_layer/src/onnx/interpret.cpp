@@ -371,6 +371,8 @@ Meaning Interpreter::resize(const Node& node) {
   }
   if ((*shape)[0] != cells->shape[0] || (*shape)[1] != cells->shape[1])
     return foreign(node, "a Resize over channels", "one over height and width");
+  if (const auto resized = resizing(graph_, node); !resized || !resized->whole_pixels)
+    return foreign(node, "scales that end within a pixel", "a whole number of pixels");
   return ClassMap{*cells, *shape, false};
 }
 

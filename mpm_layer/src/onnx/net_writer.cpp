@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/net_writer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -118,9 +119,14 @@ std::string NetWriter::stock(const std::string& type, const std::vector<std::str
 }
 
 std::string NetWriter::copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& outputs) {
-  onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, {});
-  *node.mutable_attribute() = proto.attribute();
+                            const std::vector<std::string>& outputs, const Attributes& instead) {
+  onnx::NodeProto& node = add(proto.op_type(), inputs, outputs, instead);
+  const auto replaced = [&](const std::string& name) {
+    return std::any_of(instead.begin(), instead.end(), [&](const Attribute& each) { return each.first == name; });
+  };
+  for (const onnx::AttributeProto& attribute : proto.attribute()) {
+    if (!replaced(attribute.name())) *node.add_attribute() = attribute;
+  }
   return outputs.front();
 }
 

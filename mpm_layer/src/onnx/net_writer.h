@@ -35,9 +35,9 @@ class NetWriter {
   /// The same for a stock node.
   std::string stock(const std::string& type, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& outputs, const Attributes& attributes = {});
-  /// A stock node with the attributes of `proto`.
+  /// A stock node with the attributes of `proto`, but for those that are given `instead`.
   std::string copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
-                   const std::vector<std::string>& outputs);
+                   const std::vector<std::string>& outputs, const Attributes& instead = {});
   /// One more attribute of the node that is called `node`.
   void set(const std::string& node, const Attribute& attribute);
   void metadata(const std::string& key, const std::string& value);
