@@ -259,6 +259,23 @@ TEST_F(BadFile, FunctionsThatMultiply) {
   EXPECT_MPM_ERROR(convertModel(path, options), "larger than 1 GiB");
 }
 
+TEST_F(BadFile, FunctionWithOverloads) {
+  GraphBuilder builder = TinyVit(Dialect{}).graph();
+  for (const char* op : {"Tanh", "Sigmoid"}) {
+    onnx::FunctionProto& function = *builder.model().add_functions();
+    function.set_name("Bend");
+    function.set_domain("test");
+    function.add_input("x");
+    function.add_output("y");
+    onnx::NodeProto& body = *function.add_node();
+    body.set_op_type(op);
+    body.add_input("x");
+    body.add_output("y");
+  }
+  builder.save(path);
+  expectError("function 'test::Bend' is there twice, and overloads are not understood");
+}
+
 TEST_F(BadFile, ConstantThatWouldFillTheMemory) {
   writeChanged([](onnx::GraphProto& graph) {
     auto& sides = *graph.add_initializer();

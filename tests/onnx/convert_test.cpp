@@ -241,6 +241,55 @@ TEST_F(Convert, LocalFunctionsArePutInPlace) {
   EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
 }
 
+/// Since ONNX 1.13 a function may say what an attribute is that a call leaves out.
+TEST_F(Convert, LocalFunctionsHaveDefaults) {
+  dialect.head = HeadStyle::kFeatures;
+  options.schedule = Schedule{};
+  const auto epsilon = [](const char* name, float value) {
+    onnx::AttributeProto attribute;
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::FLOAT);
+    attribute.set_f(value);
+    return attribute;
+  };
+  const auto featuresOf = [&](GraphBuilder& builder) {
+    builder.save(path);
+    cv::dnn::Net net = readNet(path, options);
+    return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
+  };
+  // All norms but the second have the default.
+  const auto changed = [&](bool called) {
+    GraphBuilder builder = TinyVit(dialect).graph();
+    int norms = 0;
+    for (auto& node : *builder.model().mutable_graph()->mutable_node()) {
+      if (node.op_type() != "LayerNormalization") continue;
+      const bool given = ++norms == 2;
+      node.clear_attribute();
+      if (called) node.set_op_type("Norm");
+      if (called) node.set_domain("test");
+      if (given || !called) *node.add_attribute() = epsilon(called ? "eps" : "epsilon", given ? 0.75f : 0.25f);
+    }
+    return builder;
+  };
+  GraphBuilder written = changed(false), builder = changed(true);
+  onnx::FunctionProto& function = *builder.model().add_functions();
+  function.set_name("Norm");
+  function.set_domain("test");
+  for (const char* input : {"x", "w", "b"}) function.add_input(input);
+  function.add_output("y");
+  onnx::NodeProto& body = *function.add_node();
+  body.set_op_type("LayerNormalization");
+  for (const char* input : {"x", "w", "b"}) body.add_input(input);
+  body.add_output("y");
+  onnx::AttributeProto& reference = *body.add_attribute() = epsilon("epsilon", 0);
+  reference.clear_f();
+  reference.set_ref_attr_name("eps");
+  // Field 11, attribute_proto, by its bytes: the headers of ONNX 1.12 do not have it.
+  const std::string bytes = epsilon("eps", 0.25f).SerializeAsString();
+  ASSERT_TRUE(function.MergeFromString(std::string{11 << 3 | 2, static_cast<char>(bytes.size())} + bytes));
+  EXPECT_LT(difference(featuresOf(builder), featuresOf(written)), 1e-6);
+}
+
 TEST(Options, Schedules) {
   EXPECT_EQ(parseSchedule("2,5"), (Schedule{2, 5}));
   EXPECT_EQ(parseSchedule("none"), Schedule{});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -68,13 +70,40 @@ void requireInputs(const Node& node) {
   }
 }
 
+/// A local function, and what its attributes are where a call does not say.
+struct Function {
+  const onnx::FunctionProto* proto = nullptr;
+  Attributes defaults;
+};
+
+/// Field attribute_proto, by its number: the headers of ONNX 1.12 do not have it, but keep its bytes.
+Attributes defaultsOf(const onnx::FunctionProto& function) {
+  constexpr int kAttributeProto = 11;
+  Attributes defaults;
+  google::protobuf::UnknownFieldSet fields;
+  fields.ParseFromString(function.SerializeAsString());
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& field = fields.field(i);
+    if (field.number() != kAttributeProto) continue;
+    onnx::AttributeProto attribute;
+    if (field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
+        !attribute.ParseFromString(field.length_delimited())) {
+      throw Error("function '" + function.name() + "': the default of an attribute cannot be read");
+    }
+    defaults[attribute.name()] = attribute;
+  }
+  return defaults;
+}
+
 class Reader {
  public:
   Reader(onnx::ModelProto& model, const std::filesystem::path& folder) : model_(model), folder_(folder) {
     graph_.inlined = std::make_shared<std::deque<onnx::NodeProto>>();
     graph_.opset = defaultOpset(model);
     for (const onnx::FunctionProto& function : model.functions()) {
-      functions_[function.domain() + "::" + function.name()] = &function;
+      const std::string name = function.domain() + "::" + function.name();
+      if (!functions_.try_emplace(name, Function{&function, defaultsOf(function)}).second)
+        throw Error("function '" + name + "' is there twice, and overloads are not understood");
     }
   }
 
@@ -165,7 +194,7 @@ class Reader {
     const onnx::NodeProto& proto = likeCast(written, scope);
     const auto function = functions_.find(proto.domain() + "::" + proto.op_type());
     if (function != functions_.end()) {
-      inlineFunction(*function->second, proto, scope, prefix, depth);
+      inlineFunction(function->second, proto, scope, prefix, depth);
       return;
     }
     Node node;
@@ -226,10 +255,11 @@ class Reader {
     refuse(node, "no numeric value", "a constant tensor");
   }
 
-  void inlineFunction(const onnx::FunctionProto& function, const onnx::NodeProto& call, Scope& scope,
-                      const std::string& prefix, int depth) {
+  void inlineFunction(const Function& called, const onnx::NodeProto& call, Scope& scope, const std::string& prefix,
+                      int depth) {
+    const onnx::FunctionProto& function = *called.proto;
     if (depth >= kDeepestCall) throw Error("function '" + function.name() + "' calls itself");
-    Attributes given;
+    Attributes given = called.defaults;
     for (const onnx::AttributeProto& attribute : call.attribute()) given[attribute.name()] = attribute;
     Scope inner;
     for (int i = 0; i < function.input_size(); ++i) {
@@ -264,7 +294,7 @@ class Reader {
   Graph graph_;
   std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
   std::unordered_set<int> integers_;  ///< values that are no floats, or may be none
-  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
+  std::unordered_map<std::string, Function> functions_;
 };
 
 }  // namespace
