@@ -2,6 +2,7 @@
 // Graphs that are almost a plain ViT: the first node that does not fit is named, and what was expected there.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 
@@ -488,6 +489,16 @@ void attentionOp(Dialect& dialect) {
 
 void qkNorm(Dialect& dialect) { dialect.qk_norm = true; }
 
+/// One integer as a list.
+std::string integer(onnx::GraphProto& graph, long value) {
+  auto& tensor = *graph.add_initializer();
+  tensor.set_name("integer" + std::to_string(graph.initializer_size()));
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(1);
+  tensor.add_int64_data(value);
+  return tensor.name();
+}
+
 onnx::NodeProto& maker(onnx::GraphProto& graph, const std::string& value) {
   for (auto& candidate : *graph.mutable_node()) {
     if (candidate.output(0) == value) return candidate;
@@ -565,6 +576,26 @@ const Case kEncoders[] = {
        reroute(graph, relu.output(0), relu.input(0));
      },
      "", "found a linear layer, expected GELU, SiLU or ReLU between two linear layers"},
+    {"EveryQueryToTheKeysOfEveryHead", [](Dialect& dialect) { dialect.qkv = QkvStyle::kSeparate; },
+     [](onnx::GraphProto& graph) {
+       onnx::NodeProto& turn =
+           maker(graph, maker(graph, maker(graph, node(graph, "Softmax").input(0)).input(0)).input(1));
+       turn.clear_attribute();
+       addInts(turn, "perm", {1, 0, 3, 2});  // heads by their side of 1
+       onnx::NodeProto& slice = insertBehind(graph, reader(graph, node(graph, "Softmax").output(0)).output(0), "Slice");
+       for (const long value : {0, 1, 0}) slice.add_input(integer(graph, value));
+     },
+     "MatMul", "found q and k of shapes 1x2x16x12 and 2x1x16x12"},
+    {"EveryHeadToTheValuesOfEveryHead", [](Dialect& dialect) { dialect.qkv = QkvStyle::kSeparate; },
+     [](onnx::GraphProto& graph) {
+       const onnx::NodeProto& context = reader(graph, node(graph, "Softmax").output(0));
+       onnx::NodeProto& turn = maker(graph, context.input(1));
+       turn.clear_attribute();
+       addInts(turn, "perm", {2, 0, 1, 3});
+       onnx::NodeProto& slice = insertBehind(graph, context.output(0), "Slice");
+       for (const long value : {0, 1, 0}) slice.add_input(integer(graph, value));
+     },
+     "MatMul", "found a result repeated by broadcasting"},
     {"LastBlockWithoutMlp", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& last = node(graph, "LayerNormalization", 6);
@@ -572,6 +603,23 @@ const Case kEncoders[] = {
      },
      "Add", "found no MLP behind the attention, expected a pre-norm block"},
 };
+
+/// A LayerNorm taken apart, with a constant that repeats its result.
+std::string repeatedNorm(GraphBuilder& g, long times, const std::string& name) {
+  const std::string centred = g.node("Sub", {"features", g.reduceMean("features", -1)});
+  const std::string eps =
+      g.weights("eps", {times, 1, 1, 1}, std::vector<double>(static_cast<std::size_t>(times), 1e-6));
+  const std::string square = g.reduceMean(g.node("Pow", {centred, g.number(2)}), -1);
+  return g.node("Div", {centred, g.node("Sqrt", {g.node("Add", {square, eps})})}, {}, 1, name);
+}
+
+/// Moved as if there were as many elements as the graph says, it would be read far beyond its end.
+TEST_F(Refusal, RepeatedResultThatIsMoved) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string turned = g.transpose(repeatedNorm(g, 20000, "norm"), {0, 1, 3, 2});
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.slice(turned, 0, 0, 1));
+  expect(g, "norm'", "found a result repeated by broadcasting");
+}
 
 const auto caseName = [](const auto& tested) { return std::string(tested.param.name); };
 INSTANTIATE_TEST_SUITE_P(Vit, RefusedEncoder, ::testing::ValuesIn(kEncoders), caseName);
@@ -624,6 +672,13 @@ void scaled(GraphBuilder& g, const std::string& mode, double height, double widt
 
 std::string transposedKernel(GraphBuilder& g) {
   return g.weights("w", {TinyVit::kDim, 2, 3, 3}, std::vector<double>(TinyVit::kDim * 2 * 9, 0.1));
+}
+
+/// A GELU taken apart, with a constant that repeats its result.
+void repeatedGelu(GraphBuilder& g, const std::vector<long>& shape, const std::vector<double>& ones) {
+  const std::string inner = g.node("Erf", {g.node("Div", {"features", g.number(std::sqrt(2.0))})});
+  const std::string y = g.node("Mul", {"features", g.node("Add", {inner, g.weights("ones", shape, ones)})});
+  odd(g, "Mul", {y, g.number(0.5)});
 }
 
 const std::vector<long> kTwos = {2, 2}, kThree = {3, 3}, kOnes = {1, 1, 1, 1};
@@ -803,6 +858,13 @@ const HeadCase kHeads[] = {
     {"OtherOp", [](GraphBuilder& g) { odd(g, "Softplus", {"features"}); }, "the op Softplus"},
     {"ActivationOfTheEncoder", [](GraphBuilder& g) { odd(g, "Gelu", {"features"}); },
      "the activation gelu_erf outside the encoder", 20},
+    {"NormRepeatedByItsEpsilon", [](GraphBuilder& g) { repeatedNorm(g, 2, "odd"); },
+     "a result repeated by broadcasting"},
+    {"ActivationRepeated",
+     [](GraphBuilder& g) {
+       repeatedGelu(g, {2, 1, 1, 1}, {1, 1});
+     },
+     "a result repeated by broadcasting"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Vit, RefusedHead, ::testing::ValuesIn(kHeads), caseName);

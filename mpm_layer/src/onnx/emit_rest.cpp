@@ -109,11 +109,14 @@ void Emitter::requireStock(const Node& node) const {
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
   if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
     no("a tensor of unknown shape");
+  const Shape& out = *graph_.shape(node.outputs[0]);
   if (node.domain == kCanonical) {
+    Shape expected = *graph_.shape(node.inputs[0]);
+    if (node.op == "Linear") expected.back() = out.back();
+    if (out != expected) no("a result repeated by broadcasting");
     if (node.op == "L2Normalize") no("a division by a length, which OpenCV takes over the whole image");
     return;
   }
-  const Shape& out = *graph_.shape(node.outputs[0]);
   const auto all = [](const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
     return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
   };

@@ -15,6 +15,11 @@ constexpr std::int64_t kMostTokens = std::int64_t{1} << 17;
 
 bool is(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
 
+Shape withoutOnes(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
 bool all(const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
   return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
 }
@@ -47,12 +52,26 @@ Interpretation Interpreter::run() {
     }
     const Foreign* cause = foreignInput(node);
     const int out = node.outputs[0];
-    meaning_[static_cast<std::size_t>(out)] = cause ? Meaning(*cause) : interpretNode(node);
+    meaning_[static_cast<std::size_t>(out)] = cause ? Meaning(*cause) : asShaped(node, interpretNode(node));
     for (std::size_t i = 1; i < node.outputs.size(); ++i) {
       meaning_[static_cast<std::size_t>(node.outputs[i])] = foreign(node, "a second output");
     }
   }
   return {std::move(algebra_.terms), std::move(meaning_)};
+}
+
+/// Cells hold as many elements as the graph's tensor. A constant of a higher rank, or heads along another axis, may
+/// have repeated them, which none of the patterns looks at.
+Meaning Interpreter::asShaped(const Node& node, Meaning meaning) const {
+  Cells* cells = std::get_if<Cells>(&meaning);
+  Scores* scores = std::get_if<Scores>(&meaning);
+  if (!cells && !scores) return meaning;
+  Shape& found = cells ? cells->shape : scores->shape;
+  const Shape* shape = graph_.shape(node.outputs[0]);
+  if (!shape || withoutOnes(*shape) != withoutOnes(found))
+    return foreign(node, "a result repeated by broadcasting", "as many elements as the tokens have");
+  found = *shape;
+  return meaning;
 }
 
 Meaning Interpreter::interpretNode(const Node& node) {

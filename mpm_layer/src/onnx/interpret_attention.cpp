@@ -51,7 +51,12 @@ Meaning Interpreter::matMul(const Node& node) {
 Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) const {
   const std::size_t rank = q.shape.size();
   const std::int64_t tokens = algebra_.at(q.term).rows, queries = q.shape[rank - 2], keys = k.shape[rank - 2];
-  const bool several = elements(Shape(q.shape.begin(), q.shape.end() - 2)) > 1;
+  const auto heads = [](const Cells& cells) { return Shape(cells.shape.begin(), cells.shape.end() - 2); };
+  if (heads(q) != heads(k)) {
+    return foreign(node, "q and k of shapes " + toString(q.shape) + " and " + toString(k.shape),
+                   "as many heads in k as in q");
+  }
+  const bool several = elements(heads(q)) > 1;
   if (several && (queries != tokens || keys != tokens)) {
     return foreign(node,
                    "attention of " + std::to_string(queries) + " to " + std::to_string(keys) + " of " +

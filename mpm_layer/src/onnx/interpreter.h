@@ -16,6 +16,7 @@ class Interpreter {
 
  private:
   Meaning interpretNode(const Node& node);
+  Meaning asShaped(const Node& node, Meaning meaning) const;
   Meaning foreign(const Node& node, std::string found, std::string expected = "a plain pre-norm ViT") const;
 
   // interpret.cpp: rows of tokens
