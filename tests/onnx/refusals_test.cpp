@@ -45,6 +45,13 @@ void addInts(onnx::NodeProto& node, const char* name, const std::vector<long>& v
   for (const long value : values) attribute.add_ints(value);
 }
 
+void addText(onnx::NodeProto& node, const char* name, const std::string& text) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(text);
+}
+
 /// Puts a node behind the first output of `before`: whoever read that reads the new node's output.
 onnx::NodeProto& insertBehind(onnx::GraphProto& graph, const std::string before, const std::string& op) {
   int position = 0;
@@ -521,6 +528,15 @@ void addInteger(onnx::NodeProto& node, const char* name, long value) {
 }
 
 const Case kEncoders[] = {
+    {"DilatedEmbeddingThatIsNotPadded", [](Dialect&) {},
+     [](onnx::GraphProto& graph) {
+       onnx::NodeProto& conv = node(graph, "Conv");
+       conv.mutable_attribute()->RemoveLast();
+       addInts(conv, "strides", {2, 4});  // as many patches as before
+       addInts(conv, "dilations", {2, 1});
+       addText(conv, "auto_pad", "VALID");
+     },
+     "Conv", "padding, groups or dilation"},
     {"SharedKeys", attentionOp,
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& attention = node(graph, "Attention");

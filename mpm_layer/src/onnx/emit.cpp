@@ -63,6 +63,10 @@ Emitter::Tokens Emitter::embed() {
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   const Size2 grid{static_cast<int>((plan_.input.height - kernel_h) / embedding.stride_h + 1),
                    static_cast<int>((plan_.input.width - kernel_w) / embedding.stride_w + 1)};
+  if (!plan_.retargeted && native != grid) {
+    throw Error("the graph has a grid of " + toString({native.height, native.width}) + " patches, expected " +
+                toString({grid.height, grid.width}));
+  }
   const std::string name = "backbone/patch_embed";
   std::vector<std::string> inputs{image_};
   inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));

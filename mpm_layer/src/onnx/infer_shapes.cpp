@@ -38,8 +38,9 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   if (input.size() != 4 || kernel.size() != 2) return std::nullopt;
   const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
   const auto dilations = node.integers("dilations").value_or(std::vector<std::int64_t>{1, 1});
-  const auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{0, 0, 0, 0});
   const std::string automatic = node.text("auto_pad", "NOTSET");
+  const std::vector<std::int64_t> none{0, 0, 0, 0};
+  const auto pads = automatic == "NOTSET" ? node.integers("pads").value_or(none) : none;
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4) return std::nullopt;
   Shape shape{input[0], channels, 0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {

@@ -217,13 +217,11 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   const Shape* out = graph_.shape(node.outputs[0]);
   if (!out || out->size() != 4 || (*out)[0] != 1)
     return foreign(node, "a convolution of unknown shape", "a patch embedding");
-  if (node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1) || !all(node.integers("pads"), 0) ||
-      node.text("auto_pad", "NOTSET") != "NOTSET") {
-    const std::string auto_pad = node.text("auto_pad", "NOTSET");
-    if (auto_pad != "VALID") {
-      return foreign(node, "a convolution with padding, groups or dilation over the image",
-                     "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
-    }
+  const std::string auto_pad = node.text("auto_pad", "NOTSET");
+  const bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
+  if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1)) {
+    return foreign(node, "a convolution with padding, groups or dilation over the image",
+                   "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
   }
   if (static_cast<std::size_t>(weight.shape[1]) != image.scale.size())
     return foreign(node, "weights for another number of channels");
