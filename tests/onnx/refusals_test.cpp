@@ -318,6 +318,22 @@ TEST_F(Refusal, ImageOfOtherRank) {
   EXPECT_MPM_ERROR(convertModel(path, options), "graph input 'image': found rank 5");
 }
 
+TEST_F(Refusal, ImageWithChannelsLast) {
+  GraphBuilder builder = TinyVit(dialect).graph();
+  auto& shape =
+      *builder.model().mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (const long side : {12, 224}) {
+    shape.mutable_dim(1)->set_dim_value(side);
+    shape.mutable_dim(2)->set_dim_value(side);
+    shape.mutable_dim(3)->set_dim_value(3);
+    const std::string sides = std::to_string(side) + "x" + std::to_string(side);
+    builder.save(path);
+    EXPECT_MPM_ERROR(convertModel(path, options),
+                     "graph input 'image': found shape 1x" + sides +
+                         "x3, expected batch x channels x height x width (this looks like channels last)");
+  }
+}
+
 TEST_F(Refusal, ScheduleOutsideTheBlocks) {
   TinyVit(dialect).save(path);
   options.schedule = Schedule{1, 7};

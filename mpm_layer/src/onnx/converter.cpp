@@ -38,6 +38,10 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
                   "or with a dynamic batch axis");
     }
     const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
+    if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
+      throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
+                  ", expected batch x channels x height x width (this looks like channels last)");
+    }
     if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
       throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
                   std::to_string(side(2)) + "x" + std::to_string(side(3)) + " px, expected at most " +
