@@ -63,6 +63,14 @@ TEST_P(Elementwise, ActivationsOverASweep) {
   }
 }
 
+TEST_P(Elementwise, ActivationsKeepNaN) {
+  for (const Activation activation : kAll) {
+    std::vector<float> y(19, std::numeric_limits<float>::quiet_NaN());
+    activate(activation, {y.data(), 1, 19});
+    for (const float value : y) EXPECT_TRUE(std::isnan(value)) << static_cast<int>(activation);
+  }
+}
+
 TEST_P(Elementwise, ActivationOfAnElementDoesNotDependOnItsPlace) {
   for (const Activation activation : kAll) {
     const std::vector<float> x = test::normal(67, 1);
