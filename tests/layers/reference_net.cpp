@@ -7,8 +7,10 @@
 namespace mpm::test {
 namespace {
 
-const char* const kBlockWeights[] = {"norm1_w", "norm1_b", "qkv_w", "qkv_b", "proj_w", "proj_b",
-                                     "norm2_w", "norm2_b", "fc1_w", "fc1_b", "fc2_w",  "fc2_b"};
+// In the order of docs/ops.md; only the block with more norms has the six of q_norm, k_norm and mlp_norm.
+const char* const kBlockWeights[] = {"norm1_w",  "norm1_b",  "qkv_w",      "qkv_b",      "q_norm_w", "q_norm_b",
+                                     "k_norm_w", "k_norm_b", "proj_w",     "proj_b",     "norm2_w",  "norm2_b",
+                                     "fc1_w",    "fc1_b",    "mlp_norm_w", "mlp_norm_b", "fc2_w",    "fc2_b"};
 
 double at(const cv::Mat& mat, std::size_t i) { return mat.ptr<float>()[i]; }
 
@@ -24,15 +26,11 @@ Matrix linear(const Matrix& x, const cv::Mat& weight, const cv::Mat* bias) {
   return y;
 }
 
-Matrix norm(const Matrix& x, const cv::Mat& weight, const cv::Mat& bias, double eps) {
-  Matrix y = x;
+/// Columns [begin, begin + count).
+Matrix columns(const Matrix& x, int begin, int count) {
+  Matrix y(x.rows, count);
   for (int i = 0; i < x.rows; ++i) {
-    double mean = 0, variance = 0;
-    for (int c = 0; c < x.cols; ++c) mean += x(i, c) / x.cols;
-    for (int c = 0; c < x.cols; ++c) variance += (x(i, c) - mean) * (x(i, c) - mean) / x.cols;
-    for (int c = 0; c < x.cols; ++c) {
-      y(i, c) = (x(i, c) - mean) / std::sqrt(variance + eps) * at(weight, c) + at(bias, c);
-    }
+    for (int c = 0; c < count; ++c) y(i, c) = x(i, begin + c);
   }
   return y;
 }
@@ -94,18 +92,19 @@ TinySegmenter::TinySegmenter(unsigned seed) : random_(seed) {
   weights_["position"] = constant({kTokens, kDim}, 0.5);
   weights_["special"] = constant({kSpecial, kDim}, 1.);
   for (int b = 0; b < kBlocks; ++b) addBlock("block" + std::to_string(b));
-  weights_["norm_w"] = constant({kDim}, 0.2, 1);
-  weights_["norm_b"] = constant({kDim}, 0.2);
+  addNorm("norm", kDim);
   weights_["proj_dec_w"] = constant({kDim, kDim}, 0.25);
   weights_["proj_dec_b"] = constant({kDim}, 0.1);
   weights_["classes"] = constant({kClasses, kDim}, 1.);
   for (int b = 0; b < kHeadBlocks; ++b) addBlock("head" + std::to_string(b));
-  weights_["head_norm_w"] = constant({kDim}, 0.2, 1);
-  weights_["head_norm_b"] = constant({kDim}, 0.2);
+  addNorm("head_norm", kDim);
   weights_["proj_patch"] = constant({kDim, kDim}, 0.25);
   weights_["proj_classes"] = constant({kDim, kDim}, 0.25);
-  weights_["mask_w"] = constant({kClasses}, 0.2, 1);
-  weights_["mask_b"] = constant({kClasses}, 0.2);
+  addNorm("mask", kClasses);
+  addNorm("head1.q_norm", kHeadDim);
+  addNorm("head1.k_norm", kHeadDim);
+  eps_["head1.k_norm"] = eps_["head1.q_norm"];  // an op has one for both
+  addNorm("head1.mlp_norm", kHidden);
 }
 
 cv::Mat TinySegmenter::constant(std::vector<int> shape, double scale, double offset) {
@@ -116,16 +115,35 @@ cv::Mat TinySegmenter::constant(std::vector<int> shape, double scale, double off
   return mat;
 }
 
+void TinySegmenter::addNorm(const std::string& name, int size) {
+  weights_[name + "_w"] = constant({size}, 0.2, 1);
+  weights_[name + "_b"] = constant({size}, 0.2);
+  const double eps = 0.1 * static_cast<double>(eps_.size() + 1);
+  eps_[name] = eps;
+}
+
+Matrix TinySegmenter::norm(const std::string& name, const Matrix& x) const {
+  const cv::Mat &weight = weights_.at(name + "_w"), &bias = weights_.at(name + "_b");
+  Matrix y = x;
+  for (int i = 0; i < x.rows; ++i) {
+    double mean = 0, variance = 0;
+    for (int c = 0; c < x.cols; ++c) mean += x(i, c) / x.cols;
+    for (int c = 0; c < x.cols; ++c) variance += (x(i, c) - mean) * (x(i, c) - mean) / x.cols;
+    for (int c = 0; c < x.cols; ++c) {
+      y(i, c) = (x(i, c) - mean) / std::sqrt(variance + eps_.at(name)) * at(weight, c) + at(bias, c);
+    }
+  }
+  return y;
+}
+
 void TinySegmenter::addBlock(const std::string& name) {
   const int inner = kHeads * kHeadDim;
-  weights_[name + ".norm1_w"] = constant({kDim}, 0.2, 1);
-  weights_[name + ".norm1_b"] = constant({kDim}, 0.2);
+  addNorm(name + ".norm1", kDim);
   weights_[name + ".qkv_w"] = constant({3 * inner, kDim}, 0.3);
   weights_[name + ".qkv_b"] = constant({3 * inner}, 0.2);
   weights_[name + ".proj_w"] = constant({kDim, inner}, 0.25);
   weights_[name + ".proj_b"] = constant({kDim}, 0.2);
-  weights_[name + ".norm2_w"] = constant({kDim}, 0.2, 1);
-  weights_[name + ".norm2_b"] = constant({kDim}, 0.2);
+  addNorm(name + ".norm2", kDim);
   weights_[name + ".fc1_w"] = constant({kHidden, kDim}, 0.25);
   weights_[name + ".fc1_b"] = constant({kHidden}, 0.2);
   weights_[name + ".fc2_w"] = constant({kDim, kHidden}, 0.2);
@@ -138,11 +156,20 @@ cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int spe
   params.set("heads", kHeads);
   params.set("head_dim", kHeadDim);
   params.set("scale", 1. / std::sqrt(static_cast<double>(kHeadDim)));
-  params.set("norm1_eps", 1e-6);
-  params.set("norm2_eps", 1e-5);
+  params.set("norm1_eps", eps_.at(name + ".norm1"));
+  params.set("norm2_eps", eps_.at(name + ".norm2"));
+  if (hasMoreNorms(name)) {
+    params.set("qk_norm", 1);
+    params.set("qk_norm_eps", eps_.at(name + ".q_norm"));
+    params.set("mlp_norm", 1);
+    params.set("mlp_norm_eps", eps_.at(name + ".mlp_norm"));
+  }
   params.set("activation", "gelu_erf");
   params.set("key_bias", key_bias ? 1 : 0);
-  for (const char* weight : kBlockWeights) params.blobs.push_back(weights_.at(name + "." + weight));
+  for (const char* weight : kBlockWeights) {
+    const auto found = weights_.find(name + "." + weight);
+    if (found != weights_.end()) params.blobs.push_back(found->second);
+  }
   return params;
 }
 
@@ -184,7 +211,7 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
               0};
   }
   params = withSpecial(kSpecial);
-  params.set("eps", 1e-6);
+  params.set("eps", eps_.at("norm"));
   params.blobs = {weights_.at("norm_w"), weights_.at("norm_b")};
   tokens = {add("backbone/norm", "TokenNorm", params, {tokens, state}), 0};
 
@@ -213,11 +240,11 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
         0};
   }
   params = withSpecial(kClasses);
-  params.set("eps", 1e-5);
+  params.set("eps", eps_.at("head_norm"));
   params.blobs = {weights_.at("head_norm_w"), weights_.at("head_norm_b")};
   tokens = {add("head/norm", "TokenNorm", params, {tokens, state}), 0};
   params = withSpecial(kClasses);
-  params.set("eps", 1e-5);
+  params.set("eps", eps_.at("mask"));
   params.blobs = {weights_.at("proj_patch"), weights_.at("proj_classes"), weights_.at("mask_w"), weights_.at("mask_b")};
   tokens = {add("head/masks", "MaskScores", params, {tokens, state}), 0};
   params = withSpecial(0);
@@ -235,16 +262,22 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
 
 Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const {
   const auto weight = [&](const char* key) -> const cv::Mat& { return weights_.at(name + "." + key); };
-  const Matrix qkv = linear(norm(x, weight("norm1_w"), weight("norm1_b"), 1e-6), weight("qkv_w"), &weight("qkv_b"));
+  const Matrix qkv = linear(norm(name + ".norm1", x), weight("qkv_w"), &weight("qkv_b"));
   const int inner = kHeads * kHeadDim;
+  const bool more_norms = hasMoreNorms(name);
   Matrix heads(x.rows, inner);
   for (int h = 0; h < kHeads; ++h) {
+    Matrix q = columns(qkv, h * kHeadDim, kHeadDim), k = columns(qkv, inner + h * kHeadDim, kHeadDim);
+    if (more_norms) {
+      q = norm(name + ".q_norm", q);
+      k = norm(name + ".k_norm", k);
+    }
     for (int i = 0; i < x.rows; ++i) {
       std::vector<double> p(x.rows);
       double sum = 0;
       for (int j = 0; j < x.rows; ++j) {
         double dot = 0;
-        for (int e = 0; e < kHeadDim; ++e) dot += qkv(i, h * kHeadDim + e) * qkv(j, inner + h * kHeadDim + e);
+        for (int e = 0; e < kHeadDim; ++e) dot += q(i, e) * k(j, e);
         p[j] = std::exp(dot / std::sqrt(static_cast<double>(kHeadDim)) + key_bias[j]);
         sum += p[j];
       }
@@ -257,8 +290,9 @@ Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std:
   }
   Matrix y = linear(heads, weight("proj_w"), &weight("proj_b"));
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
-  Matrix hidden = linear(norm(y, weight("norm2_w"), weight("norm2_b"), 1e-5), weight("fc1_w"), &weight("fc1_b"));
+  Matrix hidden = linear(norm(name + ".norm2", y), weight("fc1_w"), &weight("fc1_b"));
   for (double& value : hidden.values) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
+  if (more_norms) hidden = norm(name + ".mlp_norm", hidden);
   const Matrix mlp = linear(hidden, weight("fc2_w"), &weight("fc2_b"));
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += mlp.values[i];
   return y;
@@ -302,7 +336,7 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
     }
     x = block("block" + std::to_string(b), x, key_bias);
   }
-  x = norm(x, weights_.at("norm_w"), weights_.at("norm_b"), 1e-6);
+  x = norm("norm", x);
   Matrix restored(kSpecial + kTokens, kDim);
   for (int i = 0; i < restored.rows; ++i) {
     for (int c = 0; c < kDim; ++c) {
@@ -323,7 +357,7 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
   for (int b = 0; b < kHeadBlocks; ++b) {
     head = block("head" + std::to_string(b), head, std::vector<double>(head.rows));
   }
-  head = norm(head, weights_.at("head_norm_w"), weights_.at("head_norm_b"), 1e-5);
+  head = norm("head_norm", head);
   Matrix patches = linear(head, weights_.at("proj_patch"), nullptr);
   Matrix classes = linear(head, weights_.at("proj_classes"), nullptr);
   normaliseRows(patches);
@@ -334,7 +368,7 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
       for (int c = 0; c < kDim; ++c) masks(i, k) += patches(i, c) * classes(kTokens + k, c);
     }
   }
-  result.scores = norm(masks, weights_.at("mask_w"), weights_.at("mask_b"), 1e-5);
+  result.scores = norm("mask", masks);
   return result;
 }
 

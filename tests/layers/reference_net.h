@@ -21,7 +21,8 @@ struct Matrix {
 };
 
 /// A tiny random ViT with a Segmenter head, kept once as OpenCV constants and evaluated twice: by a cv::dnn::Net of
-/// ai.mpm ops, and by double loops that restore the grid before the head, as the paper does.
+/// ai.mpm ops, and by double loops that restore the grid before the head, as the paper does. The last block of the head
+/// norms queries, keys and the MLP's hidden values as well.
 class TinySegmenter {
  public:
   static constexpr int kChannels = 3, kPatch = 4, kGridH = 5, kGridW = 6, kDim = 24, kHeads = 2, kHeadDim = 10;
@@ -50,9 +51,13 @@ class TinySegmenter {
   cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias) const;
   Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const;
   void addBlock(const std::string& name);
+  void addNorm(const std::string& name, int size);
+  Matrix norm(const std::string& name, const Matrix& x) const;
+  bool hasMoreNorms(const std::string& block) const { return eps_.count(block + ".mlp_norm") > 0; }
 
   std::mt19937 random_;
   std::map<std::string, cv::Mat> weights_;
+  std::map<std::string, double> eps_;  ///< large and each another, so that none can stand for another
 };
 
 }  // namespace mpm::test
