@@ -112,5 +112,80 @@ TEST_F(OneLayer, LinearComputesEveryLiveRow) {
     expectEveryLiveRow(*layer("TokenLinear", {weight, bias}), x, states(199, live), out, expected);
 }
 
+std::string refusal(cv::dnn::Layer& layer, const std::vector<cv::Mat>& inputs, const std::vector<int>& output) {
+  std::vector<cv::Mat> outputs{cv::Mat(output, CV_32F)}, internals;
+  if (layer.type == "ai.mpm.MutualPairMerge" || layer.type == "ai.mpm.MergeReport")
+    outputs.emplace_back(inputs[1].size[0], inputs[1].size[1], CV_32F);
+  try {
+    layer.forward(inputs, outputs, internals);
+  } catch (const cv::Exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// What a damaged or edited file may wire in place of a state: the live count and the clusters are indices to the ops.
+TEST_F(OneLayer, AStateThatNoOpWroteIsAnError) {
+  constexpr int kPatches = 6, kDim = 8;
+  constexpr const char* kMessage = "(ai.mpm.%s): its state blob is not one that an ai.mpm op wrote";
+  const std::vector<cv::Mat> norm{normal({kDim, 1}, 1), normal({kDim, 1}, 2)};
+  const std::vector<cv::Mat> block{
+      norm[0], norm[1], normal({24, kDim}, 3), normal({24, 1}, 4), normal({kDim, 8}, 5),  norm[0],
+      norm[0], norm[1], normal({16, kDim}, 6), normal({16, 1}, 7), normal({kDim, 16}, 8), norm[0]};
+  struct Op {
+    std::string type;
+    bool reads_clusters;
+    std::vector<cv::Mat> constants;
+    std::vector<int> output;
+  };
+  const std::vector<int> like_input{2, kSpecial + kPatches, kDim};
+  const std::vector<Op> ops = {
+      {"TransformerBlock", false, block, like_input},
+      {"TokenNorm", false, norm, like_input},
+      {"TokenLinear", false, {normal({kDim, kDim}, 9), norm[0]}, like_input},
+      {"ClassTokens", false, {normal({3, kDim}, 10)}, {2, 3 + kPatches, kDim}},
+      {"MaskScores",
+       false,
+       {normal({kDim, kDim}, 11), normal({kDim, kDim}, 12), normal({1, 1}, 13), normal({1, 1}, 14)},
+       {2, kPatches, 1}},
+      {"PoolTokens", false, {}, {2, kDim}},
+      {"MutualPairMerge", true, {}, like_input},
+      {"RestoreTokens", true, {}, like_input},
+      {"MergeReport", true, {}, {2, 1, kPatches}},
+  };
+  const cv::Mat good = states(kPatches, {4, 5}), tokens = normal(like_input, 15);
+  const auto changed = [&](int entry, float value) {
+    cv::Mat state = good.clone();
+    state.at<float>(1, entry) = value;
+    return state;
+  };
+  for (const Op& op : ops) {
+    SCOPED_TRACE(op.type);
+    const auto one = layer(op.type, op.constants);
+    const auto run = [&](const cv::Mat& state) {
+      return refusal(*one, {op.type == "MergeReport" ? good : tokens, state}, op.output);
+    };
+    const std::string message = cv::format(kMessage, op.type.c_str());
+    EXPECT_EQ(run(good), "");
+    for (const float live : {kPatches + 1.F, -1.F, kNaN})
+      EXPECT_THAT(run(changed(0, live)), HasSubstr(message)) << live;
+    if (!op.reads_clusters) continue;
+    for (const float cluster : {5.F, 1e9F, -1.F, kNaN})
+      EXPECT_THAT(run(changed(kPatches, cluster)), HasSubstr(message)) << cluster;
+  }
+}
+
+TEST_F(OneLayer, TokensOfAnotherDimAreAnError) {
+  const cv::Mat tokens = normal({2, 7, 9}, 1), state = states(6, {4, 5});
+  const auto vector = [](int size) { return cv::Mat::zeros(size, 1, CV_32F); };
+  const std::vector<cv::Mat> block{vector(8), vector(8), vector(24 * 8), vector(24), vector(8 * 8),  vector(8),
+                                   vector(8), vector(8), vector(16 * 8), vector(16), vector(8 * 16), vector(8)};
+  const std::vector<int> output{2, 7, 9};
+  EXPECT_THAT(refusal(*layer("TransformerBlock", block), {tokens, state}, output),
+              HasSubstr("(ai.mpm.TransformerBlock): got tokens of dim 9, the weights are for 8"));
+  EXPECT_THAT(refusal(*layer("TokenNorm", {vector(8), vector(8)}), {tokens, state}, output),
+              HasSubstr("(ai.mpm.TokenNorm): got tokens of dim 9, the weights are for 8"));
+}
+
 }  // namespace
 }  // namespace mpm

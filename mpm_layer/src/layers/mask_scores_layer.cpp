@@ -17,8 +17,12 @@ class MaskScoresLayer final : public MpmLayer {
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
-                                  const std::vector<Shape>& /*constants*/) const override {
+                                  const std::vector<Shape>& constants) const override {
     const Shape& tokens = tokensWithState(inputs, classes_);
+    for (const Shape& projection : {constants[0], constants[1]})
+      expect(projection.size() == 2 && projection[1] == tokens[2] && projection[0] == constants[0][0],
+             "its projections are " + shapeText(constants[0]) + " and " + shapeText(constants[1]) + ", the tokens " +
+                 shapeText(tokens));
     return {{tokens[0], tokens[1] - classes_, classes_}};
   }
 

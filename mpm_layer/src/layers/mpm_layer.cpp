@@ -9,6 +9,8 @@
 namespace mpm {
 namespace {
 
+const char* const kForeignState = "its state blob is not one that an ai.mpm op wrote";
+
 Shape shapeOf(const opencv::MatShape& shape) { return Shape(shape.begin(), shape.end()); }
 
 }  // namespace
@@ -169,10 +171,20 @@ const int* MpmLayer::liveRows(const cv::Mat& state, int special) {
   for (int b = 0; b < batch; ++b) {
     const auto image = stateOf(state, b);
     const float live = image.data[0];
-    expect(live >= 0 && live <= static_cast<float>(image.patches), "its state blob is not one that an ai.mpm op wrote");
+    expect(live >= 0 && live <= static_cast<float>(image.patches), kForeignState);
     rows[b] = special + image.live();
   }
   return rows;
+}
+
+void MpmLayer::expectClustersAreLive(const cv::Mat& state) const {
+  for (int b = 0; b < state.size[0]; ++b) {
+    const auto image = stateOf(state, b);
+    const float* const clusters = image.clusterOfToken();
+    const bool live = std::all_of(clusters, clusters + image.patches,
+                                  [&](float cluster) { return cluster >= 0 && cluster < image.data[0]; });
+    expect(live, kForeignState);
+  }
 }
 
 TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows) {

@@ -78,6 +78,9 @@ class MpmLayer : public cv::dnn::Layer {
   /// Live rows per image, special rows included; valid until the next call on this layer.
   const int* liveRows(const cv::Mat& state, int special);
 
+  /// For an op that takes the clusters in a state for rows: calls fail() when one is not a live row. After liveRows().
+  void expectClustersAreLive(const cv::Mat& state) const;
+
   const OpenCvParallel parallel_{};
 
  private:

@@ -25,6 +25,7 @@ class MutualPairMergeLayer final : public MpmLayer {
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const int* rows = liveRows(inputs[1], special_);
+    expectClustersAreLive(inputs[1]);
     const auto tokens = tokensOf(inputs[0], rows);
     const auto merged = tokensOf(outputs[0], rows);
     for (int b = 0; b < tokens.batch; ++b) {
