@@ -37,32 +37,74 @@ cv::Mat picture(int height, int width, int seed = 1) {
   return image;
 }
 
-// The protocol written down with OpenCV alone: resize, RGB, 0..1, mean and std 0.5, logits at the input's size, each
-// class resized to the image, argmax.
-cv::Mat plainLabels(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
-  ReadOptions options;
-  options.schedule = schedule;
-  options.output = Output::kLogits;
-  ModelInfo info;
-  cv::dnn::Net net = readNet(model, options, &info);
-  cv::Mat input;
-  cv::resize(image, input, {info.input.width, info.input.height}, 0, 0, cv::INTER_LINEAR);
-  net.setInput(cv::dnn::blobFromImage(input, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-  const cv::Mat logits = net.forward("logits");
-  cv::Mat labels(image.size(), CV_8U, cv::Scalar(0)), best;
-  for (int c = 0; c < info.classes; ++c) {
-    const cv::Mat plane(info.input.height, info.input.width, CV_32F, const_cast<float*>(logits.ptr<float>(0, c)));
-    cv::Mat resized;
-    cv::resize(plane, resized, image.size(), 0, 0, cv::INTER_LINEAR);
-    if (c == 0) {
-      best = resized.clone();
-      continue;
-    }
-    const cv::Mat better = resized > best;
-    labels.setTo(c, better);
-    resized.copyTo(best, better);
+// The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
+// at that size, one plane per class.
+class PlainNet {
+ public:
+  PlainNet(const std::string& model, const Schedule& schedule) {
+    ReadOptions options;
+    options.schedule = schedule;
+    options.output = Output::kLogits;
+    net_ = readNet(model, options, &info_);
+  }
+
+  cv::Size input() const { return {info_.input.width, info_.input.height}; }
+
+  std::vector<cv::Mat> logits(const cv::Mat& image) {
+    net_.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat all = net_.forward("logits");
+    std::vector<cv::Mat> planes;
+    for (int c = 0; c < info_.classes; ++c)
+      planes.push_back(cv::Mat(image.size(), CV_32F, const_cast<float*>(all.ptr<float>(0, c))).clone());
+    return planes;
+  }
+
+ private:
+  ModelInfo info_;
+  cv::dnn::Net net_;
+};
+
+cv::Mat resized(const cv::Mat& image, cv::Size size) {
+  cv::Mat result;
+  cv::resize(image, result, size, 0, 0, cv::INTER_LINEAR);
+  return result;
+}
+
+// The class whose plane, resized, is the largest.
+cv::Mat labelsOf(const std::vector<cv::Mat>& logits, cv::Size size) {
+  cv::Mat labels(size, CV_8U, cv::Scalar(0)), best = resized(logits[0], size);
+  for (std::size_t c = 1; c < logits.size(); ++c) {
+    const cv::Mat plane = resized(logits[c], size);
+    labels.setTo(c, plane > best);
+    best = cv::max(best, plane);
   }
   return labels;
+}
+
+cv::Mat plainLabels(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
+  PlainNet net(model, schedule);
+  return labelsOf(net.logits(resized(image, net.input())), image.size());
+}
+
+// Windows whose corners stand at these rows and columns of the image resized to `scaled`; where they overlap, the mean
+// of their logits.
+cv::Mat plainWindowLabels(const Schedule& schedule, const cv::Mat& image, cv::Size scaled, const std::vector<int>& rows,
+                          const std::vector<int>& columns) {
+  PlainNet net(kMask, schedule);
+  const cv::Mat source = resized(image, scaled);
+  cv::Mat count(scaled, CV_32F, cv::Scalar(0));
+  std::vector<cv::Mat> sums;
+  for (const int y : rows)
+    for (const int x : columns) {
+      const cv::Rect window({x, y}, net.input());
+      const std::vector<cv::Mat> logits = net.logits(source(window).clone());
+      for (std::size_t c = sums.size(); c < logits.size(); ++c) sums.emplace_back(scaled, CV_32F, cv::Scalar(0));
+      for (std::size_t c = 0; c < logits.size(); ++c) sums[c](window) += logits[c];
+      count(window) += 1;
+    }
+  EXPECT_EQ(cv::countNonZero(count), scaled.area()) << "the windows were meant to cover the image";
+  for (cv::Mat& sum : sums) sum /= count;
+  return labelsOf(sums, image.size());
 }
 
 // Pixels where two classes tie to within rounding may differ.
@@ -173,10 +215,35 @@ TEST(Segmenter, WindowsSeeTheImageAtItsOwnScale) {
   EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
 }
 
-TEST(Segmenter, WindowsTakeAnImageSmallerThanOne) {
+TEST(Segmenter, WindowsStandFifteenSixteenthsApartAndAreAveraged) {
+  const cv::Mat image = picture(97, 190);  // windows of 32 x 64: 30 and 60 apart, the last one flush with the end
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}})
+    expectSameLabels(Segmenter(kMask, merging(schedule, Fit::kWindow)).segment(image).labels,
+                     plainWindowLabels(schedule, image, image.size(), {0, 30, 60, 65}, {0, 60, 120, 126}));
+}
+
+TEST(Segmenter, AnImageSmallerThanAWindowKeepsItsAspect) {
+  struct Case {
+    cv::Size image, scaled;
+    std::vector<int> rows, columns;
+  };
+  const std::vector<Case> cases = {{{20, 20}, {64, 64}, {0, 30, 32}, {0}},  // 3.2 times, for the width
+                                   {{63, 40}, {64, 41}, {0, 9}, {0}},
+                                   {{100, 16}, {200, 32}, {0}, {0, 60, 120, 136}}};
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    Segmenter segmenter(kMask, merging(schedule, Fit::kWindow));
+    for (const Case& c : cases) {
+      SCOPED_TRACE(::testing::Message() << c.image);
+      const cv::Mat image = picture(c.image.height, c.image.width);
+      expectSameLabels(segmenter.segment(image).labels,
+                       plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
+    }
+  }
+}
+
+TEST(Segmenter, WindowsTakeAStrip) {
   Segmenter segmenter(kMask, merging({1, 2}, Fit::kWindow));
-  for (const cv::Size size : {cv::Size(20, 20), cv::Size(63, 40), cv::Size(200, 5)})
-    EXPECT_EQ(segmenter.segment(picture(size.height, size.width)).labels.size(), size);
+  EXPECT_EQ(segmenter.segment(picture(5, 200)).labels.size(), cv::Size(200, 5));
 }
 
 TEST(Segmenter, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
