@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/read_net.hpp"
 #include "mpm/segmenter.hpp"
+#include "pipeline/inspect.h"
 
 namespace mpm {
 namespace {
@@ -28,54 +30,80 @@ SegmenterOptions options(Schedule schedule, bool inspect) {
   return result;
 }
 
+// An output of the net with that schedule for an image of its size.
+cv::Mat layerOutput(const std::string& model, const Schedule& schedule, const cv::Mat& image, const std::string& name) {
+  ReadOptions read;
+  read.schedule = schedule;
+  cv::dnn::Net net = readNet(model, read);
+  net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+  for (const cv::String& layer : net.getLayerNames())
+    if (layer == name || layer.ends_with("!" + name)) return net.forward(layer).clone();
+  ADD_FAILURE() << "no layer " << name;
+  return {};
+}
+
+double cosine(const float* a, const float* b, int dim) {
+  double dot = 0, aa = 0, bb = 0;
+  for (int c = 0; c < dim; ++c) {
+    dot += static_cast<double>(a[c]) * b[c];
+    aa += static_cast<double>(a[c]) * a[c];
+    bb += static_cast<double>(b[c]) * b[c];
+  }
+  return dot / std::sqrt(aa * bb);
+}
+
+TEST(Inspect, ShareOfTheBestClassIsItsSoftmax) {
+  const std::vector<float> scores{0, std::log(3.0F), 5, 5, -200, 200};
+  const std::vector<float> shares = bestClassShare({scores.data(), 3, 2});
+  ASSERT_EQ(shares.size(), 3U);
+  EXPECT_FLOAT_EQ(shares[0], 0.75F);
+  EXPECT_FLOAT_EQ(shares[1], 0.5F);
+  EXPECT_FLOAT_EQ(shares[2], 1.0F);
+}
+
+// Five patches in clusters {0, 3}, {1}, {2}, {4}; then 0 and 2 of these pair, and 1 and 3 stay.
+TEST(Inspect, SimilarityOfASecondMergeIsThatOfItsRows) {
+  const std::vector<float> rows{3, 4, 1, 0, 4, 3, 0, 1};
+  const std::vector<float> similarity = pairSimilarity({rows.data(), 4, 2}, {0, 1, 2, 0, 3}, {0, 1, 0, 0, 2});
+  ASSERT_EQ(similarity.size(), 5U);
+  for (const int paired : {0, 2, 3}) EXPECT_FLOAT_EQ(similarity[paired], 24 / 25.F) << paired;
+  for (const int alone : {1, 4}) EXPECT_TRUE(std::isnan(similarity[alone])) << alone;
+}
+
 // Mutual nearest neighbours: the similarity of a pair is the largest that either of the two has with any token. The
-// tokens come from a net that merges nowhere.
+// tokens that go into an insertion come from a net without that insertion.
 void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Schedule& schedule,
-                                           const std::string& last_layer_before) {
-  SCOPED_TRACE(last_layer_before);
+                                           const std::string& first_layer_before) {
+  SCOPED_TRACE(first_layer_before);
   Segmenter segmenter(model, options(schedule, true));
   const ModelInfo& info = segmenter.model();
   const cv::Mat image = picture(info.input);
   const Segmentation result = segmenter.segment(image);
   ASSERT_EQ(result.pair_similarity.size(), 2U);
-
-  ReadOptions full;
-  full.schedule = Schedule{};
-  cv::dnn::Net net = readNet(model, full);
-  net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
-  cv::String before;
-  for (const cv::String& layer : net.getLayerNames())
-    if (layer.ends_with(last_layer_before)) before = layer;
-  const cv::Mat tokens = net.forward(before);
-  const auto cosine = [&](int i, int j) {
-    const float* a = tokens.ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens + i) * info.dim;
-    const float* b = tokens.ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens + j) * info.dim;
-    double dot = 0, aa = 0, bb = 0;
-    for (int c = 0; c < info.dim; ++c) {
-      dot += static_cast<double>(a[c]) * b[c];
-      aa += static_cast<double>(a[c]) * a[c];
-      bb += static_cast<double>(b[c]) * b[c];
+  std::vector<int> before(info.tokens());
+  std::iota(before.begin(), before.end(), 0);
+  for (std::size_t k = 0; k < schedule.size(); ++k) {
+    SCOPED_TRACE(k);
+    const Schedule up_to_here(schedule.begin(), schedule.begin() + static_cast<std::ptrdiff_t>(k));
+    const std::string layer = k == 0 ? first_layer_before : "backbone/block" + std::to_string(schedule[k] - 1);
+    const cv::Mat tokens = layerOutput(model, up_to_here, image, layer);
+    const auto row = [&](int i) { return tokens.ptr<float>(0, info.special_tokens + i); };
+    const std::vector<int>& after = result.cluster_of_token[k];
+    int paired = 0;
+    for (int i = 0; i < info.tokens(); ++i) {
+      bool single = true;
+      for (int j = 0; j < info.tokens(); ++j) single = single && (after[j] != after[i] || before[j] == before[i]);
+      EXPECT_EQ(std::isnan(result.pair_similarity[k][i]), single) << i;
+      if (single) continue;
+      double nearest = -1;
+      for (int j = 0; j < static_cast<int>(result.tokens[k]); ++j)
+        if (j != before[i]) nearest = std::max(nearest, cosine(row(before[i]), row(j), info.dim));
+      EXPECT_NEAR(result.pair_similarity[k][i], nearest, 1e-5) << i;
+      ++paired;
     }
-    return dot / std::sqrt(aa * bb);
-  };
-  int paired = 0;
-  for (int i = 0; i < info.tokens(); ++i) {
-    const auto& map = result.cluster_of_token[0];
-    const bool single = std::count(map.begin(), map.end(), map[i]) == 1;
-    EXPECT_EQ(std::isnan(result.pair_similarity[0][i]), single) << i;
-    if (single) continue;
-    double nearest = -1;
-    for (int j = 0; j < info.tokens(); ++j)
-      if (j != i) nearest = std::max(nearest, cosine(i, j));
-    EXPECT_NEAR(result.pair_similarity[0][i], nearest, 1e-5) << i;
-    ++paired;
+    EXPECT_GE(paired, 2);
+    before = after;
   }
-  EXPECT_GE(paired, 2);
-  for (int i = 0; i < info.tokens(); ++i)  // all patches of a cluster share the similarity of its last pair
-    for (int j = 0; j < i; ++j)
-      if (result.cluster_of_token[1][i] == result.cluster_of_token[1][j] && !std::isnan(result.pair_similarity[1][i])) {
-        EXPECT_EQ(result.pair_similarity[1][i], result.pair_similarity[1][j]);
-      }
 }
 
 TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
@@ -94,9 +122,13 @@ TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
   EXPECT_TRUE(plain.token_score.empty());
   EXPECT_TRUE(plain.pair_similarity.empty());
   ASSERT_EQ(static_cast<int>(inspected.token_score.size()), segmenter.model().tokens());
-  for (const float score : inspected.token_score) {
-    EXPECT_GE(score, 1.0F / static_cast<float>(segmenter.model().classes) - 1e-5F);  // the best of so many
-    EXPECT_LE(score, 1.0F);
+  const cv::Mat scores = layerOutput({1}, "scores");
+  for (int i = 0; i < segmenter.model().tokens(); ++i) {
+    const float* const row = scores.ptr<float>(0, i);
+    const float best = *std::max_element(row, row + segmenter.model().classes);
+    double sum = 0;
+    for (int c = 0; c < segmenter.model().classes; ++c) sum += std::exp(static_cast<double>(row[c]) - best);
+    EXPECT_NEAR(inspected.token_score[static_cast<std::size_t>(i)], 1 / sum, 1e-4) << i;
   }
 }
 
