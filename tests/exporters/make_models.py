@@ -135,7 +135,6 @@ class Source:
     image: tuple = IMAGE
     outputs: tuple = ("logits",)
     refuse: str = ""  # why it cannot be converted; "" when it can
-    maybe: str = ""  # why a converter may refuse it, or convert it right
 
 
 SOURCES = {
@@ -161,8 +160,7 @@ SOURCES = {
     "timm_eva_swiglu": Source("timm eva_giant_patch14_224 with SwiGLU and norm inside the MLP", build=lambda f: timm_vit(
         "eva_giant_patch14_224", f, swiglu_mlp=True, scale_mlp=True, qkv_fused=False)),
     "timm_vit_dynamic": Source("timm vit_small_patch16_224, dynamic_img_size: positions resized in the graph",
-                               lambda f: timm_vit("vit_small_patch16_224", f, dynamic_img_size=True),
-                               maybe="the position embedding is resized by the graph at run time"),
+                               lambda f: timm_vit("vit_small_patch16_224", f, dynamic_img_size=True)),
     "hf_vit": Source("transformers ViTForImageClassification", build=lambda f: Fields(
         transformers.ViTForImageClassification(transformers.ViTConfig(**hf_settings(f))), "logits")),
     "hf_vit_features": Source("transformers ViTModel", head="features", outputs=("last_hidden_state",),
@@ -462,8 +460,7 @@ def make(spec, folder):
     if any(w.dtype.kind == "f" and w.std() < 1e-2 for w in wanted):
         raise SystemExit(f"{spec.name}: the outputs hardly vary")
 
-    maybe = source.maybe or (f"opset {spec.opset} is later than 20" if spec.opset > 20 else "")
-    verdict = "refuse" if source.refuse else "either" if maybe else "convert"
+    verdict = "refuse" if source.refuse else "convert"
     reference = None
     if verdict != "refuse":
         outputs = wanted if spec.variant == "half" else got
@@ -475,7 +472,7 @@ def make(spec, folder):
         reference.write_text(json.dumps(document) + "\n")
     return {"file": path.name, "source": source.what, "exporter": spec.exporter,
             "opset": next(o.version for o in exported.opset_import if o.domain == ""), "verdict": verdict,
-            "reason": source.refuse or maybe, "head": source.head if verdict != "refuse" else None,
+            "reason": source.refuse, "head": source.head if verdict != "refuse" else None,
             "blocks": source.blocks if verdict != "refuse" else None,
             "special_tokens": source.special if verdict != "refuse" else None,
             "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
@@ -495,8 +492,8 @@ anyone else's.
   `token_counts` {{B, K + 1}}, `merge_map` {{B, K, N}} (composed), `outputs` (every token restored before the head). No decision
   of these merges is closer than {margin:g} in cosine similarity.
 - `models.json`: the table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance`
-  of their standard deviation), `refuse`, or `either` (refuse, or convert right). `segmenter_linear_half`'s reference is float32
-  over weights rounded to float16. `size` among the dynamic axes of `hf_vit` is only declared: positions fix the grid.
+  of their standard deviation) or `refuse`. `segmenter_linear_half`'s reference is float32 over weights rounded to float16.
+  `size` among the dynamic axes of `hf_vit` is only declared: positions fix the grid.
 
 | file | source | exporter | opset | dynamic | verdict | head | special tokens |
 |---|---|---|---|---|---|---|---|
