@@ -10,6 +10,7 @@
 
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
+#include "support/gate.h"
 #include "support/throws_with.h"
 
 // Sanitizers have a pthread_create of their own.
@@ -31,6 +32,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
 namespace mpm::monitor::test {
 namespace {
 
+using mpm::test::Gate;
 using ::testing::HasSubstr;
 
 Frame frame(int index) {

@@ -9,6 +9,7 @@
 #include "monitor/model_digest.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
+#include "support/damaged_model.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using mpm::test::TemporaryFolder;
+using mpm::test::writeModelThatOverflows;
 using ::testing::HasSubstr;
 
 const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
@@ -66,18 +68,6 @@ class InferenceWorkerTest : public ::testing::Test {
     return false;
   }
 };
-
-// The model with a stretch of its weights so large (8.4e37 at any alignment) that its results overflow: it loads.
-void writeModelThatOverflows(const std::string& to) {
-  std::ifstream input(kModel, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(input)), {});
-  bytes.replace(bytes.size() / 2, 256, 256, '\x7e');
-  std::ofstream(to, std::ios::binary) << bytes;
-  SegmenterOptions options;
-  options.schedule = Schedule{1, 2};
-  Segmenter damaged(to, options);
-  EXPECT_MPM_ERROR(damaged.segment(cv::Mat(32, 64, CV_8UC3, cv::Scalar(1, 2, 3))), "");
-}
 
 void overwrite(const std::string& path, const std::string& with) {  // as a copy that replaces the file does
   fs::copy_file(with, path + ".new", fs::copy_options::overwrite_existing);
@@ -185,7 +175,7 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
 
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   const TemporaryFolder folder;
-  writeModelThatOverflows(folder / "large.onnx");
+  writeModelThatOverflows(kModel, folder / "large.onnx");
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
   ASSERT_TRUE(before);
@@ -200,7 +190,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
 
 TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsToldOnce) {
   const TemporaryFolder folder;
-  writeModelThatOverflows(folder / "large.onnx");
+  writeModelThatOverflows(kModel, folder / "large.onnx");
   InferenceWorker worker(frames_, folder / "large.onnx", options(), callbacks());
   ASSERT_TRUE(eventually([&] {
     put();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "pipeline/sources.h"
+#include "support/gate.h"
 #include "support/throws_with.h"
 
 namespace mpm {
 namespace {
+
+using test::Gate;
 
 // A camera made of two functions.
 class FakeCapture final : public Capture {
@@ -23,26 +24,6 @@ class FakeCapture final : public Capture {
  private:
   std::function<bool()> open_;
   std::function<bool(cv::Mat&)> read_;
-};
-
-// Holds a thread until the test lets go of it: a driver that hangs.
-class Gate {
- public:
-  ~Gate() { open(); }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return open_; });
-  }
-  void open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
 };
 
 bool opens() { return true; }
