@@ -288,6 +288,33 @@ TEST_F(Layers, AsManyBiasesAsOutputs) {
   }
 }
 
+TEST_F(Layers, ALayerThatCannotBeMadeIsAnErrorOfOpenCvThatNamesIt) {
+  cv::dnn::LayerParams params;
+  params.name = "head/linear";
+  params.type = "ai.mpm.TokenLinear";
+  params.set("special_tokens", 0);
+  params.set("precision", "fp7");
+  params.blobs = {cv::Mat::zeros(4, 8, CV_32F), cv::Mat::zeros(4, 1, CV_32F)};
+  try {
+    cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+    FAIL() << "made a layer of precision fp7";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("layer 'head/linear'"), HasSubstr("fp7")));
+  }
+}
+
+TEST_F(Layers, OpenCvKeepsNoWeightsThatTheLayerHas) {
+  cv::dnn::LayerParams params;
+  params.type = "ai.mpm.TokenLinear";
+  params.set("special_tokens", 0);
+  const cv::Mat weight = cv::Mat::zeros(4, 8, CV_32F);
+  params.blobs = {weight, cv::Mat::zeros(4, 1, CV_32F)};
+  const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
+  std::vector<cv::Mat> inputs{cv::Mat::zeros(2, 8, CV_32F)}, outputs{cv::Mat::zeros(2, 4, CV_32F)}, internals;
+  layer->forward(inputs, outputs, internals);
+  EXPECT_EQ(weight.u->refcount, 1) << "packed once, and held by the caller alone";
+}
+
 TEST_F(Layers, RegistrationIsIdempotentAndThreadSafe) {
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};

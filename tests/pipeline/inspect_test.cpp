@@ -122,7 +122,7 @@ TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
   EXPECT_TRUE(plain.token_score.empty());
   EXPECT_TRUE(plain.pair_similarity.empty());
   ASSERT_EQ(static_cast<int>(inspected.token_score.size()), segmenter.model().tokens());
-  const cv::Mat scores = layerOutput({1}, "scores");
+  const cv::Mat scores = layerOutput(kMask, {1}, image, "scores");
   for (int i = 0; i < segmenter.model().tokens(); ++i) {
     const float* const row = scores.ptr<float>(0, i);
     const float best = *std::max_element(row, row + segmenter.model().classes);

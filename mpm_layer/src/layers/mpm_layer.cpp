@@ -92,19 +92,17 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
   for (const cv::Mat& input : inputs) {
     expect(input.type() == CV_32F && input.isContinuous(), "expects continuous float32 inputs");
   }
-  if (!device_) {
-    pack(std::move(constants), inputs);
-    compute(inputs, outputs);
-    return;
-  }
   std::string problem;
   try {
     pack(std::move(constants), inputs);
-    computeOnDevice(inputs, outputs);
+    if (device_)
+      computeOnDevice(inputs, outputs);
+    else
+      compute(inputs, outputs);
     return;
   } catch (const Error& error) {
     problem = error.what();
-    device_->release();
+    if (device_) device_->release();
   }
   fail(problem);
 }
@@ -117,7 +115,7 @@ void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& 
   }
   if (device_) device_op_ = makeDeviceOp(*device_, constants, inputs);
   if (!device_op_) takeConstants(constants);
-  blobs.clear();  // packed above: a second copy would double the memory of the weights
+  blobs.clear();  // packed above; registerLayers() has OpenCV forget its own
   packed_ = true;
 }
 

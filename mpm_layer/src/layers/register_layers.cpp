@@ -5,21 +5,40 @@
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
 #include "mpm/c_api.h"
+#include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
 
 namespace mpm {
+namespace {
+
+// As OpenCV wants a layer made. The layer packs its weights; OpenCV's parameters, which live as long as the net, would
+// keep them a second time. Errors are OpenCV's, and name the layer.
+template <cv::Ptr<cv::dnn::Layer> (*kMake)(cv::dnn::LayerParams&)>
+cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
+  std::string problem;
+  try {
+    const cv::Ptr<cv::dnn::Layer> layer = kMake(params);
+    params.blobs.clear();
+    return layer;
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  CV_Error(cv::Error::StsBadArg, "layer '" + params.name + "' (" + params.type + "): " + problem);
+}
+
+}  // namespace
 
 void registerLayers() {
   static std::once_flag once;
   std::call_once(once, [] {
     using Constructor = cv::dnn::LayerFactory::Constructor;
     const std::pair<const char*, Constructor> ops[] = {
-        {"PatchEmbed", makePatchEmbed},           {"TransformerBlock", makeTransformerBlock},
-        {"MutualPairMerge", makeMutualPairMerge}, {"TokenNorm", makeTokenNorm},
-        {"TokenLinear", makeTokenLinear},         {"ClassTokens", makeClassTokens},
-        {"MaskScores", makeMaskScores},           {"RestoreTokens", makeRestoreTokens},
-        {"PoolTokens", makePoolTokens},           {"SegmentLabels", makeSegmentLabels},
-        {"SegmentLogits", makeSegmentLogits},     {"MergeReport", makeMergeReport},
+        {"PatchEmbed", make<makePatchEmbed>},           {"TransformerBlock", make<makeTransformerBlock>},
+        {"MutualPairMerge", make<makeMutualPairMerge>}, {"TokenNorm", make<makeTokenNorm>},
+        {"TokenLinear", make<makeTokenLinear>},         {"ClassTokens", make<makeClassTokens>},
+        {"MaskScores", make<makeMaskScores>},           {"RestoreTokens", make<makeRestoreTokens>},
+        {"PoolTokens", make<makePoolTokens>},           {"SegmentLabels", make<makeSegmentLabels>},
+        {"SegmentLogits", make<makeSegmentLogits>},     {"MergeReport", make<makeMergeReport>},
     };
     for (const auto& [name, constructor] : ops) {
       cv::dnn::LayerFactory::registerLayer(std::string("ai.mpm.") + name, constructor);
