@@ -76,6 +76,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   keep_ = loadKeepOptions(*settings);
   pictures_->setRetention(keep_.picture_days, keep_.free_mb);
   night_ = loadNightRule(*settings);
+  night_numbers_ = loadNightNumbers(*settings);
   alarms_ = loadAlarms(*settings);
   legend_.setChosenColors(loadClassColors(*settings));
 
@@ -246,16 +247,25 @@ void MainWindow::remember() {
   settings_.change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
-void MainWindow::openRecent(const Recent& recent) {
-  std::optional<Schedule> schedule;
+void MainWindow::openRecent(const Recent& recent) { openRemembered(recent, true, true); }
+
+void MainWindow::openRemembered(const Recent& recent, bool take_model, bool take_schedule) {
+  std::optional<Schedule> schedule = take_schedule ? std::nullopt : options_.inference.schedule;
   try {
-    if (!recent.schedule.isEmpty()) schedule = parseSchedule(recent.schedule.toStdString());
+    if (take_schedule && !recent.schedule.isEmpty()) schedule = parseSchedule(recent.schedule.toStdString());
   } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
   }
-  if (!recent.model.isEmpty() && QFileInfo::exists(recent.model))
+  const bool gone = take_model && !recent.model.isEmpty() && !QFileInfo::exists(recent.model);
+  if (gone) {  // blocks of another model mean nothing to the one that is loaded
+    const QString text = tr("%1 is gone; going on with %2")
+                             .arg(recent.model, QFileInfo(QString::fromStdString(live_->model())).fileName());
+    log(text);
+    showNotice(text, "warning");
+  } else if (take_model && !recent.model.isEmpty()) {
     openModel(recent.model, schedule);
-  else if (schedule)
+  } else if (take_schedule && schedule) {
     live_->setSchedule(*schedule);
+  }
   if (!recent.needsPassword()) return openSource(recent.source);
   auto* dialog = new SourceDialog(SourceKind::kAddress, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -266,7 +276,11 @@ void MainWindow::openRecent(const Recent& recent) {
 
 void MainWindow::resumeLast() {
   if (recents_.isEmpty()) return showNotice(tr("Nothing was watched yet: choose a source"));
-  openRecent(Recent(recents_.front()));  // a copy: opening it puts it in front
+  const Recent last = recents_.front();  // a copy: opening it puts it in front
+  // What the command line names is newer than what is remembered, and a schedule belongs to its model.
+  const bool model_named = !options_.model.isEmpty();
+  const bool same_model = model_named && QFileInfo(options_.model).absoluteFilePath() == last.model;
+  openRemembered(last, !model_named, !options_.inference.schedule && (same_model || !model_named));
 }
 
 void MainWindow::openSource(const QString& asked) {
@@ -288,9 +302,8 @@ void MainWindow::openSource(const QString& asked) {
     chart_->forgetSources();
     history_.setDatabase(options_.database);
   }
-  chart_->setPresentOfData(false);
+  chart_->setPresent(shown, std::nullopt);
   chart_->setSourceName(shown);
-  chart_->setPresent(std::nullopt);
   if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
   events_.setEvents({});
   remember();
@@ -300,6 +313,7 @@ void MainWindow::openSource(const QString& asked) {
 
 void MainWindow::closeSource() {
   live_->close();
+  chart_->setPresent({}, std::nullopt);
   live_frame_.reset();
   image_->setFrame(nullptr);
   merge_->setFrame(nullptr);
@@ -332,8 +346,7 @@ void MainWindow::openDatabase(const QString& path) {
   foreign_database_ = true;
   events_.setEvents({});
   chart_->forgetSources();
-  chart_->setPresent(std::nullopt);
-  chart_->setPresentOfData(true);
+  chart_->setPresent({}, std::nullopt);
   raiseDock(QStringLiteral("chart"));
   history_.setDatabase(path);
   if (QFileInfo::exists(path))
@@ -470,9 +483,10 @@ void MainWindow::refreshCharts() {
   next_chart_ = now + 2000;
   // The demo's days pass in minutes: its chart ends at its own present.
   const monitor::UnixMs shown = live_frame_ ? live_frame_->result.frame.time : 0;
-  const bool own_time =
-      !foreign_database_ && live_->isOpen() && shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
-  chart_->setPresent(own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  const bool own_time = shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
+  if (!foreign_database_ && live_->isOpen())
+    chart_->setPresent(QString::fromStdString(live_->sourceName()),
+                       own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   chart_->refresh();
   if (const auto source = chart_->source(); source && foreign_database_) history_.askEvents(*source);
   if (now < next_statistics_) return;
@@ -659,10 +673,11 @@ void MainWindow::copyCommandLine() {
 }
 
 void MainWindow::askNight() {
-  auto* dialog = new NightDialog(night_, this);
+  auto* dialog = new NightDialog(night_, night_numbers_, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
     night_ = rule;
+    night_numbers_.take(rule);
     settings_.change([rule](QSettings& settings) { save(settings, rule); });
     day_night_->setRule(rule);
     live_->setNightRule(rule);
@@ -675,10 +690,11 @@ void MainWindow::askAlarms() {
   for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
   auto* dialog = new AlarmsDialog(alarmsOfModel(), classes, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &AlarmsDialog::chosen, this, [this, known = !classes.isEmpty()](const monitor::AlarmOptions& alarms) {
+  connect(dialog, &AlarmsDialog::chosen, this, [this, classes](const monitor::AlarmOptions& alarms) {
     const auto areas = alarms_.areas;
     alarms_ = alarms;
-    if (!known) alarms_.areas = areas;  // could not be asked for before there is a model
+    for (const monitor::AreaAlarm& area : areas)  // of a class that this model does not have, so the dialog did not ask
+      if (!classes.contains(QString::fromStdString(area.name))) alarms_.areas.push_back(area);
     settings_.change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
     live_->setAlarms(alarmsOfModel());
   });

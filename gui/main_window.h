@@ -145,6 +145,7 @@ class MainWindow : public QMainWindow {
   void refreshCharts();
   void showPictureMarks();
   void openRecent(const Recent& recent);
+  void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
   void remember();
   monitor::AlarmOptions alarmsOfModel() const;
   QString watched() const;
@@ -172,6 +173,7 @@ class MainWindow : public QMainWindow {
   ClassPaint paint_;
   KeepOptions keep_;
   monitor::NightRule night_;
+  NightNumbers night_numbers_;
   monitor::AlarmOptions alarms_;
 
   ActionRegistry* actions_;

@@ -76,6 +76,10 @@
 <context>
     <name>mpm::AlarmsDialog</name>
     <message>
+        <source>The fewest tokens must be fewer than the most.</source>
+        <translation>Le minimum de jetons doit être inférieur au maximum.</translation>
+    </message>
+    <message>
         <source>Alarms</source>
         <translation>Alarmes</translation>
     </message>
@@ -726,6 +730,10 @@ En orange : la classe diffère</translation>
 </context>
 <context>
     <name>mpm::MainWindow</name>
+    <message>
+        <source>%1 is gone; going on with %2</source>
+        <translation>%1 a disparu ; on continue avec %2</translation>
+    </message>
     <message numerus="yes">
         <source>%n file(s) of old pictures forgotten</source>
         <translation>
@@ -1436,6 +1444,14 @@ En orange : la classe diffère</translation>
 </context>
 <context>
     <name>mpm::NightDialog</name>
+    <message>
+        <source>A night that begins when it ends is none.</source>
+        <translation>Une nuit qui commence quand elle finit n’en est pas une.</translation>
+    </message>
+    <message>
+        <source>The brightness of the night must not be above that of the day.</source>
+        <translation>La luminosité de la nuit ne doit pas dépasser celle du jour.</translation>
+    </message>
     <message>
         <source>Day and night</source>
         <translation>Jour et nuit</translation>

@@ -33,6 +33,24 @@ std::optional<double> limit(const QSettings& settings, const QString& key) {
 
 QVariant said(const std::optional<double>& value) { return value ? QVariant(*value) : QVariant(QString()); }
 
+NightNumbers readNightNumbers(const QSettings& settings) {
+  const NightNumbers usual;
+  const auto read = [&](const char* name, double otherwise) { return number(settings, kNight, name, otherwise); };
+  return {{read("latitude", usual.sun.latitude), read("longitude", usual.sun.longitude),
+           read("elevation", usual.sun.night_below)},
+          {read("dark", usual.brightness.night_below), read("bright", usual.brightness.day_above)},
+          {static_cast<int>(read("from", usual.hours.from)), static_cast<int>(read("to", usual.hours.to))}};
+}
+
+bool makesSense(const monitor::NightRule& rule) {
+  try {
+    monitor::validate(rule);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void save(QSettings& settings, const monitor::NightRule& rule) {
@@ -50,31 +68,29 @@ void save(QSettings& settings, const monitor::NightRule& rule) {
   }
 }
 
+void NightNumbers::take(const monitor::NightRule& rule) {
+  if (const auto* by_sun = std::get_if<monitor::NightBySun>(&rule)) sun = *by_sun;
+  if (const auto* by_brightness = std::get_if<monitor::NightByBrightness>(&rule)) brightness = *by_brightness;
+  if (const auto* by_hours = std::get_if<monitor::NightByHours>(&rule)) hours = *by_hours;
+}
+
+NightNumbers loadNightNumbers(const QSettings& settings) {
+  const NightNumbers written = readNightNumbers(settings);
+  NightNumbers numbers;
+  for (const monitor::NightRule& rule :
+       {monitor::NightRule(written.sun), monitor::NightRule(written.brightness), monitor::NightRule(written.hours)})
+    if (makesSense(rule)) numbers.take(rule);
+  return numbers;
+}
+
 monitor::NightRule loadNightRule(const QSettings& settings) {
+  const NightNumbers written = readNightNumbers(settings);
   const QString name = settings.value(kNight.arg(QLatin1String("rule"))).toString();
-  monitor::NightRule rule = monitor::NightByBrightness{};
-  if (name == QLatin1String(kRules[0])) {
-    rule = std::monostate{};
-  } else if (name == QLatin1String(kRules[1])) {
-    const monitor::NightBySun sun;
-    rule = monitor::NightBySun{number(settings, kNight, "latitude", sun.latitude),
-                               number(settings, kNight, "longitude", sun.longitude),
-                               number(settings, kNight, "elevation", sun.night_below)};
-  } else if (name == QLatin1String(kRules[2])) {
-    const monitor::NightByBrightness light;
-    rule = monitor::NightByBrightness{number(settings, kNight, "dark", light.night_below),
-                                      number(settings, kNight, "bright", light.day_above)};
-  } else if (name == QLatin1String(kRules[3])) {
-    const monitor::NightByHours hours;
-    rule = monitor::NightByHours{static_cast<int>(number(settings, kNight, "from", hours.from)),
-                                 static_cast<int>(number(settings, kNight, "to", hours.to))};
-  }
-  try {
-    monitor::validate(rule);
-  } catch (const Error&) {
-    return monitor::NightByBrightness{};
-  }
-  return rule;
+  monitor::NightRule rule = written.brightness;
+  if (name == QLatin1String(kRules[0])) rule = std::monostate{};
+  if (name == QLatin1String(kRules[1])) rule = written.sun;
+  if (name == QLatin1String(kRules[3])) rule = written.hours;
+  return makesSense(rule) ? rule : monitor::NightByBrightness{};
 }
 
 void save(QSettings& settings, const monitor::AlarmOptions& alarms) {

@@ -19,6 +19,15 @@ struct KeepOptions {
   friend bool operator==(const KeepOptions&, const KeepOptions&) = default;
 };
 
+/// The numbers of every rule for the night, so that a change of the rule loses none.
+struct NightNumbers {
+  monitor::NightBySun sun;
+  monitor::NightByBrightness brightness;
+  monitor::NightByHours hours;
+  /// Those that `rule` has.
+  void take(const monitor::NightRule& rule);
+};
+
 /// How a person wants things watched and kept, between two starts. What settings edited by hand make no sense of is the
 /// default.
 void save(QSettings& settings, const monitor::NightRule& rule);
@@ -26,6 +35,7 @@ void save(QSettings& settings, const monitor::AlarmOptions& alarms);
 void save(QSettings& settings, const KeepOptions& keep);
 void save(QSettings& settings, const ClassColors& colors);
 monitor::NightRule loadNightRule(const QSettings& settings);  ///< default: by the brightness of the picture
+NightNumbers loadNightNumbers(const QSettings& settings);
 monitor::AlarmOptions loadAlarms(QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);

@@ -220,10 +220,16 @@ void ChartPanel::showSpan(Span span) {
   follow();
 }
 
+void ChartPanel::setPresent(const QString& watched, std::optional<double> present) {
+  watched_ = watched;
+  present_ = present;
+}
+
 double ChartPanel::present() const {
   const auto id = source();
   for (const auto& record : records_)
-    if (present_of_data_ && id && record.id == *id && record.last > 0) return static_cast<double>(record.last) / 1000;
+    if (id && record.id == *id && record.last > 0 && QString::fromStdString(record.name) != watched_)
+      return static_cast<double>(record.last) / 1000;
   return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
 }
 

@@ -27,10 +27,9 @@ class ChartPanel : public QWidget {
   void forgetSources();
   void setClasses(const QStringList& names);
   std::optional<std::int64_t> source() const;
-  /// What "now" is, in seconds, for a source whose time is not the clock's; nullopt: the clock's.
-  void setPresent(std::optional<double> present) { present_ = present; }
-  /// "Now" is the last sample, as in a database that another program writes or wrote.
-  void setPresentOfData(bool of_data) { present_of_data_ = of_data; }
+  /// What "now" is, in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
+  /// clock's. For any other source it is the last sample.
+  void setPresent(const QString& watched, std::optional<double> present);
   double present() const;
   /// The name of the source on show; empty: none.
   QString sourceName() const;
@@ -58,9 +57,8 @@ class ChartPanel : public QWidget {
   QButtonGroup* spans_;
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
   Span span_ = Span::kHour;
-  std::optional<double> present_;
-  bool present_of_data_ = false;
-  QString wanted_;
+  std::optional<double> present_;  // of watched_
+  QString wanted_, watched_;
   std::vector<monitor::SourceRecord> records_;
 };
 

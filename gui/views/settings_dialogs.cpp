@@ -59,17 +59,23 @@ QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, std::initial
   return check;
 }
 
+// Why what is written cannot be accepted; hidden while it can.
+QLabel* refusal(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  setBadge(label, "warning");
+  label->hide();
+  return label;
+}
+
 }  // namespace
 
-NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDialog(parent) {
+NightDialog::NightDialog(const monitor::NightRule& rule, const NightNumbers& numbers, QWidget* parent)
+    : QDialog(parent) {
   setWindowTitle(tr("Day and night"));
-  const auto sun =
-      std::holds_alternative<monitor::NightBySun>(rule) ? std::get<monitor::NightBySun>(rule) : monitor::NightBySun{};
-  const auto light = std::holds_alternative<monitor::NightByBrightness>(rule)
-                         ? std::get<monitor::NightByBrightness>(rule)
-                         : monitor::NightByBrightness{};
-  const auto fixed = std::holds_alternative<monitor::NightByHours>(rule) ? std::get<monitor::NightByHours>(rule)
-                                                                         : monitor::NightByHours{};
+  NightNumbers written = numbers;
+  written.take(rule);
+  const auto& [sun, light, fixed] = written;
   sun_ = new QRadioButton(tr("By the sun at the place of the camera"), this);
   brightness_ = new QRadioButton(tr("By the brightness of the picture"), this);
   hours_ = new QRadioButton(tr("Between fixed hours"), this);
@@ -109,13 +115,24 @@ NightDialog::NightDialog(const monitor::NightRule& rule, QWidget* parent) : QDia
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(16, 14, 16, 14);
   outer->addWidget(scrolled(content));
+  auto* why = refusal(this);
+  outer->addWidget(why);
   outer->addWidget(box);
-  const auto check = [this, box] {
-    box->button(QDialogButtonBox::Ok)->setEnabled(!brightness_->isChecked() || dark_->value() <= bright_->value());
+  const auto check = [this, box, why] {
+    const bool upside_down = brightness_->isChecked() && dark_->value() > bright_->value();
+    const bool empty = hours_->isChecked() && from_->time() == to_->time();
+    why->setText(upside_down ? tr("The brightness of the night must not be above that of the day.")
+                 : empty     ? tr("A night that begins when it ends is none.")
+                             : QString());
+    why->setVisible(upside_down || empty);
+    box->button(QDialogButtonBox::Ok)->setEnabled(!upside_down && !empty);
   };
+  for (QTimeEdit* edit : {from_, to_}) connect(edit, &QTimeEdit::timeChanged, this, check);
+  connect(hours_, &QRadioButton::toggled, this, check);
   connect(dark_, &QSpinBox::valueChanged, this, check);
   connect(bright_, &QSpinBox::valueChanged, this, check);
   connect(brightness_, &QRadioButton::toggled, this, check);
+  check();
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->rule()); });
   fitToWindow(this);
 }
@@ -164,7 +181,19 @@ AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringLi
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 14, 16, 14);
   column->addWidget(scrolled(content));
-  column->addWidget(buttons(this, QDialogButtonBox::Ok));
+  auto* why = refusal(this);
+  column->addWidget(why);
+  auto* box = buttons(this, QDialogButtonBox::Ok);
+  column->addWidget(box);
+  const auto check = [this, box, why] {
+    const bool possible = !below_->isChecked() || !above_->isChecked() || fewest_->value() < most_->value();
+    why->setText(possible ? QString() : tr("The fewest tokens must be fewer than the most."));
+    why->setVisible(!possible);
+    box->button(QDialogButtonBox::Ok)->setEnabled(possible);
+  };
+  for (QSpinBox* limit : {fewest_, most_}) connect(limit, &QSpinBox::valueChanged, this, check);
+  for (QCheckBox* mark : {below_, above_}) connect(mark, &QCheckBox::toggled, this, check);
+  check();
   connect(this, &QDialog::accepted, this, [this] { emit chosen(this->options()); });
   fitToWindow(this);
 }
@@ -174,9 +203,6 @@ monitor::AlarmOptions AlarmsDialog::options() const {
   if (no_frame_->isChecked()) result.no_frame_s = seconds_->value();
   if (below_->isChecked()) result.tokens_below = fewest_->value();
   if (above_->isChecked()) result.tokens_above = most_->value();
-  // A band upside down is no band: the upper limit wins.
-  if (result.tokens_below && result.tokens_above && *result.tokens_below >= *result.tokens_above)
-    result.tokens_below.reset();
   if (area_->isChecked() && class_->currentIndex() >= 0) {
     monitor::AreaAlarm alarm;
     alarm.label = class_->currentIndex();

@@ -20,7 +20,8 @@ namespace mpm {
 class NightDialog : public QDialog {
   Q_OBJECT
  public:
-  NightDialog(const monitor::NightRule& rule, QWidget* parent = nullptr);
+  /// `numbers`: of the rules that `rule` is not.
+  NightDialog(const monitor::NightRule& rule, const NightNumbers& numbers, QWidget* parent = nullptr);
   monitor::NightRule rule() const;
 
  signals:

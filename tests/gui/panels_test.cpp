@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QDialogButtonBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimeEdit>
 #include <QWheelEvent>
 #include <opencv2/imgcodecs.hpp>
 
@@ -24,6 +28,7 @@
 #include "views/speed_panel.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
+#include "window_fixture.h"
 
 namespace mpm {
 namespace {
@@ -124,7 +129,7 @@ TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
   for (const monitor::NightRule& rule : {monitor::NightRule{}, monitor::NightRule{monitor::NightBySun{48.5, -3.25, -6}},
                                          monitor::NightRule{monitor::NightByBrightness{33, 50}},
                                          monitor::NightRule{monitor::NightByHours{22 * 60 + 15, 5 * 60}}}) {
-    NightDialog dialog(rule);
+    NightDialog dialog(rule, {});
     const monitor::NightRule back = dialog.rule();
     EXPECT_EQ(ruleText(back), ruleText(rule));
     EXPECT_EQ(back.index(), rule.index());
@@ -145,6 +150,51 @@ TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
   EXPECT_NO_THROW(back.validate());
   for (const KeepOptions& keep : {KeepOptions{15, 90, 0, 365, 2000}, KeepOptions{}})
     EXPECT_EQ(KeepDialog(keep, QStringLiteral("/x"), QStringLiteral("/x.db")).options(), keep);
+}
+
+// The numbers of the rules that are not chosen are there when one of them is chosen again.
+TEST(SettingsDialogs, ANightRuleKeepsTheNumbersOfTheOthers) {
+  NightNumbers numbers;
+  numbers.sun = {48.1372, 11.5755, -4};
+  NightDialog dialog(monitor::NightByBrightness{33, 50}, numbers);
+  buttonOf(&dialog, NightDialog::tr("By the sun at the place of the camera"))->click();
+  EXPECT_EQ(ruleText(dialog.rule()), ruleText(numbers.sun));
+  EXPECT_EQ(std::get<monitor::NightBySun>(dialog.rule()).latitude, 48.1372);
+}
+
+TEST(SettingsDialogs, SayWhatCannotBeAccepted) {
+  const auto field = [](QDialog& dialog, const QString& name) {
+    for (QSpinBox* box : dialog.findChildren<QSpinBox*>())
+      if (box->accessibleName() == name) return box;
+    return static_cast<QSpinBox*>(nullptr);
+  };
+  const auto refused = [](QDialog& dialog, const QString& why) {
+    const bool possible = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->isEnabled();
+    for (const QLabel* label : dialog.findChildren<QLabel*>())
+      if (label->text() == why) return !possible && !label->isHidden();
+    return false;
+  };
+  monitor::AlarmOptions band;
+  band.tokens_below = 300;
+  band.tokens_above = 400;
+  AlarmsDialog alarms(band, {});
+  const QString limits = AlarmsDialog::tr("The fewest tokens must be fewer than the most.");
+  EXPECT_FALSE(refused(alarms, limits));
+  field(alarms, AlarmsDialog::tr("Fewest tokens"))->setValue(500);
+  EXPECT_TRUE(refused(alarms, limits));
+  EXPECT_EQ(alarms.options().tokens_below, 500) << "nothing is left out in silence";
+  buttonOf(&alarms, AlarmsDialog::tr("More tokens than"))->click();
+  EXPECT_FALSE(refused(alarms, limits));
+
+  NightDialog night(monitor::NightByBrightness{33, 50}, {});
+  const QString upside_down = NightDialog::tr("The brightness of the night must not be above that of the day.");
+  EXPECT_FALSE(refused(night, upside_down));
+  field(night, NightDialog::tr("Night below this brightness"))->setValue(60);
+  EXPECT_TRUE(refused(night, upside_down));
+  buttonOf(&night, NightDialog::tr("Between fixed hours"))->click();
+  EXPECT_FALSE(refused(night, upside_down));
+  for (QTimeEdit* edit : night.findChildren<QTimeEdit*>()) edit->setTime(QTime(21, 0));
+  EXPECT_TRUE(refused(night, NightDialog::tr("A night that begins when it ends is none.")));
 }
 
 TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {

@@ -196,6 +196,42 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
   }
 }
 
+// The demo's clock is its own: the samples of any other source end where they end.
+TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
+  const monitor::UnixMs last = monitor::unixNow() - 2 * monitor::kDayMs;
+  {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "/dev/video9";
+    writer.beginSession(session);
+    for (int minute = 60; minute >= 0; --minute) {
+      monitor::Sample sample;
+      sample.time = last - minute * 60000;
+      sample.tokens = {32, 20};
+      sample.night = minute < 30;
+      writer.append(sample);
+    }
+  }
+  make();
+  window_->openSource(QStringLiteral("demo:"));
+  ASSERT_TRUE(runs());
+  ChartPanel* panel = window_->chartPanel();
+  QComboBox* sources = nullptr;
+  for (QComboBox* box : panel->findChildren<QComboBox*>())
+    if (box->accessibleName() == ChartPanel::tr("Source whose samples are drawn")) sources = box;
+  ASSERT_TRUE(wait([&] { return sources->count() == 2 && panel->source().has_value(); }));
+  QTest::qWait(2500);  // the demo's time is told every other second
+  sources->setCurrentIndex(sources->findData(QStringLiteral("/dev/video9"), Qt::ToolTipRole));
+  emit sources->activated(sources->currentIndex());
+  EXPECT_TRUE(wait([&] { return panel->chart()->chart().buckets.size() > 10; }));
+  EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
+  EXPECT_TRUE(wait([&] { return !window_->dayNightPanel()->text().contains(QStringLiteral("not samples of both")); }))
+      << window_->dayNightPanel()->text().toStdString();
+  trigger("close");
+  QTest::qWait(2500);
+  EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
+}
+
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   ASSERT_TRUE(openAndWait());
   auto* dialog = dialogOf<NightDialog>("night");

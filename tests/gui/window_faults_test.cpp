@@ -427,6 +427,57 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   EXPECT_TRUE(window_->tokensText().isEmpty());
 }
 
+// A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
+TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
+  monitor::AlarmOptions alarms;
+  alarms.areas = {{1, "snow", 0.5, {}}};
+  {
+    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+    save(settings, alarms);
+  }
+  make();
+  ASSERT_TRUE(openAndWait());
+  dialogOf<AlarmsDialog>("alarms")->accept();
+  ASSERT_EQ(window_->alarms().areas.size(), 1U);
+  EXPECT_EQ(window_->alarms().areas[0].name, "snow");
+}
+
+TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
+  const QString remembered = file("remembered.onnx");
+  QFile::copy(options().model, remembered);
+  WindowOptions plain = options();
+  plain.model = remembered;
+  make(plain);
+  ASSERT_TRUE(openAndWait());
+  plain.model.clear();
+  qputenv("MPM_MODEL", options().model.toUtf8());
+  make(plain);
+  window_->resumeLast();
+  EXPECT_TRUE(wait([&] { return window_->live().model() == remembered.toStdString(); }));
+  QFile::remove(remembered);
+  make(plain);
+  qunsetenv("MPM_MODEL");
+  window_->resumeLast();
+  EXPECT_TRUE(window_->logText().contains(remembered + QStringLiteral(" is gone; going on with ")));
+  EXPECT_TRUE(runs());
+}
+
+TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
+  const QString remembered = file("remembered.onnx");
+  QFile::copy(options().model, remembered);
+  WindowOptions last = options();
+  last.model = remembered;
+  make(last);
+  ASSERT_TRUE(openAndWait());
+  WindowOptions named = options();
+  named.inference.schedule = Schedule{2};
+  make(named);
+  window_->resumeLast();
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(window_->live().model(), named.model.toStdString());
+  EXPECT_EQ(frame()->result.model->schedule, Schedule{2});
+}
+
 // Another program's database, also while that writes it, and when it comes back with another file.
 TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   const QString path = file("yard db.db");
