@@ -223,6 +223,11 @@ void LiveMonitor::setAlarms(const monitor::AlarmOptions& alarms) {
   if (const auto now = recorder()) now->setAlarms(alarms, monitor::unixNow());
 }
 
+std::optional<bool> LiveMonitor::night() const {
+  const auto now = recorder();
+  return now ? now->night() : std::nullopt;
+}
+
 monitor::CaptureStatus LiveMonitor::captureStatus() const {
   return capture_ ? capture_->status() : monitor::CaptureStatus{};
 }

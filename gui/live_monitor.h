@@ -57,6 +57,8 @@ class LiveMonitor : public QObject {
   bool paused() const { return paused_; }
   void setNightRule(const monitor::NightRule& rule);
   void setAlarms(const monitor::AlarmOptions& alarms);
+  /// As of Recorder.
+  std::optional<bool> night() const;
 
   LiveFramePtr frame() const { return frame_; }
   /// Results that a newer one replaced before the window took them.

@@ -29,6 +29,7 @@
 #include <QToolButton>
 #include <QUrl>
 #include <cmath>
+#include <utility>
 
 #include "action_registry.h"
 #include "models/time_axis.h"
@@ -185,8 +186,8 @@ void MainWindow::wire() {
     showStored(time);
   });
 
-  connect(pictures_.get(), &PictureStore::written, this, [this](const QString& path) {
-    if (recording_) return void(++recorded_);
+  connect(pictures_.get(), &PictureStore::written, this, [this](const QString& path, PictureStore::Occasion occasion) {
+    if (occasion == PictureStore::Occasion::kRecording) return void(++recorded_);
     showNotice(tr("Saved %1").arg(path), "good");
     pictures_->list();
   });
@@ -386,9 +387,6 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another schedule of the same model keeps the colours and the choice of classes.
   if (!model_ || model_->classes != model->classes || names(*model_) != names(*model)) {
     legend_.setClasses(*model);
-    QStringList classes;
-    for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
-    chart_->setClasses(classes);
     if (!alarms_.areas.empty()) live_->setAlarms(alarmsOfModel());
   }
   const bool first = !model_;
@@ -413,10 +411,10 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     status_tokens_->setText(tokensText());
     status_latency_->setText(tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
     const qint64 now = frame->result.frame.steady;
-    const QString source = QString::fromStdString(live_->sourceName());
-    if (recording_) pictures_->write(frame, paint_.opacity, source, PictureStore::Occasion::kRecording);
+    using Occasion = PictureStore::Occasion;
+    if (recording_ && !pictures_->write(frame, pictureFacts(), Occasion::kRecording)) ++refused_;
     if (keep_.lapse_minutes > 0 && (last_lapse_ == 0 || now - last_lapse_ >= keep_.lapse_minutes * 60000) &&
-        pictures_->write(frame, paint_.opacity, source, PictureStore::Occasion::kTimeLapse))
+        pictures_->write(frame, pictureFacts(), Occasion::kTimeLapse))
       last_lapse_ = now;
   }
 }
@@ -464,7 +462,9 @@ void MainWindow::tick() {
                                : QString());
   image_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   status_fps_->setText(live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
-  status_record_->setText(recording_ ? tr("● REC %n picture(s)", nullptr, recorded_) : QString());
+  status_record_->setText(recordText());
+  if (recording_ && leftOut() > 0 && !std::exchange(said_left_out_, true))
+    log(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
   const auto writer = live_->writerStatus();
   const QString problem = writer && !writer->writing ? QString::fromStdString(writer->problem) : QString();
   status_storage_->setText(problem.isEmpty() ? QString()
@@ -582,15 +582,35 @@ void MainWindow::backToLive() {
   if (live_frame_) showFrame(live_frame_);
 }
 
+PictureFacts MainWindow::pictureFacts() const {
+  PictureFacts facts{paint_.opacity, QString::fromStdString(live_->sourceName()), live_->night(), {}};
+  for (int c = 0; c < legend_.classes(); ++c) {
+    const QRgb color = legend_.color(c).rgb();
+    facts.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
+  }
+  return facts;
+}
+
+// Results that neither the disk nor the window was fast enough for.
+std::int64_t MainWindow::leftOut() const { return refused_ + live_->stale() - stale_before_; }
+
+QString MainWindow::recordText() const {
+  if (!recording_) return {};
+  const QString text = tr("● REC %n picture(s)", nullptr, recorded_);
+  return leftOut() == 0 ? text : tr("%1, %2 left out").arg(text).arg(leftOut());
+}
+
 void MainWindow::snapshot() {
   if (!live_frame_) return showNotice(tr("There is no frame yet"), "warning");
-  if (!pictures_->write(live_frame_, paint_.opacity, QString::fromStdString(live_->sourceName())))
+  if (!pictures_->write(live_frame_, pictureFacts()))
     showNotice(tr("The disk is too slow: this picture was not saved"), "warning");
 }
 
 void MainWindow::setRecording(bool recording) {
   recording_ = recording;
-  recorded_ = 0;
+  recorded_ = refused_ = 0;
+  stale_before_ = live_->stale();
+  said_left_out_ = false;
   setBadge(status_record_, "bad");
   if (recording)
     showNotice(tr("Recording to %1").arg(pictures_->folder()));

@@ -99,6 +99,7 @@ class MainWindow : public QMainWindow {
   QString ageText() const;
   QString noticeText() const;
   QString storageText() const;
+  QString recordText() const;
   QString logText() const;
   bool showsWelcome() const;
   const QVector<QDockWidget*>& docks() const { return docks_; }
@@ -136,6 +137,8 @@ class MainWindow : public QMainWindow {
   void backToLive();
   void snapshot();
   void setRecording(bool recording);
+  PictureFacts pictureFacts() const;
+  std::int64_t leftOut() const;
   void changeModel();
   void openModel(const QString& path, const std::optional<Schedule>& schedule = std::nullopt);
   void askForSource(SourceKind kind);
@@ -205,7 +208,9 @@ class MainWindow : public QMainWindow {
   LiveFramePtr live_frame_;
   bool frozen_ = false;  // a stored picture is on show
   bool recording_ = false;
-  int recorded_ = 0;
+  int recorded_ = 0, refused_ = 0;  // pictures of the recording: written, and too many at a time
+  std::int64_t stale_before_ = 0;   // LiveMonitor::stale() when it began
+  bool said_left_out_ = false;
   std::function<void()> font_changed_;
   qint64 last_lapse_ = 0;
   std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms

@@ -80,7 +80,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     sample.inference_ms = result.segmentation.ms.total;
     sample.areas = classAreas(result.segmentation.labels);
     sample.brightness = meanBrightness(result.frame.image);
-    sample.night = day_night_.night(sample.time, sample.brightness);
+    sample.night = night_ = day_night_.night(sample.time, sample.brightness);
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
     dropped_ = dropped;
     events = alarms_.add(sample, steady);
@@ -116,10 +116,16 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
 
 void Recorder::add(const Event& event) { post(event); }
 
+std::optional<bool> Recorder::night() const {
+  const std::lock_guard lock(mutex_);
+  return night_;
+}
+
 void Recorder::setNightRule(const NightRule& rule) {
   const std::lock_guard lock(mutex_);
   options_.night = rule;
   day_night_ = DayNight(rule);
+  night_.reset();
   session_ = -1;  // the next sample begins one of the new place
 }
 

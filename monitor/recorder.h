@@ -39,6 +39,9 @@ class Recorder {
   /// To the store and the callback.
   void add(const Event& event);
 
+  /// Whether the last sample was taken by night; nullopt: no rule, or none since it is in force.
+  std::optional<bool> night() const;
+
   /// Other rules from now on. Alarms that ring end, and ring again where the new ones do.
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
@@ -49,10 +52,11 @@ class Recorder {
   RecorderOptions options_;
   StoreWriter* store_;
   std::function<void(const Event&)> on_event_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   DayNight day_night_;
   Alarms alarms_;
   ClockWatch clock_;
+  std::optional<bool> night_;
   int session_ = -1;
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;

@@ -54,7 +54,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
 }  // namespace
 
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, double opacity) {
+                          const std::string& source, double opacity, const std::vector<cv::Vec3b>& colors) {
   std::error_code error;
   fs::create_directories(folder, error);
   std::error_code not_seen;
@@ -62,10 +62,12 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   const std::string stem = (fs::path(folder) / stemOf(result.frame.time)).string();
   writePicture(stem + ".png", result.frame.image);
-  if (!result.segmentation.labels.empty())
+  if (!result.segmentation.labels.empty()) {
+    const bool chosen = colors.size() >= static_cast<std::size_t>(result.model->classes);
     writePicture(stem + "_overlay.png",
                  overlayPicture(result.frame.image, result.segmentation.labels,
-                                classColors(result.model->facts, result.model->classes), opacity));
+                                chosen ? colors : classColors(result.model->facts, result.model->classes), opacity));
+  }
   writeWholeFile(stem + ".json", describe(result, sample, source) + '\n');
   return stem + ".png";
 }

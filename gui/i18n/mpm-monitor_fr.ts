@@ -731,6 +731,14 @@ En orange : la classe diffère</translation>
 <context>
     <name>mpm::MainWindow</name>
     <message>
+        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
+        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
+    </message>
+    <message>
+        <source>%1, %2 left out</source>
+        <translation>%1, %2 omises</translation>
+    </message>
+    <message>
         <source>%1 is gone; going on with %2</source>
         <translation>%1 a disparu ; on continue avec %2</translation>
     </message>

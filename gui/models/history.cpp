@@ -3,6 +3,8 @@
 
 #include <QFileInfo>
 
+#include "models/legend_model.h"
+
 namespace mpm {
 
 History::History(QObject* parent) : QObject(parent), far_(new QObject) {
@@ -78,9 +80,16 @@ void History::askEvents(std::int64_t source) {
   });
 }
 
-void History::askNearest(std::int64_t source, monitor::UnixMs time) {
-  ask(kNearest, [this, source, time](const monitor::StoreReader& reader) {
-    tell([this, sample = reader.nearest(source, time)] { emit nearestReady(sample); });
+void History::askClasses(std::int64_t source) {
+  ask(kClasses, [this, source](const monitor::StoreReader& reader) {
+    QStringList names;
+    const auto sessions = reader.sessions(source);
+    if (!sessions.empty())
+      for (const std::string& name : sessions.back().classes) {
+        const bool unnamed = name == "class_" + std::to_string(names.size());
+        names << (unnamed ? LegendModel::tr("class %1").arg(names.size()) : QString::fromStdString(name));
+      }
+    tell([this, names, source] { emit classesReady(names, source); });
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <QThread>
 #include <array>
 #include <atomic>
@@ -30,7 +31,8 @@ class History : public QObject {
   void askChart(const monitor::ChartQuery& query);
   void askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
   void askEvents(std::int64_t source);
-  void askNearest(std::int64_t source, monitor::UnixMs time);
+  /// The classes that the areas of its samples are of: those of its latest session.
+  void askClasses(std::int64_t source);
   /// Ends in exported() or failed().
   void exportTo(const monitor::ExportOptions& options, const QString& path);
 
@@ -39,12 +41,12 @@ class History : public QObject {
   void chartReady(const mpm::monitor::Chart& chart, const mpm::monitor::ChartQuery& query);
   void dayNightReady(const mpm::monitor::DayNightStatistics& statistics);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
-  void nearestReady(const std::optional<mpm::monitor::Sample>& sample);
+  void classesReady(const QStringList& names, qint64 source);
   void exported(const QString& path, qint64 samples);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kDayNight, kEvents, kNearest, kExport, kKinds };
+  enum Kind { kSources, kChart, kDayNight, kEvents, kClasses, kExport, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);

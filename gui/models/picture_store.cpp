@@ -26,13 +26,16 @@ constexpr int kStampLength = 24;
 constexpr int kMostWaiting = 4;
 constexpr double kReserveMb = 200;
 
-monitor::Sample sampleOf(const LiveFrame& frame) {
+constexpr std::int64_t kLookAgainMs = 30000;
+
+monitor::Sample sampleOf(const LiveFrame& frame, std::optional<bool> night) {
   monitor::Sample sample;
   sample.time = frame.result.frame.time;
   sample.tokens = frame.result.segmentation.tokens;
   sample.inference_ms = frame.result.segmentation.ms.total;
   sample.areas = frame.areas;
   sample.brightness = monitor::meanBrightness(frame.image());
+  sample.night = night;
   return sample;
 }
 
@@ -97,13 +100,17 @@ PictureStore::~PictureStore() {
   delete far_;
 }
 
-bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QString& source, Occasion occasion) {
+bool PictureStore::write(const LiveFramePtr& frame, const PictureFacts& facts, Occasion occasion) {
   if (!frame->result.model || waiting_ >= kMostWaiting) return false;
   ++waiting_;
-  QMetaObject::invokeMethod(far_, [this, frame, opacity, source, occasion] {
+  QMetaObject::invokeMethod(far_, [this, frame, facts, occasion] {
     try {
       if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
-      forgetOld();
+      // Reading a folder of many thousands of pictures takes longer than writing one.
+      if (occasion != Occasion::kRecording || monitor::steadyNow() >= next_look_) {
+        forgetOld();
+        next_look_ = monitor::steadyNow() + kLookAgainMs;
+      }
       if (occasion != Occasion::kAsked && monitor::freeMegabytes(folder_.toStdString()) < kReserveMb)
         throw Error(tr("Less than %1 MB are free at %2: no recording and no time-lapse until there is more")
                         .arg(kReserveMb)
@@ -116,12 +123,12 @@ bool PictureStore::write(const LiveFramePtr& frame, double opacity, const QStrin
                 QStringLiteral(".png"))
                    .toStdString();
         writePicture(path, frame->image());
-        writeSource(QString::fromStdString(path), source);
+        writeSource(QString::fromStdString(path), facts.source);
       } else {
-        path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame), source.toStdString(),
-                                      opacity);
+        path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame, facts.night),
+                                      facts.source.toStdString(), facts.opacity, facts.colors);
       }
-      tell([this, name = QString::fromStdString(path)] { emit written(name); });
+      tell([this, name = QString::fromStdString(path), occasion] { emit written(name, occasion); });
     } catch (const std::exception& error) {
       tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
     }

@@ -28,6 +28,14 @@ struct StoredPicture {
 const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
                                     double tolerance);
 
+/// What a picture that is written does not know of itself.
+struct PictureFacts {
+  double opacity = 0.5;  ///< of the classes in the overlay
+  QString source{};
+  std::optional<bool> night{};
+  std::vector<cv::Vec3b> colors{};  ///< as of monitor::writeSnapshot()
+};
+
 /// Snapshots, recordings and time-lapses: writes pictures and forgets old ones, on a thread of its own.
 class PictureStore : public QObject {
   Q_OBJECT
@@ -45,7 +53,7 @@ class PictureStore : public QObject {
   /// Clean PNG, overlay PNG and JSON; a recording writes many and leaves out the overlay. A picture that would make
   /// more than a few wait is refused; false then. What nobody asks for picture by picture leaves a reserve on the disk:
   /// the samples may need it.
-  bool write(const LiveFramePtr& frame, double opacity, const QString& source, Occasion occasion = Occasion::kAsked);
+  bool write(const LiveFramePtr& frame, const PictureFacts& facts, Occasion occasion = Occasion::kAsked);
   /// Retention: pictures older than `days` go (0: none), unless the clock may be wrong (monitor::SettledClock), and the
   /// oldest go while the disk has less than `free_mb` MB free (0: never). The newest always stays.
   void setRetention(double days, double free_mb);
@@ -55,7 +63,7 @@ class PictureStore : public QObject {
   void save(std::function<QImage()> make, const QString& path);
 
  signals:
-  void written(const QString& path);
+  void written(const QString& path, mpm::PictureStore::Occasion occasion);
   void forgotten(int files);
   void saved(const QString& path);
   void failed(const QString& message);
@@ -78,6 +86,7 @@ class PictureStore : public QObject {
   std::atomic<double> days_ = 0, free_mb_ = 0;
   std::vector<StoredPicture> pictures_;
   std::function<monitor::UnixMs()> now_;
+  std::int64_t next_look_ = 0;  // steady ms; of a recording, for what is too old; touched on thread_ only
   std::optional<monitor::SettledClock> clock_;  // from the first look on; touched on thread_ only
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
 };

@@ -109,6 +109,9 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(chart_, &TimeChart::allAsked, this, [this] { showSpan(Span::kAll); });
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
   connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
+  connect(history_, &History::classesReady, this, [this](const QStringList& classes, qint64 of) {
+    if (source() == of) setClasses(classes);
+  });
   connect(history_, &History::chartReady, this, [this](const monitor::Chart& chart, const monitor::ChartQuery& query) {
     chart_->setChart(chart, query.quantities);
   });
@@ -143,11 +146,14 @@ void ChartPanel::forgetSources() {
 }
 
 void ChartPanel::setClasses(const QStringList& names) {
-  const int current = classes_->currentIndex();
+  QStringList now;
+  for (int i = 0; i < classes_->count(); ++i) now << classes_->itemText(i);
+  if (names == now) return;  // a list that is open keeps its place
+  const QString current = classes_->currentText();
   const QSignalBlocker quiet(classes_);
   classes_->clear();
   classes_->addItems(names);
-  if (current >= 0 && current < names.size()) classes_->setCurrentIndex(current);
+  classes_->setCurrentIndex(std::max(0, classes_->findText(current)));
   if (area_->isChecked()) updateSeries();
 }
 
@@ -174,9 +180,13 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
     if (index < 0) index = sources_->count() - 1;
   }
   sources_->setCurrentIndex(index);
-  if (index < 0 && before) chart_->setChart({}, {});
+  if (index < 0 && before) {
+    chart_->setChart({}, {});
+    setClasses({});
+  }
   sources_->setVisible(sources_->count() > 1);
   if (const auto id = source(); id && id != before) {
+    history_->askClasses(*id);
     emit sourcePicked(*id);
     if (chart_->following())
       follow();
@@ -206,6 +216,7 @@ void ChartPanel::showEvent(QShowEvent* event) {
 
 void ChartPanel::refresh() {
   history_->askSources();
+  if (const auto id = source()) history_->askClasses(*id);
   if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
   if (chart_->following())
     follow();

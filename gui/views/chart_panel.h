@@ -25,7 +25,6 @@ class ChartPanel : public QWidget {
   void setSourceName(const QString& name);
   /// The database is another one.
   void forgetSources();
-  void setClasses(const QStringList& names);
   std::optional<std::int64_t> source() const;
   /// What "now" is, in seconds, for the source that is being watched where its time is not the clock's; nullopt: the
   /// clock's. For any other source it is the last sample.
@@ -47,6 +46,7 @@ class ChartPanel : public QWidget {
 
  private:
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
+  void setClasses(const QStringList& names);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
   void follow();

@@ -274,7 +274,6 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   ChartPanel panel(&history);
   panel.resize(900, 300);
   panel.show();
-  panel.setClasses({QStringLiteral("road"), QStringLiteral("sky")});
   applyLook(darkTheme(), 100);
   history.setDatabase(database(folder));
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.source().has_value(); }, 5000));

@@ -39,7 +39,7 @@ TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
   QSignalSpy written(&store, &PictureStore::written), listed(&store, &PictureStore::listed),
       loaded(&store, &PictureStore::loaded);
   const qint64 time = 1770000000123;
-  ASSERT_TRUE(store.write(frameAt(time), 0.5, QStringLiteral("demo:")));
+  ASSERT_TRUE(store.write(frameAt(time), {0.5, QStringLiteral("demo:")}));
   ASSERT_TRUE(written.wait(5000));
   const QString path = written[0][0].toString();
   const cv::Mat clean = cv::imread(path.toStdString());
@@ -48,9 +48,11 @@ TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
   EXPECT_FALSE(cv::imread((path.chopped(4) + QStringLiteral("_overlay.png")).toStdString()).empty());
   QFile json(path.chopped(4) + QStringLiteral(".json"));
   ASSERT_TRUE(json.open(QIODevice::ReadOnly));
-  EXPECT_EQ(QJsonDocument::fromJson(json.readAll())[QStringLiteral("tokens")][1].toDouble(), 5);
+  const QJsonDocument facts = QJsonDocument::fromJson(json.readAll());
+  EXPECT_EQ(facts[QStringLiteral("tokens")][1].toDouble(), 5);
+  EXPECT_TRUE(facts[QStringLiteral("night")].isNull());
 
-  ASSERT_TRUE(store.write(frameAt(time + 1000), 0.5, QStringLiteral("rtsp://u:geheim@camera"),
+  ASSERT_TRUE(store.write(frameAt(time + 1000), {0.5, QStringLiteral("rtsp://u:geheim@camera")},
                           PictureStore::Occasion::kRecording));
   ASSERT_TRUE(written.wait(5000));
   store.list();
@@ -63,6 +65,20 @@ TEST(PictureStore, SnapshotIsAPictureAnOverlayAndItsFacts) {
   ASSERT_TRUE(loaded.wait(5000));
 }
 
+TEST(PictureStore, ASnapshotHasTheChosenColoursAndSaysWhetherItIsNight) {
+  QTemporaryDir folder;
+  PictureStore store(folder.path());
+  QSignalSpy written(&store, &PictureStore::written);
+  const std::vector<cv::Vec3b> colors = {{0, 0, 0}, {0, 0, 255}};
+  ASSERT_TRUE(store.write(frameAt(1770000000123), {1.0, QStringLiteral("demo:"), true, colors}));
+  ASSERT_TRUE(written.wait(5000));
+  const QString stem = written[0][0].toString().chopped(4);
+  EXPECT_EQ(cv::imread((stem + QStringLiteral("_overlay.png")).toStdString()).at<cv::Vec3b>(3, 3), colors[1]);
+  QFile json(stem + QStringLiteral(".json"));
+  ASSERT_TRUE(json.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(QJsonDocument::fromJson(json.readAll())[QStringLiteral("night")].toBool());
+}
+
 TEST(PictureStore, RetentionForgetsTheOld) {
   QTemporaryDir folder;
   PictureStore store(folder.path());
@@ -70,7 +86,7 @@ TEST(PictureStore, RetentionForgetsTheOld) {
   QSignalSpy written(&store, &PictureStore::written);
   const qint64 now = QDateTime::currentMSecsSinceEpoch();
   for (const int days : {30, 20, 5, 0}) {
-    ASSERT_TRUE(store.write(frameAt(now - days * 86400000LL), 0.5, {}));
+    ASSERT_TRUE(store.write(frameAt(now - days * 86400000LL), {0.5, {}}));
     ASSERT_TRUE(written.wait(5000));
   }
   EXPECT_EQ(QDir(folder.path()).entryList({QStringLiteral("*.json")}, QDir::Files).size(), 2);
@@ -87,7 +103,7 @@ TEST(PictureStore, AClockThatIsWrongMakesNoPictureOld) {
     QSignalSpy written(&store, &PictureStore::written);
     for (int second = first; second <= last; ++second) {
       if (second == 2) clock = right + 12 * year;
-      ASSERT_TRUE(store.write(frameAt(right + second * 1000), 0.5, {}));
+      ASSERT_TRUE(store.write(frameAt(right + second * 1000), {0.5, {}}));
       ASSERT_TRUE(written.wait(5000));
     }
   };
@@ -104,7 +120,7 @@ TEST(PictureStore, TheNewestPictureStaysHoweverFullTheDisk) {
   QSignalSpy written(&store, &PictureStore::written), forgotten(&store, &PictureStore::forgotten);
   const qint64 now = QDateTime::currentMSecsSinceEpoch();
   for (const int second : {1, 2, 3}) {
-    ASSERT_TRUE(store.write(frameAt(now + second * 1000), 0.5, {}));
+    ASSERT_TRUE(store.write(frameAt(now + second * 1000), {0.5, {}}));
     ASSERT_TRUE(written.wait(5000));
   }
   for (const auto& signal : written.mid(1))
@@ -122,12 +138,12 @@ TEST(PictureStore, RecordingsAndTimeLapsesLeaveAReserve) {
     QSignalSpy written(&store, &PictureStore::written), failed(&store, &PictureStore::failed);
     const qint64 now = QDateTime::currentMSecsSinceEpoch();
     for (const auto occasion : {PictureStore::Occasion::kRecording, PictureStore::Occasion::kTimeLapse}) {
-      ASSERT_TRUE(store.write(frameAt(now), 0.5, {}, occasion));
+      ASSERT_TRUE(store.write(frameAt(now), {0.5, {}}, occasion));
       ASSERT_TRUE(failed.wait(5000));
       EXPECT_TRUE(failed.takeFirst()[0].toString().contains(QStringLiteral("Less than 200 MB")));
     }
     EXPECT_TRUE(written.isEmpty());
-    ASSERT_TRUE(store.write(frameAt(now), 0.5, {}));
+    ASSERT_TRUE(store.write(frameAt(now), {0.5, {}}));
     EXPECT_TRUE(written.wait(5000)) << "what a person asks for";
   }
   ::umount2(folder.path().toStdString().c_str(), MNT_DETACH);
@@ -139,7 +155,7 @@ TEST(PictureStore, AFolderThatCannotBeMadeIsSaid) {
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   PictureStore store(folder.filePath(QStringLiteral("file/pics")));
   QSignalSpy failed(&store, &PictureStore::failed);
-  ASSERT_TRUE(store.write(frameAt(1000), 0.5, {}));
+  ASSERT_TRUE(store.write(frameAt(1000), {0.5, {}}));
   ASSERT_TRUE(failed.wait(5000));
   EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("file/pics")));
 }

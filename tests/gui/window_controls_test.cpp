@@ -153,9 +153,10 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   buttonOf(panel, QStringLiteral("Inference"))->click();
   EXPECT_EQ(kinds(), std::vector{Kind::kMerged});
   buttonOf(panel, QStringLiteral("Area of"))->click();
-  auto* classes = panel->findChildren<QComboBox*>().first();
+  QComboBox* classes = nullptr;
   for (QComboBox* box : panel->findChildren<QComboBox*>())
-    if (box->count() == 4) classes = box;
+    if (box->accessibleName() == ChartPanel::tr("Class whose area is drawn")) classes = box;
+  ASSERT_TRUE(wait([&] { return classes->count() == 4; })) << "those of the samples";
   classes->setCurrentIndex(2);
   emit classes->activated(2);
   ASSERT_EQ(kinds(), (std::vector{Kind::kMerged, Kind::kClassArea}));
@@ -194,6 +195,34 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
     EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(now) / 1000, 120) << text;
     EXPECT_TRUE(panel->chart()->following()) << text;
   }
+}
+
+// Areas are stored by number: what a number means is said by the model that counted, not by the one that is loaded.
+TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
+  const monitor::UnixMs now = monitor::unixNow();
+  {
+    monitor::StoreWriter writer(file("other.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "/dev/video9";
+    session.classes = {"water", "grass"};
+    writer.beginSession(session);
+    for (int second = 60; second > 0; --second) {
+      monitor::Sample sample;
+      sample.time = now - second * 1000;
+      sample.tokens = {32, 20};
+      sample.areas = {{0, 0.6}, {1, 0.4}};
+      writer.append(sample);
+    }
+  }
+  ASSERT_TRUE(openAndWait());
+  window_->openDatabase(file("other.db"));
+  ChartPanel* panel = window_->chartPanel();
+  TimeChart* chart = panel->chart();
+  buttonOf(panel, QStringLiteral("Area of"))->click();
+  ASSERT_TRUE(wait([&] { return chart->series().back().name == QStringLiteral("Area of water"); }));
+  const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
+  ASSERT_TRUE(wait(answered));
+  EXPECT_NEAR(chart->chart().buckets.back().values.back().mean, 0.6, 1e-6);
 }
 
 // The demo's clock is its own: the samples of any other source end where they end.

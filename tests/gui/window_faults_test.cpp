@@ -427,6 +427,28 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   EXPECT_TRUE(window_->tokensText().isEmpty());
 }
 
+// A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
+TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
+  ASSERT_TRUE(openCamera());
+  std::atomic<bool> held = true;
+  const auto hold = [&held] {
+    while (held) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return QImage(1, 1, QImage::Format_RGB32);
+  };
+  window_->pictures().save(hold, file("held.png"));  // on the thread that writes pictures
+  trigger("record");
+  EXPECT_TRUE(wait([&] { return window_->recordText().endsWith(QStringLiteral(" left out")); }))
+      << window_->recordText().toStdString();
+  held = false;
+  EXPECT_TRUE(wait([&] { return window_->logText().contains(QStringLiteral("leaves out frames")); }));
+  EXPECT_EQ(window_->logText().count(QStringLiteral("leaves out frames")), 1);
+  const auto saved = [&] {
+    trigger("snapshot");  // refused while the disk is behind
+    return QTest::qWaitFor([&] { return window_->noticeText().startsWith(QStringLiteral("Saved ")); }, 500);
+  };
+  EXPECT_TRUE(wait(saved)) << window_->noticeText().toStdString();
+}
+
 // A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
 TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
   monitor::AlarmOptions alarms;
