@@ -26,8 +26,9 @@ struct LiveOptions {
   monitor::SourceFactory factory;  ///< instead of the one for `source`; for tests
 };
 
-/// The threads behind the window: capture, inference, storage. Lives on the UI thread, and none of its methods waits
-/// for one of them; what they have to say arrives as signals, and of frames only the latest.
+/// The threads behind the window: capture, inference, storage. Lives on the UI thread. Of its methods
+/// only open() and close() wait: for the thread that supervises the capture, which gives up a read that hangs. What the
+/// threads have to say arrives as signals, and of frames only the latest.
 class LiveMonitor : public QObject {
   Q_OBJECT
  public:
@@ -43,7 +44,6 @@ class LiveMonitor : public QObject {
   const LiveOptions& options() const { return options_; }
   /// The source as it may be shown and stored.
   std::string sourceName() const { return withoutCredentials(options_.source); }
-  const std::string& database() const { return database_; }
 
   void setSchedule(const Schedule& schedule);
   /// nullopt: the model's own schedule.
@@ -60,7 +60,6 @@ class LiveMonitor : public QObject {
   /// As of Recorder.
   std::optional<bool> night() const;
 
-  LiveFramePtr frame() const { return frame_; }
   /// Results that a newer one replaced before the window took them.
   std::int64_t stale() const { return stale_; }
   monitor::CaptureStatus captureStatus() const;

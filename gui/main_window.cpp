@@ -146,11 +146,12 @@ void MainWindow::wire() {
 
   connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
     live_->setSchedule(schedule);
-    showNotice(tr("From the next frame on: schedule %1").arg(QString::fromStdString(toString(schedule))));
+    sayWhenItShows(tr("schedule %1").arg(QString::fromStdString(toString(schedule))));
   });
   connect(schedule_, &SchedulePanel::copyRequested, this, &MainWindow::copyCommandLine);
   connect(compare_, &ComparePanel::compareToggled, this, [this](bool on) {
     live_->setCompare(on);
+    if (on) sayWhenItShows(tr("the comparison with the full model"));
     const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
     actions_->action(QStringLiteral("compare"))->setChecked(on);
   });
@@ -164,7 +165,9 @@ void MainWindow::wire() {
   connect(welcome_, &WelcomePage::recentRequested, this, &MainWindow::openRecent);
 
   connect(day_night_, &DayNightPanel::settingsRequested, this, &MainWindow::askNight);
-  connect(&history_, &History::dayNightReady, day_night_, &DayNightPanel::setStatistics);
+  connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
+    if (chart_->source()) day_night_->setStatistics(statistics);
+  });
   connect(&history_, &History::eventsReady, &events_, &EventsModel::setEvents);
   connect(&history_, &History::failed, this, [this](const QString& message) {
     log(message);
@@ -175,6 +178,7 @@ void MainWindow::wire() {
   });
   connect(chart_, &ChartPanel::sourcePicked, this, [this](qint64 source) {
     if (foreign_database_ || !live_->isOpen()) history_.askEvents(source);
+    day_night_->setStatistics({});  // of the source before
     refreshHistory();
     showPictureMarks();
   });
@@ -202,10 +206,12 @@ void MainWindow::wire() {
   connect(pictures_.get(), &PictureStore::listed, this, &MainWindow::showPictureMarks);
   connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
     frozen_ = true;
+    stack_->setCurrentWidget(pictures_split_);
     showFrame(frame);
     const QString when =
         QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-    image_->setBanner(tr("Stored picture of %1. Esc: back to live").arg(when));
+    image_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                      : tr("Stored picture of %1. Esc: back").arg(when));
   });
   pictures_->list();
 }
@@ -303,6 +309,8 @@ void MainWindow::openSource(const QString& asked) {
     chart_->forgetSources();
     history_.setDatabase(options_.database);
   }
+  day_night_->setStatistics({});
+  next_statistics_ = 0;
   chart_->setPresent(shown, std::nullopt);
   chart_->setSourceName(shown);
   if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
@@ -315,6 +323,7 @@ void MainWindow::openSource(const QString& asked) {
 void MainWindow::closeSource() {
   live_->close();
   chart_->setPresent({}, std::nullopt);
+  frozen_ = false;
   live_frame_.reset();
   image_->setFrame(nullptr);
   merge_->setFrame(nullptr);
@@ -346,6 +355,7 @@ void MainWindow::openDatabase(const QString& path) {
   }
   foreign_database_ = true;
   events_.setEvents({});
+  day_night_->setStatistics({});
   chart_->forgetSources();
   chart_->setPresent({}, std::nullopt);
   raiseDock(QStringLiteral("chart"));
@@ -580,6 +590,7 @@ void MainWindow::backToLive() {
   frozen_ = false;
   image_->setBanner({});
   if (live_frame_) showFrame(live_frame_);
+  if (!live_->isOpen()) stack_->setCurrentWidget(welcome_);
 }
 
 PictureFacts MainWindow::pictureFacts() const {
@@ -617,6 +628,19 @@ void MainWindow::setRecording(bool recording) {
   else
     pictures_->list();
   tick();
+}
+
+// Nobody should wait for a frame that does not come.
+void MainWindow::sayWhenItShows(const QString& change) {
+  if (live_->isOpen() && live_->paused())
+    showNotice(tr("It is paused; from the next frame on: %1").arg(change), "warning");
+  else if (live_->captureStatus().state == monitor::CaptureState::kEnded)
+    showNotice(
+        tr("The source has ended; once it is opened again (%1): %2")
+            .arg(actions_->action(QStringLiteral("again"))->shortcut().toString(QKeySequence::NativeText), change),
+        "warning");
+  else
+    showNotice(tr("From the next frame on: %1").arg(change));
 }
 
 void MainWindow::showNotice(const QString& text, const char* badge) {
@@ -753,7 +777,6 @@ void MainWindow::setDark(bool dark) {
   const QSignalBlocker quiet(actions_->action(QStringLiteral("dark")));
   actions_->action(QStringLiteral("dark"))->setChecked(dark);
   refreshPaint();
-  image_->setViewState(image_->viewState());
   image_->setFrame(image_->frame());
 }
 
@@ -791,6 +814,15 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.set(QStringLiteral("geometry"), saveGeometry());
   settings_.set(QStringLiteral("layout"), saveState());
   event->accept();
+}
+
+// Also by the desktop, and as the window was when it was closed.
+void MainWindow::changeEvent(QEvent* event) {
+  QMainWindow::changeEvent(event);
+  if (event->type() != QEvent::WindowStateChange) return;
+  QAction* action = actions_->action(QStringLiteral("fullscreen"));
+  const QSignalBlocker quiet(action);
+  action->setChecked(isFullScreen());
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -111,6 +111,7 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -143,6 +144,7 @@ class MainWindow : public QMainWindow {
   void openModel(const QString& path, const std::optional<Schedule>& schedule = std::nullopt);
   void askForSource(SourceKind kind);
   void showNotice(const QString& text, const char* badge = "");
+  void sayWhenItShows(const QString& change);
   void log(const QString& text);
   void refreshHistory();
   void refreshCharts();

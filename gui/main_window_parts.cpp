@@ -357,7 +357,7 @@ void MainWindow::restoreDefaultLayout() {
   resizeDocks({find("legend"), find("inspector")}, {360, 270}, Qt::Vertical);
   resizeDocks({find("chart")}, {230}, Qt::Vertical);
   pictures_split_->setSizes({600, 600});
-  merge_->parentWidget()->show();
+  actions_->action(QStringLiteral("merge_map"))->setChecked(true);
 }
 
 void MainWindow::raiseDock(const QString& id) {

@@ -731,6 +731,26 @@ En orange : la classe diffère</translation>
 <context>
     <name>mpm::MainWindow</name>
     <message>
+        <source>Stored picture of %1. Esc: back</source>
+        <translation>Image enregistrée du %1. Échap : retour</translation>
+    </message>
+    <message>
+        <source>The source has ended; once it is opened again (%1): %2</source>
+        <translation>La source est terminée ; une fois rouverte (%1) : %2</translation>
+    </message>
+    <message>
+        <source>It is paused; from the next frame on: %1</source>
+        <translation>En pause ; dès la prochaine image : %1</translation>
+    </message>
+    <message>
+        <source>the comparison with the full model</source>
+        <translation>la comparaison avec le modèle complet</translation>
+    </message>
+    <message>
+        <source>schedule %1</source>
+        <translation>insertions %1</translation>
+    </message>
+    <message>
         <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
         <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
     </message>
@@ -770,8 +790,8 @@ En orange : la classe diffère</translation>
         <translation>Moniteur MPM</translation>
     </message>
     <message>
-        <source>From the next frame on: schedule %1</source>
-        <translation>Dès la prochaine image : insertions %1</translation>
+        <source>From the next frame on: %1</source>
+        <translation>Dès la prochaine image : %1</translation>
     </message>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>

@@ -162,18 +162,28 @@ std::optional<std::int64_t> ChartPanel::source() const {
   return id.isValid() ? std::optional<std::int64_t>(id.toLongLong()) : std::nullopt;
 }
 
+// Only where it changes something: a list that is open would lose the row that is pointed at.
+void ChartPanel::fillSources() {
+  bool same = sources_->count() == static_cast<int>(records_.size());
+  for (int i = 0; same && i < sources_->count(); ++i)
+    same = sources_->itemData(i).toLongLong() == records_[i].id &&
+           sources_->itemText(i) == titleOf(records_[i], records_) &&
+           sources_->itemData(i, Qt::ToolTipRole).toString() == QString::fromStdString(records_[i].name);
+  if (same) return;
+  sources_->clear();
+  for (const auto& record : records_) {
+    sources_->addItem(titleOf(record, records_), QVariant::fromValue<qint64>(record.id));
+    sources_->setItemData(sources_->count() - 1, QString::fromStdString(record.name), Qt::ToolTipRole);
+  }
+}
+
 void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) {
   const auto before = source();
   records_ = sources;
   const QSignalBlocker quiet(sources_);
-  sources_->clear();
+  fillSources();
   int index = -1;
-  for (const auto& record : sources) {
-    const QString name = QString::fromStdString(record.name);
-    if (!wanted_.isEmpty() && name == wanted_) index = sources_->count();
-    sources_->addItem(titleOf(record, sources), QVariant::fromValue<qint64>(record.id));
-    sources_->setItemData(sources_->count() - 1, name, Qt::ToolTipRole);
-  }
+  if (!wanted_.isEmpty()) index = sources_->findData(wanted_, Qt::ToolTipRole);
   if (index >= 0) wanted_.clear();       // from now on the choice is the user's
   if (index < 0 && wanted_.isEmpty()) {  // samples of another one would be taken for those of the wanted
     if (before) index = sources_->findData(QVariant::fromValue<qint64>(*before));

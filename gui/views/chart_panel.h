@@ -45,6 +45,7 @@ class ChartPanel : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
+  void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void setClasses(const QStringList& names);
   void ask(double from, double to, int max_buckets);

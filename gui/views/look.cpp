@@ -64,10 +64,6 @@ void paintGlyph(Glyph glyph, QPainter& p) {
       }
       break;
     }
-    case Glyph::kPlay:
-      p.setBrush(solid);
-      p.drawPolygon(QPolygonF(QList<QPointF>{{7, 4.5}, {19, 12}, {7, 19.5}}));
-      break;
     case Glyph::kPause:
       p.setBrush(solid);
       p.drawRect(QRectF(6, 5, 3.5, 14));
@@ -155,10 +151,6 @@ void paintGlyph(Glyph glyph, QPainter& p) {
       line({{13, 4}, {17, 8}, {13, 12}});
       line({{21, 16}, {7, 16}});
       line({{11, 12}, {7, 16}, {11, 20}});
-      break;
-    case Glyph::kPin:
-      p.drawEllipse(QPointF(12, 8.5), 5, 5);
-      line({{12, 13.5}, {12, 21}});
       break;
     case Glyph::kLayout:
       p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);

@@ -27,7 +27,6 @@ enum class Glyph {
   kNetwork,
   kPipeline,
   kDemo,
-  kPlay,
   kPause,
   kImage,
   kMask,
@@ -43,7 +42,6 @@ enum class Glyph {
   kPrevious,
   kNext,
   kCompare,
-  kPin,
   kLayout
 };
 /// Painted, not loaded: sharp at every size, in the text colour of the theme in force.

@@ -121,7 +121,6 @@ void TimeChart::leaveEvent(QEvent*) { moveCrosshair(std::nullopt); }
 void TimeChart::moveCrosshair(std::optional<double> time) {
   if (time == scene_.crosshair) return;
   scene_.crosshair = time;
-  if (time) emit crosshairMoved(*time);
   update();
 }
 

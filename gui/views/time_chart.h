@@ -47,7 +47,6 @@ class TimeChart : public QWidget {
   void timePicked(double time);
   /// Key 0.
   void allAsked();
-  void crosshairMoved(double time);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

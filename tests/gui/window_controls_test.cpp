@@ -2,12 +2,14 @@
 // What a person does with mouse and keys, and what comes of it.
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QColorDialog>
 #include <QComboBox>
 #include <QDateTime>
 #include <QDialogButtonBox>
 #include <QPointer>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTimeEdit>
@@ -223,6 +225,51 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
   ASSERT_TRUE(wait(answered));
   EXPECT_NEAR(chart->chart().buckets.back().values.back().mean, 0.6, 1e-6);
+}
+
+TEST_F(Controls, ActionsSayWhatIsOnShow) {
+  QAction* map = window_->actions().action(QStringLiteral("merge_map"));
+  trigger("merge_map");
+  EXPECT_FALSE(map->isChecked());
+  trigger("layout");
+  EXPECT_TRUE(map->isChecked()) << "the default layout has the map";
+  trigger("fullscreen");
+  ASSERT_TRUE(wait([&] { return window_->isFullScreen(); }));
+  window_->close();
+  make();
+  ASSERT_TRUE(wait([&] { return window_->isFullScreen(); })) << "as it was closed";
+  EXPECT_TRUE(window_->actions().action(QStringLiteral("fullscreen"))->isChecked());
+  trigger("fullscreen");
+  EXPECT_TRUE(wait([&] { return !window_->isFullScreen(); }));
+}
+
+// What is stored is looked at every other second, also while a source is being chosen.
+TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
+  for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"}) {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = name;
+    writer.beginSession(session);
+    monitor::Sample sample;
+    sample.time = monitor::unixNow() - 60000;
+    sample.tokens = {32, 20};
+    writer.append(sample);
+  }
+  make();
+  QComboBox* sources = nullptr;
+  for (QComboBox* box : window_->chartPanel()->findChildren<QComboBox*>())
+    if (box->accessibleName() == ChartPanel::tr("Source whose samples are drawn")) sources = box;
+  ASSERT_TRUE(wait([&] { return sources->count() == 3 && sources->currentIndex() == 2; }));
+  sources->showPopup();
+  QTest::keyClick(sources->view(), Qt::Key_Up);
+  const QPersistentModelIndex row = sources->view()->currentIndex();
+  QSignalSpy asked(&window_->history(), &History::sourcesChanged);
+  window_->chartPanel()->refresh();
+  ASSERT_TRUE(asked.wait(kPatience));
+  EXPECT_TRUE(row.isValid());
+  EXPECT_EQ(sources->view()->currentIndex().row(), 1);
+  QTest::keyClick(sources->view(), Qt::Key_Return);
+  EXPECT_EQ(sources->currentIndex(), 1);
 }
 
 // The demo's clock is its own: the samples of any other source end where they end.

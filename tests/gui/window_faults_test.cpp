@@ -449,6 +449,60 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   EXPECT_TRUE(wait(saved)) << window_->noticeText().toStdString();
 }
 
+TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
+  ASSERT_TRUE(openAndPause());
+  emit window_->schedulePanel()->scheduleChanged({});
+  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("It is paused"))) << window_->noticeText().toStdString();
+  trigger("pause");
+  QDir().mkpath(file("one"));
+  cv::imwrite(file("one/a.png").toStdString(), picture(3, {320, 160}));
+  window_->openSource(file("one"));
+  ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
+  trigger("compare");
+  EXPECT_TRUE(
+      window_->noticeText().startsWith(QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
+      << window_->noticeText().toStdString();
+}
+
+TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  trigger("close");
+  ASSERT_TRUE(window_->showsWelcome());
+  emit window_->chartPanel()->chart()->timePicked(window_->pictures().pictures()[0].time);
+  EXPECT_TRUE(wait([&] { return !window_->showsWelcome(); }));
+  EXPECT_TRUE(frame());
+  EXPECT_TRUE(window_->imageView()->banner().endsWith(QStringLiteral("Esc: back")));
+  trigger("unpin");
+  EXPECT_TRUE(window_->showsWelcome());
+}
+
+TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
+  {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "yard";
+    writer.beginSession(session);
+    for (int second = 60; second > 0; --second) {
+      monitor::Sample sample;
+      sample.time = monitor::unixNow() - second * 1000;
+      sample.tokens = {32, 20};
+      sample.night = false;
+      writer.append(sample);
+    }
+  }
+  { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
+  make();
+  const auto empty = [&] { return window_->dayNightPanel()->text().startsWith(QStringLiteral("Mean, Day: –")); };
+  ASSERT_TRUE(wait([&] { return !empty(); }));
+  window_->openDatabase(file("none.db"));
+  EXPECT_TRUE(empty()) << window_->dayNightPanel()->text().toStdString();
+  QTest::qWait(2500);
+  EXPECT_TRUE(empty()) << window_->dayNightPanel()->text().toStdString();
+}
+
 // A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
 TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
   monitor::AlarmOptions alarms;
