@@ -330,7 +330,7 @@ void MainWindow::closeSource() {
   image_->setBanner({});
   actions_->action(QStringLiteral("record"))->setChecked(false);
   legend_.setAreas({});
-  for (QLabel* label : {status_latency_, status_tokens_}) label->clear();
+  for (QLabel* label : {status_latency_, status_tokens_}) setValue(label, {});
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
   welcome_->setRecents(recents_);
@@ -418,8 +418,8 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     legend_.setAreas(frame->areas);
     speed_->setTimes(frame->result.segmentation.ms);
     compare_->setFrame(frame);
-    status_tokens_->setText(tokensText());
-    status_latency_->setText(tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
+    setValue(status_tokens_, tokensText());
+    setValue(status_latency_, tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
     const qint64 now = frame->result.frame.steady;
     using Occasion = PictureStore::Occasion;
     if (recording_ && !pictures_->write(frame, pictureFacts(), Occasion::kRecording)) ++refused_;
@@ -434,11 +434,11 @@ void MainWindow::showFrame(const LiveFramePtr& frame) {
   merge_->setFrame(frame);
   inspector_->setFrame(frame);
   const auto& captured = frame->result.frame;
-  frame_label_->setText(
-      tr("%1 × %2 px").arg(frame->size().width()).arg(frame->size().height()) +
-      (captured.time > 0 ? QStringLiteral("  ·  ") + QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
-                                                                        QStringLiteral("d MMM HH:mm:ss"))
-                         : QString()));
+  setValue(frame_label_, tr("%1 × %2 px").arg(frame->size().width()).arg(frame->size().height()) +
+                             (captured.time > 0 ? QStringLiteral("  ·  ") +
+                                                      QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
+                                                                         QStringLiteral("d MMM HH:mm:ss"))
+                                                : QString()));
   refreshStep();
 }
 
@@ -456,11 +456,11 @@ void MainWindow::tick() {
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
   if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->model()));
   speed_->setStatus(capture, inference);
-  status_state_->setText(live_->paused() && live_->isOpen() ? tr("Paused") : mpm::stateText(capture));
+  setValue(status_state_, live_->paused() && live_->isOpen() ? tr("Paused") : mpm::stateText(capture));
   setBadge(status_state_, live_->paused() ? "warning" : stateBadge(capture));
   const bool old = live_->isOpen() && capture.state != monitor::CaptureState::kLive &&
                    capture.state != monitor::CaptureState::kEnded && capture.frame_age_s >= 0;
-  status_age_->setText(old ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
+  setValue(status_age_, old ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
   if (!frozen_ && paint_.faded != old) {
     paint_.faded = old;
     refreshPaint();
@@ -471,15 +471,15 @@ void MainWindow::tick() {
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
   image_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
-  status_fps_->setText(live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
-  status_record_->setText(recordText());
+  setValue(status_fps_, live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
+  setValue(status_record_, recordText());
   if (recording_ && leftOut() > 0 && !std::exchange(said_left_out_, true))
     log(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
   const auto writer = live_->writerStatus();
   const QString problem = writer && !writer->writing ? QString::fromStdString(writer->problem) : QString();
-  status_storage_->setText(problem.isEmpty() ? QString()
-                                             : fontMetrics().elidedText(tr("Samples are not stored: %1").arg(problem),
-                                                                        Qt::ElideMiddle, std::max(200, width() / 3)));
+  setValue(status_storage_, problem.isEmpty() ? QString()
+                                              : fontMetrics().elidedText(tr("Samples are not stored: %1").arg(problem),
+                                                                         Qt::ElideMiddle, std::max(200, width() / 3)));
   status_storage_->setToolTip(problem);
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
@@ -562,14 +562,14 @@ void MainWindow::refreshStep() {
   actions_->action(QStringLiteral("previous_insertion"))->setEnabled(known && step > 0);
   actions_->action(QStringLiteral("next_insertion"))->setEnabled(known && step + 1 < frame->lookup.steps());
   if (!known)
-    step_label_->clear();
+    setValue(step_label_, {});
   else if (step == 0)
-    step_label_->setText(tr("%n patch(es)", nullptr, frame->lookup.tokens()));
+    setValue(step_label_, tr("%n patch(es)", nullptr, frame->lookup.tokens()));
   else
-    step_label_->setText(tr("Block %1: %2 → %3")
-                             .arg(frame->lookup.block(step))
-                             .arg(frame->lookup.clusters(step - 1))
-                             .arg(frame->lookup.clusters(step)));
+    setValue(step_label_, tr("Block %1: %2 → %3")
+                              .arg(frame->lookup.block(step))
+                              .arg(frame->lookup.clusters(step - 1))
+                              .arg(frame->lookup.clusters(step)));
 }
 
 void MainWindow::setColoring(MergeColoring coloring) {
@@ -645,7 +645,7 @@ void MainWindow::sayWhenItShows(const QString& change) {
 
 void MainWindow::showNotice(const QString& text, const char* badge) {
   setBadge(notice_, badge);
-  notice_->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, width() / 2)));
+  setValue(notice_, fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, width() / 2)));
   notice_->setToolTip(text);
   notice_timer_.start();
 }

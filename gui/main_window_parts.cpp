@@ -225,7 +225,7 @@ void MainWindow::makeCentral() {
   step_forward_ = new QToolButton(side);
   step_forward_->setDefaultAction(actions_->action(QStringLiteral("next_insertion")));
   step_label_ = new QLabel(side);
-  step_label_->setAccessibleName(tr("Insertion on show"));
+  namedValue(step_label_, tr("Insertion on show"));
   step_label_->setMinimumWidth(40);
   coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
   coloring_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -249,7 +249,7 @@ void MainWindow::makeCentral() {
   column->addWidget(merge_bar);
 
   frame_label_ = mutedLabel({}, main_side);
-  frame_label_->setAccessibleName(tr("Frame on show"));
+  namedValue(frame_label_, tr("Frame on show"));
   frame_label_->setContentsMargins(10, 0, 6, 0);
   auto* main_column = new QVBoxLayout(main_side);
   main_column->setContentsMargins(0, 0, 0, 0);
@@ -372,7 +372,7 @@ void MainWindow::makeStatusBar() {
   QStatusBar* bar = statusBar();
   bar->setSizeGripEnabled(false);
   const auto add = [&](QLabel*& label, const QString& name, int stretch) {
-    label = named(new QLabel(bar), name);
+    label = namedValue(new QLabel(bar), name);
     label->setContentsMargins(6, 2, 6, 2);
     bar->addWidget(label, stretch);
   };
@@ -380,7 +380,7 @@ void MainWindow::makeStatusBar() {
   add(status_age_, tr("Age of the frame"), 0);
   add(notice_, tr("Notice"), 1);
   const auto addRight = [&](QLabel*& label, const QString& name) {
-    label = named(new QLabel(bar), name);
+    label = namedValue(new QLabel(bar), name);
     label->setContentsMargins(6, 2, 6, 2);
     bar->addPermanentWidget(label);
   };
@@ -392,7 +392,7 @@ void MainWindow::makeStatusBar() {
   addRight(status_tokens_, tr("Tokens"));
   notice_timer_.setSingleShot(true);
   notice_timer_.setInterval(8000);
-  connect(&notice_timer_, &QTimer::timeout, notice_, &QLabel::clear);
+  connect(&notice_timer_, &QTimer::timeout, notice_, [this] { setValue(notice_, {}); });
 }
 
 }  // namespace mpm

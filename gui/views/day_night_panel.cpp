@@ -65,8 +65,8 @@ DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
   for (int r = 0; r < 5; ++r) {
     grid->addWidget(mutedLabel(rows[r], this), r + 1, 0);
     for (int c = 0; c < 2; ++c) {
-      cells_[r][c] = new QLabel(QStringLiteral("–"), this);
-      cells_[r][c]->setAccessibleName(QStringLiteral("%1, %2").arg(rows[r], columns[c]));
+      cells_[r][c] =
+          namedValue(new QLabel(QStringLiteral("–"), this), QStringLiteral("%1, %2").arg(rows[r], columns[c]));
       grid->addWidget(cells_[r][c], r + 1, c + 1, Qt::AlignRight);
     }
   }
@@ -95,11 +95,11 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   const std::optional<double>* changes[] = {&statistics.day_change, &statistics.night_change};
   for (int c = 0; c < 2; ++c) {
     const bool any = sides[c]->samples > 0;
-    cells_[0][c]->setText(any ? number(sides[c]->mean, 1) : QStringLiteral("–"));
-    cells_[1][c]->setText(any ? number(sides[c]->median) : QStringLiteral("–"));
-    cells_[2][c]->setText(any ? number(sides[c]->p90) : QStringLiteral("–"));
-    cells_[3][c]->setText(QLocale().toString(qlonglong(sides[c]->samples)));
-    cells_[4][c]->setText(*changes[c] ? signedNumber(**changes[c]) : QStringLiteral("–"));
+    setValue(cells_[0][c], any ? number(sides[c]->mean, 1) : QStringLiteral("–"));
+    setValue(cells_[1][c], any ? number(sides[c]->median) : QStringLiteral("–"));
+    setValue(cells_[2][c], any ? number(sides[c]->p90) : QStringLiteral("–"));
+    setValue(cells_[3][c], QLocale().toString(qlonglong(sides[c]->samples)));
+    setValue(cells_[4][c], *changes[c] ? signedNumber(**changes[c]) : QStringLiteral("–"));
   }
   difference_->setText(differenceText(statistics));
 }
@@ -109,7 +109,7 @@ void DayNightPanel::setRule(const monitor::NightRule& rule) { rule_->setText(rul
 QString DayNightPanel::text() const {
   QStringList parts;
   for (const auto& row : cells_)
-    for (const QLabel* cell : row) parts << QStringLiteral("%1: %2").arg(cell->accessibleName(), cell->text());
+    for (const QLabel* cell : row) parts << QStringLiteral("%1: %2").arg(valueName(cell), cell->text());
   return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + difference_->text() + QLatin1Char('\n') + rule_->text();
 }
 

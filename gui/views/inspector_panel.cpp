@@ -38,10 +38,9 @@ InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* leg
 }
 
 void InspectorPanel::add(QFormLayout* form, const QString& name, QLabel*& value) {
-  value = new QLabel(facts_);
+  value = namedValue(new QLabel(facts_), name);
   value->setWordWrap(true);
   value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  value->setAccessibleName(name);
   form->addRow(mutedLabel(name, facts_), value);
 }
 
@@ -62,31 +61,31 @@ void InspectorPanel::refresh() {
   const int step = std::min(selection_->step(), lookup.steps() - 1);
   const QLocale locale;
   const auto label = frame_->classOfToken(*token);
-  class_->setText(!label                        ? tr("none: this model does not segment")
-                  : *label < legend_->classes() ? legend_->name(*label)
-                                                : tr("class %1").arg(*label));
+  setValue(class_, !label                        ? tr("none: this model does not segment")
+                   : *label < legend_->classes() ? legend_->name(*label)
+                                                 : tr("class %1").arg(*label));
   const Segmentation& result = frame_->result.segmentation;
   const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
-  score_->setText(score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1))
-                             : tr("not known"));
+  setValue(score_,
+           score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1)) : tr("not known"));
   const int size = lookup.size(step, *token);
-  cluster_->setText(tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
-  size_->setText(tr("%n patch(es)", nullptr, size));
+  setValue(cluster_, tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
+  setValue(size_, tr("%n patch(es)", nullptr, size));
   const int merged = lookup.mergedAt(step, *token);
-  merged_->setText(merged == 0 ? tr("not yet") : tr("before block %1").arg(lookup.block(merged)));
+  setValue(merged_, merged == 0 ? tr("not yet") : tr("before block %1").arg(lookup.block(merged)));
   const bool similar = merged > 0 && static_cast<std::size_t>(merged) <= result.pair_similarity.size();
-  similarity_->setText(
-      similar ? tr("%1 with its pair")
-                    .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
-              : tr("no pair"));
-  patch_->setText(tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
+  setValue(similarity_,
+           similar ? tr("%1 with its pair")
+                         .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
+                   : tr("no pair"));
+  setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
 }
 
 QString InspectorPanel::text() const {
   if (!facts_->isVisibleTo(this)) return hint_->text();
   QStringList parts;
   for (const QLabel* label : {class_, score_, cluster_, size_, merged_, similarity_, patch_})
-    parts << QStringLiteral("%1: %2").arg(label->accessibleName(), label->text());
+    parts << QStringLiteral("%1: %2").arg(valueName(label), label->text());
   return parts.join(QLatin1Char('\n'));
 }
 

@@ -21,6 +21,8 @@
 namespace mpm {
 namespace {
 
+constexpr char kValueName[] = "value_name";
+
 Theme& current() {
   static Theme theme = lightTheme();
   return theme;
@@ -243,6 +245,21 @@ void applyLook(const Theme& look, int font_percent) {
 }
 
 QIcon icon(Glyph glyph) { return QIcon(new GlyphEngine(glyph)); }
+
+QLabel* namedValue(QLabel* label, const QString& name) {
+  label->setProperty(kValueName, name);
+  const QString text = label->text();
+  label->setAccessibleName(text.isEmpty() ? name : QStringLiteral("%1: %2").arg(name, text));
+  return label;
+}
+
+QString valueName(const QLabel* label) { return label->property(kValueName).toString(); }
+
+void setValue(QLabel* label, const QString& text) {
+  if (label->text() == text) return;
+  label->setText(text);
+  namedValue(label, valueName(label));
+}
 
 QLabel* mutedLabel(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text, parent);

@@ -54,6 +54,13 @@ Widget* named(Widget* widget, const QString& name) {
   return widget;
 }
 
+/// Names a label whose text changes. Of a label with a name screen readers say the name alone, so setValue() lets the
+/// text follow it; `label` itself.
+QLabel* namedValue(QLabel* label, const QString& name);
+QString valueName(const QLabel* label);
+/// The text of a label that namedValue() named.
+void setValue(QLabel* label, const QString& text);
+
 QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
 QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
 /// `content` in an area that scrolls only where there is no room for all of it.

@@ -65,8 +65,7 @@ SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
   auto* form = new QFormLayout;
   form->setVerticalSpacing(4);
   const auto add = [&](const QString& name, QLabel*& value) {
-    value = new QLabel(QStringLiteral("–"), this);
-    value->setAccessibleName(name);
+    value = namedValue(new QLabel(QStringLiteral("–"), this), name);
     form->addRow(mutedLabel(name, this), value);
   };
   add(tr("Frames in"), in_);
@@ -86,16 +85,16 @@ SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
 
 void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference) {
   const QLocale locale;
-  in_->setText(
-      tr("%1 fps, %2 in all").arg(locale.toString(capture.fps, 'f', 1), locale.toString(qlonglong(capture.in))));
-  processed_->setText(
-      tr("%1 fps, %2 in all")
-          .arg(locale.toString(inference.fps, 'f', 1), locale.toString(qlonglong(inference.processed))));
+  setValue(in_,
+           tr("%1 fps, %2 in all").arg(locale.toString(capture.fps, 'f', 1), locale.toString(qlonglong(capture.in))));
+  setValue(processed_,
+           tr("%1 fps, %2 in all")
+               .arg(locale.toString(inference.fps, 'f', 1), locale.toString(qlonglong(inference.processed))));
   const double share =
       capture.in > 0 ? 100.0 * static_cast<double>(capture.dropped) / static_cast<double>(capture.in) : 0;
-  dropped_->setText(tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), locale.toString(share, 'f', 0)));
-  p50_->setText(tr("%1 ms").arg(locale.toString(inference.p50_ms, 'f', 1)));
-  p95_->setText(tr("%1 ms").arg(locale.toString(inference.p95_ms, 'f', 1)));
+  setValue(dropped_, tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), locale.toString(share, 'f', 0)));
+  setValue(p50_, tr("%1 ms").arg(locale.toString(inference.p50_ms, 'f', 1)));
+  setValue(p95_, tr("%1 ms").arg(locale.toString(inference.p95_ms, 'f', 1)));
 }
 
 void SpeedPanel::setTimes(const StageTimes& ms) { bar_->setTimes(ms); }
@@ -103,7 +102,7 @@ void SpeedPanel::setTimes(const StageTimes& ms) { bar_->setTimes(ms); }
 QString SpeedPanel::text() const {
   QStringList parts;
   for (const QLabel* label : {in_, processed_, dropped_, p50_, p95_})
-    parts << QStringLiteral("%1: %2").arg(label->accessibleName(), label->text());
+    parts << QStringLiteral("%1: %2").arg(valueName(label), label->text());
   return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + bar_->accessibleDescription();
 }
 

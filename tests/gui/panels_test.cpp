@@ -125,6 +125,16 @@ TEST(SpeedPanel, ShowsCountersAndStages) {
     EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in\n" << text.toStdString();
 }
 
+TEST(SpeedPanel, ScreenReadersSayTheNumbers) {
+  SpeedPanel panel;
+  monitor::InferenceStatus inference;
+  inference.p50_ms = 12.5;
+  panel.setStatus({}, inference);
+  QStringList names;
+  for (const QLabel* label : panel.findChildren<QLabel*>()) names << label->accessibleName();
+  EXPECT_TRUE(names.contains(QStringLiteral("Median latency: 12.5 ms"))) << names.join(QLatin1Char('|')).toStdString();
+}
+
 TEST(SettingsDialogs, GiveBackWhatTheyWereGiven) {
   for (const monitor::NightRule& rule : {monitor::NightRule{}, monitor::NightRule{monitor::NightBySun{48.5, -3.25, -6}},
                                          monitor::NightRule{monitor::NightByBrightness{33, 50}},
