@@ -264,8 +264,9 @@ void MainWindow::openRemembered(const Recent& recent, bool take_model, bool take
   }
   const bool gone = take_model && !recent.model.isEmpty() && !QFileInfo::exists(recent.model);
   if (gone) {  // blocks of another model mean nothing to the one that is loaded
-    const QString text = tr("%1 is gone; going on with %2")
-                             .arg(recent.model, QFileInfo(QString::fromStdString(live_->model())).fileName());
+    const QString other = QFileInfo(QString::fromStdString(live_->model())).fileName();
+    const QString text = other.isEmpty() ? tr("%1 is gone").arg(recent.model)
+                                         : tr("%1 is gone; going on with %2").arg(recent.model, other);
     log(text);
     showNotice(text, "warning");
   } else if (take_model && !recent.model.isEmpty()) {
@@ -732,13 +733,17 @@ void MainWindow::askNight() {
 void MainWindow::askAlarms() {
   QStringList classes;
   for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
-  auto* dialog = new AlarmsDialog(alarmsOfModel(), classes, this);
+  const monitor::AlarmOptions shown = alarmsOfModel();
+  auto* dialog = new AlarmsDialog(shown, classes, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &AlarmsDialog::chosen, this, [this, classes](const monitor::AlarmOptions& alarms) {
+  // The dialog asks for one area; those of other classes, which this model may not even have, stay.
+  const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
+  connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
+    const std::string answered = alarms.areas.empty() ? asked : alarms.areas.front().name;
     const auto areas = alarms_.areas;
     alarms_ = alarms;
-    for (const monitor::AreaAlarm& area : areas)  // of a class that this model does not have, so the dialog did not ask
-      if (!classes.contains(QString::fromStdString(area.name))) alarms_.areas.push_back(area);
+    for (const monitor::AreaAlarm& area : areas)
+      if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
     settings_.change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
     live_->setAlarms(alarmsOfModel());
   });

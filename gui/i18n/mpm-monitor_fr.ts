@@ -731,6 +731,10 @@ En orange : la classe diffère</translation>
 <context>
     <name>mpm::MainWindow</name>
     <message>
+        <source>%1 is gone</source>
+        <translation>%1 a disparu</translation>
+    </message>
+    <message>
         <source>Stored picture of %1. Esc: back</source>
         <translation>Image enregistrée du %1. Échap : retour</translation>
     </message>

@@ -43,6 +43,7 @@ TEST(Recorder, MakesASampleOfAResult) {
   EXPECT_THAT(sample->areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));
   EXPECT_NEAR(sample->brightness, 30, 1e-9);
   EXPECT_EQ(sample->night, true);
+  EXPECT_EQ(recorder.night(), true);
   EXPECT_EQ(sample->dropped, 5);
   EXPECT_EQ(recorder.add(resultAt(1000), 7)->dropped, 2);
 }
@@ -154,6 +155,7 @@ TEST(Recorder, OtherRulesWhileItRuns) {
   EXPECT_EQ(recorder.add(resultAt(1000), 10)->dropped, 3) << "counted once";
   EXPECT_THAT(told.back().message, HasSubstr("tokens 9 above 8"));
   recorder.setNightRule(NightByBrightness{});
+  EXPECT_EQ(recorder.night(), std::nullopt) << "no sample by the new rule yet";
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);
 }
 
