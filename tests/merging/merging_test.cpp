@@ -12,6 +12,7 @@
 #include "kernels/threads.h"
 #include "merging/mutual_pair_merge.h"
 #include "mpm/error.hpp"
+#include "support/throws_with.h"
 
 namespace mpm {
 namespace {
@@ -224,6 +225,14 @@ TEST(MergeMaps, ComposeIsOneIndexing) {
   EXPECT_EQ(static_cast<int>(sizes.size()), both.clusters);
   EXPECT_THAT(sizes, testing::Each(testing::AllOf(testing::Ge(1), testing::Le(4))));
   EXPECT_THROW(compose(second.map, first.map), Error);
+}
+
+TEST(MergeMaps, RefuseIdsOfNoCluster) {
+  EXPECT_MPM_ERROR(clusterSizes({{0, 5}, 2}), "clusterSizes");
+  EXPECT_MPM_ERROR(clusterSizes({{}, -1}), "-1 clusters");
+  EXPECT_MPM_ERROR(compose({{0, 1, 7}, 2}, {{0, 0}, 1}), "compose");
+  EXPECT_MPM_ERROR(compose({{0, 1}, 2}, {{0, -1}, 1}), "compose");
+  EXPECT_MPM_ERROR(restoreTokens(std::vector<float>(6), 0, 3, {{0, 1, 9}, 2}), "restoreTokens");
 }
 
 TEST(MergeMaps, RestoreKeepsTheRasterOrder) {

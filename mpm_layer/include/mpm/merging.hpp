@@ -9,6 +9,7 @@
 namespace mpm {
 
 /// Which cluster each token went to: compact ids, in the order of the clusters' first members (the paper's r, sec. 3).
+/// The functions below throw mpm::Error for a map whose ids are not within 0 ... clusters - 1.
 struct MergeMap {
   std::vector<int> cluster_of_token;
   int clusters = 0;

@@ -49,6 +49,7 @@ float MpmLayer::floatAttribute(const cv::dnn::LayerParams& params, const std::st
 }
 
 const Shape& MpmLayer::tokensWithState(const std::vector<Shape>& inputs, int special) const {
+  expect(special >= 0, "has a negative number of special tokens");
   expect(inputs.size() == 2, "expects tokens and their state, got " + std::to_string(inputs.size()) + " inputs");
   const Shape &tokens = inputs[0], &state = inputs[1];
   expect(tokens.size() == 3, "expects tokens {B, rows, d}, got " + shapeText(tokens));

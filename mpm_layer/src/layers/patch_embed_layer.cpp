@@ -34,6 +34,8 @@ class PatchEmbedLayer final : public MpmLayer {
            "got an image of shape " + shapeText(image) + ", but the model was converted for " +
                shapeText(Shape{image[0], weight[1], height_, width_}) +
                "; resize the image, or convert again with --input-size");
+    expect(weight[2] > 0 && weight[3] > 0 && weight[2] <= height_ && weight[3] <= width_,
+           "has patches of " + shapeText(weight) + ", larger than the image");
     expect(!one_image_ || image[0] == 1,
            "got a batch of " + std::to_string(image[0]) +
                " images, but the model's head does not keep the images of a batch apart; give it one image at a time");

@@ -16,7 +16,9 @@ class SegmentLayer final : public MpmLayer {
         grid_w_(intAttribute(params, "grid_w")),
         height_(intAttribute(params, "height")),
         width_(intAttribute(params, "width")) {
-    expect(grid_h_ > 0 && grid_w_ > 0 && height_ > 0 && width_ > 0, "its sizes must be positive");
+    constexpr int kLongest = 1 << 15;  // of a side; two of them multiply to an int
+    for (const int side : {grid_h_, grid_w_, height_, width_})
+      expect(side > 0 && side < kLongest, "its sizes must lie between 1 and 32767");
     rows_ = bilinearAxis(grid_h_, height_);
     columns_ = bilinearAxis(grid_w_, width_);
   }

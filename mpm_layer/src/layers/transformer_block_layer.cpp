@@ -18,6 +18,7 @@ class TransformerBlockLayer final : public MpmLayer {
         mlp_norm_eps_(params.get<float>("mlp_norm_eps", 0.f)) {
     spec_.heads = intAttribute(params, "heads");
     spec_.head_dim = intAttribute(params, "head_dim");
+    expect(spec_.heads > 0 && spec_.head_dim > 0, "has no heads, or heads without columns");
     spec_.scale = floatAttribute(params, "scale");
     spec_.norm1.eps = floatAttribute(params, "norm1_eps");
     spec_.norm2.eps = floatAttribute(params, "norm2_eps");

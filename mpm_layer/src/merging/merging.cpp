@@ -21,6 +21,13 @@ MatrixView<const float> asRows(std::span<const float> values, int special, int d
   return {values.data(), static_cast<int>(values.size() / dim), dim};
 }
 
+void requireIds(const MergeMap& map, const char* function) {
+  const auto valid = [&](int cluster) { return cluster >= 0 && cluster < map.clusters; };
+  if (map.clusters < 0 || !std::all_of(map.cluster_of_token.begin(), map.cluster_of_token.end(), valid))
+    throw Error(std::string(function) + ": a token of the map is in none of its " + std::to_string(map.clusters) +
+                " clusters");
+}
+
 }  // namespace
 
 MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim) {
@@ -46,6 +53,8 @@ MergeMap compose(const MergeMap& first, const MergeMap& second) {
     throw Error("compose: the second map is for " + std::to_string(second.cluster_of_token.size()) +
                 " tokens, the first leaves " + std::to_string(first.clusters));
   }
+  requireIds(first, "compose");
+  requireIds(second, "compose");
   MergeMap both;
   both.clusters = second.clusters;
   both.cluster_of_token.reserve(first.cluster_of_token.size());
@@ -54,8 +63,9 @@ MergeMap compose(const MergeMap& first, const MergeMap& second) {
 }
 
 std::vector<int> clusterSizes(const MergeMap& map) {
+  requireIds(map, "clusterSizes");
   std::vector<int> sizes(map.clusters);
-  for (const int cluster : map.cluster_of_token) ++sizes.at(cluster);
+  for (const int cluster : map.cluster_of_token) ++sizes[cluster];
   return sizes;
 }
 
@@ -65,6 +75,7 @@ std::vector<float> restoreTokens(std::span<const float> merged, int special, int
     throw Error("restoreTokens: " + std::to_string(rows.rows - special) + " merged tokens, but the map has " +
                 std::to_string(map.clusters) + " clusters");
   }
+  requireIds(map, "restoreTokens");
   std::vector<float> restored((special + map.cluster_of_token.size()) * dim);
   float* out = std::copy_n(merged.data(), static_cast<std::size_t>(special) * dim, restored.data());
   for (const int cluster : map.cluster_of_token) out = std::copy_n(rows.row(special + cluster), dim, out);
