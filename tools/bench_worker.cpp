@@ -32,8 +32,8 @@ class BenchWorker {
  public:
   explicit BenchWorker(const WorkerArguments& arguments)
       : options_(arguments.options),
-        net_(readNet(arguments.model, arguments.options, &info_)),
         flops_(convertModel(arguments.model, arguments.options)),
+        net_(readNet(arguments.model, arguments.options, &info_)),
         folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
     if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
     outputs_ = {"token_counts"};
@@ -100,8 +100,8 @@ class BenchWorker {
 
   SegmenterOptions options_;
   ModelInfo info_;
+  FlopCounter flops_;  // in front of the net: what it is made of is gone when the net is read
   cv::dnn::Net net_;
-  FlopCounter flops_;
   std::vector<cv::String> outputs_;
   std::filesystem::path folder_;
 };

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "mpm/error.hpp"
 #include "mpm/whole_file.hpp"
@@ -40,11 +39,11 @@ onnx_graph::Converted convertPath(const std::filesystem::path& path, const Conve
 }
 
 std::string fileBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (!file) throw Error(path + ": cannot read the file");
-  return bytes.str();
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::string bytes(file ? static_cast<std::size_t>(file.tellg()) : 0, '\0');
+  if (!file.seekg(0) || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    throw Error(path + ": cannot read the file");
+  return bytes;
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  const Understood understood = understandAt(std::move(graph), channels, sizes);
+  Understood understood = understandAt(std::move(graph), channels, sizes);
   const Trunk& trunk = understood.trunk;
 
   Plan plan;
@@ -230,7 +230,9 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.precision = plan.precision;
   info.opset = understood.graph.opset;
   info.parameters = parameters;
-  result.bytes = Emitter(understood.graph, understood.found, trunk, plan).emit(info);
+  NetWriter net = Emitter(understood.graph, understood.found, std::move(understood.trunk), plan).emit(info);
+  understood = {};  // a copy of the weights less, while the net is serialised
+  result.bytes = std::move(net).serialise();
   if (info.segments() || info.head == "classifier") requireClasses(info.facts, info.classes);
   return result;
 }

@@ -8,10 +8,14 @@
 
 namespace mpm::onnx_graph {
 
-Emitter::Emitter(const Graph& graph, const Interpretation& found, const Trunk& trunk, const Plan& plan)
-    : graph_(graph), found_(found), trunk_(trunk), plan_(plan), net_(std::clamp(graph.opset, 11, 17), "mpm") {}
+Emitter::Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, const Plan& plan)
+    : graph_(graph),
+      found_(found),
+      trunk_(std::move(trunk)),
+      plan_(plan),
+      net_(std::clamp(graph.opset, 11, 17), "mpm") {}
 
-std::string Emitter::emit(ModelInfo& info) {
+NetWriter Emitter::emit(ModelInfo& info) && {
   for (const std::string& name : graph_.output_names) net_.unique(name);
   for (const char* name : {"merge_map", "token_counts"}) {
     if (net_.unique(name) != name) {
@@ -22,10 +26,10 @@ std::string Emitter::emit(ModelInfo& info) {
   image_ = net_.unique(graph_.values[static_cast<std::size_t>(graph_.image)].name);
   net_.input(image_, {1, trunk_.embedding.weight.shape[1], plan_.input.height, plan_.input.width});
   encoder();
-  const auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
+  auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
   if (head) {
     requireKnownSize(graph_.outputs[0]);
-    segmentation(*head, info);
+    segmentation(std::move(*head), info);
   } else {
     rest(graph_.outputs, graph_.output_names);
     info.outputs = graph_.output_names;
@@ -43,7 +47,7 @@ std::string Emitter::emit(ModelInfo& info) {
   report();
   net_.metadata("mpm.format", "1");
   net_.metadata("mpm.info", toJson(info));
-  return net_.serialise();
+  return std::move(net_);
 }
 
 /// Labels and logits get the input's size; a graph that resizes its scores to yet another size means something else.
@@ -97,7 +101,7 @@ void Emitter::encoder() {
                         net_.weights(name + ".bias", {trunk_.dim}, trunk_.pre_norm->bias)},
                        {name}, {{"special_tokens", special}, {"eps", trunk_.pre_norm->eps}});
   }
-  const auto& blocks = trunk_.chain.blocks;
+  auto& blocks = trunk_.chain.blocks;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
     if (std::find(plan_.schedule.begin(), plan_.schedule.end(), static_cast<int>(i)) != plan_.schedule.end()) {
@@ -107,21 +111,22 @@ void Emitter::encoder() {
       states_.push_back(now.state);
     }
     const bool key_bias = plan_.attention == Attention::kProportional && states_.size() > 1;
-    now.name = block(blocks[i], now, "backbone/block" + std::to_string(i), key_bias);
+    now.name = block(std::move(blocks[i]), now, "backbone/block" + std::to_string(i), key_bias);
   }
   tokens_[trunk_.chain.streams.back()] = now;
 }
 
-std::string Emitter::block(const Block& block, const Tokens& in, const std::string& name, bool key_bias) {
+std::string Emitter::block(Block block, const Tokens& in, const std::string& name, bool key_bias) {
   std::vector<std::string> inputs{in.name, in.state};
   const auto norm = [&](const std::string& part, const NormPart& weights) {
     const auto width = static_cast<std::int64_t>(weights.weight.size());
     inputs.push_back(net_.weights(name + "." + part + ".weight", {width}, weights.weight));
     inputs.push_back(net_.weights(name + "." + part + ".bias", {width}, weights.bias));
   };
-  const auto linear = [&](const std::string& part, const LinearPart& weights) {
+  const auto linear = [&](const std::string& part, LinearPart& weights) {
     inputs.push_back(net_.weights(name + "." + part + ".weight", {weights.out, weights.in}, weights.weight));
     inputs.push_back(net_.weights(name + "." + part + ".bias", {weights.out}, weights.bias));
+    weights = {};
   };
   norm("norm1", block.norm1);
   linear("qkv", block.qkv);
@@ -151,7 +156,7 @@ std::string Emitter::block(const Block& block, const Tokens& in, const std::stri
                   precision()});
 }
 
-std::string Emitter::maskScores(const SegmentationHead& head, const Tokens& in, std::string& state) {
+std::string Emitter::maskScores(SegmentationHead& head, const Tokens& in, std::string& state) {
   const std::int64_t dim = at(head.tokens).cols, special = head.classes;
   Tokens now = in;
   now.name = net_.op(
@@ -160,7 +165,7 @@ std::string Emitter::maskScores(const SegmentationHead& head, const Tokens& in, 
       {"head/class_tokens"}, {{"special_tokens", in.special}});
   now.special = special;
   for (std::size_t i = 0; i < head.blocks.size(); ++i) {
-    now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
+    now.name = block(std::move(head.blocks[i]), now, "head/block" + std::to_string(i), true);
   }
   now.name = net_.op("TokenNorm",
                      {now.name, now.state, net_.weights("head/norm.weight", {dim}, head.norm.weight),
@@ -178,7 +183,7 @@ std::string Emitter::maskScores(const SegmentationHead& head, const Tokens& in, 
                  {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}, precision()});
 }
 
-void Emitter::segmentation(const SegmentationHead& head, ModelInfo& info) {
+void Emitter::segmentation(SegmentationHead head, ModelInfo& info) {
   const auto in = tokens(head.mask ? head.tokens : head.scores);
   if (!in)
     throw Error("the segmentation head reads something else than the encoder's tokens, expected its last features");

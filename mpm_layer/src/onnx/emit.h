@@ -27,10 +27,11 @@ struct Plan {
 /// Writes the converted net: encoder, then whatever hangs on it.
 class Emitter {
  public:
-  Emitter(const Graph& graph, const Interpretation& found, const Trunk& trunk, const Plan& plan);
+  Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, const Plan& plan);
 
-  /// Emits everything, fills the head's fields of `info`, adds it as metadata and returns the file.
-  std::string emit(ModelInfo& info);
+  /// Emits everything, once, fills the head's fields of `info` and adds it as metadata. Weights of the trunk are freed
+  /// as they are written.
+  NetWriter emit(ModelInfo& info) &&;
 
  private:
   struct Tokens {
@@ -42,9 +43,9 @@ class Emitter {
   void encoder();
   void requireKnownSize(int output) const;
   Tokens embed();
-  std::string block(const Block& block, const Tokens& in, const std::string& name, bool key_bias);
-  void segmentation(const SegmentationHead& head, ModelInfo& info);
-  std::string maskScores(const SegmentationHead& head, const Tokens& in, std::string& state);
+  std::string block(Block block, const Tokens& in, const std::string& name, bool key_bias);
+  void segmentation(SegmentationHead head, ModelInfo& info);
+  std::string maskScores(SegmentationHead& head, const Tokens& in, std::string& state);
   void report();
 
   // emit_tokens.cpp: terms as tensors
@@ -68,7 +69,7 @@ class Emitter {
 
   const Graph& graph_;
   const Interpretation& found_;
-  const Trunk& trunk_;
+  Trunk trunk_;  ///< its blocks are empty once they are written
   const Plan& plan_;
   NetWriter net_;
   std::string image_;                ///< name of the input

@@ -48,6 +48,7 @@ Interpretation Interpreter::run() {
     for (const int value : node.outputs) of_image[static_cast<std::size_t>(value)] = true;
     if (movesData(node)) {
       move(node);
+      for (const int value : node.outputs) shareIds(meaning_[static_cast<std::size_t>(value)]);
       continue;
     }
     const Foreign* cause = foreignInput(node);
@@ -56,8 +57,26 @@ Interpretation Interpreter::run() {
     for (std::size_t i = 1; i < node.outputs.size(); ++i) {
       meaning_[static_cast<std::size_t>(node.outputs[i])] = foreign(node, "a second output");
     }
+    shareIds(meaning_[static_cast<std::size_t>(out)]);
   }
   return {std::move(algebra_.terms), std::move(meaning_)};
+}
+
+void Interpreter::shareIds(Meaning& meaning) {
+  constexpr std::size_t kMostKept = 64;  // a ViT has some ten, whatever its depth
+  const auto share = [this](Cells& cells) {
+    if (!cells.ids) return;
+    const auto equal = std::find_if(ids_.begin(), ids_.end(), [&](const auto& ids) { return *ids == *cells.ids; });
+    if (equal != ids_.end())
+      cells.ids = *equal;
+    else if (ids_.size() < kMostKept)
+      ids_.push_back(cells.ids);
+  };
+  if (Cells* cells = std::get_if<Cells>(&meaning)) share(*cells);
+  if (Scores* scores = std::get_if<Scores>(&meaning)) {
+    share(scores->q);
+    share(scores->k);
+  }
 }
 
 /// Cells hold as many elements as the graph's tensor. A constant of a higher rank, or heads along another axis, may

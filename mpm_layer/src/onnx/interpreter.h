@@ -59,10 +59,13 @@ class Interpreter {
   }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
+  /// Every block moves its tokens alike: the same arrangement is in memory once, not once per block.
+  void shareIds(Meaning& meaning);
 
   const Graph& graph_;
   Algebra algebra_;
   std::vector<Meaning> meaning_;
+  std::vector<std::shared_ptr<const std::vector<std::int32_t>>> ids_;
 };
 
 }  // namespace mpm::onnx_graph

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <memory>
 
 #include "mpm/error.hpp"
 
@@ -69,6 +70,43 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path) {
   if (!file) throw Error("cannot read the file");
   google::protobuf::io::IstreamInputStream stream(&file);
   return parse(stream, size);
+}
+
+namespace {
+
+void appendVarint(std::string& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
+  bytes.push_back(static_cast<char>(value));
+}
+
+/// The key of a field that is a message, and the message's length; the message itself is to follow.
+void appendFieldHeader(std::string& bytes, int field, std::size_t length) {
+  constexpr std::uint64_t kLengthDelimited = 2;
+  appendVarint(bytes, static_cast<std::uint64_t>(field) << 3 | kLengthDelimited);
+  appendVarint(bytes, length);
+}
+
+}  // namespace
+
+std::string serialised(onnx::ModelProto model) {
+  const std::size_t whole = model.ByteSizeLong();
+  if (whole > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Error("the converted model is larger than 2 GiB, which one ONNX file cannot hold");
+  const std::size_t graph_size = model.graph().ByteSizeLong();
+  const std::unique_ptr<onnx::GraphProto> graph(model.release_graph());
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> weights;
+  weights.Swap(graph->mutable_initializer());
+  std::string bytes;
+  bytes.reserve(whole);
+  model.AppendToString(&bytes);
+  appendFieldHeader(bytes, onnx::ModelProto::kGraphFieldNumber, graph_size);
+  graph->AppendToString(&bytes);
+  for (onnx::TensorProto& tensor : weights) {
+    appendFieldHeader(bytes, onnx::GraphProto::kInitializerFieldNumber, tensor.ByteSizeLong());
+    tensor.AppendToString(&bytes);
+    onnx::TensorProto().Swap(&tensor);
+  }
+  return bytes;
 }
 
 namespace {

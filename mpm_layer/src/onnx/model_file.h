@@ -18,6 +18,10 @@ onnx::ModelProto readModelFile(const std::filesystem::path& path);
 /// The same for bytes in memory.
 onnx::ModelProto parseModel(const std::string& bytes);
 
+/// The bytes of a converted model, which is used up: each of its weights is freed as it is written, so that they are in
+/// memory once. Throws mpm::Error for more than one file can hold.
+std::string serialised(onnx::ModelProto model);
+
 /// The files of its external data, as the model names them.
 std::set<std::string> externalFiles(const onnx::ModelProto& model);
 

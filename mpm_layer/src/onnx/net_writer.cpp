@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "onnx/model_file.h"
 
 namespace mpm::onnx_graph {
 
@@ -166,12 +166,9 @@ void NetWriter::dropUnused() {
   constants.DeleteSubrange(kept, constants.size() - kept);
 }
 
-std::string NetWriter::serialise() {
+std::string NetWriter::serialise() && {
   dropUnused();
-  if (model_.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error("the converted model is larger than 2 GiB, which one ONNX file cannot hold");
-  }
-  return model_.SerializeAsString();
+  return serialised(std::move(model_));
 }
 
 }  // namespace mpm::onnx_graph

@@ -45,7 +45,7 @@ class NetWriter {
   std::string unique(const std::string& name);
 
   /// The file, without nodes and constants that no output needs. Throws mpm::Error when it is too large for one.
-  std::string serialise();
+  std::string serialise() &&;
 
  private:
   void dropUnused();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/placement.h"
 
-#include <limits>
 #include <map>
 #include <set>
 
@@ -69,9 +68,7 @@ std::string placedOnDevice(const std::string& converted, int device, int session
     add(node, "device_outputs", device_outputs);
     add(node, "host_outputs", host_outputs);
   }
-  if (model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw Error("the converted model is larger than 2 GiB, which one ONNX file cannot hold");
-  return model.SerializeAsString();
+  return serialised(std::move(model));
 }
 
 }  // namespace mpm::onnx_graph

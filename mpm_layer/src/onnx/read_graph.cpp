@@ -116,7 +116,7 @@ class Reader {
       Tensor tensor = readTensor(proto, folder_, what);
       requireFinite(tensor, what);
       graph_.weights += tensor.size();
-      proto.clear_raw_data();  // the weights would be in memory twice
+      std::string().swap(*proto.mutable_raw_data());  // weights once in memory; clear_raw_data() would keep theirs
       scope[proto.name()] = graph_.addConstant(proto.name(), std::move(tensor));
     }
     for (const onnx::ValueInfoProto& input : source.input()) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/read_net.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -41,6 +45,14 @@ class QuietImport {
   static inline cv::utils::logging::LogLevel level_{};
 };
 
+/// Gives the system back what reading a model took: glibc keeps freed memory of this size for the process, which would
+/// stay several times as large as the net for as long as it runs.
+void returnFreedMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 /// Index of the GPU that the options ask for, or nothing for the CPU.
 std::optional<int> chosenDevice(const ReadOptions& options) {
   const DeviceWord asked = parseDevice(options.device);
@@ -71,8 +83,13 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
   if (device) bytes = onnx_graph::placedOnDevice(bytes, *device, ++sessions);
   if (info) *info = found;
   try {
-    const QuietImport quiet;
-    cv::dnn::Net net = opencv::readOnnx(bytes);
+    cv::dnn::Net net;
+    {
+      const QuietImport quiet;
+      net = opencv::readOnnx(bytes);
+    }
+    std::string().swap(bytes);
+    returnFreedMemory();
     net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     return net;
