@@ -4,6 +4,7 @@
 
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
+#include "layers/waiting_weights.h"
 #include "mpm/c_api.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
@@ -17,6 +18,8 @@ template <cv::Ptr<cv::dnn::Layer> (*kMake)(cv::dnn::LayerParams&)>
 cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   std::string problem;
   try {
+    if (params.has(WaitingWeights::kAttribute))
+      params.blobs = WaitingWeights::take(params.get<int>(WaitingWeights::kAttribute));
     const cv::Ptr<cv::dnn::Layer> layer = kMake(params);
     params.blobs.clear();
     return layer;

@@ -11,12 +11,12 @@
 namespace mpm {
 namespace {
 
-// What `read` makes of the model in this file; errors name the file.
-template <class Read>
-auto fromPath(const std::filesystem::path& path, Read read) {
+// What `work` gives; errors name the file.
+template <class Work>
+auto naming(const std::filesystem::path& path, Work work) {
   std::string problem;
   try {
-    return read(onnx_graph::readModelFile(path));
+    return work();
   } catch (const Error& error) {
     problem = error.what();
   } catch (const std::bad_alloc&) {
@@ -28,14 +28,14 @@ auto fromPath(const std::filesystem::path& path, Read read) {
                                                                                  : path.string() + ": " + problem);
 }
 
-std::filesystem::path folderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+// What `read` makes of the model in this file.
+template <class Read>
+auto fromPath(const std::filesystem::path& path, Read read) {
+  return naming(path, [&] { return read(onnx_graph::readModelFile(path)); });
 }
 
-onnx_graph::Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
-  return fromPath(path, [&](onnx::ModelProto model) {
-    return onnx_graph::convert(std::move(model), onnx_graph::readFacts(path), options, folderOf(path));
-  });
+std::filesystem::path folderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 std::string fileBytes(const std::string& path) {
@@ -48,16 +48,23 @@ std::string fileBytes(const std::string& path) {
 
 }  // namespace
 
+onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
+  return fromPath(path, [&](onnx::ModelProto model) {
+    return convert(std::move(model), readFacts(path), options, folderOf(path));
+  });
+}
+
 ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options) {
-  onnx_graph::Converted result = convertPath(onnx_path, options);
-  result.info.converted = result.bytes.empty();
+  onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
+  result.info.converted = result.already;
   return result.info;
 }
 
 std::string convertModel(const std::string& onnx_path, const ConvertOptions& options, ModelInfo* info) {
-  onnx_graph::Converted result = convertPath(onnx_path, options);
+  onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
   if (info) *info = result.info;
-  return result.bytes.empty() ? fileBytes(onnx_path) : std::move(result.bytes);
+  if (result.already) return fileBytes(onnx_path);
+  return naming(onnx_path, [&] { return onnx_graph::serialised(std::move(result.model)); });
 }
 
 std::vector<std::string> modelFiles(const std::string& onnx_path) {

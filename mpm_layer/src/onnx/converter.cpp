@@ -9,6 +9,7 @@
 #include "onnx/converted_info.h"
 #include "onnx/emit.h"
 #include "onnx/fold.h"
+#include "onnx/freed_memory.h"
 #include "onnx/graph.h"
 #include "onnx/trunk.h"
 
@@ -176,7 +177,10 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
                   const std::filesystem::path& folder) {
   options.validate();
-  if (holdsOurOps(model)) return {"", infoOfConverted(model, options)};
+  if (holdsOurOps(model)) {
+    ModelInfo info = infoOfConverted(model, options);
+    return {std::move(model), std::move(info), true};
+  }
   Graph graph = readGraph(model, folder);
   const std::int64_t parameters = graph.weights;
   const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
@@ -231,8 +235,9 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.opset = understood.graph.opset;
   info.parameters = parameters;
   NetWriter net = Emitter(understood.graph, understood.found, std::move(understood.trunk), plan).emit(info);
-  understood = {};  // a copy of the weights less, while the net is serialised
-  result.bytes = std::move(net).serialise();
+  result.model = std::move(net).model();
+  understood = {};
+  returnFreedMemory();  // before the weights are written or packed
   if (info.segments() || info.head == "classifier") requireClasses(info.facts, info.classes);
   return result;
 }

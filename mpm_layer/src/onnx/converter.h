@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "mpm/convert.hpp"
 #include "onnx/model_file.h"
@@ -12,15 +11,19 @@ namespace mpm::onnx_graph {
 
 constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 
-/// What becomes of a model: the file, serialised, and what it is.
+/// What becomes of a model, and what it is.
 struct Converted {
-  std::string bytes;
+  onnx::ModelProto model;
   ModelInfo info;
+  bool already = false;  ///< it was a converted one before, and is what it was
 };
 
 /// The converter without files (but for external data in `folder`; empty: none). Throws mpm::Error without a file name.
 /// `facts` is what the JSON beside the model says.
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
                   const std::filesystem::path& folder);
+
+/// The same for a file and the JSON beside it. Throws mpm::Error with its name (convert.cpp).
+Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 
 }  // namespace mpm::onnx_graph

@@ -6,7 +6,6 @@
 
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "onnx/model_file.h"
 
 namespace mpm::onnx_graph {
 
@@ -166,9 +165,9 @@ void NetWriter::dropUnused() {
   constants.DeleteSubrange(kept, constants.size() - kept);
 }
 
-std::string NetWriter::serialise() && {
+onnx::ModelProto NetWriter::model() && {
   dropUnused();
-  return serialised(std::move(model_));
+  return std::move(model_);
 }
 
 }  // namespace mpm::onnx_graph

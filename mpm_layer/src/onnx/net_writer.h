@@ -44,8 +44,8 @@ class NetWriter {
   /// `name`, or name_2, name_3, ... when a tensor has that name already.
   std::string unique(const std::string& name);
 
-  /// The file, without nodes and constants that no output needs. Throws mpm::Error when it is too large for one.
-  std::string serialise() &&;
+  /// The net, without nodes and constants that no output needs.
+  onnx::ModelProto model() &&;
 
  private:
   void dropUnused();

@@ -35,9 +35,7 @@ void add(onnx::NodeProto& node, const char* name, const std::string& value) {
 
 }  // namespace
 
-std::string placedOnDevice(const std::string& converted, int device, int session) {
-  onnx::ModelProto model = parseModel(converted);
-  onnx::GraphProto& graph = *model.mutable_graph();
+void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
@@ -68,7 +66,6 @@ std::string placedOnDevice(const std::string& converted, int device, int session
     add(node, "device_outputs", device_outputs);
     add(node, "host_outputs", host_outputs);
   }
-  return serialised(std::move(model));
 }
 
 }  // namespace mpm::onnx_graph

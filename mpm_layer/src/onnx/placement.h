@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <onnx/onnx_pb.h>
 
 namespace mpm::onnx_graph {
 
-/// A converted model whose ai.mpm nodes know that they run on a device, in the attributes that MpmLayer reads:
+/// Tells the ai.mpm nodes of a converted model that they run on a device, in the attributes that MpmLayer reads:
 ///
 /// - `device`: its index; `session`: the number of the net, which its layers find each other by.
 /// - `device_inputs`, a character per activation: 0 made on the host, 1 by another such node, 2 by one and for this
 ///   node alone, 3 on the host and for this node alone.
 /// - `device_outputs`, `host_outputs`, a character per output: 1 when such a node reads it there, when something on the
 ///   host does (a stock node, or it is an output of the net).
-///
-/// `converted`: the bytes of convertModel(). Throws mpm::Error when they are not a model.
-std::string placedOnDevice(const std::string& converted, int device, int session);
+void placeOnDevice(onnx::GraphProto& graph, int device, int session);
 
 }  // namespace mpm::onnx_graph

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/waiting_weights.h"
+
+#include <utility>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+thread_local WaitingWeights* youngest = nullptr;
+
+}  // namespace
+
+WaitingWeights::WaitingWeights() : outer_(std::exchange(youngest, this)) {}
+
+WaitingWeights::~WaitingWeights() { youngest = outer_; }
+
+int WaitingWeights::add(std::vector<cv::Mat> weights) {
+  waiting_.push_back(std::move(weights));
+  return static_cast<int>(waiting_.size()) - 1;
+}
+
+std::vector<cv::Mat> WaitingWeights::take(int number) {
+  const bool known = youngest && number >= 0 && static_cast<std::size_t>(number) < youngest->waiting_.size();
+  std::vector<cv::Mat> weights;
+  if (known) weights = std::exchange(youngest->waiting_[static_cast<std::size_t>(number)], {});
+  if (weights.empty())
+    throw Error(std::string("attribute '") + kAttribute +
+                "': no weights wait under this number; it is for nets in memory, no file has it");
+  return weights;
+}
+
+}  // namespace mpm
