@@ -6,34 +6,28 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QCloseEvent>
-#include <QComboBox>
 #include <QDateTime>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLabel>
 #include <QLocale>
 #include <QMenuBar>
-#include <QMessageBox>
 #include <QMimeData>
 #include <QPlainTextEdit>
-#include <QRegularExpression>
 #include <QScreen>
 #include <QSettings>
 #include <QSignalBlocker>
 #include <QSlider>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QTime>
-#include <QToolButton>
 #include <QUrl>
 #include <cmath>
 #include <utility>
 
 #include "action_registry.h"
+#include "models/command_line.h"
 #include "models/time_axis.h"
-#include "mpm/build_info.hpp"
 #include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
 #include "views/chart_panel.h"
@@ -44,24 +38,16 @@
 #include "views/inspector_panel.h"
 #include "views/look.h"
 #include "views/merge_view.h"
+#include "views/pictures_pane.h"
 #include "views/schedule_panel.h"
 #include "views/source_dialog.h"
 #include "views/source_panel.h"
 #include "views/speed_panel.h"
+#include "views/status_line.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
 
 namespace mpm {
-namespace {
-
-QString quoted(const QString& text) {
-  static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
-  if (plain.match(text).hasMatch()) return text;
-  return QLatin1Char('\'') + QString(text).replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
-}
-
-}  // namespace
-
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent), options_(options), settings_(options.settings) {
   const auto settings = openSettings(options.settings);
@@ -85,7 +71,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   makeCentral();
   makeDocks();
   makeToolBar();
-  makeStatusBar();
+  status_ = new StatusLine(this);
+  setStatusBar(status_);
   actions_->fill(menuBar());
 
   const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
@@ -100,8 +87,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   history_.setDatabase(options.database);
   day_night_->setRule(night_);
   welcome_->setRecents(recents_);
-  refreshPaint();
-  refreshStep();
   tick();
   if (settings->contains(QStringLiteral("geometry"))) {
     restoreGeometry(settings->value(QStringLiteral("geometry")).toByteArray());
@@ -131,18 +116,23 @@ void MainWindow::wire() {
       if (model_)
         schedule_->setSchedule(model_->schedule);  // what was asked for did not come about
       else
-        image_->setBanner(text);
+        pane_->setBanner(text);
     }
   });
 
-  connect(&legend_, &LegendModel::paintChanged, this, &MainWindow::refreshPaint);
+  connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
   connect(&legend_, &LegendModel::colorChosen, this, [this] {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
   });
-  connect(image_, &ImageView::curtainMoved, this, &MainWindow::setCurtain);
-  connect(image_, &PictureView::viewStateChanged, merge_, &PictureView::setViewState);
-  connect(merge_, &PictureView::viewStateChanged, image_, &PictureView::setViewState);
-  connect(&selection_, &PatchSelection::changed, this, &MainWindow::refreshStep);
+  connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
+    for (const char* id : {"curtain_left", "curtain_right"})
+      actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
+    opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
+  });
+  connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
+    const QSignalBlocker quiet(opacity_);
+    opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
+  });
 
   connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
     live_->setSchedule(schedule);
@@ -206,12 +196,12 @@ void MainWindow::wire() {
   connect(pictures_.get(), &PictureStore::listed, this, &MainWindow::showPictureMarks);
   connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
     frozen_ = true;
-    stack_->setCurrentWidget(pictures_split_);
+    stack_->setCurrentWidget(pane_);
     showFrame(frame);
     const QString when =
         QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-    image_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                      : tr("Stored picture of %1. Esc: back").arg(when));
+    pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                     : tr("Stored picture of %1. Esc: back").arg(when));
   });
   pictures_->list();
 }
@@ -296,15 +286,13 @@ void MainWindow::openSource(const QString& asked) {
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
   backToLive();
   live_frame_.reset();
-  image_->setFrame(nullptr);
-  merge_->setFrame(nullptr);
-  image_->setBanner({});
+  pane_->clear();
   live_->open(liveOptions(source));
   const QString shown = QString::fromStdString(live_->sourceName());
   setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
   source_->setSource(shown);
   day_night_->setRule(live_->options().night);
-  stack_->setCurrentWidget(pictures_split_);
+  stack_->setCurrentWidget(pane_);
   foreign_database_ = false;
   if (history_.database() != options_.database) {
     chart_->forgetSources();
@@ -317,7 +305,7 @@ void MainWindow::openSource(const QString& asked) {
   if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
   events_.setEvents({});
   remember();
-  if (live_->model().empty()) image_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
+  if (live_->model().empty()) pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
 
@@ -326,12 +314,10 @@ void MainWindow::closeSource() {
   chart_->setPresent({}, std::nullopt);
   frozen_ = false;
   live_frame_.reset();
-  image_->setFrame(nullptr);
-  merge_->setFrame(nullptr);
-  image_->setBanner({});
+  pane_->clear();
   actions_->action(QStringLiteral("record"))->setChecked(false);
   legend_.setAreas({});
-  for (QLabel* label : {status_latency_, status_tokens_}) setValue(label, {});
+  status_->clearFrame();
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
   welcome_->setRecents(recents_);
@@ -383,7 +369,7 @@ void MainWindow::changeModel() {
 }
 
 void MainWindow::openModel(const QString& path, const std::optional<Schedule>& schedule) {
-  if (!model_) image_->setBanner({});
+  if (!model_) pane_->setBanner({});
   live_->setModel(path.toStdString(), schedule);
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
 }
@@ -404,9 +390,8 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   model_ = model;
   schedule_->setModel(*model);
   source_->setModel(model.get(), QString::fromStdString(live_->model()));
-  // The last step is what the rest of the network works on.
-  setStep(static_cast<int>(model->schedule.size()));
-  if (first) image_->setBanner({});
+  pane_->setSteps(static_cast<int>(model->schedule.size()));
+  if (first) pane_->setBanner({});
   remember();
 }
 
@@ -419,8 +404,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     legend_.setAreas(frame->areas);
     speed_->setTimes(frame->result.segmentation.ms);
     compare_->setFrame(frame);
-    setValue(status_tokens_, tokensText());
-    setValue(status_latency_, tr("%1 ms").arg(QLocale().toString(frame->result.segmentation.ms.total, 'f', 1)));
+    status_->setFrame(*frame);
     const qint64 now = frame->result.frame.steady;
     using Occasion = PictureStore::Occasion;
     if (recording_ && !pictures_->write(frame, pictureFacts(), Occasion::kRecording)) ++refused_;
@@ -431,16 +415,8 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
 }
 
 void MainWindow::showFrame(const LiveFramePtr& frame) {
-  image_->setFrame(frame);
-  merge_->setFrame(frame);
+  pane_->setFrame(frame);
   inspector_->setFrame(frame);
-  const auto& captured = frame->result.frame;
-  setValue(frame_label_, tr("%1 × %2 px").arg(frame->size().width()).arg(frame->size().height()) +
-                             (captured.time > 0 ? QStringLiteral("  ·  ") +
-                                                      QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
-                                                                         QStringLiteral("d MMM HH:mm:ss"))
-                                                : QString()));
-  refreshStep();
 }
 
 void MainWindow::takeState(const monitor::CaptureStatus& status) {
@@ -452,36 +428,24 @@ void MainWindow::takeState(const monitor::CaptureStatus& status) {
 void MainWindow::tick() {
   const monitor::CaptureStatus capture = live_->captureStatus();
   const monitor::InferenceStatus inference = live_->inferenceStatus();
-  const QLocale locale;
   source_->setStatus(capture);
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
   if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->model()));
   speed_->setStatus(capture, inference);
-  setValue(status_state_, live_->paused() && live_->isOpen() ? tr("Paused") : mpm::stateText(capture));
-  setBadge(status_state_, live_->paused() ? "warning" : stateBadge(capture));
-  const bool old = live_->isOpen() && capture.state != monitor::CaptureState::kLive &&
-                   capture.state != monitor::CaptureState::kEnded && capture.frame_age_s >= 0;
-  setValue(status_age_, old ? tr("frame of %1 ago").arg(spanText(capture.frame_age_s)) : QString());
-  if (!frozen_ && paint_.faded != old) {
-    paint_.faded = old;
-    refreshPaint();
-  }
-  if (!frozen_ && live_->isOpen() && model_)
-    image_->setBanner(
+  const bool open = live_->isOpen(), old = open && isOld(capture);
+  status_->setStatus(capture, inference, open, live_->paused());
+  if (!frozen_) pane_->setFaded(old);
+  if (!frozen_ && open && model_)
+    pane_->setBanner(
         old ? tr("%1: the last frame is %2 old").arg(mpm::stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
-  image_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
-  setValue(status_fps_, live_->isOpen() ? tr("%1 fps").arg(locale.toString(inference.fps, 'f', 1)) : QString());
-  setValue(status_record_, recordText());
+  pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
+  status_->setRecording(recordText());
   if (recording_ && leftOut() > 0 && !std::exchange(said_left_out_, true))
     log(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
   const auto writer = live_->writerStatus();
-  const QString problem = writer && !writer->writing ? QString::fromStdString(writer->problem) : QString();
-  setValue(status_storage_, problem.isEmpty() ? QString()
-                                              : fontMetrics().elidedText(tr("Samples are not stored: %1").arg(problem),
-                                                                         Qt::ElideMiddle, std::max(200, width() / 3)));
-  status_storage_->setToolTip(problem);
+  status_->setStorageProblem(writer && !writer->writing ? QString::fromStdString(writer->problem) : QString());
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
   if (live_->isOpen() || foreign_database_) refreshCharts();
@@ -525,59 +489,6 @@ void MainWindow::refreshHistory() {
   history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
 }
 
-void MainWindow::refreshPaint() {
-  legend_.apply(paint_);
-  image_->setPaint(paint_);
-}
-
-void MainWindow::setMode(ViewMode mode) {
-  paint_.mode = mode;
-  for (const char* id : {"curtain_left", "curtain_right"})
-    actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
-  opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
-  refreshPaint();
-}
-
-void MainWindow::setOpacity(double opacity) {
-  paint_.opacity = std::clamp(std::round(opacity * 100) / 100, 0.0, 1.0);
-  const QSignalBlocker quiet(opacity_);
-  opacity_->setValue(static_cast<int>(std::lround(paint_.opacity * 100)));
-  refreshPaint();
-}
-
-void MainWindow::setCurtain(double share) {
-  paint_.curtain = std::clamp(share, 0.0, 1.0);
-  refreshPaint();
-}
-
-void MainWindow::setStep(int step) {
-  const int last = model_ ? static_cast<int>(model_->schedule.size()) : 0;
-  selection_.setStep(std::clamp(step, 0, last));
-  refreshStep();
-}
-
-void MainWindow::refreshStep() {
-  const LiveFramePtr& frame = merge_->frame();
-  const bool known = frame && frame->hasGrid();
-  const int step = merge_->step();
-  actions_->action(QStringLiteral("previous_insertion"))->setEnabled(known && step > 0);
-  actions_->action(QStringLiteral("next_insertion"))->setEnabled(known && step + 1 < frame->lookup.steps());
-  if (!known)
-    setValue(step_label_, {});
-  else if (step == 0)
-    setValue(step_label_, tr("%n patch(es)", nullptr, frame->lookup.tokens()));
-  else
-    setValue(step_label_, tr("Block %1: %2 → %3")
-                              .arg(frame->lookup.block(step))
-                              .arg(frame->lookup.clusters(step - 1))
-                              .arg(frame->lookup.clusters(step)));
-}
-
-void MainWindow::setColoring(MergeColoring coloring) {
-  merge_->setColoring(coloring);
-  coloring_->setCurrentIndex(static_cast<int>(coloring));
-}
-
 void MainWindow::showStored(double time) {
   const double tolerance = std::max(2.0, (chart_->chart()->axis().to - chart_->chart()->axis().from) / 50);
   if (const StoredPicture* picture = nearestPicture(pictures_->pictures(), watched(), time, tolerance))
@@ -589,13 +500,13 @@ void MainWindow::showStored(double time) {
 void MainWindow::backToLive() {
   if (!frozen_) return;
   frozen_ = false;
-  image_->setBanner({});
+  pane_->setBanner({});
   if (live_frame_) showFrame(live_frame_);
   if (!live_->isOpen()) stack_->setCurrentWidget(welcome_);
 }
 
 PictureFacts MainWindow::pictureFacts() const {
-  PictureFacts facts{paint_.opacity, QString::fromStdString(live_->sourceName()), live_->night(), {}};
+  PictureFacts facts{pane_->paint().opacity, QString::fromStdString(live_->sourceName()), live_->night(), {}};
   for (int c = 0; c < legend_.classes(); ++c) {
     const QRgb color = legend_.color(c).rgb();
     facts.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
@@ -623,7 +534,6 @@ void MainWindow::setRecording(bool recording) {
   recorded_ = refused_ = 0;
   stale_before_ = live_->stale();
   said_left_out_ = false;
-  setBadge(status_record_, "bad");
   if (recording)
     showNotice(tr("Recording to %1").arg(pictures_->folder()));
   else
@@ -644,12 +554,7 @@ void MainWindow::sayWhenItShows(const QString& change) {
     showNotice(tr("From the next frame on: %1").arg(change));
 }
 
-void MainWindow::showNotice(const QString& text, const char* badge) {
-  setBadge(notice_, badge);
-  setValue(notice_, fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, width() / 2)));
-  notice_->setToolTip(text);
-  notice_timer_.start();
-}
+void MainWindow::showNotice(const QString& text, const char* badge) { status_->notify(text, badge); }
 
 void MainWindow::log(const QString& text) {
   log_->appendPlainText(QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text));
@@ -691,25 +596,9 @@ void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from
 }
 
 QString MainWindow::commandLine() const {
-  QStringList words = {
-      QStringLiteral("mpm"), QStringLiteral("monitor"),
-      live_->isOpen() ? quoted(QString::fromStdString(live_->sourceName())) : QStringLiteral("SOURCE")};
-  const QString model = QString::fromStdString(live_->model());
-  if (!model.isEmpty()) words << QStringLiteral("--model") << quoted(model);
-  words << QStringLiteral("--schedule") << QString::fromStdString(toString(schedule_->schedule()));
-  const SegmenterOptions& inference = options_.inference;
-  if (const auto& size = inference.input_size)
-    words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
-  const auto say = [&](const char* name, const std::string& value, const std::string& standard) {
-    if (value != standard) words << QLatin1String(name) << QString::fromStdString(value);
-  };
-  const SegmenterOptions standard;
-  say("--attention", toString(inference.attention), toString(standard.attention));
-  say("--precision", toString(inference.precision), toString(standard.precision));
-  say("--device", inference.device, standard.device);
-  say("--threads", std::to_string(inference.threads), std::to_string(standard.threads));
-  if (!options_.database.isEmpty()) words << QStringLiteral("--db") << quoted(options_.database);
-  return words.join(QLatin1Char(' '));
+  return mpm::commandLine({live_->isOpen() ? QString::fromStdString(live_->sourceName()) : QString(),
+                           QString::fromStdString(live_->model()), schedule_->schedule(), options_.inference,
+                           options_.database});
 }
 
 void MainWindow::copyCommandLine() {
@@ -762,34 +651,19 @@ void MainWindow::askKeep() {
   dialog->open();
 }
 
-void MainWindow::showAbout() {
-  const BuildInfo build = buildInfo();
-  auto* box =
-      new QMessageBox(QMessageBox::NoIcon, tr("About MPM Monitor"),
-                      tr("<b>MPM Monitor %1</b><p>Live segmentation, merge maps and day/night token counts for a "
-                         "camera on a fixed scene.</p><p>Method: Mutual Pair Merging for Efficient Vision "
-                         "Transformers, CVPR 2026.</p><p>OpenCV %2, Qt %3, %4</p><p>Apache License 2.0</p>")
-                          .arg(QString::fromStdString(build.version), QString::fromStdString(build.opencv),
-                               QString::fromLatin1(qVersion()), QString::fromStdString(build.instruction_set)),
-                      QMessageBox::Close, this);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->open();
-}
-
 void MainWindow::setDark(bool dark) {
   applyLook(dark ? darkTheme() : lightTheme(), font_percent_);
   settings_.set(QStringLiteral("dark"), dark);
   const QSignalBlocker quiet(actions_->action(QStringLiteral("dark")));
   actions_->action(QStringLiteral("dark"))->setChecked(dark);
-  refreshPaint();
-  image_->setFrame(image_->frame());
+  pane_->refreshLook();
 }
 
 void MainWindow::setFontPercent(int percent) {
   font_percent_ = std::clamp(percent, 70, 220);
   settings_.set(QStringLiteral("font"), font_percent_);
   applyLook(theme(), font_percent_);
-  font_changed_();
+  pane_->refreshLook();
 }
 
 void MainWindow::setLanguage(const QString& language) {
@@ -797,21 +671,13 @@ void MainWindow::setLanguage(const QString& language) {
   showNotice(tr("The language changes when the program starts the next time"));
 }
 
-QString MainWindow::tokensText() const {
-  if (!live_frame_ || !live_frame_->hasGrid()) return {};
-  const auto& tokens = live_frame_->result.segmentation.tokens;
-  QStringList counts;
-  for (double count : tokens) counts << QString::number(std::lround(count));
-  const double merged = tokens.empty() || tokens.front() <= 0 ? 0 : 100 * (1 - tokens.back() / tokens.front());
-  QString text = tr("tokens %1").arg(counts.join(QStringLiteral(" → ")));
-  if (tokens.size() > 1) text += tr(" (−%1 %)").arg(QLocale().toString(merged, 'f', 0));
-  return text;
-}
-
-QString MainWindow::stateText() const { return status_state_->text(); }
-QString MainWindow::ageText() const { return status_age_->text(); }
-QString MainWindow::noticeText() const { return notice_->toolTip(); }
-QString MainWindow::storageText() const { return status_storage_->toolTip(); }
+ImageView* MainWindow::imageView() const { return pane_->image(); }
+MergeView* MainWindow::mergeView() const { return pane_->map(); }
+QString MainWindow::tokensText() const { return live_frame_ ? StatusLine::tokensText(*live_frame_) : QString(); }
+QString MainWindow::stateText() const { return status_->state(); }
+QString MainWindow::ageText() const { return status_->age(); }
+QString MainWindow::noticeText() const { return status_->notice(); }
+QString MainWindow::storageText() const { return status_->storageProblem(); }
 QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 

@@ -2,30 +2,23 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QTimer>
-#include <functional>
 #include <memory>
 
 #include "live_monitor.h"
 #include "models/events_model.h"
 #include "models/history.h"
 #include "models/legend_model.h"
-#include "models/merge_colors.h"
 #include "models/patch_selection.h"
 #include "models/picture_store.h"
 #include "models/recents.h"
 #include "models/settings_writer.h"
 #include "views/settings_dialogs.h"
 
-class QComboBox;
 class QDockWidget;
-class QLabel;
 class QPlainTextEdit;
 class QSlider;
-class QSplitter;
 class QStackedWidget;
 class QTabWidget;
-class QToolButton;
 
 namespace mpm {
 
@@ -38,10 +31,12 @@ class ImageView;
 class InspectorPanel;
 class LegendPanel;
 class MergeView;
+class PicturesPane;
 class SchedulePanel;
 class SourceDialog;
 class SourcePanel;
 class SpeedPanel;
+class StatusLine;
 class WelcomePage;
 
 /// What the command line decided.
@@ -74,8 +69,8 @@ class MainWindow : public QMainWindow {
   // The parts, for tests.
   LiveMonitor& live() { return *live_; }
   ActionRegistry& actions() { return *actions_; }
-  ImageView* imageView() const { return image_; }
-  MergeView* mergeView() const { return merge_; }
+  ImageView* imageView() const;
+  MergeView* mergeView() const;
   LegendModel& legend() { return legend_; }
   PatchSelection& selection() { return selection_; }
   SchedulePanel* schedulePanel() const { return schedule_; }
@@ -120,19 +115,12 @@ class MainWindow : public QMainWindow {
   void makeToolBar();
   void makeCentral();
   void makeDocks();
-  void makeStatusBar();
   void wire();
 
   void takeFrame(const LiveFramePtr& frame);
   void takeModel(const std::shared_ptr<const ModelInfo>& model);
   void takeState(const monitor::CaptureStatus& status);
   void tick();
-  void refreshPaint();
-  void setMode(ViewMode mode);
-  void setOpacity(double opacity);
-  void setCurtain(double share);
-  void setStep(int step);
-  void setColoring(MergeColoring coloring);
   void showFrame(const LiveFramePtr& frame);
   void showStored(double time);
   void backToLive();
@@ -162,8 +150,6 @@ class MainWindow : public QMainWindow {
   void askNight();
   void askAlarms();
   void copyCommandLine();
-  void showAbout();
-  void refreshStep();
   QDockWidget* dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
 
   WindowOptions options_;
@@ -175,7 +161,6 @@ class MainWindow : public QMainWindow {
   PatchSelection selection_;
   History history_;
   std::unique_ptr<PictureStore> pictures_;
-  ClassPaint paint_;
   KeepOptions keep_;
   monitor::NightRule night_;
   NightNumbers night_numbers_;
@@ -184,12 +169,7 @@ class MainWindow : public QMainWindow {
   ActionRegistry* actions_;
   QStackedWidget* stack_;
   WelcomePage* welcome_;
-  QSplitter* pictures_split_;
-  ImageView* image_;
-  MergeView* merge_;
-  QToolButton *step_back_, *step_forward_;
-  QLabel *step_label_, *frame_label_;
-  QComboBox* coloring_;
+  PicturesPane* pane_;
   QSlider* opacity_;
   SourcePanel* source_;
   SchedulePanel* schedule_;
@@ -202,9 +182,7 @@ class MainWindow : public QMainWindow {
   EventsPanel* events_panel_;
   QPlainTextEdit* log_;
   QVector<QDockWidget*> docks_;
-  QLabel *status_state_, *status_age_, *status_fps_, *status_latency_, *status_tokens_, *status_record_,
-      *status_storage_, *notice_;
-  QTimer notice_timer_;
+  StatusLine* status_;
 
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
@@ -213,7 +191,6 @@ class MainWindow : public QMainWindow {
   int recorded_ = 0, refused_ = 0;  // pictures of the recording: written, and too many at a time
   std::int64_t stale_before_ = 0;   // LiveMonitor::stale() when it began
   bool said_left_out_ = false;
-  std::function<void()> font_changed_;
   qint64 last_lapse_ = 0;
   std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
   bool foreign_database_ = false;

@@ -3,33 +3,28 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QCheckBox>
-#include <QComboBox>
 #include <QDockWidget>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
-#include <QSplitter>
 #include <QStackedWidget>
-#include <QStatusBar>
 #include <QToolBar>
 #include <QToolButton>
 
 #include "action_registry.h"
 #include "main_window.h"
 #include "mpm/version.hpp"
+#include "views/about_box.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
 #include "views/day_night_panel.h"
 #include "views/events_panel.h"
-#include "views/image_view.h"
 #include "views/inspector_panel.h"
 #include "views/legend_panel.h"
 #include "views/look.h"
-#include "views/merge_view.h"
+#include "views/pictures_pane.h"
 #include "views/schedule_panel.h"
 #include "views/source_panel.h"
 #include "views/speed_panel.h"
@@ -94,40 +89,37 @@ void MainWindow::makeActions() {
       {"overlay", tr("&Overlay"), tr("3"), Glyph::kOverlay, ViewMode::kOverlay},
       {"curtain", tr("Split &curtain"), tr("4"), Glyph::kCurtain, ViewMode::kCurtain}};
   for (const auto& [id, text, key, glyph, mode] : kinds) {
-    QAction* action = a.addToggle(view, id, text, key, mode == paint_.mode, [this, mode = mode](bool on) {
-      if (on) setMode(mode);
+    QAction* action = a.addToggle(view, id, text, key, mode == ClassPaint().mode, [this, mode = mode](bool on) {
+      if (on) pane_->setMode(mode);
     });
     action->setIcon(icon(glyph));
     modes->addAction(action);
   }
-  a.add(view, "opaque", tr("Overlay more opa&que"), tr("]"), [this] { setOpacity(paint_.opacity + 0.05); });
-  a.add(view, "transparent", tr("Overlay more &transparent"), tr("["), [this] { setOpacity(paint_.opacity - 0.05); });
+  a.add(view, "opaque", tr("Overlay more opa&que"), tr("]"),
+        [this] { pane_->setOpacity(pane_->paint().opacity + 0.05); });
+  a.add(view, "transparent", tr("Overlay more &transparent"), tr("["),
+        [this] { pane_->setOpacity(pane_->paint().opacity - 0.05); });
   a.add(view, "curtain_left", tr("C&urtain to the left"), tr("<"), [this] {
-     setCurtain(paint_.curtain - 0.05);
+     pane_->setCurtain(pane_->paint().curtain - 0.05);
    })->setEnabled(false);
   a.add(view, "curtain_right", tr("Cu&rtain to the right"), tr(">"), [this] {
-     setCurtain(paint_.curtain + 0.05);
+     pane_->setCurtain(pane_->paint().curtain + 0.05);
    })->setEnabled(false);
   a.add(view, "classes", tr("Show &all classes"), tr("A"), [this] { legend_.setAllVisible(true); });
   a.separate();
-  a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true,
-              [this](bool on) { merge_->parentWidget()->setVisible(on); });
+  a.addToggle(view, "merge_map", tr("M&erge map"), tr("M"), true, [this](bool on) { pane_->showMap(on); });
   a.add(view, "next_insertion", tr("&Next insertion"), tr("."), [this] {
-     setStep(selection_.step() + 1);
+     pane_->showStep(selection_.step() + 1);
    })->setIcon(icon(Glyph::kNext));
   a.add(view, "previous_insertion", tr("&Previous insertion"), tr(","), [this] {
-     setStep(selection_.step() - 1);
+     pane_->showStep(selection_.step() - 1);
    })->setIcon(icon(Glyph::kPrevious));
-  a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"),
-        [this] { setColoring(static_cast<MergeColoring>((static_cast<int>(merge_->coloring()) + 1) % 3)); });
+  a.add(view, "coloring", tr("Next co&louring of the merge map"), tr("C"), [this] { pane_->showNextColoring(); });
   a.add(view, "unpin", tr("Back to li&ve, let go of the patch"), tr("Esc"), [this] {
     selection_.unpin();
     backToLive();
   });
-  a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] {
-    image_->setViewState({});
-    merge_->setViewState({});
-  });
+  a.add(view, "fit", tr("Whole p&icture"), tr("Ctrl+0"), [this] { pane_->showWholePicture(); });
   a.separate();
   const std::pair<const char*, QString> spans[] = {{"hour", tr("Chart: last &hour")},
                                                    {"day", tr("Chart: last &day")},
@@ -169,7 +161,7 @@ void MainWindow::makeActions() {
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { askAlarms(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
-  a.add(help, "about", tr("&About"), tr("F1"), [this] { showAbout(); });
+  a.add(help, "about", tr("&About"), tr("F1"), [this] { showAbout(this); });
 }
 
 void MainWindow::makeToolBar() {
@@ -196,9 +188,9 @@ void MainWindow::makeToolBar() {
   opacity_->setSingleStep(5);
   opacity_->setFixedWidth(120);
   opacity_->setToolTip(tr("Opacity of the overlay ([ and ])"));
-  opacity_->setValue(static_cast<int>(paint_.opacity * 100));
+  opacity_->setValue(static_cast<int>(pane_->paint().opacity * 100));
   bar->addWidget(opacity_);
-  connect(opacity_, &QSlider::valueChanged, this, [this](int value) { setOpacity(value / 100.0); });
+  connect(opacity_, &QSlider::valueChanged, this, [this](int value) { pane_->setOpacity(value / 100.0); });
   bar->addSeparator();
   for (const char* id : {"snapshot", "record", "compare", "export"}) put(id, false);
   auto* space = new QWidget(bar);
@@ -210,61 +202,10 @@ void MainWindow::makeToolBar() {
 void MainWindow::makeCentral() {
   stack_ = new QStackedWidget(this);
   welcome_ = new WelcomePage(stack_);
-  pictures_split_ = new QSplitter(Qt::Horizontal, stack_);
-  pictures_split_->setChildrenCollapsible(false);
-  pictures_split_->setHandleWidth(6);
-  auto* main_side = new QWidget(pictures_split_);
-  image_ = named(new ImageView(&selection_, main_side), tr("Image with classes"));
-  image_->setPlaceholder(tr("Waiting for the first frame…"));
-
-  auto* side = new QWidget(pictures_split_);
-  merge_ = named(new MergeView(&selection_, side), tr("Merge map"));
-  merge_->setPlaceholder(tr("The merge map appears with the first frame"));
-  step_back_ = new QToolButton(side);
-  step_back_->setDefaultAction(actions_->action(QStringLiteral("previous_insertion")));
-  step_forward_ = new QToolButton(side);
-  step_forward_->setDefaultAction(actions_->action(QStringLiteral("next_insertion")));
-  step_label_ = new QLabel(side);
-  namedValue(step_label_, tr("Insertion on show"));
-  step_label_->setMinimumWidth(40);
-  coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
-  coloring_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  coloring_->setMinimumContentsLength(8);
-  coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
-  connect(coloring_, &QComboBox::activated, this,
-          [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
-  // A bar of the same height below each picture, so that they stand side by side.
-  auto* merge_bar = new QWidget(side);
-  auto* bar = new QHBoxLayout(merge_bar);
-  bar->setContentsMargins(6, 4, 6, 4);
-  bar->setSpacing(4);
-  bar->addWidget(step_back_);
-  bar->addWidget(step_forward_);
-  bar->addWidget(step_label_, 1);
-  bar->addWidget(coloring_);
-  auto* column = new QVBoxLayout(side);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(merge_, 1);
-  column->addWidget(merge_bar);
-
-  frame_label_ = mutedLabel({}, main_side);
-  namedValue(frame_label_, tr("Frame on show"));
-  frame_label_->setContentsMargins(10, 0, 6, 0);
-  auto* main_column = new QVBoxLayout(main_side);
-  main_column->setContentsMargins(0, 0, 0, 0);
-  main_column->setSpacing(0);
-  main_column->addWidget(image_, 1);
-  main_column->addWidget(frame_label_);
-
-  pictures_split_->addWidget(main_side);
-  pictures_split_->addWidget(side);
-  pictures_split_->setSizes({600, 600});
-  const auto level = [this, merge_bar] { frame_label_->setFixedHeight(merge_bar->sizeHint().height()); };
-  level();
-  font_changed_ = level;
+  pane_ = new PicturesPane(&selection_, &legend_, actions_->action(QStringLiteral("previous_insertion")),
+                           actions_->action(QStringLiteral("next_insertion")), stack_);
   stack_->addWidget(welcome_);
-  stack_->addWidget(pictures_split_);
+  stack_->addWidget(pane_);
   setCentralWidget(stack_);
 }
 
@@ -356,7 +297,7 @@ void MainWindow::restoreDefaultLayout() {
   resizeDocks({find("source"), find("schedule")}, {300, 330}, Qt::Vertical);
   resizeDocks({find("legend"), find("inspector")}, {360, 270}, Qt::Vertical);
   resizeDocks({find("chart")}, {230}, Qt::Vertical);
-  pictures_split_->setSizes({600, 600});
+  pane_->restoreSizes();
   actions_->action(QStringLiteral("merge_map"))->setChecked(true);
 }
 
@@ -366,33 +307,6 @@ void MainWindow::raiseDock(const QString& id) {
       dock->show();
       dock->raise();
     }
-}
-
-void MainWindow::makeStatusBar() {
-  QStatusBar* bar = statusBar();
-  bar->setSizeGripEnabled(false);
-  const auto add = [&](QLabel*& label, const QString& name, int stretch) {
-    label = namedValue(new QLabel(bar), name);
-    label->setContentsMargins(6, 2, 6, 2);
-    bar->addWidget(label, stretch);
-  };
-  add(status_state_, tr("Connection"), 0);
-  add(status_age_, tr("Age of the frame"), 0);
-  add(notice_, tr("Notice"), 1);
-  const auto addRight = [&](QLabel*& label, const QString& name) {
-    label = namedValue(new QLabel(bar), name);
-    label->setContentsMargins(6, 2, 6, 2);
-    bar->addPermanentWidget(label);
-  };
-  addRight(status_storage_, tr("Storage"));
-  setBadge(status_storage_, "bad");
-  addRight(status_record_, tr("Recording"));
-  addRight(status_fps_, tr("Frames per second"));
-  addRight(status_latency_, tr("Latency"));
-  addRight(status_tokens_, tr("Tokens"));
-  notice_timer_.setSingleShot(true);
-  notice_timer_.setInterval(8000);
-  connect(&notice_timer_, &QTimer::timeout, notice_, [this] { setValue(notice_, {}); });
 }
 
 }  // namespace mpm

@@ -35,6 +35,9 @@
             <numerusform>● REC %n pictures</numerusform>
         </translation>
     </message>
+</context>
+<context>
+    <name>mpm::PicturesPane</name>
     <message numerus="yes">
         <source>%n patch(es)</source>
         <translation>

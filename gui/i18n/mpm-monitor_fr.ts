@@ -782,14 +782,6 @@ En orange : la classe diffère</translation>
         <translation>Aucune image n’est venue</translation>
     </message>
     <message>
-        <source>Samples are not stored: %1</source>
-        <translation>Les échantillons ne sont pas enregistrés : %1</translation>
-    </message>
-    <message>
-        <source>Storage</source>
-        <translation>Stockage</translation>
-    </message>
-    <message>
         <source>MPM Monitor</source>
         <translation>Moniteur MPM</translation>
     </message>
@@ -845,32 +837,12 @@ En orange : la classe diffère</translation>
         <translation>Lecture de %1…</translation>
     </message>
     <message>
-        <source>%1 ms</source>
-        <translation>%1 ms</translation>
-    </message>
-    <message>
-        <source>%1 × %2 px</source>
-        <translation>%1 × %2 px</translation>
-    </message>
-    <message>
         <source>Source: %1</source>
         <translation>Source : %1</translation>
     </message>
     <message>
-        <source>Paused</source>
-        <translation>En pause</translation>
-    </message>
-    <message>
-        <source>frame of %1 ago</source>
-        <translation>image d’il y a %1</translation>
-    </message>
-    <message>
         <source>%1: the last frame is %2 old</source>
         <translation>%1 : la dernière image date de %2</translation>
-    </message>
-    <message>
-        <source>%1 fps</source>
-        <translation>%1 im/s</translation>
     </message>
     <message numerus="yes">
         <source>● REC %n picture(s)</source>
@@ -878,17 +850,6 @@ En orange : la classe diffère</translation>
             <numerusform>● ENR %n image</numerusform>
             <numerusform>● ENR %n images</numerusform>
         </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n patch(es)</source>
-        <translation>
-            <numerusform>%n carré</numerusform>
-            <numerusform>%n carrés</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Block %1: %2 → %3</source>
-        <translation>Bloc %1 : %2 → %3</translation>
     </message>
     <message>
         <source>There is no frame yet</source>
@@ -919,24 +880,8 @@ En orange : la classe diffère</translation>
         <translation>Copié : %1</translation>
     </message>
     <message>
-        <source>About MPM Monitor</source>
-        <translation>À propos du moniteur MPM</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
-        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
-    </message>
-    <message>
         <source>The language changes when the program starts the next time</source>
         <translation>La langue changera au prochain démarrage</translation>
-    </message>
-    <message>
-        <source>tokens %1</source>
-        <translation>jetons %1</translation>
-    </message>
-    <message>
-        <source> (−%1 %)</source>
-        <translation> (−%1 %)</translation>
     </message>
     <message>
         <source>&amp;File</source>
@@ -1283,44 +1228,8 @@ En orange : la classe diffère</translation>
         <translation>Opacité de la superposition ([ et ])</translation>
     </message>
     <message>
-        <source>Image with classes</source>
-        <translation>Image avec les classes</translation>
-    </message>
-    <message>
         <source>Waiting for the first frame…</source>
         <translation>En attente de la première image…</translation>
-    </message>
-    <message>
-        <source>Merge map</source>
-        <translation>Carte de fusion</translation>
-    </message>
-    <message>
-        <source>The merge map appears with the first frame</source>
-        <translation>La carte de fusion apparaît avec la première image</translation>
-    </message>
-    <message>
-        <source>Insertion on show</source>
-        <translation>Insertion affichée</translation>
-    </message>
-    <message>
-        <source>Colour of the clusters</source>
-        <translation>Couleur des groupes</translation>
-    </message>
-    <message>
-        <source>Mean colour</source>
-        <translation>Couleur moyenne</translation>
-    </message>
-    <message>
-        <source>Cluster size</source>
-        <translation>Taille des groupes</translation>
-    </message>
-    <message>
-        <source>Insertion</source>
-        <translation>Insertion</translation>
-    </message>
-    <message>
-        <source>Frame on show</source>
-        <translation>Image affichée</translation>
     </message>
     <message>
         <source>&amp;Panels</source>
@@ -1373,34 +1282,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>F9</source>
         <translation>F9</translation>
-    </message>
-    <message>
-        <source>Connection</source>
-        <translation>Connexion</translation>
-    </message>
-    <message>
-        <source>Age of the frame</source>
-        <translation>Âge de l’image</translation>
-    </message>
-    <message>
-        <source>Notice</source>
-        <translation>Message</translation>
-    </message>
-    <message>
-        <source>Recording</source>
-        <translation>Enregistrement</translation>
-    </message>
-    <message>
-        <source>Frames per second</source>
-        <translation>Images par seconde</translation>
-    </message>
-    <message>
-        <source>Latency</source>
-        <translation>Latence</translation>
-    </message>
-    <message>
-        <source>Tokens</source>
-        <translation>Jetons</translation>
     </message>
     <message>
         <source>Nothing was watched yet: choose a source</source>
@@ -1582,6 +1463,64 @@ En orange : la classe diffère</translation>
     <message>
         <source>%1 cannot be written: %2</source>
         <translation>%1 ne peut pas être écrit : %2</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::PicturesPane</name>
+    <message>
+        <source>Image with classes</source>
+        <translation>Image avec les classes</translation>
+    </message>
+    <message>
+        <source>Waiting for the first frame…</source>
+        <translation>En attente de la première image…</translation>
+    </message>
+    <message>
+        <source>Frame on show</source>
+        <translation>Image affichée</translation>
+    </message>
+    <message>
+        <source>Merge map</source>
+        <translation>Carte de fusion</translation>
+    </message>
+    <message>
+        <source>The merge map appears with the first frame</source>
+        <translation>La carte de fusion apparaît avec la première image</translation>
+    </message>
+    <message>
+        <source>Insertion on show</source>
+        <translation>Insertion affichée</translation>
+    </message>
+    <message>
+        <source>Colour of the clusters</source>
+        <translation>Couleur des groupes</translation>
+    </message>
+    <message>
+        <source>Mean colour</source>
+        <translation>Couleur moyenne</translation>
+    </message>
+    <message>
+        <source>Cluster size</source>
+        <translation>Taille des groupes</translation>
+    </message>
+    <message>
+        <source>Insertion</source>
+        <translation>Insertion</translation>
+    </message>
+    <message>
+        <source>%1 × %2 px</source>
+        <translation>%1 × %2 px</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n carré</numerusform>
+            <numerusform>%n carrés</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Block %1: %2 → %3</source>
+        <translation>Bloc %1 : %2 → %3</translation>
     </message>
 </context>
 <context>
@@ -1906,6 +1845,69 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::StatusLine</name>
+    <message>
+        <source>Connection</source>
+        <translation>Connexion</translation>
+    </message>
+    <message>
+        <source>Age of the frame</source>
+        <translation>Âge de l’image</translation>
+    </message>
+    <message>
+        <source>Notice</source>
+        <translation>Message</translation>
+    </message>
+    <message>
+        <source>Storage</source>
+        <translation>Stockage</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <translation>Enregistrement</translation>
+    </message>
+    <message>
+        <source>Frames per second</source>
+        <translation>Images par seconde</translation>
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation>Latence</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Jetons</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>En pause</translation>
+    </message>
+    <message>
+        <source>frame of %1 ago</source>
+        <translation>image d’il y a %1</translation>
+    </message>
+    <message>
+        <source>%1 fps</source>
+        <translation>%1 im/s</translation>
+    </message>
+    <message>
+        <source>Samples are not stored: %1</source>
+        <translation>Les échantillons ne sont pas enregistrés : %1</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>tokens %1</source>
+        <translation>jetons %1</translation>
+    </message>
+    <message>
+        <source> (−%1 %)</source>
+        <translation> (−%1 %)</translation>
+    </message>
+</context>
+<context>
     <name>mpm::TimeChart</name>
     <message>
         <source>Choose what to draw above</source>
@@ -1973,6 +1975,17 @@ En orange : la classe diffère</translation>
     <message>
         <source>%1  ·  %2</source>
         <translation>%1  ·  %2</translation>
+    </message>
+</context>
+<context>
+    <name>AboutBox</name>
+    <message>
+        <source>About MPM Monitor</source>
+        <translation>À propos du moniteur MPM</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
+        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
     </message>
 </context>
 <context>

@@ -35,6 +35,10 @@ QString stateText(const monitor::CaptureStatus& status) {
   return {};
 }
 
+bool isOld(const monitor::CaptureStatus& status) {
+  return status.state != CaptureState::kLive && status.state != CaptureState::kEnded && status.frame_age_s >= 0;
+}
+
 bool gaveNothing(const monitor::CaptureStatus& status) {
   return status.state == CaptureState::kEnded && status.in == 0;
 }

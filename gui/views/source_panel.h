@@ -36,6 +36,8 @@ class SourcePanel : public QWidget {
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
 QString stateText(const monitor::CaptureStatus& status);
 const char* stateBadge(const monitor::CaptureStatus& status);
+/// What was seen last is no longer what the camera sees.
+bool isOld(const monitor::CaptureStatus& status);
 /// It has ended, and no frame ever came.
 bool gaveNothing(const monitor::CaptureStatus& status);
 

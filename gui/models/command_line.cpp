@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/command_line.h"
+
+#include <QRegularExpression>
+#include <QStringList>
+
+namespace mpm {
+namespace {
+
+QString quoted(const QString& text) {
+  static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
+  if (plain.match(text).hasMatch()) return text;
+  return QLatin1Char('\'') + QString(text).replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
+}
+
+}  // namespace
+
+QString commandLine(const WatchedJob& job) {
+  QStringList words = {QStringLiteral("mpm"), QStringLiteral("monitor"),
+                       job.source.isEmpty() ? QStringLiteral("SOURCE") : quoted(job.source)};
+  if (!job.model.isEmpty()) words << QStringLiteral("--model") << quoted(job.model);
+  words << QStringLiteral("--schedule") << QString::fromStdString(toString(job.schedule));
+  const SegmenterOptions& inference = job.inference;
+  if (const auto& size = inference.input_size)
+    words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
+  const auto say = [&](const char* name, const std::string& value, const std::string& standard) {
+    if (value != standard) words << QLatin1String(name) << QString::fromStdString(value);
+  };
+  const SegmenterOptions standard;
+  say("--attention", toString(inference.attention), toString(standard.attention));
+  say("--precision", toString(inference.precision), toString(standard.precision));
+  say("--device", inference.device, standard.device);
+  say("--threads", std::to_string(inference.threads), std::to_string(standard.threads));
+  if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);
+  return words.join(QLatin1Char(' '));
+}
+
+}  // namespace mpm
