@@ -7,7 +7,6 @@
 #include <QClipboard>
 #include <QCloseEvent>
 #include <QDateTime>
-#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -30,6 +29,7 @@
 #include "models/time_axis.h"
 #include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
+#include "panel_docks.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
 #include "views/day_night_panel.h"
@@ -46,6 +46,7 @@
 #include "views/status_line.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
+#include "watch_rules.h"
 
 namespace mpm {
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
@@ -60,12 +61,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   resize(std::min(1280, screen.width()), std::min(800, screen.height()));
   setMinimumSize(480, 320);
   pictures_ = std::make_unique<PictureStore>(options.pictures);
-  keep_ = loadKeepOptions(*settings);
-  pictures_->setRetention(keep_.picture_days, keep_.free_mb);
-  night_ = loadNightRule(*settings);
-  night_numbers_ = loadNightNumbers(*settings);
-  alarms_ = loadAlarms(*settings);
   legend_.setChosenColors(loadClassColors(*settings));
+  rules_ = new WatchRules(*settings, &settings_, &legend_, this);
+  const KeepOptions& keep = rules_->keep();
+  pictures_->setRetention(keep.picture_days, keep.free_mb);
 
   makeActions();
   makeCentral();
@@ -77,15 +76,15 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 
   const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
   monitor::StoreOptions storing;
-  storing.keep_days = keep_.sample_days;
+  storing.keep_days = keep.sample_days;
   storing.keep_days_of_all = true;
-  storing.max_megabytes = keep_.database_mb;
+  storing.max_megabytes = keep.database_mb;
   live_ =
       std::make_unique<LiveMonitor>(model.toStdString(), options.inference, options.database.toStdString(), storing);
   source_->setModel(nullptr, model);
   wire();
   history_.setDatabase(options.database);
-  day_night_->setRule(night_);
+  day_night_->setRule(rules_->night());
   welcome_->setRecents(recents_);
   tick();
   if (settings->contains(QStringLiteral("geometry"))) {
@@ -98,7 +97,7 @@ MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
   hide();
   // The views look at models that are members of this class: they go first.
-  qDeleteAll(docks_);
+  delete docks_;
   delete takeCentralWidget();
 }
 
@@ -154,7 +153,18 @@ void MainWindow::wire() {
   connect(welcome_, &WelcomePage::kindRequested, this, &MainWindow::askForSource);
   connect(welcome_, &WelcomePage::recentRequested, this, &MainWindow::openRecent);
 
-  connect(day_night_, &DayNightPanel::settingsRequested, this, &MainWindow::askNight);
+  connect(day_night_, &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
+  connect(rules_, &WatchRules::nightChanged, this, [this] {
+    day_night_->setRule(rules_->night());
+    live_->setNightRule(rules_->night());
+  });
+  connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->setAlarms(rules_->alarmsOfModel()); });
+  connect(rules_, &WatchRules::keepChanged, this, [this] {
+    const KeepOptions& keep = rules_->keep();
+    pictures_->setRetention(keep.picture_days, keep.free_mb);
+    live_->setRetention(keep.sample_days, keep.database_mb);
+  });
+
   connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
     if (chart_->source()) day_night_->setStatistics(statistics);
   });
@@ -209,8 +219,8 @@ void MainWindow::wire() {
 LiveOptions MainWindow::liveOptions(const QString& source) const {
   LiveOptions options;
   options.source = source.toStdString();
-  options.night = night_;
-  options.alarms = alarmsOfModel();
+  options.night = rules_->night();
+  options.alarms = rules_->alarmsOfModel();
   options.factory = options_.factory;
   // A folder is looked through, not played.
   options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
@@ -219,19 +229,6 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
     options.night = monitor::NightBySun{48, 0};
   }
   return options;
-}
-
-// Classes are meant by name: another model numbers them otherwise, or does not know them.
-monitor::AlarmOptions MainWindow::alarmsOfModel() const {
-  monitor::AlarmOptions result = alarms_;
-  result.areas.clear();
-  for (monitor::AreaAlarm area : alarms_.areas)
-    for (area.label = 0; area.label < legend_.classes(); ++area.label)
-      if (legend_.name(area.label).toStdString() == area.name) {
-        result.areas.push_back(area);
-        break;
-      }
-  return result;
 }
 
 void MainWindow::remember() {
@@ -345,7 +342,7 @@ void MainWindow::openDatabase(const QString& path) {
   day_night_->setStatistics({});
   chart_->forgetSources();
   chart_->setPresent({}, std::nullopt);
-  raiseDock(QStringLiteral("chart"));
+  docks_->raise(QStringLiteral("chart"));
   history_.setDatabase(path);
   if (QFileInfo::exists(path))
     showNotice(tr("Showing %1, read-only").arg(path));
@@ -384,7 +381,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another schedule of the same model keeps the colours and the choice of classes.
   if (!model_ || model_->classes != model->classes || names(*model_) != names(*model)) {
     legend_.setClasses(*model);
-    if (!alarms_.areas.empty()) live_->setAlarms(alarmsOfModel());
+    if (!rules_->alarms().areas.empty()) live_->setAlarms(rules_->alarmsOfModel());
   }
   const bool first = !model_;
   model_ = model;
@@ -408,7 +405,8 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
     const qint64 now = frame->result.frame.steady;
     using Occasion = PictureStore::Occasion;
     if (recording_ && !pictures_->write(frame, pictureFacts(), Occasion::kRecording)) ++refused_;
-    if (keep_.lapse_minutes > 0 && (last_lapse_ == 0 || now - last_lapse_ >= keep_.lapse_minutes * 60000) &&
+    if (rules_->keep().lapse_minutes > 0 &&
+        (last_lapse_ == 0 || now - last_lapse_ >= rules_->keep().lapse_minutes * 60000) &&
         pictures_->write(frame, pictureFacts(), Occasion::kTimeLapse))
       last_lapse_ = now;
   }
@@ -606,49 +604,10 @@ void MainWindow::copyCommandLine() {
   showNotice(tr("Copied: %1").arg(commandLine()), "good");
 }
 
-void MainWindow::askNight() {
-  auto* dialog = new NightDialog(night_, night_numbers_, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
-    night_ = rule;
-    night_numbers_.take(rule);
-    settings_.change([rule](QSettings& settings) { save(settings, rule); });
-    day_night_->setRule(rule);
-    live_->setNightRule(rule);
-  });
-  dialog->open();
-}
-
-void MainWindow::askAlarms() {
-  QStringList classes;
-  for (int c = 0; c < legend_.classes(); ++c) classes << legend_.name(c);
-  const monitor::AlarmOptions shown = alarmsOfModel();
-  auto* dialog = new AlarmsDialog(shown, classes, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // The dialog asks for one area; those of other classes, which this model may not even have, stay.
-  const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
-  connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
-    const std::string answered = alarms.areas.empty() ? asked : alarms.areas.front().name;
-    const auto areas = alarms_.areas;
-    alarms_ = alarms;
-    for (const monitor::AreaAlarm& area : areas)
-      if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
-    settings_.change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
-    live_->setAlarms(alarmsOfModel());
-  });
-  dialog->open();
-}
-
-void MainWindow::askKeep() {
-  auto* dialog = new KeepDialog(keep_, pictures_->folder(), options_.database, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
-    keep_ = keep;
-    settings_.change([keep](QSettings& settings) { save(settings, keep); });
-    pictures_->setRetention(keep.picture_days, keep.free_mb);
-    live_->setRetention(keep.sample_days, keep.database_mb);
-  });
-  dialog->open();
+void MainWindow::restoreDefaultLayout() {
+  docks_->restore();
+  pane_->restoreSizes();
+  actions_->action(QStringLiteral("merge_map"))->setChecked(true);
 }
 
 void MainWindow::setDark(bool dark) {
@@ -673,6 +632,10 @@ void MainWindow::setLanguage(const QString& language) {
 
 ImageView* MainWindow::imageView() const { return pane_->image(); }
 MergeView* MainWindow::mergeView() const { return pane_->map(); }
+const monitor::NightRule& MainWindow::nightRule() const { return rules_->night(); }
+const monitor::AlarmOptions& MainWindow::alarms() const { return rules_->alarms(); }
+const KeepOptions& MainWindow::keepOptions() const { return rules_->keep(); }
+const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 QString MainWindow::tokensText() const { return live_frame_ ? StatusLine::tokensText(*live_frame_) : QString(); }
 QString MainWindow::stateText() const { return status_->state(); }
 QString MainWindow::ageText() const { return status_->age(); }

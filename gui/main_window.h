@@ -18,7 +18,6 @@ class QDockWidget;
 class QPlainTextEdit;
 class QSlider;
 class QStackedWidget;
-class QTabWidget;
 
 namespace mpm {
 
@@ -31,12 +30,14 @@ class ImageView;
 class InspectorPanel;
 class LegendPanel;
 class MergeView;
+class PanelDocks;
 class PicturesPane;
 class SchedulePanel;
 class SourceDialog;
 class SourcePanel;
 class SpeedPanel;
 class StatusLine;
+class WatchRules;
 class WelcomePage;
 
 /// What the command line decided.
@@ -82,9 +83,9 @@ class MainWindow : public QMainWindow {
   WelcomePage* welcomePage() const { return welcome_; }
   EventsPanel* eventsPanel() const { return events_panel_; }
   LegendPanel* legendPanel() const { return legend_panel_; }
-  const monitor::NightRule& nightRule() const { return night_; }
-  const monitor::AlarmOptions& alarms() const { return alarms_; }
-  const KeepOptions& keepOptions() const { return keep_; }
+  const monitor::NightRule& nightRule() const;
+  const monitor::AlarmOptions& alarms() const;
+  const KeepOptions& keepOptions() const;
   EventsModel& events() { return events_; }
   PictureStore& pictures() { return *pictures_; }
   History& history() { return history_; }
@@ -97,7 +98,7 @@ class MainWindow : public QMainWindow {
   QString recordText() const;
   QString logText() const;
   bool showsWelcome() const;
-  const QVector<QDockWidget*>& docks() const { return docks_; }
+  const QVector<QDockWidget*>& docks() const;
   void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
   QString commandLine() const;
   void restoreDefaultLayout();
@@ -140,17 +141,11 @@ class MainWindow : public QMainWindow {
   void openRecent(const Recent& recent);
   void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
   void remember();
-  monitor::AlarmOptions alarmsOfModel() const;
   QString watched() const;
   void askExport();
-  void askKeep();
   void setLanguage(const QString& language);
   LiveOptions liveOptions(const QString& source) const;
-  void raiseDock(const QString& id);
-  void askNight();
-  void askAlarms();
   void copyCommandLine();
-  QDockWidget* dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
 
   WindowOptions options_;
   SettingsWriter settings_;
@@ -161,10 +156,6 @@ class MainWindow : public QMainWindow {
   PatchSelection selection_;
   History history_;
   std::unique_ptr<PictureStore> pictures_;
-  KeepOptions keep_;
-  monitor::NightRule night_;
-  NightNumbers night_numbers_;
-  monitor::AlarmOptions alarms_;
 
   ActionRegistry* actions_;
   QStackedWidget* stack_;
@@ -181,7 +172,8 @@ class MainWindow : public QMainWindow {
   ChartPanel* chart_;
   EventsPanel* events_panel_;
   QPlainTextEdit* log_;
-  QVector<QDockWidget*> docks_;
+  PanelDocks* docks_;
+  WatchRules* rules_;
   StatusLine* status_;
 
   std::shared_ptr<const ModelInfo> model_;

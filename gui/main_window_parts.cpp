@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the window: actions, bars, docks.
 #include <QActionGroup>
-#include <QApplication>
 #include <QCheckBox>
-#include <QDockWidget>
-#include <QMenuBar>
 #include <QPlainTextEdit>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QSlider>
 #include <QStackedWidget>
 #include <QToolBar>
@@ -15,7 +10,7 @@
 
 #include "action_registry.h"
 #include "main_window.h"
-#include "mpm/version.hpp"
+#include "panel_docks.h"
 #include "views/about_box.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
@@ -29,33 +24,9 @@
 #include "views/source_panel.h"
 #include "views/speed_panel.h"
 #include "views/welcome_page.h"
+#include "watch_rules.h"
 
 namespace mpm {
-namespace {
-
-// As wide as what it holds, whatever the language and the font, as far as the pictures keep their room.
-class PanelScroll : public QScrollArea {
- public:
-  PanelScroll(QWidget* content, QWidget* parent) : QScrollArea(parent) {
-    setWidgetResizable(true);
-    setFrameShape(QFrame::NoFrame);
-    setWidget(content);
-    content->installEventFilter(this);
-  }
-  QSize minimumSizeHint() const override {
-    constexpr int kWidest = 290;  // of 1280 px, the pictures need the half
-    return {std::min(kWidest, widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()), 60};
-  }
-
- protected:
-  bool eventFilter(QObject* object, QEvent* event) override {
-    if (object == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
-    return QScrollArea::eventFilter(object, event);
-  }
-};
-
-}  // namespace
-
 void MainWindow::makeActions() {
   actions_ = new ActionRegistry(this);
   ActionRegistry& a = *actions_;
@@ -74,7 +45,8 @@ void MainWindow::makeActions() {
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
      setRecording(on);
    })->setIcon(icon(Glyph::kRecord));
-  a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"), [this] { askKeep(); });
+  a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
+        [this] { rules_->askKeep(pictures_->folder(), options_.database); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { askExport(); })->setIcon(icon(Glyph::kExport));
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
@@ -150,15 +122,15 @@ void MainWindow::makeActions() {
    })->setIcon(icon(Glyph::kPause));
   a.addToggle(watch, "compare", tr("&Compare with the full model"), tr("X"), false, [this](bool on) {
      compare_->box()->setChecked(on);
-     if (on) raiseDock(QStringLiteral("compare"));
+     if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
     if (live_->isOpen()) openSource(QString::fromStdString(live_->options().source));
   });
   a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
   a.separate();
-  a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { askNight(); });
-  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { askAlarms(); });
+  a.add(watch, "night", tr("Day and &night…"), tr("N"), [this] { rules_->askNight(); });
+  a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
   a.add(help, "about", tr("&About"), tr("F1"), [this] { showAbout(this); });
@@ -209,34 +181,7 @@ void MainWindow::makeCentral() {
   setCentralWidget(stack_);
 }
 
-QDockWidget* MainWindow::dock(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(id);
-  content->setProperty("panel", true);
-  content->setAttribute(Qt::WA_StyledBackground);
-  dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
-                    QDockWidget::DockWidgetFloatable);
-  if (area != Qt::BottomDockWidgetArea && id != QLatin1String("legend")) {
-    dock->setWidget(new PanelScroll(content, dock));  // a small screen scrolls instead of growing the window
-  } else {
-    dock->setWidget(content);
-  }
-  addDockWidget(area, dock);
-  // Tabs name these; a title below would say it twice.
-  if (area == Qt::BottomDockWidgetArea || (area == Qt::RightDockWidgetArea && id != QLatin1String("legend")))
-    dock->setTitleBarWidget(new QWidget(dock));
-  docks_.append(dock);
-  actions_->adopt(tr("&Panels"), QStringLiteral("dock_") + id, dock->toggleViewAction(),
-                  QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)));
-  return dock;
-}
-
 void MainWindow::makeDocks() {
-  setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowTabbedDocks | QMainWindow::AllowNestedDocks);
-  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-  setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
-  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-
   source_ = new SourcePanel;
   schedule_ = new SchedulePanel;
   legend_panel_ = new LegendPanel(&legend_);
@@ -250,63 +195,9 @@ void MainWindow::makeDocks() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(2000);
   log_->setFrameShape(QFrame::NoFrame);
-
-  dock(QStringLiteral("source"), tr("Source"), source_, Qt::LeftDockWidgetArea);
-  dock(QStringLiteral("schedule"), tr("Schedule"), schedule_, Qt::LeftDockWidgetArea);
-  dock(QStringLiteral("legend"), tr("Legend"), legend_panel_, Qt::RightDockWidgetArea);
-  dock(QStringLiteral("inspector"), tr("Inspector"), inspector_, Qt::RightDockWidgetArea);
-  dock(QStringLiteral("speed"), tr("Speed"), speed_, Qt::RightDockWidgetArea);
-  dock(QStringLiteral("day_night"), tr("Day/night"), day_night_, Qt::RightDockWidgetArea);
-  dock(QStringLiteral("compare"), tr("Compare"), compare_, Qt::RightDockWidgetArea);
-  dock(QStringLiteral("chart"), tr("Chart"), chart_, Qt::BottomDockWidgetArea);
-  dock(QStringLiteral("events"), tr("Events"), events_panel_, Qt::BottomDockWidgetArea);
-  dock(QStringLiteral("log"), tr("Log"), log_, Qt::BottomDockWidgetArea);
-  actions_->separate();
-  auto* panels = new QAction(tr("&Hide or show all panels"), this);
-  panels->setIcon(icon(Glyph::kLayout));
-  actions_->adopt(tr("&Panels"), QStringLiteral("panels"), panels, tr("F9"));
-  connect(panels, &QAction::triggered, this, [this] {
-    const bool any = std::any_of(docks_.begin(), docks_.end(), [](const QDockWidget* d) { return !d->isHidden(); });
-    for (QDockWidget* dock : docks_) dock->setVisible(!any);
-  });
-  restoreDefaultLayout();
-}
-
-void MainWindow::restoreDefaultLayout() {
-  const auto find = [this](const char* id) {
-    return *std::find_if(docks_.begin(), docks_.end(),
-                         [id](const QDockWidget* d) { return d->objectName() == QLatin1String(id); });
-  };
-  for (QDockWidget* dock : docks_) {
-    dock->setFloating(false);
-    removeDockWidget(dock);
-  }
-  addDockWidget(Qt::LeftDockWidgetArea, find("source"));
-  addDockWidget(Qt::LeftDockWidgetArea, find("schedule"));
-  addDockWidget(Qt::RightDockWidgetArea, find("legend"));
-  addDockWidget(Qt::RightDockWidgetArea, find("inspector"));
-  for (const char* id : {"speed", "day_night", "compare"}) tabifyDockWidget(find("inspector"), find(id));
-  addDockWidget(Qt::BottomDockWidgetArea, find("chart"));
-  for (const char* id : {"events", "log"}) tabifyDockWidget(find("chart"), find(id));
-  // A 7 inch screen shows the pictures; the panels are one key away.
-  const bool roomy = width() >= 1000 && height() >= 600;
-  for (QDockWidget* dock : docks_) dock->setVisible(roomy);
-  find("inspector")->raise();
-  find("chart")->raise();
-  resizeDocks({find("source"), find("legend")}, {232, 310}, Qt::Horizontal);
-  resizeDocks({find("source"), find("schedule")}, {300, 330}, Qt::Vertical);
-  resizeDocks({find("legend"), find("inspector")}, {360, 270}, Qt::Vertical);
-  resizeDocks({find("chart")}, {230}, Qt::Vertical);
-  pane_->restoreSizes();
-  actions_->action(QStringLiteral("merge_map"))->setChecked(true);
-}
-
-void MainWindow::raiseDock(const QString& id) {
-  for (QDockWidget* dock : docks_)
-    if (dock->objectName() == id) {
-      dock->show();
-      dock->raise();
-    }
+  docks_ = new PanelDocks(
+      {source_, schedule_, legend_panel_, inspector_, speed_, day_night_, compare_, chart_, events_panel_, log_}, this,
+      actions_);
 }
 
 }  // namespace mpm

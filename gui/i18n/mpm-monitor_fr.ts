@@ -1232,56 +1232,8 @@ En orange : la classe diffère</translation>
         <translation>En attente de la première image…</translation>
     </message>
     <message>
-        <source>&amp;Panels</source>
-        <translation>Pa&amp;nneaux</translation>
-    </message>
-    <message>
         <source>Log</source>
         <translation>Journal</translation>
-    </message>
-    <message>
-        <source>Source</source>
-        <translation>Source</translation>
-    </message>
-    <message>
-        <source>Schedule</source>
-        <translation>Insertions</translation>
-    </message>
-    <message>
-        <source>Legend</source>
-        <translation>Légende</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>Détails</translation>
-    </message>
-    <message>
-        <source>Speed</source>
-        <translation>Vitesse</translation>
-    </message>
-    <message>
-        <source>Day/night</source>
-        <translation>Jour/nuit</translation>
-    </message>
-    <message>
-        <source>Compare</source>
-        <translation>Comparer</translation>
-    </message>
-    <message>
-        <source>Chart</source>
-        <translation>Graphique</translation>
-    </message>
-    <message>
-        <source>Events</source>
-        <translation>Événements</translation>
-    </message>
-    <message>
-        <source>&amp;Hide or show all panels</source>
-        <translation>&amp;Cacher ou montrer tous les panneaux</translation>
-    </message>
-    <message>
-        <source>F9</source>
-        <translation>F9</translation>
     </message>
     <message>
         <source>Nothing was watched yet: choose a source</source>
@@ -1448,6 +1400,61 @@ En orange : la classe diffère</translation>
     <message>
         <source>To</source>
         <translation>À</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::PanelDocks</name>
+    <message>
+        <source>Source</source>
+        <translation>Source</translation>
+    </message>
+    <message>
+        <source>Schedule</source>
+        <translation>Insertions</translation>
+    </message>
+    <message>
+        <source>Legend</source>
+        <translation>Légende</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>Détails</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Vitesse</translation>
+    </message>
+    <message>
+        <source>Day/night</source>
+        <translation>Jour/nuit</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>Comparer</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <translation>Graphique</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>Événements</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Journal</translation>
+    </message>
+    <message>
+        <source>&amp;Panels</source>
+        <translation>Pa&amp;nneaux</translation>
+    </message>
+    <message>
+        <source>&amp;Hide or show all panels</source>
+        <translation>&amp;Cacher ou montrer tous les panneaux</translation>
+    </message>
+    <message>
+        <source>F9</source>
+        <translation>F9</translation>
     </message>
 </context>
 <context>

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QVector>
+
+class QDockWidget;
+class QMainWindow;
+class QWidget;
+
+namespace mpm {
+
+class ActionRegistry;
+
+/// The panels around the pictures and where they stand at first. Each has a key.
+class PanelDocks : public QObject {
+  Q_OBJECT
+ public:
+  /// What the window shows in its docks, which own it from then on.
+  struct Panels {
+    QWidget *source, *schedule, *legend, *inspector, *speed, *day_night, *compare, *chart, *events, *log;
+  };
+
+  PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry* actions);
+  ~PanelDocks() override;  ///< and the panels
+
+  const QVector<QDockWidget*>& docks() const { return docks_; }
+  /// Shows this panel in front of those that share its place.
+  void raise(const QString& id);
+  /// Every panel where it stood at first; on a small screen none is shown.
+  void restore();
+
+ private:
+  void add(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+  QDockWidget* find(const QString& id) const;
+  void hideOrShowAll();
+
+  QMainWindow* window_;
+  ActionRegistry* actions_;
+  QVector<QDockWidget*> docks_;
+};
+
+}  // namespace mpm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch_rules.h"
+
+#include <QSettings>
+
+#include "models/settings_writer.h"
+#include "views/settings_dialogs.h"
+
+namespace mpm {
+
+WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window)
+    : QObject(window),
+      settings_(settings),
+      legend_(legend),
+      window_(window),
+      night_(loadNightRule(stored)),
+      night_numbers_(loadNightNumbers(stored)),
+      alarms_(loadAlarms(stored)),
+      keep_(loadKeepOptions(stored)) {}
+
+// Classes are meant by name: another model numbers them otherwise, or does not know them.
+monitor::AlarmOptions WatchRules::alarmsOfModel() const {
+  monitor::AlarmOptions result = alarms_;
+  result.areas.clear();
+  for (monitor::AreaAlarm area : alarms_.areas)
+    for (area.label = 0; area.label < legend_->classes(); ++area.label)
+      if (legend_->name(area.label).toStdString() == area.name) {
+        result.areas.push_back(area);
+        break;
+      }
+  return result;
+}
+
+void WatchRules::askNight() {
+  auto* dialog = new NightDialog(night_, night_numbers_, window_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
+    night_ = rule;
+    night_numbers_.take(rule);
+    settings_->change([rule](QSettings& settings) { save(settings, rule); });
+    emit nightChanged();
+  });
+  dialog->open();
+}
+
+void WatchRules::askAlarms() {
+  QStringList classes;
+  for (int c = 0; c < legend_->classes(); ++c) classes << legend_->name(c);
+  const monitor::AlarmOptions shown = alarmsOfModel();
+  auto* dialog = new AlarmsDialog(shown, classes, window_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  // The dialog asks for one area; those of other classes, which this model may not even have, stay.
+  const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
+  connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
+    const std::string answered = alarms.areas.empty() ? asked : alarms.areas.front().name;
+    const auto areas = alarms_.areas;
+    alarms_ = alarms;
+    for (const monitor::AreaAlarm& area : areas)
+      if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
+    settings_->change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
+    emit alarmsChanged();
+  });
+  dialog->open();
+}
+
+void WatchRules::askKeep(const QString& folder, const QString& database) {
+  auto* dialog = new KeepDialog(keep_, folder, database, window_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
+    keep_ = keep;
+    settings_->change([keep](QSettings& settings) { save(settings, keep); });
+    emit keepChanged();
+  });
+  dialog->open();
+}
+
+}  // namespace mpm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+
+#include "models/watch_settings.h"
+
+class QWidget;
+
+namespace mpm {
+
+class SettingsWriter;
+
+/// What counts as night, when to ring and what is kept: as it was chosen last, and the dialogs that change it. Each
+/// change is in the settings at once.
+class WatchRules : public QObject {
+  Q_OBJECT
+ public:
+  /// Alarms about areas mean classes of `legend` by their names. `window`: what the dialogs belong to.
+  WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window);
+
+  const monitor::NightRule& night() const { return night_; }
+  const monitor::AlarmOptions& alarms() const { return alarms_; }
+  const KeepOptions& keep() const { return keep_; }
+  /// Those that the model on show can ring for.
+  monitor::AlarmOptions alarmsOfModel() const;
+
+  void askNight();
+  void askAlarms();
+  /// As of KeepDialog.
+  void askKeep(const QString& folder, const QString& database);
+
+ signals:
+  void nightChanged();
+  void alarmsChanged();
+  void keepChanged();
+
+ private:
+  SettingsWriter* settings_;
+  const LegendModel* legend_;
+  QWidget* window_;
+  monitor::NightRule night_;
+  NightNumbers night_numbers_;
+  monitor::AlarmOptions alarms_;
+  KeepOptions keep_;
+};
+
+}  // namespace mpm
