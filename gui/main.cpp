@@ -18,6 +18,7 @@
 #include "application.h"
 #include "main_window.h"
 #include "model_options.h"
+#include "models/recents.h"
 #include "mpm/convert.hpp"
 #include "mpm/default_model.hpp"
 #include "mpm/error.hpp"

@@ -8,7 +8,6 @@
 #include <QCloseEvent>
 #include <QDateTime>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QLocale>
 #include <QMenuBar>
@@ -21,38 +20,38 @@
 #include <QStackedWidget>
 #include <QTime>
 #include <QUrl>
+#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "action_registry.h"
+#include "exports.h"
+#include "frame_saver.h"
 #include "models/command_line.h"
+#include "models/recents.h"
 #include "models/time_axis.h"
 #include "mpm/default_model.hpp"
-#include "mpm/error.hpp"
+#include "opener.h"
 #include "panel_docks.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
 #include "views/day_night_panel.h"
 #include "views/events_panel.h"
-#include "views/image_view.h"
 #include "views/inspector_panel.h"
+#include "views/legend_panel.h"
 #include "views/look.h"
-#include "views/merge_view.h"
 #include "views/pictures_pane.h"
 #include "views/schedule_panel.h"
-#include "views/source_dialog.h"
 #include "views/source_panel.h"
 #include "views/speed_panel.h"
 #include "views/status_line.h"
-#include "views/time_chart.h"
 #include "views/welcome_page.h"
 #include "watch_rules.h"
 
 namespace mpm {
+
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
-    : QMainWindow(parent), options_(options), settings_(options.settings) {
+    : QMainWindow(parent), options_(options), settings_(options.settings), history_view_(options.database) {
   const auto settings = openSettings(options.settings);
-  recents_ = loadRecents(*settings);
   font_percent_ = settings->value(QStringLiteral("font"), 100).toInt();
   setAcceptDrops(true);
   setWindowTitle(tr("MPM Monitor"));
@@ -81,11 +80,20 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   storing.max_megabytes = keep.database_mb;
   live_ =
       std::make_unique<LiveMonitor>(model.toStdString(), options.inference, options.database.toStdString(), storing);
+  saver_ = new FrameSaver(
+      pictures_.get(), live_.get(), [this] { return pictureFacts(); }, this);
+  saver_->setLapse(keep.lapse_minutes);
+  opener_ = new Opener({options.model, options.inference.schedule}, live_.get(), *settings, &settings_, this);
+  exports_ = new Exports(chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
-  wire();
-  history_.setDatabase(options.database);
-  day_night_->setRule(rules_->night());
-  welcome_->setRecents(recents_);
+  wireOpening();
+  wirePictures();
+  wireWatching();
+  wireHistory();
+  pictures_->list();
+  history_view_.begin();
+  dayNightPanel()->setRule(rules_->night());
+  welcome_->setRecents(opener_->recents());
   tick();
   if (settings->contains(QStringLiteral("geometry"))) {
     restoreGeometry(settings->value(QStringLiteral("geometry")).toByteArray());
@@ -101,24 +109,52 @@ MainWindow::~MainWindow() {
   delete takeCentralWidget();
 }
 
-void MainWindow::wire() {
-  connect(live_.get(), &LiveMonitor::frameArrived, this, &MainWindow::takeFrame);
-  connect(live_.get(), &LiveMonitor::stateChanged, this, &MainWindow::takeState);
-  connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
-  connect(live_.get(), &LiveMonitor::eventHappened, this, [this](const monitor::Event& event) {
-    if (!foreign_database_) events_.add(event);
-    const QString text = QString::fromStdString(event.message);
-    if (event.kind != monitor::EventKind::kSource) log(text);  // takeState() says it in the user's language
-    if (event.severity != monitor::Severity::kInfo)
-      showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
-    if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
-      if (model_)
-        schedule_->setSchedule(model_->schedule);  // what was asked for did not come about
-      else
-        pane_->setBanner(text);
-    }
-  });
+void MainWindow::makeCentral() {
+  stack_ = new QStackedWidget(this);
+  welcome_ = new WelcomePage(stack_);
+  pane_ = new PicturesPane(&selection_, &legend_, actions_->action(QStringLiteral("previous_insertion")),
+                           actions_->action(QStringLiteral("next_insertion")), stack_);
+  stack_->addWidget(welcome_);
+  stack_->addWidget(pane_);
+  setCentralWidget(stack_);
+}
 
+void MainWindow::makeDocks() {
+  source_ = new SourcePanel;
+  schedule_ = new SchedulePanel;
+  legend_panel_ = new LegendPanel(&legend_);
+  inspector_ = new InspectorPanel(&selection_, &legend_);
+  speed_ = new SpeedPanel;
+  compare_ = new ComparePanel;
+  log_ = named(new QPlainTextEdit, tr("Log"));
+  log_->setReadOnly(true);
+  log_->setMaximumBlockCount(2000);
+  log_->setFrameShape(QFrame::NoFrame);
+  docks_ = new PanelDocks({source_, schedule_, legend_panel_, inspector_, speed_, dayNightPanel(), compare_,
+                           chartPanel(), eventsPanel(), log_},
+                          this, actions_);
+}
+
+void MainWindow::wireOpening() {
+  connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
+  connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
+  connect(opener_, &Opener::scheduleChosen, live_.get(), &LiveMonitor::setSchedule);
+  connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
+  connect(opener_, &Opener::said, this, &MainWindow::showNotice);
+  connect(opener_, &Opener::modelGone, this, [this](const QString& text) {
+    log(text);
+    showNotice(text, "warning");
+  });
+  connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(SourceKind::kVideo); });
+  connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
+  connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
+  connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
+  connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
+  connect(welcome_, &WelcomePage::kindRequested, opener_, &Opener::askForSource);
+  connect(welcome_, &WelcomePage::recentRequested, opener_, &Opener::openRecent);
+}
+
+void MainWindow::wirePictures() {
   connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
   connect(&legend_, &LegendModel::colorChosen, this, [this] {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
@@ -133,6 +169,26 @@ void MainWindow::wire() {
     opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
   });
 
+  connect(saver_, &FrameSaver::said, this, &MainWindow::showNotice);
+  connect(saver_, &FrameSaver::logged, this, &MainWindow::log);
+  connect(pictures_.get(), &PictureStore::failed, this, &MainWindow::fail);
+  connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
+    frozen_ = true;
+    stack_->setCurrentWidget(pane_);
+    showFrame(frame);
+    const QString when =
+        QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
+    pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                     : tr("Stored picture of %1. Esc: back").arg(when));
+  });
+}
+
+void MainWindow::wireWatching() {
+  connect(live_.get(), &LiveMonitor::frameArrived, this, &MainWindow::takeFrame);
+  connect(live_.get(), &LiveMonitor::stateChanged, this, &MainWindow::takeState);
+  connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
+  connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
+
   connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
     live_->setSchedule(schedule);
     sayWhenItShows(tr("schedule %1").arg(QString::fromStdString(toString(schedule))));
@@ -145,75 +201,27 @@ void MainWindow::wire() {
     actions_->action(QStringLiteral("compare"))->setChecked(on);
   });
 
-  connect(source_, &SourcePanel::changeSourceRequested, this, [this] { askForSource(SourceKind::kVideo); });
-  connect(source_, &SourcePanel::changeModelRequested, this, &MainWindow::changeModel);
-  connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
-  connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
-  connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
-  connect(welcome_, &WelcomePage::kindRequested, this, &MainWindow::askForSource);
-  connect(welcome_, &WelcomePage::recentRequested, this, &MainWindow::openRecent);
-
-  connect(day_night_, &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
   connect(rules_, &WatchRules::nightChanged, this, [this] {
-    day_night_->setRule(rules_->night());
+    dayNightPanel()->setRule(rules_->night());
     live_->setNightRule(rules_->night());
   });
   connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->setAlarms(rules_->alarmsOfModel()); });
   connect(rules_, &WatchRules::keepChanged, this, [this] {
     const KeepOptions& keep = rules_->keep();
     pictures_->setRetention(keep.picture_days, keep.free_mb);
+    saver_->setLapse(keep.lapse_minutes);
     live_->setRetention(keep.sample_days, keep.database_mb);
   });
+}
 
-  connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
-    if (chart_->source()) day_night_->setStatistics(statistics);
-  });
-  connect(&history_, &History::eventsReady, &events_, &EventsModel::setEvents);
-  connect(&history_, &History::failed, this, [this](const QString& message) {
-    log(message);
-    showNotice(message, "bad");
-  });
-  connect(&history_, &History::exported, this, [this](const QString& path, qint64 samples) {
-    showNotice(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
-  });
-  connect(chart_, &ChartPanel::sourcePicked, this, [this](qint64 source) {
-    if (foreign_database_ || !live_->isOpen()) history_.askEvents(source);
-    day_night_->setStatistics({});  // of the source before
-    refreshHistory();
-    showPictureMarks();
-  });
-  connect(chart_->chart(), &TimeChart::timePicked, this, &MainWindow::showStored);
-  connect(events_panel_, &EventsPanel::timePicked, this, [this](double time) {
-    const double half = (chart_->chart()->axis().to - chart_->chart()->axis().from) / 2;
-    chart_->chart()->setFollowing(false);
-    chart_->chart()->setRange(time - half, time + half);
-    showStored(time);
-  });
-
-  connect(pictures_.get(), &PictureStore::written, this, [this](const QString& path, PictureStore::Occasion occasion) {
-    if (occasion == PictureStore::Occasion::kRecording) return void(++recorded_);
-    showNotice(tr("Saved %1").arg(path), "good");
-    pictures_->list();
-  });
-  connect(pictures_.get(), &PictureStore::forgotten, this,
-          [this](int files) { log(tr("%n file(s) of old pictures forgotten", nullptr, files)); });
-  connect(pictures_.get(), &PictureStore::failed, this, [this](const QString& message) {
-    log(message);
-    showNotice(message, "bad");
-  });
-  connect(pictures_.get(), &PictureStore::saved, this,
-          [this](const QString& path) { showNotice(tr("The chart was saved to %1").arg(path), "good"); });
-  connect(pictures_.get(), &PictureStore::listed, this, &MainWindow::showPictureMarks);
-  connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
-    frozen_ = true;
-    stack_->setCurrentWidget(pane_);
-    showFrame(frame);
-    const QString when =
-        QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-    pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                     : tr("Stored picture of %1. Esc: back").arg(when));
-  });
-  pictures_->list();
+void MainWindow::wireHistory() {
+  connect(dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
+  connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
+  connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
+  const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
+  connect(&history_view_, &HistoryView::sourceChanged, this, mark);
+  connect(pictures_.get(), &PictureStore::listed, this, mark);
+  connect(exports_, &Exports::said, this, &MainWindow::showNotice);
 }
 
 LiveOptions MainWindow::liveOptions(const QString& source) const {
@@ -231,53 +239,6 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
   return options;
 }
 
-void MainWindow::remember() {
-  if (!live_->isOpen()) return;
-  const QString shown = QString::fromStdString(live_->sourceName()), model = QString::fromStdString(live_->model());
-  recents_ = remembered(recents_, {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown,
-                                   model.isEmpty() ? model : QFileInfo(model).absoluteFilePath(),
-                                   model_ ? QString::fromStdString(toString(model_->schedule)) : QString(),
-                                   QDateTime::currentDateTime()});
-  settings_.change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
-}
-
-void MainWindow::openRecent(const Recent& recent) { openRemembered(recent, true, true); }
-
-void MainWindow::openRemembered(const Recent& recent, bool take_model, bool take_schedule) {
-  std::optional<Schedule> schedule = take_schedule ? std::nullopt : options_.inference.schedule;
-  try {
-    if (take_schedule && !recent.schedule.isEmpty()) schedule = parseSchedule(recent.schedule.toStdString());
-  } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
-  }
-  const bool gone = take_model && !recent.model.isEmpty() && !QFileInfo::exists(recent.model);
-  if (gone) {  // blocks of another model mean nothing to the one that is loaded
-    const QString other = QFileInfo(QString::fromStdString(live_->model())).fileName();
-    const QString text = other.isEmpty() ? tr("%1 is gone").arg(recent.model)
-                                         : tr("%1 is gone; going on with %2").arg(recent.model, other);
-    log(text);
-    showNotice(text, "warning");
-  } else if (take_model && !recent.model.isEmpty()) {
-    openModel(recent.model, schedule);
-  } else if (take_schedule && schedule) {
-    live_->setSchedule(*schedule);
-  }
-  if (!recent.needsPassword()) return openSource(recent.source);
-  auto* dialog = new SourceDialog(SourceKind::kAddress, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setSource(recent.source);
-  connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
-  dialog->open();
-}
-
-void MainWindow::resumeLast() {
-  if (recents_.isEmpty()) return showNotice(tr("Nothing was watched yet: choose a source"));
-  const Recent last = recents_.front();  // a copy: opening it puts it in front
-  // What the command line names is newer than what is remembered, and a schedule belongs to its model.
-  const bool model_named = !options_.model.isEmpty();
-  const bool same_model = model_named && QFileInfo(options_.model).absoluteFilePath() == last.model;
-  openRemembered(last, !model_named, !options_.inference.schedule && (same_model || !model_named));
-}
-
 void MainWindow::openSource(const QString& asked) {
   if (asked.isEmpty()) return;
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
@@ -288,27 +249,17 @@ void MainWindow::openSource(const QString& asked) {
   const QString shown = QString::fromStdString(live_->sourceName());
   setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
   source_->setSource(shown);
-  day_night_->setRule(live_->options().night);
+  dayNightPanel()->setRule(live_->options().night);
   stack_->setCurrentWidget(pane_);
-  foreign_database_ = false;
-  if (history_.database() != options_.database) {
-    chart_->forgetSources();
-    history_.setDatabase(options_.database);
-  }
-  day_night_->setStatistics({});
-  next_statistics_ = 0;
-  chart_->setPresent(shown, std::nullopt);
-  chart_->setSourceName(shown);
-  if (sourceKind(shown) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
-  events_.setEvents({});
-  remember();
+  history_view_.watch(shown);
+  opener_->remember(model_ ? std::optional(model_->schedule) : std::nullopt);
   if (live_->model().empty()) pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
 
 void MainWindow::closeSource() {
   live_->close();
-  chart_->setPresent({}, std::nullopt);
+  history_view_.stopWatching();
   frozen_ = false;
   live_frame_.reset();
   pane_->clear();
@@ -317,52 +268,21 @@ void MainWindow::closeSource() {
   status_->clearFrame();
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
-  welcome_->setRecents(recents_);
+  welcome_->setRecents(opener_->recents());
   stack_->setCurrentWidget(welcome_);
   tick();
 }
 
-void MainWindow::openDropped(const QString& asked) {
-  const QString path = localPath(asked);
-  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return openModel(path);
-  if (path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive)) return openDatabase(path);
-  openSource(path);
-}
+void MainWindow::openDropped(const QString& asked) { opener_->open(asked); }
+void MainWindow::resumeLast() { opener_->resumeLast(); }
 
 void MainWindow::openDatabase(const QString& path) {
-  if (path.isEmpty()) {
-    auto* dialog = new QFileDialog(this, tr("Open a database"), {}, tr("Databases (*.db);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openDatabase);
-    return dialog->open();
-  }
-  foreign_database_ = true;
-  events_.setEvents({});
-  day_night_->setStatistics({});
-  chart_->forgetSources();
-  chart_->setPresent({}, std::nullopt);
   docks_->raise(QStringLiteral("chart"));
-  history_.setDatabase(path);
+  history_view_.openForeign(path);
   if (QFileInfo::exists(path))
     showNotice(tr("Showing %1, read-only").arg(path));
   else
     showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), "warning");
-}
-
-void MainWindow::askForSource(SourceKind kind) {
-  auto* dialog = new SourceDialog(kind, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &SourceDialog::chosen, this, &MainWindow::openSource);
-  dialog->open();
-}
-
-void MainWindow::changeModel() {
-  auto* dialog = new QFileDialog(this, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) { openModel(path); });
-  dialog->open();
 }
 
 void MainWindow::openModel(const QString& path, const std::optional<Schedule>& schedule) {
@@ -389,32 +309,39 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   source_->setModel(model.get(), QString::fromStdString(live_->model()));
   pane_->setSteps(static_cast<int>(model->schedule.size()));
   if (first) pane_->setBanner({});
-  remember();
+  opener_->remember(model_ ? std::optional(model_->schedule) : std::nullopt);
 }
 
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
   live_frame_ = frame;
   takeModel(frame->result.model);
   if (!frozen_) showFrame(frame);
-  if (frame->hasGrid()) {
-    selection_.limit(frame->lookup.tokens());
-    legend_.setAreas(frame->areas);
-    speed_->setTimes(frame->result.segmentation.ms);
-    compare_->setFrame(frame);
-    status_->setFrame(*frame);
-    const qint64 now = frame->result.frame.steady;
-    using Occasion = PictureStore::Occasion;
-    if (recording_ && !pictures_->write(frame, pictureFacts(), Occasion::kRecording)) ++refused_;
-    if (rules_->keep().lapse_minutes > 0 &&
-        (last_lapse_ == 0 || now - last_lapse_ >= rules_->keep().lapse_minutes * 60000) &&
-        pictures_->write(frame, pictureFacts(), Occasion::kTimeLapse))
-      last_lapse_ = now;
-  }
+  if (!frame->hasGrid()) return;
+  selection_.limit(frame->lookup.tokens());
+  legend_.setAreas(frame->areas);
+  speed_->setTimes(frame->result.segmentation.ms);
+  compare_->setFrame(frame);
+  status_->setFrame(*frame);
+  saver_->take(frame);
 }
 
 void MainWindow::showFrame(const LiveFramePtr& frame) {
   pane_->setFrame(frame);
   inspector_->setFrame(frame);
+}
+
+void MainWindow::takeEvent(const monitor::Event& event) {
+  history_view_.add(event);
+  const QString text = QString::fromStdString(event.message);
+  if (event.kind != monitor::EventKind::kSource) log(text);  // takeState() says it in the user's language
+  if (event.severity != monitor::Severity::kInfo)
+    showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
+  if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
+    if (model_)
+      schedule_->setSchedule(model_->schedule);  // what was asked for did not come about
+    else
+      pane_->setBanner(text);
+  }
 }
 
 void MainWindow::takeState(const monitor::CaptureStatus& status) {
@@ -439,57 +366,16 @@ void MainWindow::tick() {
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
-  status_->setRecording(recordText());
-  if (recording_ && leftOut() > 0 && !std::exchange(said_left_out_, true))
-    log(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
+  status_->setRecording(saver_->recordText());
   const auto writer = live_->writerStatus();
   status_->setStorageProblem(writer && !writer->writing ? QString::fromStdString(writer->problem) : QString());
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
-  if (live_->isOpen() || foreign_database_) refreshCharts();
-}
-
-// Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
-void MainWindow::refreshCharts() {
-  const std::int64_t now = monitor::steadyNow();
-  if (now < next_chart_) return;
-  next_chart_ = now + 2000;
-  // The demo's days pass in minutes: its chart ends at its own present.
-  const monitor::UnixMs shown = live_frame_ ? live_frame_->result.frame.time : 0;
-  const bool own_time = shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
-  if (!foreign_database_ && live_->isOpen())
-    chart_->setPresent(QString::fromStdString(live_->sourceName()),
-                       own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
-  chart_->refresh();
-  if (const auto source = chart_->source(); source && foreign_database_) history_.askEvents(*source);
-  if (now < next_statistics_) return;
-  next_statistics_ = now + 30000;
-  refreshHistory();
-}
-
-// The source that the chart is of; without a database the one that is open.
-QString MainWindow::watched() const {
-  const QString name = chart_->sourceName();
-  return name.isEmpty() ? QString::fromStdString(live_->sourceName()) : name;
-}
-
-void MainWindow::showPictureMarks() {
-  std::vector<double> times;
-  for (const StoredPicture& picture : pictures_->pictures())
-    if (picture.source == watched()) times.push_back(picture.time);
-  chart_->chart()->setPictures(std::move(times));
-}
-
-void MainWindow::refreshHistory() {
-  const auto source = chart_->source();
-  if (!source) return;
-  const auto now = static_cast<monitor::UnixMs>(chart_->present() * 1000);
-  history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
+  history_view_.refresh(live_frame_ ? live_frame_->result.frame.time : 0);
 }
 
 void MainWindow::showStored(double time) {
-  const double tolerance = std::max(2.0, (chart_->chart()->axis().to - chart_->chart()->axis().from) / 50);
-  if (const StoredPicture* picture = nearestPicture(pictures_->pictures(), watched(), time, tolerance))
+  if (const StoredPicture* picture = history_view_.pictureNear(pictures_->pictures(), time))
     pictures_->load(picture->path);
   else
     showNotice(tr("No picture is stored near that time. File ▸ What is kept… makes a time-lapse"));
@@ -512,30 +398,8 @@ PictureFacts MainWindow::pictureFacts() const {
   return facts;
 }
 
-// Results that neither the disk nor the window was fast enough for.
-std::int64_t MainWindow::leftOut() const { return refused_ + live_->stale() - stale_before_; }
-
-QString MainWindow::recordText() const {
-  if (!recording_) return {};
-  const QString text = tr("● REC %n picture(s)", nullptr, recorded_);
-  return leftOut() == 0 ? text : tr("%1, %2 left out").arg(text).arg(leftOut());
-}
-
-void MainWindow::snapshot() {
-  if (!live_frame_) return showNotice(tr("There is no frame yet"), "warning");
-  if (!pictures_->write(live_frame_, pictureFacts()))
-    showNotice(tr("The disk is too slow: this picture was not saved"), "warning");
-}
-
 void MainWindow::setRecording(bool recording) {
-  recording_ = recording;
-  recorded_ = refused_ = 0;
-  stale_before_ = live_->stale();
-  said_left_out_ = false;
-  if (recording)
-    showNotice(tr("Recording to %1").arg(pictures_->folder()));
-  else
-    pictures_->list();
+  saver_->setRecording(recording);
   tick();
 }
 
@@ -558,39 +422,14 @@ void MainWindow::log(const QString& text) {
   log_->appendPlainText(QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text));
 }
 
-void MainWindow::askExport() {
-  const TimeAxis& axis = chart_->chart()->axis();
-  auto* dialog = new ExportDialog(axis.from, axis.to, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ExportDialog::chosen, this, [this, dialog] {
-    const auto format = dialog->format();
-    const auto [from, to] = dialog->span();
-    auto* file = new QFileDialog(this, tr("Export to"), QStringLiteral("mpm-monitor.") + dialog->suffix());
-    file->setAttribute(Qt::WA_DeleteOnClose);
-    file->setAcceptMode(QFileDialog::AcceptSave);
-    file->setDefaultSuffix(dialog->suffix());
-    connect(file, &QFileDialog::fileSelected, this,
-            [this, format, from = from, to = to](const QString& path) { exportSamples(format, from, to, path); });
-    file->open();
-  });
-  dialog->open();
+void MainWindow::fail(const QString& message) {
+  log(message);
+  showNotice(message, "bad");
 }
 
 void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to,
                                const QString& path) {
-  if (format == ExportDialog::Format::kChartPng) {
-    return pictures_->save([scene = chart_->chart()->scene()] { return scene.picture(QSize(1200, 480)); }, path);
-  }
-  const auto source = chart_->source();
-  if (!source) return showNotice(tr("There are no samples to export yet"), "warning");
-  monitor::ExportOptions options;
-  options.format = format == ExportDialog::Format::kCsv        ? monitor::ExportFormat::kCsv
-                   : format == ExportDialog::Format::kPhenoCam ? monitor::ExportFormat::kPhenoCam
-                                                               : monitor::ExportFormat::kJsonLines;
-  options.source = *source;
-  options.from = from;
-  options.to = to;
-  history_.exportTo(options, path);
+  exports_->write(format, from, to, path);
 }
 
 QString MainWindow::commandLine() const {
@@ -635,14 +474,15 @@ MergeView* MainWindow::mergeView() const { return pane_->map(); }
 const monitor::NightRule& MainWindow::nightRule() const { return rules_->night(); }
 const monitor::AlarmOptions& MainWindow::alarms() const { return rules_->alarms(); }
 const KeepOptions& MainWindow::keepOptions() const { return rules_->keep(); }
-const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 QString MainWindow::tokensText() const { return live_frame_ ? StatusLine::tokensText(*live_frame_) : QString(); }
 QString MainWindow::stateText() const { return status_->state(); }
 QString MainWindow::ageText() const { return status_->age(); }
 QString MainWindow::noticeText() const { return status_->notice(); }
 QString MainWindow::storageText() const { return status_->storageProblem(); }
+QString MainWindow::recordText() const { return saver_->recordText(); }
 QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
+const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.set(QStringLiteral("geometry"), saveGeometry());

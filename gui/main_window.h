@@ -3,15 +3,15 @@
 
 #include <QMainWindow>
 #include <memory>
+#include <optional>
 
+#include "history_view.h"
 #include "live_monitor.h"
-#include "models/events_model.h"
-#include "models/history.h"
 #include "models/legend_model.h"
 #include "models/patch_selection.h"
 #include "models/picture_store.h"
-#include "models/recents.h"
 #include "models/settings_writer.h"
+#include "models/watch_settings.h"
 #include "views/settings_dialogs.h"
 
 class QDockWidget;
@@ -22,18 +22,17 @@ class QStackedWidget;
 namespace mpm {
 
 class ActionRegistry;
-class ChartPanel;
 class ComparePanel;
-class DayNightPanel;
-class EventsPanel;
+class Exports;
+class FrameSaver;
 class ImageView;
 class InspectorPanel;
 class LegendPanel;
 class MergeView;
+class Opener;
 class PanelDocks;
 class PicturesPane;
 class SchedulePanel;
-class SourceDialog;
 class SourcePanel;
 class SpeedPanel;
 class StatusLine;
@@ -64,7 +63,7 @@ class MainWindow : public QMainWindow {
   void openDropped(const QString& asked);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();
-  /// The history of another program's database, read-only, while that goes on. Empty: asks which.
+  /// The history of another program's database, read-only, while that goes on.
   void openDatabase(const QString& path);
 
   // The parts, for tests.
@@ -76,19 +75,19 @@ class MainWindow : public QMainWindow {
   PatchSelection& selection() { return selection_; }
   SchedulePanel* schedulePanel() const { return schedule_; }
   InspectorPanel* inspector() const { return inspector_; }
-  ChartPanel* chartPanel() const { return chart_; }
-  DayNightPanel* dayNightPanel() const { return day_night_; }
+  ChartPanel* chartPanel() const { return history_view_.chartPanel(); }
+  DayNightPanel* dayNightPanel() const { return history_view_.dayNightPanel(); }
   SpeedPanel* speedPanel() const { return speed_; }
   ComparePanel* comparePanel() const { return compare_; }
   WelcomePage* welcomePage() const { return welcome_; }
-  EventsPanel* eventsPanel() const { return events_panel_; }
+  EventsPanel* eventsPanel() const { return history_view_.eventsPanel(); }
   LegendPanel* legendPanel() const { return legend_panel_; }
   const monitor::NightRule& nightRule() const;
   const monitor::AlarmOptions& alarms() const;
   const KeepOptions& keepOptions() const;
-  EventsModel& events() { return events_; }
+  EventsModel& events() { return history_view_.events(); }
   PictureStore& pictures() { return *pictures_; }
-  History& history() { return history_; }
+  History& history() { return history_view_.history(); }
   QSlider* opacitySlider() const { return opacity_; }
   QString tokensText() const;
   QString stateText() const;
@@ -112,52 +111,50 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
+  // What a person can do: main_window_actions.cpp.
   void makeActions();
   void makeToolBar();
+
   void makeCentral();
   void makeDocks();
-  void wire();
+  void wireOpening();
+  void wirePictures();
+  void wireWatching();
+  void wireHistory();
 
   void takeFrame(const LiveFramePtr& frame);
   void takeModel(const std::shared_ptr<const ModelInfo>& model);
   void takeState(const monitor::CaptureStatus& status);
+  void takeEvent(const monitor::Event& event);
   void tick();
   void showFrame(const LiveFramePtr& frame);
   void showStored(double time);
   void backToLive();
-  void snapshot();
   void setRecording(bool recording);
   PictureFacts pictureFacts() const;
-  std::int64_t leftOut() const;
-  void changeModel();
-  void openModel(const QString& path, const std::optional<Schedule>& schedule = std::nullopt);
-  void askForSource(SourceKind kind);
+  void openModel(const QString& path, const std::optional<Schedule>& schedule);
   void showNotice(const QString& text, const char* badge = "");
   void sayWhenItShows(const QString& change);
   void log(const QString& text);
-  void refreshHistory();
-  void refreshCharts();
-  void showPictureMarks();
-  void openRecent(const Recent& recent);
-  void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
-  void remember();
-  QString watched() const;
-  void askExport();
+  void fail(const QString& message);
   void setLanguage(const QString& language);
   LiveOptions liveOptions(const QString& source) const;
   void copyCommandLine();
 
   WindowOptions options_;
   SettingsWriter settings_;
-  QVector<Recent> recents_;
   int font_percent_ = 100;
   LegendModel legend_;
-  EventsModel events_;
   PatchSelection selection_;
-  History history_;
+  HistoryView history_view_;
   std::unique_ptr<PictureStore> pictures_;
 
   ActionRegistry* actions_;
+  Opener* opener_;
+  WatchRules* rules_;
+  PanelDocks* docks_;
+  FrameSaver* saver_;
+  Exports* exports_;
   QStackedWidget* stack_;
   WelcomePage* welcome_;
   PicturesPane* pane_;
@@ -167,25 +164,13 @@ class MainWindow : public QMainWindow {
   LegendPanel* legend_panel_;
   InspectorPanel* inspector_;
   SpeedPanel* speed_;
-  DayNightPanel* day_night_;
   ComparePanel* compare_;
-  ChartPanel* chart_;
-  EventsPanel* events_panel_;
   QPlainTextEdit* log_;
-  PanelDocks* docks_;
-  WatchRules* rules_;
   StatusLine* status_;
 
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
-  bool frozen_ = false;  // a stored picture is on show
-  bool recording_ = false;
-  int recorded_ = 0, refused_ = 0;  // pictures of the recording: written, and too many at a time
-  std::int64_t stale_before_ = 0;   // LiveMonitor::stale() when it began
-  bool said_left_out_ = false;
-  qint64 last_lapse_ = 0;
-  std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
-  bool foreign_database_ = false;
+  bool frozen_ = false;                // a stored picture is on show
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };
 

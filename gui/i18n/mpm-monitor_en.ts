@@ -3,17 +3,17 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
-    <name>mpm::InspectorPanel</name>
+    <name>mpm::Exports</name>
     <message numerus="yes">
-        <source>%n patch(es)</source>
+        <source>%n sample(s) exported to %1</source>
         <translation>
-            <numerusform>%n patch</numerusform>
-            <numerusform>%n patches</numerusform>
+            <numerusform>%n sample exported to %1</numerusform>
+            <numerusform>%n samples exported to %1</numerusform>
         </translation>
     </message>
 </context>
 <context>
-    <name>mpm::MainWindow</name>
+    <name>mpm::FrameSaver</name>
     <message numerus="yes">
         <source>%n file(s) of old pictures forgotten</source>
         <translation>
@@ -22,17 +22,20 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n sample(s) exported to %1</source>
-        <translation>
-            <numerusform>%n sample exported to %1</numerusform>
-            <numerusform>%n samples exported to %1</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>● REC %n picture(s)</source>
         <translation>
             <numerusform>● REC %n picture</numerusform>
             <numerusform>● REC %n pictures</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mpm::InspectorPanel</name>
+    <message numerus="yes">
+        <source>%n patch(es)</source>
+        <translation>
+            <numerusform>%n patch</numerusform>
+            <numerusform>%n patches</numerusform>
         </translation>
     </message>
 </context>

@@ -483,6 +483,69 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::Exports</name>
+    <message numerus="yes">
+        <source>%n sample(s) exported to %1</source>
+        <translation>
+            <numerusform>%n échantillon exporté vers %1</numerusform>
+            <numerusform>%n échantillons exportés vers %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The chart was saved to %1</source>
+        <translation>Le graphique a été enregistré dans %1</translation>
+    </message>
+    <message>
+        <source>Export to</source>
+        <translation>Exporter vers</translation>
+    </message>
+    <message>
+        <source>There are no samples to export yet</source>
+        <translation>Il n’y a pas encore d’échantillons à exporter</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::FrameSaver</name>
+    <message>
+        <source>Saved %1</source>
+        <translation>%1 enregistré</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) of old pictures forgotten</source>
+        <translation>
+            <numerusform>%n fichier d’anciennes images oublié</numerusform>
+            <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>There is no frame yet</source>
+        <translation>Il n’y a pas encore d’image</translation>
+    </message>
+    <message>
+        <source>The disk is too slow: this picture was not saved</source>
+        <translation>Le disque est trop lent : cette image n’a pas été enregistrée</translation>
+    </message>
+    <message>
+        <source>Recording to %1</source>
+        <translation>Enregistrement dans %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>● REC %n picture(s)</source>
+        <translation>
+            <numerusform>● ENR %n image</numerusform>
+            <numerusform>● ENR %n images</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1, %2 left out</source>
+        <translation>%1, %2 omises</translation>
+    </message>
+    <message>
+        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
+        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
+    </message>
+</context>
+<context>
     <name>mpm::History</name>
     <message>
         <source>There is no database to export from yet</source>
@@ -731,10 +794,6 @@ En orange : la classe diffère</translation>
 <context>
     <name>mpm::MainWindow</name>
     <message>
-        <source>%1 is gone</source>
-        <translation>%1 a disparu</translation>
-    </message>
-    <message>
         <source>Stored picture of %1. Esc: back</source>
         <translation>Image enregistrée du %1. Échap : retour</translation>
     </message>
@@ -755,25 +814,6 @@ En orange : la classe diffère</translation>
         <translation>insertions %1</translation>
     </message>
     <message>
-        <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
-        <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
-    </message>
-    <message>
-        <source>%1, %2 left out</source>
-        <translation>%1, %2 omises</translation>
-    </message>
-    <message>
-        <source>%1 is gone; going on with %2</source>
-        <translation>%1 a disparu ; on continue avec %2</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) of old pictures forgotten</source>
-        <translation>
-            <numerusform>%n fichier d’anciennes images oublié</numerusform>
-            <numerusform>%n fichiers d’anciennes images oubliés</numerusform>
-        </translation>
-    </message>
-    <message>
         <source>There is no %1 yet: what is written to it will be shown</source>
         <translation>%1 n’existe pas encore : ce qui y sera écrit sera affiché</translation>
     </message>
@@ -789,17 +829,6 @@ En orange : la classe diffère</translation>
         <source>From the next frame on: %1</source>
         <translation>Dès la prochaine image : %1</translation>
     </message>
-    <message numerus="yes">
-        <source>%n sample(s) exported to %1</source>
-        <translation>
-            <numerusform>%n échantillon exporté vers %1</numerusform>
-            <numerusform>%n échantillons exportés vers %1</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Saved %1</source>
-        <translation>%1 enregistré</translation>
-    </message>
     <message>
         <source>Stored picture of %1. Esc: back to live</source>
         <translation>Image enregistrée du %1. Échap : retour au direct</translation>
@@ -813,24 +842,8 @@ En orange : la classe diffère</translation>
         <translation>Pas encore de modèle : choisissez-en un avec Ctrl+M, ou déposez un fichier ONNX ici</translation>
     </message>
     <message>
-        <source>Open a database</source>
-        <translation>Ouvrir une base de données</translation>
-    </message>
-    <message>
-        <source>Databases (*.db);;All files (*)</source>
-        <translation>Bases de données (*.db);;Tous les fichiers (*)</translation>
-    </message>
-    <message>
         <source>Showing %1, read-only</source>
         <translation>%1 affichée, en lecture seule</translation>
-    </message>
-    <message>
-        <source>Open a model</source>
-        <translation>Ouvrir un modèle</translation>
-    </message>
-    <message>
-        <source>ONNX models (*.onnx)</source>
-        <translation>Modèles ONNX (*.onnx)</translation>
     </message>
     <message>
         <source>Reading %1…</source>
@@ -843,37 +856,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>%1: the last frame is %2 old</source>
         <translation>%1 : la dernière image date de %2</translation>
-    </message>
-    <message numerus="yes">
-        <source>● REC %n picture(s)</source>
-        <translation>
-            <numerusform>● ENR %n image</numerusform>
-            <numerusform>● ENR %n images</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>There is no frame yet</source>
-        <translation>Il n’y a pas encore d’image</translation>
-    </message>
-    <message>
-        <source>The disk is too slow: this picture was not saved</source>
-        <translation>Le disque est trop lent : cette image n’a pas été enregistrée</translation>
-    </message>
-    <message>
-        <source>Recording to %1</source>
-        <translation>Enregistrement dans %1</translation>
-    </message>
-    <message>
-        <source>Export to</source>
-        <translation>Exporter vers</translation>
-    </message>
-    <message>
-        <source>The chart was saved to %1</source>
-        <translation>Le graphique a été enregistré dans %1</translation>
-    </message>
-    <message>
-        <source>There are no samples to export yet</source>
-        <translation>Il n’y a pas encore d’échantillons à exporter</translation>
     </message>
     <message>
         <source>Copied: %1</source>
@@ -1236,10 +1218,6 @@ En orange : la classe diffère</translation>
         <translation>Journal</translation>
     </message>
     <message>
-        <source>Nothing was watched yet: choose a source</source>
-        <translation>Rien n’a encore été observé : choisissez une source</translation>
-    </message>
-    <message>
         <source>No picture is stored near that time. File ▸ What is kept… makes a time-lapse</source>
         <translation>Aucune image n’est enregistrée vers ce moment. Fichier ▸ Ce qui est gardé… fait un accéléré</translation>
     </message>
@@ -1400,6 +1378,37 @@ En orange : la classe diffère</translation>
     <message>
         <source>To</source>
         <translation>À</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::Opener</name>
+    <message>
+        <source>Nothing was watched yet: choose a source</source>
+        <translation>Rien n’a encore été observé : choisissez une source</translation>
+    </message>
+    <message>
+        <source>%1 is gone</source>
+        <translation>%1 a disparu</translation>
+    </message>
+    <message>
+        <source>%1 is gone; going on with %2</source>
+        <translation>%1 a disparu ; on continue avec %2</translation>
+    </message>
+    <message>
+        <source>Open a model</source>
+        <translation>Ouvrir un modèle</translation>
+    </message>
+    <message>
+        <source>ONNX models (*.onnx)</source>
+        <translation>Modèles ONNX (*.onnx)</translation>
+    </message>
+    <message>
+        <source>Open a database</source>
+        <translation>Ouvrir une base de données</translation>
+    </message>
+    <message>
+        <source>Databases (*.db);;All files (*)</source>
+        <translation>Bases de données (*.db);;Tous les fichiers (*)</translation>
     </message>
 </context>
 <context>

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the window: actions, bars, docks.
+// What a person can do in the window: its actions, and the bar with the most used of them.
 #include <QActionGroup>
 #include <QCheckBox>
-#include <QPlainTextEdit>
 #include <QSlider>
-#include <QStackedWidget>
 #include <QToolBar>
 #include <QToolButton>
+#include <tuple>
 
 #include "action_registry.h"
+#include "exports.h"
+#include "frame_saver.h"
 #include "main_window.h"
+#include "opener.h"
 #include "panel_docks.h"
 #include "views/about_box.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
-#include "views/day_night_panel.h"
-#include "views/events_panel.h"
-#include "views/inspector_panel.h"
-#include "views/legend_panel.h"
 #include "views/look.h"
 #include "views/pictures_pane.h"
-#include "views/schedule_panel.h"
 #include "views/source_panel.h"
-#include "views/speed_panel.h"
-#include "views/welcome_page.h"
 #include "watch_rules.h"
 
 namespace mpm {
+
 void MainWindow::makeActions() {
   actions_ = new ActionRegistry(this);
   ActionRegistry& a = *actions_;
   const QString file = tr("&File"), view = tr("&View"), watch = tr("&Watch"), help = tr("&Help");
 
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
-     askForSource(SourceKind::kVideo);
+     opener_->askForSource(SourceKind::kVideo);
    })->setIcon(icon(Glyph::kCamera));
   a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] {
      openSource(QStringLiteral("demo:"));
    })->setIcon(icon(Glyph::kDemo));
-  a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] { changeModel(); })->setIcon(icon(Glyph::kModel));
-  a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { openDatabase({}); });
+  a.add(file, "model", tr("Open a &model…"), tr("Ctrl+M"), [this] {
+     opener_->askForModel();
+   })->setIcon(icon(Glyph::kModel));
+  a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
   a.separate();
-  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { snapshot(); })->setIcon(icon(Glyph::kSnapshot));
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] {
+     saver_->save(live_frame_);
+   })->setIcon(icon(Glyph::kSnapshot));
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
      setRecording(on);
    })->setIcon(icon(Glyph::kRecord));
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
         [this] { rules_->askKeep(pictures_->folder(), options_.database); });
-  a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { askExport(); })->setIcon(icon(Glyph::kExport));
+  a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); })->setIcon(icon(Glyph::kExport));
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {
      closeSource();
@@ -99,7 +99,7 @@ void MainWindow::makeActions() {
                                                    {"all", tr("Chart: &everything")}};
   for (int i = 0; i < 4; ++i)
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
-          [this, i] { chart_->showSpan(static_cast<ChartPanel::Span>(i)); });
+          [this, i] { chartPanel()->showSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) {
      setDark(on);
@@ -169,35 +169,6 @@ void MainWindow::makeToolBar() {
   space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   bar->addWidget(space);
   for (const char* id : {"panels", "dark", "keys"}) put(id, false);
-}
-
-void MainWindow::makeCentral() {
-  stack_ = new QStackedWidget(this);
-  welcome_ = new WelcomePage(stack_);
-  pane_ = new PicturesPane(&selection_, &legend_, actions_->action(QStringLiteral("previous_insertion")),
-                           actions_->action(QStringLiteral("next_insertion")), stack_);
-  stack_->addWidget(welcome_);
-  stack_->addWidget(pane_);
-  setCentralWidget(stack_);
-}
-
-void MainWindow::makeDocks() {
-  source_ = new SourcePanel;
-  schedule_ = new SchedulePanel;
-  legend_panel_ = new LegendPanel(&legend_);
-  inspector_ = new InspectorPanel(&selection_, &legend_);
-  speed_ = new SpeedPanel;
-  day_night_ = new DayNightPanel;
-  compare_ = new ComparePanel;
-  chart_ = new ChartPanel(&history_);
-  events_panel_ = new EventsPanel(&events_);
-  log_ = named(new QPlainTextEdit, tr("Log"));
-  log_->setReadOnly(true);
-  log_->setMaximumBlockCount(2000);
-  log_->setFrameShape(QFrame::NoFrame);
-  docks_ = new PanelDocks(
-      {source_, schedule_, legend_panel_, inspector_, speed_, day_night_, compare_, chart_, events_panel_, log_}, this,
-      actions_);
 }
 
 }  // namespace mpm

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history_view.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "models/recents.h"
+#include "monitor/time.h"
+#include "views/chart_panel.h"
+#include "views/day_night_panel.h"
+#include "views/events_panel.h"
+#include "views/time_chart.h"
+
+namespace mpm {
+
+HistoryView::HistoryView(const QString& database, QObject* parent)
+    : QObject(parent),
+      own_database_(database),
+      chart_(new ChartPanel(&history_)),
+      day_night_(new DayNightPanel),
+      events_panel_(new EventsPanel(&events_)) {
+  connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
+    if (chart_->source()) day_night_->setStatistics(statistics);
+  });
+  connect(&history_, &History::eventsReady, &events_, &EventsModel::setEvents);
+  connect(&history_, &History::failed, this, &HistoryView::failed);
+  connect(chart_, &ChartPanel::sourcePicked, this, &HistoryView::takeSource);
+  connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryView::timePicked);
+  connect(events_panel_, &EventsPanel::timePicked, this, &HistoryView::showTime);
+}
+
+void HistoryView::begin() { history_.setDatabase(own_database_); }
+
+void HistoryView::watch(const QString& source) {
+  watched_ = source;
+  watching_ = true;
+  foreign_ = false;
+  if (history_.database() != own_database_) {
+    chart_->forgetSources();
+    history_.setDatabase(own_database_);
+  }
+  day_night_->setStatistics({});
+  next_statistics_ = 0;
+  chart_->setPresent(source, std::nullopt);
+  chart_->setSourceName(source);
+  if (sourceKind(source) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+  events_.setEvents({});
+}
+
+void HistoryView::stopWatching() {
+  watching_ = false;
+  chart_->setPresent({}, std::nullopt);
+}
+
+void HistoryView::openForeign(const QString& path) {
+  foreign_ = true;
+  events_.setEvents({});
+  day_night_->setStatistics({});
+  chart_->forgetSources();
+  chart_->setPresent({}, std::nullopt);
+  history_.setDatabase(path);
+}
+
+void HistoryView::add(const monitor::Event& event) {
+  if (!foreign_) events_.add(event);
+}
+
+void HistoryView::takeSource(qint64 source) {
+  if (foreign_ || !watching_) history_.askEvents(source);
+  day_night_->setStatistics({});  // of the source before
+  refreshStatistics();
+  emit sourceChanged();
+}
+
+// Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
+void HistoryView::refresh(monitor::UnixMs shown) {
+  if (!watching_ && !foreign_) return;
+  const std::int64_t now = monitor::steadyNow();
+  if (now < next_chart_) return;
+  next_chart_ = now + 2000;
+  // The demo's days pass in minutes: its chart ends at its own present.
+  const bool own_time = shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
+  if (!foreign_ && watching_)
+    chart_->setPresent(watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  chart_->refresh();
+  if (const auto source = chart_->source(); source && foreign_) history_.askEvents(*source);
+  if (now < next_statistics_) return;
+  next_statistics_ = now + 30000;
+  refreshStatistics();
+}
+
+void HistoryView::refreshStatistics() {
+  const auto source = chart_->source();
+  if (!source) return;
+  const auto now = static_cast<monitor::UnixMs>(chart_->present() * 1000);
+  history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
+}
+
+void HistoryView::showTime(double time) {
+  TimeChart* chart = chart_->chart();
+  const double half = (chart->axis().to - chart->axis().from) / 2;
+  chart->setFollowing(false);
+  chart->setRange(time - half, time + half);
+  emit timePicked(time);
+}
+
+QString HistoryView::source() const {
+  const QString name = chart_->sourceName();
+  return name.isEmpty() ? watched_ : name;
+}
+
+void HistoryView::showPictures(const std::vector<StoredPicture>& pictures) {
+  std::vector<double> times;
+  for (const StoredPicture& picture : pictures)
+    if (picture.source == source()) times.push_back(picture.time);
+  chart_->chart()->setPictures(std::move(times));
+}
+
+const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
+  const TimeAxis& axis = chart_->chart()->axis();
+  return nearestPicture(pictures, source(), time, std::max(2.0, (axis.to - axis.from) / 50));
+}
+
+}  // namespace mpm

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <optional>
+
+#include "models/recents.h"
+#include "mpm/options.hpp"
+
+class QWidget;
+
+namespace mpm {
+
+class LiveMonitor;
+class SettingsWriter;
+
+/// What is to be opened next: asks for sources, models and databases, tells them apart, and remembers what was watched.
+class Opener : public QObject {
+  Q_OBJECT
+ public:
+  /// What the command line named, which is newer than what is remembered.
+  struct Named {
+    QString model;  ///< empty: none
+    std::optional<Schedule> schedule;
+  };
+
+  /// `window`: what the dialogs belong to.
+  Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings, QWidget* window);
+
+  const QVector<Recent>& recents() const { return recents_; }
+  /// What is watched now is what was watched last.
+  void remember(const std::optional<Schedule>& schedule);
+
+  /// A source, a model, or a database, by what it is; also as file:///.
+  void open(const QString& asked);
+  void openRecent(const Recent& recent);
+  /// What was watched last; asks for its password if it has one.
+  void resumeLast();
+  void askForSource(SourceKind kind);
+  void askForModel();
+  void askForDatabase();
+
+ signals:
+  void sourceChosen(const QString& source);
+  /// nullopt: the model's own schedule.
+  void modelChosen(const QString& path, const std::optional<mpm::Schedule>& schedule);
+  /// Of the model that is there.
+  void scheduleChosen(const mpm::Schedule& schedule);
+  void databaseChosen(const QString& path);
+  /// A model that was watched with is no longer there.
+  void modelGone(const QString& message);
+  void said(const QString& text, const char* badge);
+
+ private:
+  void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
+
+  Named named_;
+  const LiveMonitor* live_;
+  SettingsWriter* settings_;
+  QWidget* window_;
+  QVector<Recent> recents_;
+};
+
+}  // namespace mpm
