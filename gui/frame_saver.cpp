@@ -26,6 +26,7 @@ void FrameSaver::save(const LiveFramePtr& frame) {
 }
 
 void FrameSaver::take(const LiveFramePtr& frame) {
+  if (frame->result.repeated) return;
   using Occasion = PictureStore::Occasion;
   const qint64 now = frame->result.frame.steady;
   if (recording_ && !pictures_->write(frame, facts_(), Occasion::kRecording)) ++refused_;

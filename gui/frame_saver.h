@@ -24,7 +24,7 @@ class FrameSaver : public QObject {
   void setRecording(bool recording);
   /// A snapshot; null: there is no frame yet.
   void save(const LiveFramePtr& frame);
-  /// To be called with every frame that has a result.
+  /// To be called with every frame that has a result; one that is segmented anew was there before.
   void take(const LiveFramePtr& frame);
   /// "● REC 12 pictures"; empty while it does not record.
   QString recordText() const;

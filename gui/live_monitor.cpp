@@ -28,7 +28,7 @@ LiveMonitor::LiveMonitor(std::string model, SegmenterOptions inference, std::str
   inference.inspect = true;
   monitor::InferenceWorker::Callbacks callbacks;
   callbacks.on_result = [this](monitor::InferenceResult result) {
-    if (const auto now = recorder()) now->add(result, dropped_);
+    if (const auto now = recorder(); now && !result.repeated) now->add(result, dropped_);
     try {
       deliver(makeLiveFrame(std::move(result)));
     } catch (const std::exception& error) {
@@ -183,10 +183,24 @@ void LiveMonitor::post(const Event& event) {
     QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
 }
 
-void LiveMonitor::setSchedule(const Schedule& schedule) { worker_->setSchedule(schedule); }
+bool LiveMonitor::framesCome() const {
+  if (!capture_ || paused_) return false;
+  const monitor::CaptureState state = capture_->status().state;
+  return state == monitor::CaptureState::kOpening || state == monitor::CaptureState::kLive;
+}
+
+void LiveMonitor::repeatFrame() {
+  if (repeats()) worker_->repeat(frame_->result.frame);
+}
+
+void LiveMonitor::setSchedule(const Schedule& schedule) {
+  worker_->setSchedule(schedule);
+  repeatFrame();
+}
 
 void LiveMonitor::setModel(const std::string& path, std::optional<Schedule> schedule) {
   worker_->setModel(path, std::move(schedule));
+  repeatFrame();
 }
 
 std::string LiveMonitor::model() const {
@@ -194,7 +208,10 @@ std::string LiveMonitor::model() const {
   return status.ready || !status.loading ? status.model : first_model_;
 }
 
-void LiveMonitor::setCompare(bool compare) { worker_->setCompare(compare); }
+void LiveMonitor::setCompare(bool compare) {
+  worker_->setCompare(compare);
+  if (compare) repeatFrame();
+}
 
 void LiveMonitor::setRetention(double keep_days, double max_megabytes) {
   storing_.keep_days = keep_days;

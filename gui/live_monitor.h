@@ -45,12 +45,16 @@ class LiveMonitor : public QObject {
   /// The source as it may be shown and stored.
   std::string sourceName() const { return withoutCredentials(options_.source); }
 
+  /// These three show on the next frame or, where repeats(), on the last one.
   void setSchedule(const Schedule& schedule);
   /// nullopt: the model's own schedule.
   void setModel(const std::string& path, std::optional<Schedule> schedule = std::nullopt);
+  void setCompare(bool compare);
+  /// No next frame comes by itself (it is paused, ended or lost), and there was one: changes segment that anew. It is
+  /// no new sample.
+  bool repeats() const { return frame_ && !framesCome(); }
   /// The file of the model that runs, or that is the first to be read; one that cannot be read does not count.
   std::string model() const;
-  void setCompare(bool compare);
   /// As of StoreOptions.
   void setRetention(double keep_days, double max_megabytes);
   void setPaused(bool paused);
@@ -74,6 +78,8 @@ class LiveMonitor : public QObject {
   void ticked();
 
  private:
+  bool framesCome() const;
+  void repeatFrame();
   void makeRecorder();
   std::shared_ptr<monitor::Recorder> recorder() const;
   void deliver(LiveFramePtr frame);

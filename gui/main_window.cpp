@@ -405,7 +405,9 @@ void MainWindow::setRecording(bool recording) {
 
 // Nobody should wait for a frame that does not come.
 void MainWindow::sayWhenItShows(const QString& change) {
-  if (live_->isOpen() && live_->paused())
+  if (live_->repeats())
+    showNotice(tr("On this frame: %1").arg(change));
+  else if (live_->isOpen() && live_->paused())
     showNotice(tr("It is paused; from the next frame on: %1").arg(change), "warning");
   else if (live_->captureStatus().state == monitor::CaptureState::kEnded)
     showNotice(

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "monitor/model_digest.h"
 #include "mpm/error.hpp"
@@ -76,6 +77,7 @@ struct InferenceWorker::Impl {
     bool compare = false, follow = false, paused = false;
     double interval_s = 0;
   } wanted;
+  std::optional<CapturedFrame> to_repeat;
   bool stopping = false;
   InferenceStatus status;
   std::deque<double> latencies;
@@ -95,17 +97,20 @@ struct InferenceWorker::Impl {
   void run() {
     while (true) {
       Wanted now;
+      std::optional<CapturedFrame> repeated;
       {
         std::unique_lock lock(mutex);
         if (stopping) return;
-        now = wanted;
-        if (now.version == loaded_version && (now.paused || !current)) {
-          changed.wait_for(lock, 100ms, [&] { return stopping || wanted.version != loaded_version; });
-          if (!now.follow) continue;
+        if (wanted.version == loaded_version && !to_repeat && (wanted.paused || !current)) {
+          changed.wait_for(lock, 100ms, [&] { return stopping || to_repeat || wanted.version != loaded_version; });
+          if (stopping || !wanted.follow) continue;
         }
+        now = wanted;
+        repeated = std::exchange(to_repeat, std::nullopt);
       }
       if (now.version != loaded_version) load(now);
       if (now.follow) followFile(now);
+      if (repeated && current) process(std::move(*repeated), true);
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
         std::unique_lock lock(mutex);
@@ -120,10 +125,14 @@ struct InferenceWorker::Impl {
         const std::int64_t taken = steadyNow();
         next_due = taken - next_due < step ? next_due + step : taken + step;
       }
-      setBusySince(steadyNow());
-      process(std::move(*frame));
-      setBusySince(0);
+      process(std::move(*frame), false);
     }
+  }
+
+  void process(CapturedFrame frame, bool repeated) {
+    setBusySince(steadyNow());
+    segmentAndDeliver(std::move(frame), repeated);
+    setBusySince(0);
   }
 
   void setBusySince(std::int64_t now) {
@@ -182,7 +191,7 @@ struct InferenceWorker::Impl {
     load(again);
   }
 
-  void process(CapturedFrame frame) {
+  void segmentAndDeliver(CapturedFrame frame, bool repeated) {
     const int version = loaded_version;
     bool compare = false;
     {
@@ -218,6 +227,7 @@ struct InferenceWorker::Impl {
     result.model_path = current->path;
     result.model_digest = current->digest;
     result.session = current->session;
+    result.repeated = repeated;
     {
       const std::lock_guard lock(mutex);
       if (wanted.version != version || wanted.stream != result.frame.stream) {
@@ -370,6 +380,11 @@ void InferenceWorker::setInterval(double seconds) {
 
 void InferenceWorker::setPaused(bool paused) {
   impl_->change([&](Impl::Wanted& wanted) { wanted.paused = paused; });
+}
+
+void InferenceWorker::repeat(CapturedFrame frame) {
+  std::optional<CapturedFrame> asked(std::move(frame));
+  impl_->change([&](Impl::Wanted&) { impl_->to_repeat.swap(asked); });
 }
 
 InferenceStatus InferenceWorker::status() const {

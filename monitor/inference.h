@@ -21,6 +21,7 @@ struct InferenceResult {
   std::string model_digest;                ///< modelDigest() of it
   int session = 0;                         ///< grows when another model or schedule takes over
   std::optional<Segmentation> full;        ///< the same frame without merging, while setCompare(true)
+  bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 
 struct InferenceStatus {
@@ -40,9 +41,10 @@ struct InferenceStatus {
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
-/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame; of the
-/// results before, at most the one that is being delivered still comes. An error never ends it: a model that cannot be
-/// read, or that fails on its first frame, is an event, and the one before goes on.
+/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
+/// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. An
+/// error never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before
+/// goes on.
 class InferenceWorker {
  public:
   struct Callbacks {  ///< called on the worker's thread
@@ -70,6 +72,9 @@ class InferenceWorker {
   void setInterval(double seconds);
   /// While paused no frame is taken.
   void setPaused(bool paused);
+  /// Once more this frame, after the changes before, also while paused and before the time of the next one. Of several
+  /// only the last.
+  void repeat(CapturedFrame frame);
 
   InferenceStatus status() const;
 

@@ -802,6 +802,10 @@ En orange : la classe diffère</translation>
         <translation>La source est terminée ; une fois rouverte (%1) : %2</translation>
     </message>
     <message>
+        <source>On this frame: %1</source>
+        <translation>Sur cette image : %1</translation>
+    </message>
+    <message>
         <source>It is paused; from the next frame on: %1</source>
         <translation>En pause ; dès la prochaine image : %1</translation>
     </message>
@@ -1574,8 +1578,8 @@ En orange : la classe diffère</translation>
         <translation>Fusionner avant le bloc %1</translation>
     </message>
     <message>
-        <source>Merge before block %1; takes effect on the next frame</source>
-        <translation>Fusionner avant le bloc %1 ; dès la prochaine image</translation>
+        <source>Merge before block %1; takes effect at once</source>
+        <translation>Fusionner avant le bloc %1 ; prend effet aussitôt</translation>
     </message>
     <message>
         <source>No model is loaded</source>

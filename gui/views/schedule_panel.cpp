@@ -52,7 +52,7 @@ void SchedulePanel::setModel(const ModelInfo& info) {
     for (int block = 0; block < info.blocks; ++block) {
       auto* box = new QCheckBox(QString::number(block), this);
       box->setAccessibleName(tr("Merge before block %1").arg(block));
-      box->setToolTip(tr("Merge before block %1; takes effect on the next frame").arg(block));
+      box->setToolTip(tr("Merge before block %1; takes effect at once").arg(block));
       connect(box, &QCheckBox::toggled, this, [this] {
         refresh();
         emit scheduleChanged(schedule());

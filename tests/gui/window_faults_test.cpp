@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QSettings>
 #include <QSignalSpy>
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -450,18 +451,62 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
 }
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
-  ASSERT_TRUE(openAndPause());
+  trigger("pause");
+  window_->openSource(file("street"));
+  ASSERT_TRUE(wait([&] { return window_->schedulePanel()->blocks() == 3; }));
   emit window_->schedulePanel()->scheduleChanged({});
   EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("It is paused"))) << window_->noticeText().toStdString();
   trigger("pause");
-  QDir().mkpath(file("one"));
-  cv::imwrite(file("one/a.png").toStdString(), picture(3, {320, 160}));
-  window_->openSource(file("one"));
+  window_->openSource(file("gone"));
   ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
   trigger("compare");
   EXPECT_TRUE(
       window_->noticeText().startsWith(QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
       << window_->noticeText().toStdString();
+}
+
+TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
+  ASSERT_TRUE(openAndWait());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "a first sample is stored";
+  trigger("pause");
+  QTest::qWait(300);  // a frame may just be taken
+  ASSERT_TRUE(wait([&] { return window_->live().inferenceStatus().busy_s == 0; }));
+  QTest::qWait(50);
+  trigger("record");
+  const LiveFramePtr before = frame();
+  window_->schedulePanel()->box(2)->click();
+  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("On this frame: ")))
+      << window_->noticeText().toStdString();
+  ASSERT_TRUE(wait([&] { return frame() != before; })) << window_->logText().toStdString();
+  EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
+  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_EQ(frame()->image().data, before->image().data) << "no second picture in memory";
+  trigger("compare");
+  EXPECT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
+  EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
+  EXPECT_TRUE(window_->recordText().startsWith(QStringLiteral("● REC 0 "))) << window_->recordText().toStdString();
+  trigger("record");
+  trigger("compare");
+
+  trigger("pause");
+  ASSERT_TRUE(wait([&] {
+    const monitor::CaptureStatus status = window_->live().captureStatus();
+    return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.in;
+  }));
+  const LiveFramePtr last = frame();
+  emit window_->schedulePanel()->scheduleChanged({});
+  EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 1; })) << "also at the end";
+  EXPECT_EQ(frame()->result.frame.id, last->result.frame.id);
+
+  window_.reset();  // commits
+  std::vector<monitor::UnixMs> times;
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample& sample) {
+    times.push_back(sample.time);
+    return true;
+  });
+  EXPECT_GT(times.size(), 1U);
+  EXPECT_EQ(std::adjacent_find(times.begin(), times.end()), times.end()) << "one frame is one sample";
 }
 
 TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {

@@ -266,6 +266,32 @@ TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->full->labels), 0);
 }
 
+// What was looked at when the source was paused answers to a change.
+TEST_F(InferenceWorkerTest, AFrameIsRepeatedWhilePaused) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  const auto first = one();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->repeated);
+  worker.setPaused(true);
+  worker.setSchedule({1});
+  worker.repeat(first->frame);
+  ASSERT_TRUE(eventually([&] { return results_.all().back().repeated; }));
+  const InferenceResult again = results_.all().back();
+  EXPECT_EQ(again.frame.id, first->frame.id);
+  EXPECT_EQ(again.frame.image.data, first->frame.image.data);
+  EXPECT_EQ(again.model->schedule, Schedule{1});
+  const auto dropped = worker.status().stale;
+  worker.setStream(1);
+  worker.repeat(first->frame);
+  EXPECT_TRUE(eventually([&] { return worker.status().stale > dropped; })) << "of a source that is closed";
+  EXPECT_TRUE(results_.all().back().repeated);
+  worker.setStream(0);
+  worker.setPaused(false);
+  const auto next = one();
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->repeated);
+}
+
 TEST_F(InferenceWorkerTest, PausesAndKeepsItsPace) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
