@@ -2,7 +2,10 @@
 #include "exports.h"
 
 #include <QFileDialog>
+#include <QFileInfo>
+#include <QProgressDialog>
 
+#include "models/export_job.h"
 #include "models/history.h"
 #include "models/picture_store.h"
 #include "views/chart_panel.h"
@@ -10,11 +13,8 @@
 
 namespace mpm {
 
-Exports::Exports(ChartPanel* chart, History* history, PictureStore* pictures, QWidget* window)
+Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window)
     : QObject(window), chart_(chart), history_(history), pictures_(pictures), window_(window) {
-  connect(history_, &History::exported, this, [this](const QString& path, qint64 samples) {
-    emit said(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
-  });
   connect(pictures_, &PictureStore::saved, this,
           [this](const QString& path) { emit said(tr("The chart was saved to %1").arg(path), "good"); });
 }
@@ -49,7 +49,35 @@ void Exports::write(ExportDialog::Format format, monitor::UnixMs from, monitor::
   options.source = *source;
   options.from = from;
   options.to = to;
-  history_->exportTo(options, path);
+  writeSamples(options, path);
+}
+
+void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
+  auto* job = new ExportJob(history_->database(), options, path, this);
+  auto* progress =
+      new QProgressDialog(tr("Exporting to %1…").arg(QFileInfo(path).fileName()), tr("Cancel"), 0, 100, window_);
+  progress->setMinimumDuration(1000);  // most are done before anybody could read it
+  progress->setAutoClose(false);
+  progress->setAutoReset(false);
+  const auto end = [job, progress] {
+    progress->disconnect(job);  // closing it cancels
+    progress->deleteLater();
+    job->deleteLater();
+  };
+  connect(job, &ExportJob::progressed, progress, &QProgressDialog::setValue);
+  connect(progress, &QProgressDialog::canceled, job, &ExportJob::cancel);
+  connect(job, &ExportJob::finished, this, [this, end, path](qint64 samples) {
+    end();
+    emit said(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
+  });
+  connect(job, &ExportJob::cancelled, this, [this, end, path] {
+    end();
+    emit said(tr("The export was cancelled; %1 is as it was").arg(path), "");
+  });
+  connect(job, &ExportJob::failed, this, [this, end](const QString& message) {
+    end();
+    emit failed(message);
+  });
 }
 
 }  // namespace mpm

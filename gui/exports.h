@@ -11,12 +11,13 @@ class ChartPanel;
 class History;
 class PictureStore;
 
-/// Files of what is stored, for other programs: the samples of the source on show, or its chart as a picture.
+/// Files of what is stored, for other programs: the samples of the source on show, or its chart as a picture. What
+/// takes long says how far it is, and can be cancelled; the window goes on meanwhile.
 class Exports : public QObject {
   Q_OBJECT
  public:
   /// `window`: what the dialogs belong to.
-  Exports(ChartPanel* chart, History* history, PictureStore* pictures, QWidget* window);
+  Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window);
 
   /// Asks what and where to.
   void ask();
@@ -24,10 +25,13 @@ class Exports : public QObject {
 
  signals:
   void said(const QString& text, const char* badge);
+  void failed(const QString& message);
 
  private:
+  void writeSamples(const monitor::ExportOptions& options, const QString& path);
+
   ChartPanel* chart_;
-  History* history_;
+  const History* history_;
   PictureStore* pictures_;
   QWidget* window_;
 };

@@ -222,6 +222,7 @@ void MainWindow::wireHistory() {
   connect(&history_view_, &HistoryView::sourceChanged, this, mark);
   connect(pictures_.get(), &PictureStore::listed, this, mark);
   connect(exports_, &Exports::said, this, &MainWindow::showNotice);
+  connect(exports_, &Exports::failed, this, &MainWindow::fail);
 }
 
 LiveOptions MainWindow::liveOptions(const QString& source) const {

@@ -87,7 +87,26 @@ struct Columns {
   }
 };
 
-Columns findColumns(const StoreReader& store, const ExportOptions& options) {
+// Counts the samples that two looks at all of them pass, and asks now and then whether it is worth going on.
+class Progress {
+ public:
+  Progress(std::int64_t samples, const std::function<bool(double)>& go_on)
+      : steps_(static_cast<double>(std::max<std::int64_t>(1, 2 * samples))), go_on_(go_on) {}
+  bool step() {
+    constexpr std::int64_t kBetween = 256;  // some ms of writing
+    if (++done_ % kBetween == 0) stopped_ = !go_on_(std::min(1.0, static_cast<double>(done_) / steps_));
+    return !stopped_;
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  double steps_;
+  const std::function<bool(double)>& go_on_;
+  std::int64_t done_ = 0;
+  bool stopped_ = false;
+};
+
+Columns findColumns(const StoreReader& store, const ExportOptions& options, Progress& progress) {
   Columns columns;
   const auto sessions = store.sessions(options.source);
   if (!sessions.empty()) columns.latest = sessions.back();
@@ -96,7 +115,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options) {
     std::set<int>& labels = columns.sessions[sample.session].labels;
     for (const auto& [label, area] : sample.areas) labels.insert(label);
     ++columns.samples;
-    return true;
+    return progress.step();
   });
   for (const SessionRecord& record : sessions)
     if (const auto session = columns.sessions.find(record.id); session != columns.sessions.end())
@@ -216,8 +235,9 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
-std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOptions& options) {
-  const Columns columns = findColumns(store, options);
+std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOptions& options, Progress& progress) {
+  const Columns columns = findColumns(store, options, progress);
+  if (progress.stopped()) return 0;
   if (options.format == ExportFormat::kCsv) {
     out << "time_utc,unix_ms,";
     writeCsvHeader(out, columns);
@@ -242,27 +262,36 @@ std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOpti
         break;
     }
     ++written;
-    return out.good();
+    return progress.step() && out.good();
   });
   return written;
 }
 
 }  // namespace
 
-std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path) {
+std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
+                                          const std::string& path, const std::function<bool(double)>& go_on) {
   WholeFile file(path);
   errno = 0;
   std::ofstream out(file.place(), std::ios::binary | std::ios::app);
-  const std::int64_t written = write(out, store, options);
+  Progress progress(store.count(options.source, options.from, options.to), go_on);
+  const std::int64_t written = write(out, store, options, progress);
+  if (progress.stopped()) return std::nullopt;
   out.close();
   if (!out) throw Error("cannot write '" + path + "'" + (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
   file.finish();
   return written;
 }
 
+std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path) {
+  return *exportSamples(store, options, path, [](double) { return true; });
+}
+
 std::string exportText(const StoreReader& store, const ExportOptions& options) {
+  const std::function<bool(double)> go_on = [](double) { return true; };
+  Progress progress(0, go_on);
   std::ostringstream out;
-  write(out, store, options);
+  write(out, store, options, progress);
   return out.str();
 }
 

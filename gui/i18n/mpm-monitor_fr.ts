@@ -483,7 +483,26 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::ExportJob</name>
+    <message>
+        <source>There is no database to export from yet</source>
+        <translation>Il n’y a pas encore de base de données à exporter</translation>
+    </message>
+</context>
+<context>
     <name>mpm::Exports</name>
+    <message>
+        <source>Exporting to %1…</source>
+        <translation>Export vers %1…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Annuler</translation>
+    </message>
+    <message>
+        <source>The export was cancelled; %1 is as it was</source>
+        <translation>L’export a été annulé ; %1 est inchangé</translation>
+    </message>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>
         <translation>
@@ -543,13 +562,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>The recording leaves out frames: this machine or its disk is too slow for all of them</source>
         <translation>L’enregistrement omet des images : cette machine ou son disque est trop lent pour toutes</translation>
-    </message>
-</context>
-<context>
-    <name>mpm::History</name>
-    <message>
-        <source>There is no database to export from yet</source>
-        <translation>Il n’y a pas encore de base de données à exporter</translation>
     </message>
 </context>
 <context>

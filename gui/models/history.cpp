@@ -29,26 +29,21 @@ template <typename Answer>
 void History::ask(Kind kind, Answer answer) {
   const int mine = ++latest_[kind];
   QMetaObject::invokeMethod(far_, [this, kind, mine, path = path_, answer = std::move(answer)] {
-    if (latest_[kind] != mine && kind != kExport) return;
-    const auto nothingYet = [&] {
-      if (kind == kExport)
-        tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
-    };
+    if (latest_[kind] != mine) return;
     try {
       if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();
       if (!reader_) {
-        if (path.isEmpty() || !QFileInfo::exists(path)) return nothingYet();
+        if (path.isEmpty() || !QFileInfo::exists(path)) return;
         reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
         reader_path_ = path;
       }
       answer(*reader_);
       failure_.clear();
-    } catch (const monitor::EmptyDatabase&) {
-      nothingYet();  // whoever made the file is about to fill it
+    } catch (const monitor::EmptyDatabase&) {  // whoever made the file is about to fill it
     } catch (const std::exception& error) {
       reader_.reset();
       const QString message = QString::fromStdString(error.what());
-      if (std::exchange(failure_, message) == message && kind != kExport) return;  // asked every other second
+      if (std::exchange(failure_, message) == message) return;  // asked every other second
       tell([this, message] { emit failed(message); });
     }
   });
@@ -90,13 +85,6 @@ void History::askClasses(std::int64_t source) {
         names << (unnamed ? LegendModel::tr("class %1").arg(names.size()) : QString::fromStdString(name));
       }
     tell([this, names, source] { emit classesReady(names, source); });
-  });
-}
-
-void History::exportTo(const monitor::ExportOptions& options, const QString& path) {
-  ask(kExport, [this, options, path](const monitor::StoreReader& reader) {
-    const qint64 samples = monitor::exportSamples(reader, options, path.toStdString());
-    tell([this, path, samples] { emit exported(path, samples); });
   });
 }
 

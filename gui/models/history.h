@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "monitor/export.h"
 #include "monitor/store.h"
 
 namespace mpm {
@@ -33,8 +32,6 @@ class History : public QObject {
   void askEvents(std::int64_t source);
   /// The classes that the areas of its samples are of: those of its latest session.
   void askClasses(std::int64_t source);
-  /// Ends in exported() or failed().
-  void exportTo(const monitor::ExportOptions& options, const QString& path);
 
  signals:
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
@@ -42,11 +39,10 @@ class History : public QObject {
   void dayNightReady(const mpm::monitor::DayNightStatistics& statistics);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
   void classesReady(const QStringList& names, qint64 source);
-  void exported(const QString& path, qint64 samples);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kDayNight, kEvents, kClasses, kExport, kKinds };
+  enum Kind { kSources, kChart, kDayNight, kEvents, kClasses, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <QCheckBox>
 #include <QDialogButtonBox>
@@ -15,6 +17,7 @@
 #include <QWheelEvent>
 #include <opencv2/imgcodecs.hpp>
 
+#include "models/export_job.h"
 #include "models/history.h"
 #include "monitor/store.h"
 #include "views/chart_panel.h"
@@ -346,12 +349,11 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   applyLook(lightTheme(), 100);
 }
 
-TEST(History, AnswersTheLastOfManyQuestionsAndExports) {
+TEST(History, AnswersTheLastOfManyQuestions) {
   QTemporaryDir folder;
   History history;
   history.setDatabase(database(folder));
-  QSignalSpy charts(&history, &History::chartReady), exported(&history, &History::exported),
-      statistics(&history, &History::dayNightReady);
+  QSignalSpy charts(&history, &History::chartReady), statistics(&history, &History::dayNightReady);
   monitor::ChartQuery query;
   query.source = 1;
   query.from = monitor::unixNow() - 2 * monitor::kDayMs;
@@ -370,12 +372,55 @@ TEST(History, AnswersTheLastOfManyQuestionsAndExports) {
   ASSERT_TRUE(statistics.wait(5000));
   const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
+}
+
+TEST(ExportJob, WritesOrSaysWhyNot) {
+  QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("out.csv"));
   monitor::ExportOptions options;
   options.source = 1;
-  history.exportTo(options, folder.filePath(QStringLiteral("out.csv")));
-  ASSERT_TRUE(exported.wait(5000));
-  EXPECT_GT(exported[0][1].toLongLong(), 1500);
-  EXPECT_TRUE(QFile::exists(folder.filePath(QStringLiteral("out.csv"))));
+  {
+    ExportJob job(folder.filePath(QStringLiteral("none.db")), options, path);
+    QSignalSpy failed(&job, &ExportJob::failed);
+    ASSERT_TRUE(failed.wait(5000));
+    EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
+  }
+  ExportJob job(database(folder), options, path);
+  QSignalSpy finished(&job, &ExportJob::finished), progressed(&job, &ExportJob::progressed);
+  ASSERT_TRUE(finished.wait(5000));
+  EXPECT_GT(finished[0][0].toLongLong(), 1500);
+  EXPECT_GT(progressed.count(), 3);
+  EXPECT_TRUE(QFile::exists(path));
+}
+
+// A FIFO takes what it is given only while somebody reads it: an export that lasts as long as the test wants.
+TEST(ExportJob, NothingWaitsForALongOneAndItIsCancelled) {
+  QTemporaryDir folder;
+  const QString stored = database(folder), path = folder.filePath(QStringLiteral("fifo"));
+  ASSERT_EQ(::mkfifo(path.toLocal8Bit().constData(), 0600), 0);
+  QFile reader(path);
+  const int fifo = ::open(path.toLocal8Bit().constData(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(reader.open(fifo, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle));
+  monitor::ExportOptions options;
+  options.source = 1;
+  options.format = monitor::ExportFormat::kJsonLines;
+  ExportJob job(stored, options, path);
+  QSignalSpy progressed(&job, &ExportJob::progressed), cancelled(&job, &ExportJob::cancelled),
+      finished(&job, &ExportJob::finished);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return progressed.count() > 0; }, 5000));
+  History history;
+  QSignalSpy sources(&history, &History::sourcesChanged);
+  history.setDatabase(stored);
+  EXPECT_TRUE(sources.wait(5000)) << "answered meanwhile";
+  EXPECT_TRUE(finished.isEmpty());
+  job.cancel();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] {
+        reader.readAll();
+        return !cancelled.isEmpty();
+      },
+      5000));
+  EXPECT_TRUE(finished.isEmpty());
 }
 
 TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
@@ -386,15 +431,11 @@ TEST(History, ADatabaseThatIsJustBeingMadeIsNoFailure) {
   History history;
   QSignalSpy failed(&history, &History::failed), sources(&history, &History::sourcesChanged);
   history.setDatabase(file.fileName());
-  history.exportTo({}, folder.filePath(QStringLiteral("out.csv")));
-  ASSERT_TRUE(failed.wait(5000));
-  EXPECT_EQ(failed.count(), 1) << "but to export from it is";
-  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
-  EXPECT_EQ(sources.count(), 0);
+  EXPECT_FALSE(sources.wait(300));
   database(folder);
   history.askSources();
   ASSERT_TRUE(sources.wait(5000));
-  EXPECT_EQ(failed.count(), 1);
+  EXPECT_EQ(failed.count(), 0);
 }
 
 TEST(History, ADatabaseThatIsNoneIsSaidOnce) {

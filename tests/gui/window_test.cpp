@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <QAbstractItemView>
 #include <QCheckBox>
@@ -13,6 +15,7 @@
 #include <QLayout>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QProgressDialog>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -26,7 +29,9 @@
 #include <thread>
 
 #include "application.h"
+#include "exports.h"
 #include "models/merge_colors.h"
+#include "monitor/store.h"
 #include "views/chart_panel.h"
 #include "views/compare_panel.h"
 #include "views/events_panel.h"
@@ -366,6 +371,42 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
 TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
   window_->exportSamples(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
   EXPECT_TRUE(wait([&] { return window_->noticeText().contains(QStringLiteral("no/such/folder.png")); }));
+}
+
+// To a FIFO, which takes nothing until somebody reads it.
+TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
+  {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "/dev/video9";
+    writer.beginSession(session);
+    for (int second = 2000; second > 0; --second) {
+      monitor::Sample sample;
+      sample.time = monitor::unixNow() - second * 1000;
+      sample.tokens = {32, 20};
+      writer.append(sample);
+    }
+  }
+  make();
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  const QByteArray fifo = file("fifo").toLocal8Bit();
+  ASSERT_EQ(::mkfifo(fifo.constData(), 0600), 0);
+  window_->exportSamples(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
+  auto* const progress = window_->findChild<QProgressDialog*>();
+  ASSERT_NE(progress, nullptr);
+  ASSERT_TRUE(wait([&] { return progress->isVisible(); }));
+  EXPECT_FALSE(progress->isModal());
+  window_->exportSamples(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
+  EXPECT_TRUE(wait([&] { return QFile::exists(file("other.csv")); })) << "another one does not wait for it";
+  buttonOf(progress, Exports::tr("Cancel"))->click();
+  QFile reader;
+  ASSERT_TRUE(
+      reader.open(::open(fifo.constData(), O_RDONLY | O_NONBLOCK), QIODevice::ReadOnly, QFileDevice::AutoCloseHandle));
+  EXPECT_TRUE(wait([&] {
+    reader.readAll();
+    return window_->noticeText().startsWith(QStringLiteral("The export was cancelled"));
+  })) << window_->noticeText().toStdString();
+  EXPECT_TRUE(wait([&] { return window_->findChild<QProgressDialog*>() == nullptr; }));
 }
 
 TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {

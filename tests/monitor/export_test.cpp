@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <ctime>
@@ -128,6 +129,40 @@ TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModel) {
   const std::string phenocam = exportText(reader(), {.format = ExportFormat::kPhenoCam, .source = 1});
   EXPECT_THAT(phenocam, HasSubstr("# Model: tiny; new one\n# Schedule: 2,5\n"));
   EXPECT_THAT(phenocam, HasSubstr(",87.5000,12.5000,NA\n"));
+}
+
+TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
+  constexpr int kSamples = 2000;
+  {
+    StoreWriter writer(folder_ / "long.db");
+    writer.beginSession(session());
+    for (int i = 0; i < kSamples; ++i) writer.append(sampleAt(kNoon + i * 1000, 377, false));
+    ASSERT_TRUE(writer.flush());
+  }
+  const StoreReader store(folder_ / "long.db");
+  const std::string path = folder_ / "long.csv";
+  std::ofstream(path) << "before";
+  std::vector<double> told;
+  const auto stop_at = [&](double share) {
+    return [&told, share](double done) {
+      told.push_back(done);
+      return done < share;
+    };
+  };
+  for (const double share : {0.2, 0.7}) {  // while the columns are being found, and while they are written
+    EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(share)), std::nullopt);
+    EXPECT_GE(told.back(), share);
+    std::ifstream file(path);
+    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "before");
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
+  told.clear();
+  EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(2)), kSamples);
+  EXPECT_GT(told.size(), 5u);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GT(told.back(), 0.9);
+  EXPECT_LE(told.back(), 1);
 }
 
 TEST_F(ExportTest, AFileIsWholeOrAsItWas) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/export_job.h"
+
+#include <QFileInfo>
+#include <utility>
+
+namespace mpm {
+
+ExportJob::ExportJob(const QString& database, const monitor::ExportOptions& options, const QString& path,
+                     QObject* parent)
+    : QObject(parent),
+      thread_([this, database, options, path](const std::stop_token& stop) { run(stop, database, options, path); }) {}
+
+void ExportJob::run(const std::stop_token& stop, const QString& database, const monitor::ExportOptions& options,
+                    const QString& path) {
+  const auto nothing_yet = [this] {
+    tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
+  };
+  try {
+    if (database.isEmpty() || !QFileInfo::exists(database)) return nothing_yet();
+    const monitor::StoreReader reader(database.toStdString());
+    int told = 0;
+    const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {
+      const int percent = static_cast<int>(100 * share);
+      if (std::exchange(told, percent) != percent) tell([this, percent] { emit progressed(percent); });
+      return !stop.stop_requested();
+    });
+    if (samples)
+      tell([this, count = static_cast<qint64>(*samples)] { emit finished(count); });
+    else
+      tell([this] { emit cancelled(); });
+  } catch (const monitor::EmptyDatabase&) {
+    nothing_yet();  // whoever made the file is about to fill it
+  } catch (const std::exception& error) {
+    tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+  }
+}
+
+}  // namespace mpm
