@@ -95,6 +95,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   dayNightPanel()->setRule(rules_->night());
   welcome_->setRecents(opener_->recents());
   tick();
+  pane_->setChoice(loadPicturesChoice(*settings));
+  chartPanel()->setChoice(loadChartChoice(*settings));
   if (settings->contains(QStringLiteral("geometry"))) {
     restoreGeometry(settings->value(QStringLiteral("geometry")).toByteArray());
     restoreState(settings->value(QStringLiteral("layout")).toByteArray());
@@ -160,10 +162,13 @@ void MainWindow::wirePictures() {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
   });
   connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
+    const char* const modes[] = {"image", "mask", "overlay", "curtain"};
+    actions_->action(QString::fromLatin1(modes[static_cast<int>(mode)]))->setChecked(true);
     for (const char* id : {"curtain_left", "curtain_right"})
       actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
     opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
   });
+  connect(pane_, &PicturesPane::mapShown, actions_->action(QStringLiteral("merge_map")), &QAction::setChecked);
   connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
     const QSignalBlocker quiet(opacity_);
     opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
@@ -490,6 +495,10 @@ const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks();
 void MainWindow::closeEvent(QCloseEvent* event) {
   settings_.set(QStringLiteral("geometry"), saveGeometry());
   settings_.set(QStringLiteral("layout"), saveState());
+  settings_.change([pictures = pane_->choice(), chart = chartPanel()->choice()](QSettings& settings) {
+    save(settings, pictures);
+    save(settings, chart);
+  });
   event->accept();
 }
 

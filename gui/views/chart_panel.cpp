@@ -85,6 +85,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   column->addWidget(chart_, 1);
 
   connect(classes_, &QComboBox::activated, this, [this] {
+    wanted_class_ = classes_->currentText();
     area_->setChecked(true);
     updateSeries();
   });
@@ -153,7 +154,7 @@ void ChartPanel::setClasses(const QStringList& names) {
   const QSignalBlocker quiet(classes_);
   classes_->clear();
   classes_->addItems(names);
-  classes_->setCurrentIndex(std::max(0, classes_->findText(current)));
+  classes_->setCurrentIndex(std::max(0, classes_->findText(current.isEmpty() ? wanted_class_ : current)));
   if (area_->isChecked()) updateSeries();
 }
 
@@ -239,6 +240,20 @@ void ChartPanel::showSpan(Span span) {
   if (QAbstractButton* button = spans_->button(static_cast<int>(span))) button->setChecked(true);
   chart_->setFollowing(true);
   follow();
+}
+
+ChartChoice ChartPanel::choice() const {
+  return {span_,        tokens_->isChecked(), merged_->isChecked(), inference_->isChecked(), area_->isChecked(),
+          wanted_class_};
+}
+
+void ChartPanel::setChoice(const ChartChoice& choice) {
+  wanted_class_ = choice.area_class;
+  tokens_->setChecked(choice.tokens);
+  merged_->setChecked(choice.merged);
+  inference_->setChecked(choice.inference);
+  area_->setChecked(choice.area);
+  showSpan(choice.span);
 }
 
 void ChartPanel::setPresent(const QString& watched, std::optional<double> present) {

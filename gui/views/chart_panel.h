@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "models/history.h"
+#include "models/view_settings.h"
 #include "monitor/inference.h"
 
 class QButtonGroup;
@@ -35,8 +36,10 @@ class ChartPanel : public QWidget {
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();
 
-  enum class Span { kHour, kDay, kWeek, kAll };
+  using Span = ChartSpan;
   void showSpan(Span span);
+  ChartChoice choice() const;
+  void setChoice(const ChartChoice& choice);
 
  signals:
   void sourcePicked(qint64 source);
@@ -59,7 +62,7 @@ class ChartPanel : public QWidget {
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
   Span span_ = Span::kHour;
   std::optional<double> present_;  // of watched_
-  QString wanted_, watched_;
+  QString wanted_, watched_, wanted_class_;
   std::vector<monitor::SourceRecord> records_;
 };
 

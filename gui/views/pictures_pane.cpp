@@ -164,7 +164,10 @@ void PicturesPane::showNextColoring() {
   setColoring(static_cast<MergeColoring>((static_cast<int>(map_->coloring()) + 1) % coloring_->count()));
 }
 
-void PicturesPane::showMap(bool shown) { map_side_->setVisible(shown); }
+void PicturesPane::showMap(bool shown) {
+  map_side_->setVisible(shown);
+  emit mapShown(shown);
+}
 
 void PicturesPane::showWholePicture() {
   image_->setViewState({});
@@ -172,6 +175,19 @@ void PicturesPane::showWholePicture() {
 }
 
 void PicturesPane::restoreSizes() { setSizes({600, 600}); }
+
+PicturesChoice PicturesPane::choice() const {
+  return {paint_.mode, paint_.opacity, paint_.curtain, map_->coloring(), !map_side_->isHidden(), saveState()};
+}
+
+void PicturesPane::setChoice(const PicturesChoice& choice) {
+  setMode(choice.mode);
+  setOpacity(choice.opacity);
+  setCurtain(choice.curtain);
+  setColoring(choice.coloring);
+  showMap(choice.map);
+  restoreState(choice.split);  // none, or damaged: the sizes stay
+}
 
 void PicturesPane::refreshPaint() {
   legend_->apply(paint_);

@@ -3,11 +3,10 @@
 
 #include <QSplitter>
 
-#include "models/class_paint.h"
 #include "models/legend_model.h"
 #include "models/live_frame.h"
-#include "models/merge_colors.h"
 #include "models/patch_selection.h"
+#include "models/view_settings.h"
 
 class QAction;
 class QComboBox;
@@ -52,6 +51,8 @@ class PicturesPane : public QSplitter {
   void showWholePicture();
   /// Both pictures have the same size again.
   void restoreSizes();
+  PicturesChoice choice() const;
+  void setChoice(const PicturesChoice& choice);
 
   /// The legend changed.
   void refreshPaint();
@@ -61,6 +62,7 @@ class PicturesPane : public QSplitter {
  signals:
   void modeChanged(mpm::ViewMode mode);
   void opacityChanged(double opacity);
+  void mapShown(bool shown);
 
  private:
   QWidget* makeImageSide();

@@ -10,6 +10,7 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTimeEdit>
@@ -19,6 +20,8 @@
 #include "views/chart_panel.h"
 #include "views/day_night_panel.h"
 #include "views/legend_panel.h"
+#include "views/merge_view.h"
+#include "views/pictures_pane.h"
 #include "views/settings_dialogs.h"
 #include "views/time_chart.h"
 #include "window_fixture.h"
@@ -244,6 +247,57 @@ TEST_F(Controls, ActionsSayWhatIsOnShow) {
 }
 
 // What is stored is looked at every other second, also while a source is being chosen.
+TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
+  ASSERT_TRUE(openAndWait());
+  ChartPanel* panel = window_->chartPanel();
+  QComboBox* classes = nullptr;
+  for (QComboBox* box : panel->findChildren<QComboBox*>())
+    if (box->accessibleName() == ChartPanel::tr("Class whose area is drawn")) classes = box;
+  ASSERT_TRUE(wait([&] { return classes->count() == 4; }));
+  classes->setCurrentIndex(2);
+  emit classes->activated(2);
+  buttonOf(panel, QStringLiteral("Tokens"))->click();
+  buttonOf(panel, QStringLiteral("Week"))->click();
+  const QString series = panel->chart()->series().back().name;
+  trigger("curtain");
+  trigger("curtain_left");
+  trigger("transparent");
+  trigger("coloring");
+  auto* pane = window_->findChild<PicturesPane*>();
+  pane->setSizes({pane->width() / 3, pane->width() - pane->width() / 3});
+  const int narrow = window_->imageView()->width();
+  EXPECT_LT(narrow, window_->mergeView()->width() - 50);
+  window_->close();
+  window_ = std::make_unique<MainWindow>(options());
+  window_->show();
+  ASSERT_TRUE(openAndWait());
+  panel = window_->chartPanel();
+  EXPECT_EQ(window_->imageView()->paint().mode, ViewMode::kCurtain);
+  EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain"))->isChecked());
+  EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain_left"))->isEnabled());
+  EXPECT_NEAR(window_->imageView()->paint().curtain, 0.45, 1e-9);
+  EXPECT_NEAR(window_->imageView()->paint().opacity, 0.5, 1e-9);
+  EXPECT_EQ(window_->opacitySlider()->value(), 50);
+  EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize);
+  EXPECT_TRUE(wait([&] { return std::abs(window_->imageView()->width() - narrow) <= 3; }))
+      << window_->imageView()->width() << " instead of " << narrow;
+  EXPECT_TRUE(buttonOf(panel, QStringLiteral("Week"))->isChecked());
+  EXPECT_FALSE(buttonOf(panel, QStringLiteral("Tokens"))->isChecked());
+  EXPECT_TRUE(wait([&] { return panel->chart()->series().back().name == series; })) << "the class, by its name";
+
+  trigger("merge_map");
+  window_->close();
+  window_ = std::make_unique<MainWindow>(options());
+  window_->show();
+  ASSERT_TRUE(openAndWait());
+  EXPECT_FALSE(window_->mergeView()->isVisible());
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
+  trigger("layout");
+  EXPECT_TRUE(window_->mergeView()->isVisible());
+  EXPECT_TRUE(wait([&] { return std::abs(window_->mergeView()->width() - window_->imageView()->width()) <= 3; }))
+      << "as at first: " << window_->mergeView()->width() << " and " << window_->imageView()->width();
+}
+
 TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
   for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"}) {
     monitor::StoreWriter writer(file("m.db").toStdString());
