@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "kernels/cuda/emulation.h"
+#include "layers/cuda/net.h"
 #include "onnx/cuda/device_net.h"
+#include "support/throws_with.h"
 
 namespace mpm::test {
 namespace {
@@ -99,6 +101,36 @@ TEST(EmulatedDevice, MemoryDoesNotGrow) {
   for (int round = 0; round < 6; ++round)
     for (const int batch : {3, 1}) run(batch);
   EXPECT_LE(heldMemory(), held + held / 20);
+}
+
+// Packed rows of an image begin where those before it end: the state of another block would shift all of them.
+TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
+  constexpr int kBatch = 2, kPatches = 6, kOther = 5, kSpecial = 1, kDim = 4;
+  cuda::Net net(0);
+  const cv::Mat tokens({kBatch, kSpecial + kPatches, kDim}, CV_32F), out({kBatch, kPatches, kDim}, CV_32F);
+  const cv::Mat own(kBatch, 1 + 2 * kPatches, CV_32F), other = own.clone();
+  const auto newState = [&](const cv::Mat& blob, int patches) -> cuda::TokenState& {
+    cuda::TokenState& state = net.newState(blob);
+    state.reset(net.stream, kBatch, patches, kSpecial);
+    return state;
+  };
+  const std::size_t floats = tokens.total();
+  cuda::clear(net.stream, net.newRows(tokens, newState(own, kPatches), kDim), floats * sizeof(float));
+  newState(other, kOther);
+
+  std::vector<std::unique_ptr<DeviceOp>> ops;
+  ops.push_back(net.restoreTokens(kSpecial, false));
+  ops.push_back(net.poolTokens(kSpecial, -1));
+  ops.push_back(net.poolTokens(kSpecial, 0));
+  ops.push_back(net.mutualPairMerge(kSpecial));
+  for (const auto& op : ops) {
+    const std::vector<cv::Mat> inputs = {tokens, other}, outputs = {out, cv::Mat(kBatch, 1 + 2 * kPatches, CV_32F)};
+    EXPECT_MPM_ERROR(op->compute({inputs, outputs, false}),
+                     "its tokens of image 0 are 7 rows and those of its state 6");
+  }
+  const std::vector<cv::Mat> inputs = {tokens, own}, outputs = {out};
+  ops.front()->compute({inputs, outputs, false});
+  net.wait();
 }
 
 }  // namespace

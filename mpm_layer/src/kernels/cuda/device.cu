@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/device.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -150,6 +153,24 @@ void clear(const Stream& stream, void* device, std::size_t bytes) {
   check(cudaMemsetAsync(device, 0, bytes, static_cast<cudaStream_t>(stream.native())), "clearing device memory");
 }
 
+namespace {
+
+// The name of a kernel as its source has it, for errors. CUDA before 12.3 cannot tell.
+std::string nameOf([[maybe_unused]] const void* kernel) {
+#if CUDART_VERSION >= 12030
+  const char* mangled = nullptr;
+  if (cudaFuncGetName(&mangled, kernel) == cudaSuccess && mangled != nullptr) {
+    const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr),
+                                                      std::free);
+    return name ? name.get() : mangled;
+  }
+  cudaGetLastError();
+#endif
+  return "a kernel";
+}
+
+}  // namespace
+
 void allowSharedMemory(const void* kernel, std::size_t bytes) {
   constexpr std::size_t kGranted = 48 * 1024;
   if (bytes <= kGranted) return;
@@ -160,8 +181,12 @@ void allowSharedMemory(const void* kernel, std::size_t bytes) {
   const std::lock_guard lock(mutex);
   std::size_t& most = allowed[{kernel, device}];
   if (bytes <= most) return;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "asking for shared memory");
+  const cudaError_t status =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (status != cudaSuccess) {
+    const std::string what = "asking for " + std::to_string(bytes) + " bytes of shared memory for " + nameOf(kernel);
+    check(status, what.c_str());
+  }
   most = bytes;
 }
 
@@ -169,9 +194,14 @@ void launchKernel(const void* kernel, Grid grid, int threads, std::size_t shared
                   void** arguments) {
   auto* const native = static_cast<cudaStream_t>(stream.native());
   allowSharedMemory(kernel, shared_bytes);
-  check(cudaLaunchKernel(kernel, dim3(grid.x, grid.y, grid.z), dim3(static_cast<unsigned>(threads)), arguments,
-                         shared_bytes, native),
-        "starting a kernel");
+  const cudaError_t status = cudaLaunchKernel(kernel, dim3(grid.x, grid.y, grid.z),
+                                              dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, native);
+  if (status == cudaSuccess) return;
+  std::string blocks = std::to_string(grid.x);
+  for (const unsigned count : {grid.y, grid.z}) blocks += " x " + std::to_string(count);
+  const std::string what = "starting " + nameOf(kernel) + " in " + blocks + " blocks of " + std::to_string(threads) +
+                           " threads with " + std::to_string(shared_bytes) + " bytes of shared memory";
+  check(status, what.c_str());
 }
 
 }  // namespace mpm::cuda

@@ -68,7 +68,22 @@ void Net::release() {
 
 const float* Net::dense(const cv::Mat& blob) { return find(blob, Kind::kDense, "a plain blob").floats.data(); }
 
-const float* Net::rows(const cv::Mat& blob) { return find(blob, Kind::kRows, "tokens").floats.data(); }
+const float* Net::rows(const cv::Mat& blob, const TokenState& state) {
+  expectRowsOf(blob, state);
+  return find(blob, Kind::kRows, "tokens").floats.data();
+}
+
+void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
+  const std::vector<int>&rows = find(blob, Kind::kRows, "tokens").rows, &live = state.liveRows();
+  if (rows.size() != live.size())
+    throw Error("its tokens are of " + std::to_string(rows.size()) + " images and its state of " +
+                std::to_string(live.size()) + "; convert the original model again");
+  for (std::size_t b = 0; b < rows.size(); ++b)
+    if (rows[b] != live[b] + state.special())
+      throw Error("its tokens of image " + std::to_string(b) + " are " + std::to_string(rows[b]) +
+                  " rows and those of its state " + std::to_string(live[b] + state.special()) +
+                  "; convert the original model again");
+}
 
 const TokenState& Net::state(const cv::Mat& blob, int special) {
   Value& value = find(blob, Kind::kState, "the state of tokens");

@@ -45,8 +45,10 @@ class Net final : public DeviceNet {
 
   /// The value behind a blob. Throws mpm::Error when there is none of that kind.
   const float* dense(const cv::Mat& blob);
-  /// Packed rows; the state that they belong to is another blob.
-  const float* rows(const cv::Mat& blob);
+  /// Packed rows of tokens. Throws mpm::Error when they are not as many as `state`, which is another blob, has of every
+  /// image: a net made by hand can hand an op the state of another block.
+  const float* rows(const cv::Mat& blob, const TokenState& state);
+  void expectRowsOf(const cv::Mat& blob, const TokenState& state);
   /// A state, as it is for tokens with `special` rows in front. Not after the next newState() of that blob.
   const TokenState& state(const cv::Mat& blob, int special);
   const TokenState& ownState(const cv::Mat& blob);

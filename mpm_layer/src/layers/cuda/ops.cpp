@@ -23,7 +23,11 @@ class Op : public DeviceOp {
  protected:
   /// Rows of the first input, which are those of its state where it has one.
   int rowsOf(const Call& call, int special) {
-    if (call.inputs.size() > 1) return net_.state(call.inputs[1], special).rows().total;
+    if (call.inputs.size() > 1) {
+      const TokenState& state = net_.state(call.inputs[1], special);
+      net_.expectRowsOf(call.inputs[0], state);
+      return state.rows().total;
+    }
     return static_cast<int>(call.inputs[0].total() / size(dimOf(call.inputs[0])));
   }
   static int dimOf(const cv::Mat& blob) { return blob.size[blob.dims - 1]; }
@@ -79,6 +83,7 @@ class TransformerBlockOp final : public Op {
       bias = net_.key_bias.atLeast(stream(), size(state.rows().total));
       state.logSizes(stream(), bias);
     }
+    net_.expectRowsOf(call.inputs[0], state);
     float* const x = net_.successor(call.inputs[0], call.outputs[0], call.takes_first);
     block_.run(stream(), net_.gemm, net_.workspace, state.rows(), bias, x);
   }
@@ -95,10 +100,12 @@ class MutualPairMergeOp final : public Op {
   void compute(const Call& call) override {
     const int dim = dimOf(call.inputs[0]);
     // The state before stays as it is: MergeReport and heads that read the tokens of an earlier block need it.
+    const TokenState& before = net_.state(call.inputs[1], special_);
+    const float* const tokens = net_.rows(call.inputs[0], before);
     TokenState& after = net_.newState(call.outputs[1]);
-    after.assign(stream(), net_.state(call.inputs[1], special_), special_);
+    after.assign(stream(), before, special_);
     float* const merged = net_.newRows(call.outputs[0], after, dim);
-    net_.merge.run(stream(), net_.rows(call.inputs[0]), dim, after, merged);
+    net_.merge.run(stream(), tokens, dim, after, merged);
     after.countRows();
     net_.newRows(call.outputs[0], after, dim);  // fewer now, in the same memory
   }
@@ -140,7 +147,8 @@ class TokenLinearOp final : public Op {
   void compute(const Call& call) override {
     const int rows = rowsOf(call, special_);
     const bool with_state = call.inputs.size() > 1;
-    const float* const x = with_state ? net_.rows(call.inputs[0]) : net_.dense(call.inputs[0]);
+    const float* const x =
+        with_state ? net_.rows(call.inputs[0], net_.state(call.inputs[1], special_)) : net_.dense(call.inputs[0]);
     float* const y = with_state ? net_.newRows(call.outputs[0], net_.state(call.inputs[1], special_), linear_.out())
                                 : net_.newDense(call.outputs[0]);
     const void* operands = x;
@@ -173,7 +181,7 @@ class ClassTokensOp final : public Op {
     const TokenState& before = net_.state(call.inputs[1], special_);
     const TokenState& after = net_.state(call.inputs[1], classes_);
     float* const y = net_.newRows(call.outputs[0], after, dim);
-    replaceSpecialRows(stream(), net_.rows(call.inputs[0]), dim, before, embeddings_.data(), after, y);
+    replaceSpecialRows(stream(), net_.rows(call.inputs[0], before), dim, before, embeddings_.data(), after, y);
   }
 
  private:
@@ -188,7 +196,7 @@ class MaskScoresOp final : public Op {
     const TokenState& with_classes = net_.state(call.inputs[1], classes_);
     const TokenState& patches = net_.state(call.inputs[1], 0);
     float* const y = net_.newRows(call.outputs[0], patches, classes_);
-    scores_.run(stream(), net_.gemm, net_.rows(call.inputs[0]), with_classes, patches, y);
+    scores_.run(stream(), net_.gemm, net_.rows(call.inputs[0], with_classes), with_classes, patches, y);
   }
 
  private:
@@ -200,9 +208,9 @@ class RestoreTokensOp final : public Op {
  public:
   RestoreTokensOp(Net& net, int special, bool keep_special) : Op(net), special_(special), keep_special_(keep_special) {}
   void compute(const Call& call) override {
+    const TokenState& state = net_.state(call.inputs[1], special_);
     float* const y = net_.newDense(call.outputs[0]);
-    restoreRows(stream(), net_.rows(call.inputs[0]), dimOf(call.inputs[0]), net_.state(call.inputs[1], special_),
-                keep_special_, y);
+    restoreRows(stream(), net_.rows(call.inputs[0], state), dimOf(call.inputs[0]), state, keep_special_, y);
   }
 
  private:
@@ -217,7 +225,7 @@ class PoolTokensOp final : public Op {
     const int dim = dimOf(call.inputs[0]);
     const TokenState& state = net_.state(call.inputs[1], special_);
     float* const y = net_.newDense(call.outputs[0]);
-    const float* const x = net_.rows(call.inputs[0]);
+    const float* const x = net_.rows(call.inputs[0], state);
     if (index_ < 0)
       meanOverPatches(stream(), x, dim, state, y);
     else
