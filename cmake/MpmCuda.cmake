@@ -7,6 +7,11 @@ if(NOT MPM_WITH_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "Architectures of NVIDIA GPUs to compile for")
+  # The kernels for Hopper's warpgroups trap in code for plain sm_90, and the host starts them where sm_90a is among the
+  # architectures: with both in one build it would be the driver's choice whether that is right.
+  if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90(-|;|$)" AND CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90a")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}: code for 90 and for 90a cannot be in one build, take one of them")
+  endif()
   find_program(MPM_NVCC nvcc DOC "Compiler of the kernels for NVIDIA GPUs")
   if(NOT MPM_NVCC AND MPM_WITH_CUDA STREQUAL "ON")  # asked for by name: also where NVIDIA's packages put it
     find_program(MPM_NVCC nvcc PATHS /usr/local/cuda/bin NO_DEFAULT_PATH)
