@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
 sh packages/install.sh
-$sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev
+# libomp-dev: without recommendations clang comes without OpenMP, which oneDNN needs.
+$sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_reader
 mkdir -p build-fuzz/corpus build-fuzz/seeds
