@@ -4,15 +4,16 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "monitor/bucket.h"
+#include "monitor/damage.h"
 #include "monitor/store.h"
 
 namespace mpm::monitor {
 namespace {
-
-constexpr std::int64_t kApplicationId = 0x4d504d31;  // "MPM1", in the header of the file
 
 // What each version added. A step is never edited once released: files of its version exist.
 constexpr std::array kSteps = {
@@ -85,7 +86,11 @@ void indexEvents(Database& database) {
 }
 
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
-  if (error.code() == SQLITE_NOTADB) throw Error("'" + path + "' is not a database: name another file");
+  if (error.code() == SQLITE_NOTADB)
+    throw SqliteError(error.code(), "'" + path + "' is " +
+                                        (wasOurs(path, Claim(path)) ? "damaged: its first page is lost"
+                                                                    : "not a database: name another file"));
+  if (isDamage(error.code())) throw error;  // which names the file
   throw SqliteError(error.code(), "cannot open database '" + path + "': " + error.what());
 }
 
@@ -110,8 +115,9 @@ bool takeNumber(std::string_view& text, Number& value) {
 int storeSchemaVersion() { return kVersion; }
 
 Database openForWriting(const std::string& path, bool create) {
+  std::optional<Database> opened;
   try {
-    Database database(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
+    Database& database = opened.emplace(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
     if (versionOf(database, path) == 0) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
     if (database.text("PRAGMA journal_mode = WAL") != "wal")
       throw Error("'" + path +
@@ -122,8 +128,9 @@ Database openForWriting(const std::string& path, bool create) {
     database.execute("PRAGMA journal_size_limit = 4000000");
     migrate(database, path);
     indexEvents(database);
-    return database;
+    return std::move(database);
   } catch (const SqliteError& error) {
+    if (opened && isDamage(error.code())) opened->keepLog();
     failToOpen(path, error);
   }
 }

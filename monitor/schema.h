@@ -9,8 +9,11 @@
 
 namespace mpm::monitor {
 
+/// "MPM1", in the header of the file.
+inline constexpr std::int64_t kApplicationId = 0x4d504d31;
+
 /// Opens for writing: makes the tables in an empty file, brings an older schema up to date in one transaction. `create`
-/// false: a file that is not there is an error. Throws mpm::Error naming the file.
+/// false: a file that is not there is an error. Throws mpm::Error naming the file, SqliteError where isDamage() holds.
 Database openForWriting(const std::string& path, bool create);
 
 /// Throws mpm::Error when it is not ours or of another schema version, EmptyDatabase when nothing is in it.

@@ -6,9 +6,14 @@
 namespace mpm::monitor {
 namespace {
 
-[[noreturn]] void fail(sqlite3* database) {
-  throw SqliteError(sqlite3_extended_errcode(database), sqlite3_errmsg(database));
+SqliteError errorOf(sqlite3* database) {
+  const int code = sqlite3_extended_errcode(database);
+  const char* file = sqlite3_db_filename(database, "main");
+  if ((code & 0xff) != SQLITE_CORRUPT || !file) return {code, sqlite3_errmsg(database)};
+  return {code, "'" + std::string(file) + "' is damaged: " + sqlite3_errmsg(database)};
 }
+
+[[noreturn]] void fail(sqlite3* database) { throw errorOf(database); }
 
 }  // namespace
 
@@ -24,8 +29,7 @@ bool Statement::step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  sqlite3* database = sqlite3_db_handle(statement_.get());
-  const SqliteError error(sqlite3_extended_errcode(database), sqlite3_errmsg(database));
+  const SqliteError error = errorOf(sqlite3_db_handle(statement_.get()));
   sqlite3_reset(statement_.get());
   throw error;
 }

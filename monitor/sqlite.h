@@ -14,7 +14,7 @@
 
 namespace mpm::monitor {
 
-/// A failed call of SQLite; `code` is its extended result code.
+/// A failed call of SQLite, which names the file when it is damaged; `code` is its extended result code.
 class SqliteError : public Error {
  public:
   SqliteError(int code, const std::string& message) : Error(message), code_(code) {}
@@ -109,6 +109,8 @@ class Database {
   std::int64_t integer(std::string_view sql) const;
   std::string text(std::string_view sql) const;
   std::int64_t lastId() const { return sqlite3_last_insert_rowid(handle_.get()); }
+  /// Closing the last connection moves nothing out of the write-ahead log: for a file that is damaged.
+  void keepLog() { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
   sqlite3* handle() const { return handle_.get(); }
 
  private:

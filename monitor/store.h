@@ -59,6 +59,7 @@ struct WriterStatus {
   std::int64_t pending = 0;  ///< not yet committed
   std::int64_t lost = 0;     ///< given up while the disk was full
   std::int64_t bytes = 0;    ///< of the database file
+  bool taken = false;        ///< another writer stores this source, so nothing is stored here; `problem` says it
 };
 
 /// Writes a database (SQLite in WAL mode) from a thread of its own: append() and its like never wait for the disk.
@@ -66,15 +67,17 @@ struct WriterStatus {
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
 /// a power cut at most about a minute. A full disk stops the writing; what comes then is kept in memory (max_pending)
 /// and written when there is space again; into a file that took the place of the first one, with source and session
-/// begun again. One file may have several writers (one per source) and any number of readers.
-/// Thread-safe.
+/// begun again. A file that turns out to be damaged is renamed, and a new one begins. One file may have several
+/// writers, of one source each: a second one of the same source stores nothing until the first one ends. Any number of
+/// readers. Thread-safe.
 class StoreWriter {
  public:
-  /// Called on the writer's thread for events of the storage itself, also while nothing can be written.
+  /// Called on the writer's thread (or in the constructor) for events of the storage itself, also while nothing can be
+  /// written.
   using EventCallback = std::function<void(const Event&)>;
 
   /// Opens or makes the file; brings an older schema up to date. Throws mpm::Error naming the file: not a database, not
-  /// of ours, made by a newer version, not writable.
+  /// of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with an event.
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
   StoreWriter(const StoreWriter&) = delete;
@@ -86,6 +89,8 @@ class StoreWriter {
   void endSession();
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
+  /// Whether a writer stores this source in the same file now, be it this one.
+  bool isTaken(const std::string& source) const;
 
   /// Sample::id and ::session are ignored. Without a session: does nothing.
   void append(const Sample& sample);

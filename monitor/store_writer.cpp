@@ -12,6 +12,8 @@
 #include <variant>
 
 #include "monitor/bucket.h"
+#include "monitor/claim.h"
+#include "monitor/damage.h"
 #include "monitor/retention.h"
 #include "monitor/schema.h"
 #include "monitor/store.h"
@@ -24,6 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
+// A disk that dies damages each new file, too. Not one a second for a year.
+constexpr auto kBetweenDamagedFiles = std::chrono::hours(1);
 
 Clock::duration seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
@@ -46,7 +50,8 @@ using Operation = std::variant<Sample, Event, BeginSession, EndSession, SetSourc
 struct Place {
   std::int64_t source = 0, session = 0;  // 0: none
   std::string name;                      // of the source
-  BeginSession begun;                    // of the session
+  std::optional<BeginSession> begun;     // the session that runs, or would if the source were not taken
+  bool taken = false;                    // by another writer: it stores the source's samples, this one does not
   std::set<std::int64_t> own;            // every source that this writer had
   std::optional<UnixMs> last_before;     // when samples of the first of them came last, before this writer
 };
@@ -54,8 +59,9 @@ struct Place {
 // The writing itself, on one thread.
 class Connection {
  public:
-  Connection(const std::string& path, bool create)
-      : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)) {
+  Connection(const std::string& path, bool create, Claim& claim)
+      : path_(path), claim_(claim), database_(openForWriting(path, create)), identity_(identityOf(path)) {
+    claim_.noteOurs();
     insert_sample_ = database_.prepare(
         "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -69,6 +75,8 @@ class Connection {
     Transaction transaction(database_);
     AggregateUpdate aggregates;
     if (!std::exchange(knows_place_, true) && !holds(place))
+      place = beginAgain(place, std::visit([](const auto& what) { return what.time; }, operations.front()), aggregates);
+    if (place.taken && claim_.take(place.name))
       place = beginAgain(place, std::visit([](const auto& what) { return what.time; }, operations.front()), aggregates);
     for (const Operation& operation : operations)
       std::visit([&](const auto& what) { write(what, place, aggregates); }, operation);
@@ -84,12 +92,15 @@ class Connection {
     return result;
   }
 
+  const std::optional<FileIdentity>& identity() const { return identity_; }
+  void keepLog() { database_.keepLog(); }
   std::int64_t bytes() const { return database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"); }
 
  private:
   // After a full disk the connection is made anew, and the session goes on where its rows were committed; unless
   // another file lies there by now.
   bool holds(const Place& place) {
+    if (place.taken) return true;  // it has no rows
     if (place.session == 0)
       return place.source == 0 ||
              database_.prepare("SELECT 1 FROM source WHERE id = ? AND name = ?").bind(place.source, place.name).step();
@@ -97,14 +108,14 @@ class Connection {
         .prepare(
             "SELECT 1 FROM session JOIN source ON source.id = session.source"
             " WHERE session.id = ? AND source.id = ? AND source.name = ? AND session.started_ms = ?")
-        .bind(place.session, place.source, place.name, place.begun.time)
+        .bind(place.session, place.source, place.name, place.begun->time)
         .step();
   }
 
   Place beginAgain(const Place& before, UnixMs time, AggregateUpdate& aggregates) {
     Place place;
-    if (before.session != 0)
-      write(BeginSession{before.begun.info, time}, place, aggregates);
+    if (before.begun)
+      write(BeginSession{before.begun->info, time}, place, aggregates);
     else
       write(SetSource{before.name, time}, place, aggregates);
     return place;
@@ -122,15 +133,23 @@ class Connection {
                       static_cast<int>(event.kind), static_cast<int>(event.severity), event.message);
   }
 
-  void write(const BeginSession& begin, Place& place, AggregateUpdate& aggregates) {
-    write(EndSession{begin.time}, place, aggregates);
+  // False: nothing is stored, neither of the source nor of its session, which the other writer's would seem to end.
+  bool take(const std::string& name, Place& place) {
+    place.name = name;
+    place.taken = !claim_.take(name);
+    if (place.taken) place.source = 0;
+    return !place.taken;
+  }
+
+  void write(const BeginSession& begin, Place& place, AggregateUpdate&) {
+    end(begin.time, place);
     const SessionInfo& info = begin.info;
+    place.begun = begin;
+    if (!take(info.source, place)) return;
     database_.prepare("INSERT OR IGNORE INTO source(name) VALUES (?)").run(info.source);
     Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
     find.bind(info.source).step();
     place.source = find.integer(0);
-    place.name = info.source;
-    place.begun = begin;
     own(place);
     endKilledSessions(place.source);
     nlohmann::json classes = nlohmann::json::array();
@@ -145,17 +164,24 @@ class Connection {
     place.session = database_.lastId();
   }
 
-  void write(const EndSession& end, Place& place, AggregateUpdate&) {
+  void write(const EndSession& when, Place& place, AggregateUpdate&) {
+    end(when.time, place);
+    place.taken = false;
+    claim_.release();
+  }
+
+  void end(UnixMs time, Place& place) {
+    place.begun.reset();
     if (place.session == 0) return;
-    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?").run(end.time, place.session);
+    database_.prepare("UPDATE session SET ended_ms = ? WHERE id = ?").run(time, place.session);
     place.session = 0;  // events without a session still belong to the source
   }
 
-  void write(const SetSource& set, Place& place, AggregateUpdate& aggregates) {
-    write(EndSession{set.time}, place, aggregates);
+  void write(const SetSource& set, Place& place, AggregateUpdate&) {
+    end(set.time, place);
+    if (!take(set.name, place)) return;
     Statement find = database_.prepare("SELECT id FROM source WHERE name = ?");
     place.source = find.bind(set.name).step() ? find.integer(0) : 0;
-    place.name = set.name;
     own(place);
   }
 
@@ -183,6 +209,7 @@ class Connection {
   }
 
   std::string path_;
+  Claim& claim_;
   Database database_;
   std::optional<FileIdentity> identity_;
   bool knows_place_ = false;
@@ -210,7 +237,11 @@ struct StoreWriter::Impl {
   EventCallback on_event;
 
   // Of the writer's thread.
+  std::optional<Claim> claim;
   std::optional<Connection> connection;
+  std::optional<FileIdentity> ours;  // the file that was opened last
+  bool create = true;                // a file that is not there is made: the first, and the one after a damaged one
+  std::optional<Clock::time_point> set_aside;
   Place place;
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
@@ -307,9 +338,11 @@ struct StoreWriter::Impl {
       batch_samples = in_hand = std::exchange(samples_queued, 0);
       ++attempts_begun;
     }
+    const bool was_taken = place.taken;
     try {
-      if (!connection) connection.emplace(path, false);
-      if (!batch.empty()) place = connection->commit(batch, place);
+      survivingDamage([&] {
+        if (!batch.empty()) place = connection->commit(batch, place);
+      });
     } catch (const std::exception& error) {
       giveBack(std::move(batch), batch_samples, error.what());
       return false;
@@ -319,8 +352,9 @@ struct StoreWriter::Impl {
       const std::lock_guard lock(mutex);
       in_hand = 0;
       done += static_cast<std::int64_t>(batch.size());
-      status.samples += static_cast<std::int64_t>(batch_samples);
-      status.problem.clear();
+      if (!place.taken) status.samples += static_cast<std::int64_t>(batch_samples);
+      status.taken = place.taken;
+      status.problem = place.taken ? takenText() : "";
       if (!std::exchange(status.writing, true)) {
         resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
                         "writing again to '" + path + "'" +
@@ -331,7 +365,51 @@ struct StoreWriter::Impl {
     measure();
     changed.notify_all();
     if (resumed) tell(*resumed);
+    if (place.taken && !was_taken) post(Severity::kError, takenText());
+    if (was_taken && !place.taken && place.begun)
+      post(Severity::kInfo, "stores '" + place.name + "' in '" + path + "' now that the other program has ended");
     return true;
+  }
+
+  std::string takenText() const {
+    return "another program stores '" + place.name + "' in '" + path + "': nothing is stored here until it ends";
+  }
+
+  // `work` on the connection, which is made if there is none. Where the file turns out to be damaged, once more on a
+  // new connection, for what the first one remembers of the file may be what is wrong, and then on a new file.
+  template <typename Work>
+  void survivingDamage(const Work& work) {
+    for (int attempt = 1;; ++attempt) {
+      const std::optional<FileIdentity> there = identityOf(path);
+      try {
+        if (!connection) connect();
+        return work();
+      } catch (const SqliteError& error) {
+        if (!isDamage(error.code())) throw;
+        if (connection) connection->keepLog();
+        connection.reset();
+        if (attempt == 2 && there) beginNewFile(*there, error);
+        if (attempt == 3) throw;
+      }
+    }
+  }
+
+  void connect() {
+    connection.emplace(path, create, *claim);
+    ours = connection->identity();
+    create = false;
+  }
+
+  void beginNewFile(const FileIdentity& damaged, const SqliteError& error) {
+    if (ours != damaged && !wasOurs(path, *claim)) throw error;
+    if (set_aside && Clock::now() - *set_aside < kBetweenDamagedFiles)
+      throw Error(std::string(error.what()) + ", so soon after the file before it that another is begun an hour after");
+    const std::optional<std::string> name = setAside(path, damaged, options.now());
+    if (!name) return;  // another writer of the same file was faster
+    set_aside = Clock::now();
+    create = true;
+    post(Severity::kError,
+         "'" + path + "' is damaged and was renamed to '" + *name + "', a new one begins: " + error.what());
   }
 
   void giveBack(std::deque<Operation> batch, std::size_t batch_samples, const std::string& problem) {
@@ -368,7 +446,8 @@ struct StoreWriter::Impl {
       const UnixMs now = options.now();
       if (!clock && !place.own.empty()) clock.emplace(place.last_before);
       if (!clock || !clock->believes(now, steadyNow())) limits.keep_days = 0;
-      const Retention result = connection->maintain(now, limits);
+      Retention result = Retention::kDone;
+      survivingDamage([&] { result = connection->maintain(now, limits); });
       measure();
       if (result == Retention::kHopeless && !std::exchange(hopeless, true))
         post(Severity::kWarning, "'" + path + "' is larger than its limit, and all that is left is recent");
@@ -380,6 +459,7 @@ struct StoreWriter::Impl {
   }
 
   void measure() {
+    if (!connection) return;
     try {
       const std::int64_t bytes = connection->bytes();
       const std::lock_guard lock(mutex);
@@ -395,7 +475,8 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
   impl_->path = path;
   impl_->options = std::move(options);
   impl_->on_event = std::move(on_event);
-  impl_->connection.emplace(path, true);
+  impl_->claim.emplace(path);
+  impl_->survivingDamage([] {});
   impl_->measure();
   impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
 }
@@ -435,6 +516,10 @@ void StoreWriter::setRetention(double keep_days, double max_megabytes) {
     impl_->look_now = true;
   }
   impl_->changed.notify_all();
+}
+
+bool StoreWriter::isTaken(const std::string& source) const {
+  return Claim::isTaken(impl_->path, withoutCredentials(source));
 }
 
 void StoreWriter::append(const Sample& sample) { impl_->enqueue(sample); }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace mpm::monitor {
+
+/// What a writer claims in the file DATABASE-lock beside its database: the database as one of ours, which tells one
+/// whose header is damaged from a file that never was a database; and one source, so that a monitor that is started
+/// twice does not store every sample twice. The claim on a source ends with its process, however that ends. Where the
+/// file cannot be made nothing is claimed, and nobody is kept from writing. Not thread-safe.
+class Claim {
+ public:
+  /// Makes nothing yet.
+  explicit Claim(std::string database);
+  ~Claim();
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  /// To be called while the database is open as ours.
+  void noteOurs();
+  /// Whether the file that is there now was noted, by whichever writer.
+  bool notedAsOurs() const;
+
+  /// False while another writer has `source`; the one claimed before is let go either way.
+  bool take(const std::string& source);
+  void release();
+
+  /// Whether a writer, of this process or another, has claimed `source` in `database`.
+  static bool isTaken(const std::string& database, const std::string& source);
+
+ private:
+  int open();  // -1: there is none to be had
+
+  std::string database_, source_;
+  int file_ = -1;
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "monitor/claim.h"
+#include "monitor/sqlite.h"
+#include "monitor/time.h"
+
+namespace mpm::monitor {
+
+/// Whether a result code of SQLite says that the file itself is damaged, or no database: not that it is locked, may not
+/// be read, or lies on a disk that is full or fails.
+bool isDamage(int code);
+
+/// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more and was noted.
+bool wasOurs(const std::string& database, const Claim& claim);
+
+/// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is
+/// replaced; sqlite3's `.recover` reads it there. Its connections in this process must be closed. Returns the new name;
+/// nullopt when another process was faster: `damaged` is no longer what lies there. Throws mpm::Error.
+std::optional<std::string> setAside(const std::string& database, const FileIdentity& damaged, UnixMs now);
+
+}  // namespace mpm::monitor
