@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "class_names.h"
+#include "console.h"
 #include "errors.h"
 #include "interrupt.h"
 #include "model_options.h"
@@ -131,60 +132,6 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
-using ClassNames = std::shared_ptr<const std::vector<std::string>>;
-
-struct NamedSample {
-  Sample sample;
-  ClassNames classes;  // of the model that made it
-};
-
-// What the threads of the monitor have to say, for the main thread to say it.
-class Outbox {
- public:
-  void add(const Event& event) {
-    const std::lock_guard lock(mutex_);
-    if (events_.size() < kMax) events_.push_back(event);
-  }
-  void add(NamedSample sample) {
-    const std::lock_guard lock(mutex_);
-    if (samples_.size() < kMax) samples_.push_back(std::move(sample));
-  }
-  std::deque<Event> takeEvents() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(events_, {});
-  }
-  std::deque<NamedSample> takeSamples() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(samples_, {});
-  }
-
- private:
-  static constexpr std::size_t kMax = 10000;  // a terminal that is stopped must not eat the memory
-  std::mutex mutex_;
-  std::deque<Event> events_;
-  std::deque<NamedSample> samples_;
-};
-
-// A line that is redrawn in place; notes go above it.
-class StatusLine {
- public:
-  explicit StatusLine(bool shown) : shown_(shown) {}
-  ~StatusLine() { clear(); }
-  void draw(const std::string& text) {
-    if (!shown_ || text == drawn_) return;
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    drawn_ = text;
-  }
-  void clear() {
-    if (!drawn_.empty()) std::fputs("\r\033[K", stderr);
-    drawn_.clear();
-  }
-
- private:
-  bool shown_;
-  std::string drawn_;
-};
-
 // Pictures of the scene now and then. A failed one is an event, and the next one is tried.
 class TimeLapse {
  public:
@@ -236,6 +183,8 @@ Json sampleJson(const Sample& sample, const std::vector<std::string>& names) {
           {"dropped", sample.dropped}};
 }
 
+std::string lineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 Json eventJson(const Event& event) {
   return {{"time", isoTime(event.time, true)},
           {"event", monitor::toString(event.kind)},
@@ -275,13 +224,32 @@ int monitorSource(const MonitorArguments& arguments) {
   if (capturing.lossless && arguments.every_s > 0) capturing.max_fps = 1 / arguments.every_s;
 
   ServiceNotify service;
-  Outbox outbox;
+  Console console;
+  std::mutex mutex;  // of what follows
+  std::string
+      load_problem;  // why there is no model at the start: what this command fails with is said once, at its end
+  std::optional<Sample> last;
+  std::atomic<bool> ready = false;
+  const auto tell = [&](const Event& event) {
+    if (event.kind == EventKind::kModel && !ready) {
+      const std::lock_guard lock(mutex);
+      load_problem = event.message;
+    } else if (arguments.json && !console.failure()) {
+      console.data(lineOf(eventJson(event)));
+    } else {
+      console.note(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
+    }
+  };
   StoreOptions storing;
   storing.keep_days = arguments.keep_days;
   storing.max_megabytes = arguments.max_megabytes;
-  StoreWriter store(arguments.database, storing, [&](const Event& event) { outbox.add(event); });
-  Recorder recorder(recording, &store, [&](const Event& event) { outbox.add(event); });
-  store.setSource(arguments.source);
+  std::optional<StoreWriter> store;
+  store.emplace(arguments.database, storing, tell);
+  if (store->isTaken(arguments.source))
+    throw Error("another program stores '" + withoutCredentials(arguments.source) + "' in '" + arguments.database +
+                "' at this moment: end it, or name another file");
+  Recorder recorder(recording, &*store, tell);
+  store->setSource(arguments.source);
   TimeLapse time_lapse(arguments, recorder);
 
   const auto frames = std::make_shared<FrameMailbox>();
@@ -293,96 +261,93 @@ int monitorSource(const MonitorArguments& arguments) {
     const auto event = sourceEvent(status, unixNow());
     if (!event) return;
     if (status.state == CaptureState::kEnded && !status.message.empty())
-      store.append(*event);  // what this command fails with is said once, at its end
+      store->append(*event);  // what this command fails with is said once, at its end
     else
       recorder.add(*event);
   });
-  ClassNames names;
+  std::vector<std::string> names;
   int session = 0;
   std::optional<InferenceWorker> worker;
   worker.emplace(frames, model_path, arguments.options,
                  InferenceWorker::Callbacks{.on_result =
                                                 [&](const InferenceResult& result) {
                                                   if (std::exchange(session, result.session) != result.session) {
-                                                    names = std::make_shared<const std::vector<std::string>>(
-                                                        classNames(*result.model));
-                                                    recorder.setClasses(*names);
+                                                    ready = true;
+                                                    names = classNames(*result.model);
+                                                    recorder.setClasses(names);
                                                   }
                                                   const auto sample = recorder.add(result, capture.status().dropped);
                                                   if (!sample) return;
                                                   time_lapse.add(result, *sample);
-                                                  outbox.add({*sample, names});
+                                                  if (arguments.json) console.data(lineOf(sampleJson(*sample, names)));
+                                                  const std::lock_guard lock(mutex);
+                                                  last = *sample;
                                                 },
                                             .on_event = [&](const Event& event) { recorder.add(event); }});
   worker->setFollowFile(true);
   worker->setInterval(arguments.every_s);
 
-  std::string failure, output_failure;
-  {
-    StatusLine line(stderrIsTerminal());
-    std::optional<Sample> last;
-    const auto print = [&](const Json& json) {
-      try {
-        printLine(json);
-      } catch (const Error& error) {  // a full disk, say. Half a line may have been written: no other follows it
-        output_failure = error.what();
-        recorder.add({unixNow(), EventKind::kStorage, Severity::kError, output_failure + "; storing goes on"});
-      }
-    };
-    const auto speak = [&] {
-      for (const Event& event : outbox.takeEvents()) {
-        line.clear();
-        if (arguments.json && output_failure.empty())
-          print(eventJson(event));
-        else
-          printNote(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
-      }
-      for (const NamedSample& sample : outbox.takeSamples()) {
-        last = sample.sample;
-        if (!arguments.json || !output_failure.empty()) continue;
-        if (stdoutIsTerminal()) line.clear();
-        print(sampleJson(sample.sample, *sample.classes));
-      }
-    };
-    while (worker->status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
-    if (!worker->status().ready && !interrupted()) {
-      const auto events = outbox.takeEvents();
-      throw Error(events.empty() ? "cannot load '" + model_path + "'" : events.back().message);
-    }
-    capture.start();
-    service.ready();
-    std::int64_t next_tick = 0;
-    while (!interrupted()) {
-      const CaptureStatus source = capture.status();
-      const InferenceStatus inference = worker->status();
-      if (const std::int64_t now = steadyNow(); now >= next_tick) {
-        next_tick = now + 1000;
-        recorder.tick(source, unixNow(), now);
-        service.status(statusText(source, inference, store.status(), last));
-      }
-      if (!inference.stuck()) service.alive();
-      speak();
-      line.draw(statusText(source, inference, store.status(), last));
-      if (source.state == CaptureState::kEnded &&
-          source.in == source.dropped + inference.processed + inference.failed + inference.stale) {
-        failure = source.message;
-        break;
-      }
-      std::this_thread::sleep_for(100ms);
-    }
-    service.stopping();
-    capture.stop();
-    worker.reset();  // stores the frame in hand
-    speak();
+  while (worker->status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
+  if (!worker->status().ready && !interrupted()) {
+    worker.reset();
+    throw Error(load_problem.empty() ? "cannot load '" + model_path + "'" : load_problem);
   }
-  if (!store.flush())
-    throw Error("the last " + std::to_string(store.status().pending) +
-                " samples could not be written: " + store.status().problem);
-  const std::int64_t stored = store.status().samples;
-  const bool failed = !failure.empty() || !output_failure.empty();
-  if (!arguments.json && (stored > 0 || !failed)) printNote(storedText(stored, arguments.database));
+  ready = true;
+  capture.start();
+  service.ready();
+  std::string failure;
+  bool output_failed = false, output_waits = false;
+  const auto lookAtOutput = [&] {
+    if (console.failure() && !console.nobodyReads() && !std::exchange(output_failed, true))
+      recorder.add({unixNow(), EventKind::kStorage, Severity::kError, *console.failure() + "; storing goes on"});
+    if (console.leftOut() > 0 && !std::exchange(output_waits, true))
+      recorder.add({unixNow(), EventKind::kStorage, Severity::kError,
+                    "nobody reads standard output: lines are left out; storing goes on"});
+  };
+  std::int64_t next_tick = 0;
+  while (!interrupted() && !console.nobodyReads()) {
+    const CaptureStatus source = capture.status();
+    const InferenceStatus inference = worker->status();
+    std::string text;
+    {
+      const std::lock_guard lock(mutex);
+      text = statusText(source, inference, store->status(), last);
+    }
+    if (const std::int64_t now = steadyNow(); now >= next_tick) {
+      next_tick = now + 1000;
+      recorder.tick(source, unixNow(), now);
+      service.status(text);
+    }
+    if (!inference.stuck()) service.alive();
+    lookAtOutput();
+    console.status(text);
+    if (source.state == CaptureState::kEnded &&
+        source.in == source.dropped + inference.processed + inference.failed + inference.stale) {
+      failure = source.message;
+      break;
+    }
+    std::this_thread::sleep_for(100ms);
+  }
+  service.stopping();
+  capture.stop();
+  worker.reset();  // stores the frame in hand
+  console.status("");
+  bool all_said = console.drain(interrupted());
+  lookAtOutput();
+  const bool all_stored = store->flush();
+  const WriterStatus written = store->status();
+  store.reset();  // ends the session, however long what is left to say may wait
+  if (!all_stored)
+    failure = "the last " + std::to_string(written.pending) + " samples could not be written: " + written.problem;
+  if (failure.empty() && console.failure()) failure = *console.failure();
+  if (failure.empty() && console.leftOut() > 0)
+    failure = std::to_string(console.leftOut()) + " lines were left out, for nobody read standard output";
+  if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
+    console.note(storedText(written.samples, arguments.database));
+  all_said = all_said && console.drain(interrupted());
+  if (!all_said) return arguments.json || !failure.empty() ? kRuntimeError : kOk;  // a message would wait as well
+  if (console.nobodyReads()) throw BrokenPipe();
   if (!failure.empty()) throw Error(failure);
-  if (!output_failure.empty()) throw Error(output_failure);
   return kOk;
 }
 

@@ -28,6 +28,15 @@ Channel makePipe() {
   return {ends[0], ends[1]};
 }
 
+Channel makeStuckPipe() {
+  const Channel channel = makePipe();
+  ::fcntl(channel.theirs, F_SETFL, O_NONBLOCK);
+  const std::string block(4096, ' ');
+  while (::write(channel.theirs, block.data(), block.size()) > 0) continue;
+  ::fcntl(channel.theirs, F_SETFL, 0);
+  return channel;
+}
+
 Channel makeTerminal() {
   Channel channel;
   if (::openpty(&channel.ours, &channel.theirs, nullptr, nullptr, nullptr) != 0)
@@ -71,8 +80,9 @@ std::vector<nlohmann::json> CommandResult::jsonLines() const {
 }
 
 CommandResult mpmCommand(const std::vector<std::string>& arguments, const CommandOptions& options) {
-  const Channel out = makePipe();
-  const Channel err = options.stderr_is_terminal ? makeTerminal() : makePipe();
+  const auto makeOutput = [&] { return options.output_is_stuck ? makeStuckPipe() : makePipe(); };
+  const Channel out = makeOutput();
+  const Channel err = options.stderr_is_terminal ? makeTerminal() : makeOutput();
   const int full = options.stdout_is_full ? ::open("/dev/full", O_WRONLY | O_CLOEXEC) : -1;
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("no process");
@@ -84,12 +94,23 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
   CommandResult result;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(options.timeout_s);
   pollfd channels[] = {{out.ours, POLLIN, 0}, {err.ours, POLLIN, 0}};
-  bool first_line_seen = false, stderr_seen = options.signal_at_stderr.empty();
+  bool first_line_seen = false, stderr_seen = options.signal_at_stderr.empty(), signalled = false;
   while (channels[0].fd >= 0 || channels[1].fd >= 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       ADD_FAILURE() << options.program << " did not end within " << options.timeout_s << " s; stderr: " << result.err;
       ::kill(child, SIGKILL);
       break;
+    }
+    if (options.signal_when && !signalled && options.signal_when()) {
+      signalled = true;
+      ::kill(child, options.signal_after_first_line.value());
+    }
+    if (options.output_is_stuck) {
+      siginfo_t ended{};
+      if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child)
+        break;
+      ::poll(nullptr, 0, 100);
+      continue;
     }
     ::poll(channels, 2, 100);
     for (int i = 0; i < 2; ++i) {
@@ -108,7 +129,7 @@ CommandResult mpmCommand(const std::vector<std::string>& arguments, const Comman
     }
     if (!first_line_seen && result.out.find('\n') != std::string::npos) {
       first_line_seen = true;
-      if (options.signal_after_first_line && options.signal_at_stderr.empty())
+      if (options.signal_after_first_line && options.signal_at_stderr.empty() && !options.signal_when)
         ::kill(child, *options.signal_after_first_line);
       if (options.close_stdout_after_first_line) ::close(std::exchange(channels[0].fd, -1));
     }

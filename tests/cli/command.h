@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,7 +17,10 @@ struct CommandOptions {
   std::optional<int> signal_after_first_line{};      ///< sent once a line came on stdout
   std::string signal_at_stderr{};                    ///< the signal comes once this is on stderr instead
   bool close_stdout_after_first_line = false;        ///< as `| head -1` does
-  bool stdout_is_full = false;                       ///< stdout is /dev/full
+  /// stdout and stderr are pipes that are full and that nobody reads, as a terminal is after Ctrl-S.
+  bool output_is_stuck = false;
+  std::function<bool()> signal_when{};  ///< asked ten times a second; the signal comes once it holds instead
+  bool stdout_is_full = false;          ///< stdout is /dev/full
   bool stderr_is_terminal = false;
   bool stdin_is_closed = false;
   int timeout_s = 120;

@@ -179,6 +179,51 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
 }
 
+TEST_F(MonitorCommand, ASecondOneOfTheSameSourceIsRefused) {
+  monitor::StoreWriter first(database_);
+  first.setSource("rtsp://user:secret@127.0.0.1:9/stream");
+  ASSERT_TRUE(first.flush());
+  expectFailure(monitor("rtsp://user:secret@127.0.0.1:9/stream"), 1,
+                {"another program stores 'rtsp://***@127.0.0.1:9/stream'", database_});
+  EXPECT_EQ(monitor(images(1)).exit_code, 0) << "another source";
+}
+
+TEST_F(MonitorCommand, ADamagedDatabaseIsReportedAsSuchAndSetAsideByTheMonitor) {
+  ASSERT_EQ(monitor(images(3), {"--every", "0"}).exit_code, 0);
+  std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(100) << std::string(3996, '\xff');
+  expectFailure(mpmCommand({"report", database_}), 1, {database_, "is damaged"});
+  const CommandResult result = monitor(folder_ / "in", {"--every", "0"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err,
+              HasSubstr("storage: '" + database_ + "' is damaged and was renamed to '" + database_ + ".damaged-"));
+  EXPECT_THAT(result.err, HasSubstr("3 new samples, 3 in " + database_));
+}
+
+// A terminal after Ctrl-S, a pipe whose reader sleeps: measuring, alarms, storing and ending go on.
+TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNothing) {
+  const auto alarmsAndSamples = [&] {
+    try {
+      const StoreReader store(database_);
+      if (store.sources().empty() || store.sources()[0].samples < 40) return false;
+      const auto events = store.events(1, INT64_MIN, INT64_MAX);
+      return std::any_of(events.begin(), events.end(),
+                         [](const auto& event) { return event.kind == monitor::EventKind::kAlarm; });
+    } catch (const Error&) {
+      return false;  // no database yet
+    }
+  };
+  for (bool json : {true, false}) {
+    std::vector<std::string> options = {"--every", "0.01", "--alarm-tokens-above", "1", "--alarm-minutes", "0"};
+    if (json) options.push_back("--json");
+    fs::remove(database_);
+    const CommandResult result =
+        monitor("demo:street?size=64x64", options,
+                {.signal_after_first_line = SIGTERM, .output_is_stuck = true, .signal_when = alarmsAndSamples});
+    EXPECT_EQ(result.exit_code, json ? 1 : 0) << "it ended, and says whether lines are missing";
+    EXPECT_TRUE(StoreReader(database_).sessions(1).at(0).ended);
+  }
+}
+
 TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
   const CommandResult result = monitor(images(6), {"--every", "0", "--json"}, {.stdout_is_full = true});
   EXPECT_EQ(result.exit_code, 1) << "lines are missing";
