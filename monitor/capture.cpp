@@ -102,8 +102,8 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   // One reader: opens the source and reads it until something ends it.
   struct Attempt {
     std::atomic<bool> stop = false;
-    std::int64_t heartbeat = 0;  // steady; -1: waits for the consumer, which is no fault of the source
-    std::int64_t first_frame = 0, last_frame = 0;  // steady; 0: none yet
+    std::int64_t heartbeat = 0;                   // steady; -1: waits for the consumer, which is no fault of the source
+    std::int64_t live_since = 0, last_frame = 0;  // steady; 0: no frame yet, or none since it stalled
     bool opened = false;
     bool finished = false;
     bool failed = false;
@@ -136,12 +136,14 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   int failures = 0;
   std::int64_t retry_at = 0;
   std::string message;
-  std::set<std::string> reasons;  // of the attempts that failed since the last frame
-  bool told = false;              // `message` was among them before
-  bool back_told = false;         // that frames came, since the source last settled
+  std::set<std::string> reasons;     // of the attempts that failed since the last frame
+  bool told = false;                 // `message` was among them before
+  std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
+  bool back_told = false;            // that frames came, since the source last settled
   std::int64_t in = 0;
-  double usual_step_s = 0;  // between frames of one attempt
-  int given_up = 0;         // readers of ours that hang
+  double usual_step_s = 0;          // between frames of one attempt
+  int given_up = 0;                 // readers of ours that hang
+  std::int64_t all_hang_since = 0;  // steady; 0: another may be tried
   std::optional<CapturedFrame> last;
   std::deque<std::int64_t> arrivals;  // steady, of the last seconds
 
@@ -215,12 +217,13 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
     last = captured;
     message.clear();
-    if (attempt.first_frame == 0) {
-      attempt.first_frame = captured.steady;
+    if (attempt.live_since == 0) {
+      attempt.live_since = captured.steady;
       told = std::exchange(back_told, true);
     }
-    if (captured.steady - attempt.first_frame >= toMs(options.settled_s)) {
-      failures = 0;
+    const std::int64_t live = captured.steady - attempt.live_since;
+    if (live >= toMs(options.settled_s)) failures = 0;
+    if (live >= settlingTime()) {
       reasons.clear();
       told = back_told = false;
     }
@@ -243,6 +246,23 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     while (!attempt.stop && steadyNow() < next)
       changed.wait_for(lock, std::chrono::milliseconds(std::min<std::int64_t>(50, next - steadyNow())));
     attempt.heartbeat = steadyNow();
+  }
+
+  // One that settles just to be lost again would be an event a minute for a year: each time in an hour it must last
+  // twice as long.
+  std::int64_t settlingTime() const {
+    const auto again = std::min<std::size_t>(outages.empty() ? 0 : outages.size() - 1, 20);
+    return std::min(toMs(options.settled_s) << again, std::max<std::int64_t>(kHourMs, toMs(options.settled_s)));
+  }
+
+  // Whether this was told since the source last settled.
+  bool toldBefore(const std::string& reason) {
+    if (reasons.empty()) {
+      const std::int64_t now = steadyNow();
+      while (!outages.empty() && outages.front() < now - kHourMs) outages.pop_front();
+      outages.push_back(now);
+    }
+    return reasons.size() >= kMaxReasons || !reasons.insert(reason).second;
   }
 
   // --- the supervisor's thread ---
@@ -309,7 +329,11 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
                           secondsText(static_cast<double>(patience) / 1000) + " s, the read hangs";
         return;
       }
-      if (state == CaptureState::kLive && silent >= stall) state = CaptureState::kStalled;
+      if (state == CaptureState::kLive && silent >= stall) {
+        state = CaptureState::kStalled;
+        told = toldBefore("stalled");
+        attempt.live_since = 0;
+      }
       report();
       const std::int64_t wait = std::min(patience, state == CaptureState::kLive ? stall : patience) - silent;
       changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(wait, 1, 1000)));
@@ -332,13 +356,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       ++failures;
       retry_at = steadyNow() + toMs(options.backoff_s[step]);
       state = CaptureState::kRetrying;
+      if (hanging() >= options.max_hanging && all_hang_since == 0) all_hang_since = steadyNow();
       if (hanging() >= options.max_hanging)
         message = std::to_string(hanging()) + " reads hang and none has returned: no further attempt until one does";
-      told = reasons.size() >= kMaxReasons || !reasons.insert(message).second;
+      told = toldBefore(message);
       report();
       while (!stopping && steadyNow() < retry_at)
         changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
     } while (!stopping && hanging() >= options.max_hanging);
+    all_hang_since = 0;
   }
 
   int hanging() const { return given_up + *left_behind; }
@@ -351,7 +377,8 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     if (state == CaptureState::kRetrying)
       status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
     status.message = message;
-    status.told = (state == CaptureState::kRetrying || state == CaptureState::kLive) && told;
+    status.told =
+        told && (state == CaptureState::kRetrying || state == CaptureState::kLive || state == CaptureState::kStalled);
     status.in = in;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
@@ -360,6 +387,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     if (count > 1 && arrivals.back() > *recent)
       status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
     status.hanging = hanging();
+    if (all_hang_since > 0) status.all_hang_s = static_cast<double>(now - all_hang_since) / 1000;
     return status;
   }
 };
@@ -381,6 +409,7 @@ void Capture::start() {
     impl_->failures = 0;
     impl_->message.clear();
     impl_->reasons.clear();
+    impl_->outages.clear();
     impl_->told = impl_->back_told = false;
   }
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });

@@ -60,8 +60,8 @@ struct CaptureOptions {
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
   double max_fps = 0;                                 ///< take frames not faster than this; 0: no limit
-  /// A source that has given frames for so long is back; one that was lost and gives less goes on being retried at the
-  /// pace, and with the events, of its first loss.
+  /// A source that has given frames for so long is back; one that was lost or stalled and gives less goes on being
+  /// retried at the pace, and with the events, of its first loss. For the events twice as long each time in an hour.
   double settled_s = 30;
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
   /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
@@ -80,12 +80,15 @@ struct CaptureStatus {
   int attempt = 0;           ///< Retrying: how many attempts failed in a row
   double retry_in_s = 0;     ///< Retrying: until the next attempt
   std::string message;       ///< why the last attempt failed; without credentials
-  bool told = false;         ///< Retrying, Live: the same was told since the source last settled
+  bool told = false;         ///< Retrying, Live, Stalled: the same was told since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
   int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
+  double all_hang_s = 0;     ///< for how long so many hang that no attempt is made; 0: one may be
+  /// Some drivers never return: whoever watches over the process should start it again, which lets go of them.
+  bool stuck() const { return all_hang_s >= 600; }
 };
 
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".

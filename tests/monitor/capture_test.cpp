@@ -322,6 +322,57 @@ TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
   EXPECT_EQ(all[2], "Live") << "for good";
 }
 
+// Motion JPEG over a bad network: frames, then none for a while, on the same connection.
+TEST(Capture, ASourceThatStallsAgainAndAgainIsToldOnceUntilItSettles) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  const auto stalls = std::make_shared<std::atomic<int>>(0);
+  CaptureOptions options = quick();
+  options.source.timeout_s = 60;
+  options.stall_s = 0.005;
+  options.settled_s = 0.5;
+  Collected<std::string> told;
+  Capture capture(always([stalls](int call) {
+                    const bool pause = call % 20 == 19 && *stalls < 20;
+                    std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 60 : 1));
+                    return std::optional(frame(call));
+                  }),
+                  options, frames, [&](const CaptureStatus& status) {
+                    if (status.state == CaptureState::kStalled) ++*stalls;
+                    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+                  });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return told.size() >= 3; }));
+  capture.stop();
+  EXPECT_GE(*stalls, 20);
+  EXPECT_THAT(told.all(), ::testing::ElementsAre("Live", "Stalled", "Live"));
+}
+
+// Each time it is back for good, as it seems, and lost again.
+TEST(Capture, ASourceThatSettlesJustToBeLostMustSettleForLonger) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+    ++*opened;
+    return std::make_unique<FakeSource>([](int call) -> std::optional<Frame> {
+      if (call > 40) return std::nullopt;
+      return slowly(call);
+    });
+  };
+  Collected<std::string> told;
+  CaptureOptions options = quick();
+  options.stall_s = 60;
+  options.backoff_s = {0.001};
+  options.settled_s = 0.01;
+  Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
+    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+  });
+  capture.start();
+  ASSERT_TRUE(eventually([&] { return *opened >= 60; }));
+  capture.stop();
+  EXPECT_GE(told.size(), 3u);
+  EXPECT_LE(told.size(), 40u) << "of sixty outages, which would be two events each";
+}
+
 TEST(Capture, ReadsThatHangAreNotPiledUp) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
@@ -340,8 +391,14 @@ TEST(Capture, ReadsThatHangAreNotPiledUp) {
     ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
     EXPECT_EQ(*opened, 3);
     EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
+    EXPECT_GT(capture.status().all_hang_s, 0) << "as long as nothing can be tried";
     gate->open();
     ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
+    EXPECT_EQ(capture.status().all_hang_s, 0);
+    EXPECT_FALSE(capture.status().stuck());
+    CaptureStatus for_good;
+    for_good.all_hang_s = 600;
+    EXPECT_TRUE(for_good.stuck());
   }
 }
 
