@@ -374,7 +374,7 @@ void MainWindow::tick() {
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   status_->setRecording(saver_->recordText());
   const auto writer = live_->writerStatus();
-  status_->setStorageProblem(writer && !writer->writing ? QString::fromStdString(writer->problem) : QString());
+  status_->setStorageProblem(writer ? QString::fromStdString(writer->problem) : QString());
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
   history_view_.refresh(live_frame_ ? live_frame_->result.frame.time : 0);

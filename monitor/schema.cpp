@@ -85,12 +85,23 @@ void indexEvents(Database& database) {
   }
 }
 
+bool isFull(const std::string& path) {
+  constexpr std::uintmax_t kLeast = 100'000;  // shared memory and a transaction
+  std::error_code error;
+  const auto folder = std::filesystem::absolute(path, error).parent_path();
+  return !error && std::filesystem::space(folder, error).available < kLeast && !error;
+}
+
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
   if (error.code() == SQLITE_NOTADB)
     throw SqliteError(error.code(), "'" + path + "' is " +
                                         (wasOurs(path, Claim(path)) ? "damaged: its first page is lost"
                                                                     : "not a database: name another file"));
   if (isDamage(error.code())) throw error;  // which names the file
+  // SQLite calls it an I/O error when there is no room for the memory that its processes share.
+  const int kind = error.code() & 0xff;
+  if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
+    throw SqliteError(SQLITE_FULL, "cannot open database '" + path + "': the disk is full");
   throw SqliteError(error.code(), "cannot open database '" + path + "': " + error.what());
 }
 

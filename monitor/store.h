@@ -77,7 +77,8 @@ class StoreWriter {
   using EventCallback = std::function<void(const Event&)>;
 
   /// Opens or makes the file; brings an older schema up to date. Throws mpm::Error naming the file: not a database, not
-  /// of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with an event.
+  /// of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with an event; a disk that
+  /// is full is waited for.
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
   StoreWriter(const StoreWriter&) = delete;

@@ -476,7 +476,12 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
   impl_->options = std::move(options);
   impl_->on_event = std::move(on_event);
   impl_->claim.emplace(path);
-  impl_->survivingDamage([] {});
+  try {
+    impl_->survivingDamage([] {});
+  } catch (const SqliteError& error) {
+    if (error.code() != SQLITE_FULL) throw;
+    impl_->giveBack({}, 0, error.what());  // as if it had filled a moment later
+  }
   impl_->measure();
   impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -42,7 +43,7 @@ struct MonitorArguments {
   std::optional<std::string> night_hours;
   double keep_days = 0, max_megabytes = 0;
   std::string snapshots;
-  double snapshot_minutes = 60;
+  double snapshot_minutes = 60, min_free_megabytes = 0;
   double alarm_no_frame_s = 0, alarm_minutes = 1;
   std::optional<double> alarm_tokens_above, alarm_tokens_below;
   std::vector<std::string> alarm_areas;
@@ -80,7 +81,7 @@ NightRule nightRule(const MonitorArguments& arguments) {
 
 // The built-in scene as a camera: its frames are --every seconds apart on its own clock, which `speed` makes faster and
 // `step` replaces, and it goes on after what the database holds of it.
-std::string sceneAsCamera(const MonitorArguments& arguments) {
+std::string sceneAsCamera(const MonitorArguments& arguments, bool database_is_there) {
   std::string text = arguments.source;
   const auto append = [&](const char* key, double value) {
     char pair[64];
@@ -90,6 +91,7 @@ std::string sceneAsCamera(const MonitorArguments& arguments) {
   constexpr double kHighestRate = 1000;  // that the scene allows
   if (arguments.every_s > 1 / kHighestRate) append("fps", 1 / arguments.every_s);
   const scene::StreetOptions film = sceneOptions(text);
+  if (!database_is_there) return text;  // the disk is full
   for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
     const double last = static_cast<double>(stored.last) / kSecondMs;
     if (stored.name == withoutCredentials(arguments.source) && film.speed > 0 && last >= film.start)
@@ -154,6 +156,12 @@ class TimeLapse {
       attempt([&] { forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0); });
       next_care_ = result.frame.steady + kSnapshotCareMs;
     }
+    if (const double least = arguments_.min_free_megabytes;
+        least > 0 && std::filesystem::is_directory(arguments_.snapshots))
+      attempt([&] {
+        if (freeMegabytes(arguments_.snapshots) < least)
+          forgetSnapshots(arguments_.snapshots, result.frame.time, 0, least);
+      });
     attempt([&] { writeSnapshot(arguments_.snapshots, result, sample, arguments_.source); });
     if (!problem.empty() && !failed_)
       recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, problem});
@@ -256,7 +264,8 @@ int monitorSource(const MonitorArguments& arguments) {
   capturing.source.on_unreadable = [&](const std::string& why) {
     recorder.add(Event{unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };
-  const std::string read_from = isScene(arguments.source) ? sceneAsCamera(arguments) : arguments.source;
+  const std::string read_from =
+      isScene(arguments.source) ? sceneAsCamera(arguments, store->status().writing) : arguments.source;
   Capture capture(sourceFactory(read_from), capturing, frames, [&](const CaptureStatus& status) {
     const auto event = sourceEvent(status, unixNow());
     if (!event) return;
@@ -318,7 +327,7 @@ int monitorSource(const MonitorArguments& arguments) {
       recorder.tick(source, unixNow(), now);
       service.status(text);
     }
-    if (!inference.stuck()) service.alive();
+    if (!inference.stuck() && !source.stuck()) service.alive();
     lookAtOutput();
     console.status(text);
     if (source.state == CaptureState::kEnded &&
@@ -406,6 +415,11 @@ Verb addMonitor(CLI::App& mpm) {
   verb->add_option("--snapshot-every", arguments->snapshot_minutes, "How often. Default: 60")
       ->check(CLI::Range(0.0, 1e6))
       ->option_text("MINUTES")
+      ->group(keep);
+  verb->add_option("--min-free", arguments->min_free_megabytes,
+                   "Forget the oldest snapshots while their disk has less room.\nDefault: 0, none")
+      ->check(CLI::Range(0.0, 1e9))
+      ->option_text("MB")
       ->group(keep);
   const std::string alarms = "Alarms";
   verb->add_option("--alarm-no-frame", arguments->alarm_no_frame_s, "No frame for so long")

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "chart_picture.h"
 #include "errors.h"
@@ -11,6 +12,7 @@
 #include "monitor/store.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
+#include "mpm/source.hpp"
 #include "output.h"
 #include "paths.h"
 #include "terminal.h"
@@ -29,11 +31,12 @@ struct ReportArguments {
 };
 
 std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::string& name) {
+  const std::string shown = withoutCredentials(name);  // an address as it was given to 'mpm monitor'
   std::vector<SourceRecord> chosen;
   for (SourceRecord& source : store.sources())
-    if (name.empty() || source.name == name) chosen.push_back(std::move(source));
+    if (name.empty() || source.name == name || source.name == shown) chosen.push_back(std::move(source));
   if (chosen.empty())
-    throw Error(name.empty() ? "the database holds no source yet" : "the database holds no source '" + name + "'");
+    throw Error(name.empty() ? "the database holds no source yet" : "the database holds no source '" + shown + "'");
   return chosen;
 }
 
@@ -52,6 +55,13 @@ Span spanOf(const SourceRecord& source, double days) {
 std::int64_t samplesIn(const StoreReader& store, const SourceRecord& source, const Span& span) {
   const bool all = span.from <= source.first && source.last < span.to;  // whose number is known already
   return all ? source.samples : store.count(source.id, span.from, span.to);
+}
+
+// Of the samples that figures by day and by night are made of: those of other models and schedules are not.
+int daysPooled(const StoreReader& store, const SourceRecord& source, const Span& span) {
+  std::set<std::int64_t> days;
+  for (const HourOfTokens& hour : store.hoursOfTokens(source.id, span.from, span.to)) days.insert(hour.start / kDayMs);
+  return static_cast<int>(days.size());
 }
 
 std::string signedText(double value) { return (value >= 0 ? "+" : "") + fixed(value, 2); }
@@ -81,6 +91,10 @@ void printReport(const StoreReader& store, const SourceRecord& source, double da
         "  day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night"));
     return;
   }
+  const int days_pooled = daysPooled(store, source, {from, to});
+  printLine("  pooled: " + std::to_string(statistics.day.samples + statistics.night.samples) +
+            " samples of this model and schedule, on " + std::to_string(days_pooled) +
+            (days_pooled == 1 ? " day (UTC)" : " days (UTC)"));
   printLine(
       std::string("  tokens      samples       mean     median        p90        min        max     since yesterday"));
   printRow("day", statistics.day, statistics.day_change);
@@ -119,6 +133,9 @@ Json reportJson(const StoreReader& store, const SourceRecord& source, double day
                {"samples", samplesIn(store, source, {from, to})},
                {"model", sessions.empty() ? Json(nullptr) : Json(sessions.back().model)},
                {"schedule", sessions.empty() ? Json(nullptr) : Json(sessions.back().schedule)},
+               {"pooled",
+                {{"samples", statistics.day.samples + statistics.night.samples},
+                 {"days", daysPooled(store, source, {from, to})}}},
                {"day", summaryJson(statistics.day, statistics.day_change)},
                {"night", summaryJson(statistics.night, statistics.night_change)},
                {"night_minus_day", nullptr}};

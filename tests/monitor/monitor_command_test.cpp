@@ -117,6 +117,18 @@ TEST_F(MonitorCommand, SnapshotsThatCannotBeWrittenAreAnEventAndItGoesOn) {
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 3);
 }
 
+TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADateToKeepThem) {
+  const std::string shots = folder_ / "shots", old = shots + "/2020-01-01T00-00-00.000Z.png";
+  fs::create_directory(shots);
+  std::ofstream(old) << "old";
+  std::ofstream(shots + "/mine.png") << "not ours";
+  ASSERT_EQ(monitor(images(1), {"--snapshots", shots, "--min-free", "0.001"}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(old)) << "there is room";
+  ASSERT_EQ(monitor(images(1), {"--snapshots", shots, "--min-free", "1e9"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(shots + "/mine.png"));
+}
+
 TEST_F(MonitorCommand, ASignalEndsItCleanly) {
   for (int signal : {SIGINT, SIGTERM}) {
     const CommandResult result = monitor(images(50), {"--every", "0.2", "--json"}, {.signal_after_first_line = signal});
@@ -270,6 +282,9 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_EQ(json.json()["night"]["samples"], 4);
   EXPECT_TRUE(json.json()["day"].is_null());
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
+  EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and schedule, on 1 day (UTC)"));
+  EXPECT_EQ(json.json()["pooled"]["samples"], 4);
+  EXPECT_EQ(json.json()["pooled"]["days"], 1);
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
@@ -398,6 +413,23 @@ TEST_F(MonitorCommand, AReportCountsTheSamplesOfItsDays) {
   EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["samples"], 5);
   EXPECT_EQ(mpmCommand({"report", database_, "--json", "--days", "1"}).json()["samples"], 2);
   EXPECT_THAT(mpmCommand({"report", database_, "--days", "1"}).out, HasSubstr(", 2 samples kept"));
+}
+
+TEST_F(MonitorCommand, AReportKnowsASourceByTheAddressThatWasWatched) {
+  const std::string address = "rtsp://admin:hunter2@camera/1";
+  {
+    monitor::StoreWriter writer(database_);
+    for (const std::string& source : {address, std::string("rtsp://camera/2")}) {
+      writer.beginSession(monitor::test::session(source));
+      writer.append(monitor::test::sampleAt(monitor::test::kNoon));
+    }
+  }
+  const CommandResult report = mpmCommand({"report", database_, "--source", address, "--json"});
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(report.json()["source"], "rtsp://***@camera/1");
+  const CommandResult none = mpmCommand({"report", database_, "--source", "rtsp://admin:hunter2@camera/3"});
+  expectFailure(none, 1, {"rtsp://***@camera/3"});
+  EXPECT_THAT(none.err, Not(HasSubstr("hunter2")));
 }
 
 TEST_F(MonitorCommand, AnAlarmTakesNoSource) {

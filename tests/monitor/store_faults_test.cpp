@@ -21,6 +21,7 @@ namespace mpm::monitor::test {
 namespace {
 
 using mpm::test::TemporaryFolder;
+using ::testing::HasSubstr;
 
 // Starts the victim, kills it some time after its first commit. Returns how many samples it knew to be committed.
 std::int64_t runAndKill(const std::string& path, std::size_t first, int microseconds) {
@@ -167,6 +168,34 @@ TEST(StoreFaults, AFileSystemThatFillsStopsTheWritingUntilThereIsSpace) {
         while (file.write(block.data(), 4096).flush()) continue;
       },
       [&] { std::filesystem::remove(ballast); });
+  ::umount2(folder.path().c_str(), MNT_DETACH);
+}
+
+TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
+  const TemporaryFolder folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
+  const std::string ballast = folder / "ballast";
+  for (const char* name : {"a.db", "a.db", "b.db"}) {  // one that is made later, one that is there, again a new one
+    {
+      std::ofstream file(ballast, std::ios::binary);
+      const std::string block(4096, 'x');
+      while (file.write(block.data(), 4096).flush()) continue;
+    }
+    EventList told;
+    StoreOptions options;
+    options.retry_s = 0.01;
+    StoreWriter writer(folder / name, options, [&](const Event& event) { told.add(event); });
+    writer.beginSession(session());
+    writer.append(sampleAt(kNoon));
+    EXPECT_FALSE(writer.flush());
+    EXPECT_FALSE(writer.status().writing);
+    ASSERT_EQ(told.all().size(), 1u);
+    EXPECT_THAT(told.all()[0].message, ::testing::AllOf(HasSubstr(name), HasSubstr("full")));
+    std::filesystem::remove(ballast);
+    while (!writer.flush()) ::usleep(1000);
+    EXPECT_FALSE(allSamples(StoreReader(folder / name)).empty());
+  }
   ::umount2(folder.path().c_str(), MNT_DETACH);
 }
 

@@ -86,6 +86,25 @@ bool namesSecret(std::string_view name) {
   return lower == "u" || lower == "p" || lower == "pw" || lower == "sid" || lower == "uid";
 }
 
+// "?p=1", of a page, a port or a picture: two cameras would share a name if it were hidden. A password comes with a
+// user or is longer.
+bool isNumberOfPage(std::string_view text, std::string_view name, std::size_t value) {
+  if (name != "p" && name != "P") return false;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", value), text.size());
+  const bool ends = end == text.size() || std::string_view("&# \t\n\"'").find(text[end]) != kNone ||
+                    text.compare(end, 2, ": ") == 0 || text.compare(end, 2, ", ") == 0;
+  if (end == value || end - value > 3 || !ends) return false;
+  const std::size_t begin = text.rfind("://", value);
+  const std::string_view address = text.substr(begin, text.find_first_of(" \t\n\"'", begin) - begin);
+  for (auto equals = address.find('='); equals != kNone; equals = address.find('=', equals + 1)) {
+    std::size_t key = equals;
+    while (key > 0 && isWord(address[key - 1])) --key;
+    if (const auto other = address.substr(key, equals - key); other != "p" && other != "P" && namesSecret(other))
+      return false;
+  }
+  return true;
+}
+
 // "_channel=1" begins at `i`; not so the end of a text in base64, "_YQ==".
 bool keyBegins(std::string_view text, std::size_t i, bool in_query) {
   if (std::string_view("&_;,/ ").find(text[i]) == kNone) return false;
@@ -115,6 +134,7 @@ void hideValues(std::string& text) {
     std::size_t name = equals;
     while (name > 0 && isWord(text[name - 1])) --name;
     if (!namesSecret(std::string_view(text).substr(name, equals - name)) || !inAddress(text, name)) continue;
+    if (isNumberOfPage(text, std::string_view(text).substr(name, equals - name), equals + 1)) continue;
     const std::size_t begin = equals + 1, after = begin + kHidden.size();
     if (text.compare(begin, kHidden.size(), kHidden) == 0 &&
         (after == text.size() || std::string_view(":,)\"' ").find(text[after]) != kNone))
