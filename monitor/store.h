@@ -44,6 +44,7 @@ struct StoreOptions {
   bool keep_days_of_all = false;   ///< of every source in the file: for whoever it belongs to
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
+  double tell_s = 600;             ///< trouble that comes and goes is told of once in so long, or if samples are lost
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;

@@ -225,6 +225,7 @@ void StoreOptions::validate() const {
   };
   atLeast(commit_s, 0.001, "commit_s");
   atLeast(retry_s, 0.001, "retry_s");
+  atLeast(tell_s, 0, "tell_s");
   atLeast(maintenance_s, 0.001, "maintenance_s");
   atLeast(keep_days, 0, "keep_days");
   atLeast(max_megabytes, 0, "max_megabytes");
@@ -256,6 +257,9 @@ struct StoreWriter::Impl {
   bool stopping = false, hurry = false;
   bool look_now = false;  // the retention changed
   WriterStatus status;
+  bool outage_told = false;                  // that nothing can be written, which is so while status.writing is false
+  std::int64_t lost_before = 0;              // samples, before it
+  std::optional<Clock::time_point> told_at;  // of any outage
   std::thread thread;
 
   void enqueue(Operation operation) {
@@ -355,7 +359,7 @@ struct StoreWriter::Impl {
       if (!place.taken) status.samples += static_cast<std::int64_t>(batch_samples);
       status.taken = place.taken;
       status.problem = place.taken ? takenText() : "";
-      if (!std::exchange(status.writing, true)) {
+      if (!std::exchange(status.writing, true) && outage_told) {
         resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
                         "writing again to '" + path + "'" +
                             (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "")};
@@ -423,6 +427,13 @@ struct StoreWriter::Impl {
       in_hand = 0;
       status.problem = problem;
       if (std::exchange(status.writing, false)) {
+        outage_told = false;
+        lost_before = status.lost;
+      }
+      const bool due = !told_at || Clock::now() - *told_at >= seconds(options.tell_s) || status.lost > lost_before;
+      if (!outage_told && due) {
+        outage_told = true;
+        told_at = Clock::now();
         stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
                         "cannot write to '" + path + "', samples wait in memory: " + problem};
         push(*stopped);

@@ -35,6 +35,14 @@ void overwrite(const std::string& path, std::size_t from, std::size_t size, char
   file << std::string(size, with);
 }
 
+// What is in the log would hide the damage. A checkpoint does nothing while the writer looks at its retention.
+void emptyLog(const std::string& path) {
+  EXPECT_TRUE(eventually([&] {
+    runSql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    return fs::file_size(path + "-wal") == 0;
+  }));
+}
+
 void damageHeader(const std::string& path) { overwrite(path, 0, kPage, '\0'); }
 void damageSchema(const std::string& path) { overwrite(path, 100, kPage - 100, '\xff'); }
 void damageTables(const std::string& path) { overwrite(path, kPage, fs::file_size(path) - kPage, '\xff'); }
@@ -132,7 +140,7 @@ TEST(StoreDamage, AFileThatIsDamagedWhileItIsWrittenIsSetAside) {
     writer.beginSession(session());
     writer.append(sampleAt(kNoon));
     ASSERT_TRUE(writer.flush());
-    runSql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    emptyLog(path);
     std::string damaged;
     whileTakenAway(writer, path, [&](const std::string& file) {
       damage(file);
@@ -158,7 +166,7 @@ TEST(StoreDamage, ADiskThatDamagesEachFileGetsNoHeapOfThem) {
   writer.beginSession(session());
   ASSERT_TRUE(writer.flush());
   for (int round = 0; round < 2; ++round) {
-    runSql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    emptyLog(path);
     whileTakenAway(writer, path, damageTables);
     writer.append(sampleAt(kNoon));
     if (round == 0) {
@@ -180,7 +188,7 @@ TEST(StoreDamage, OfTwoWritersOneSetsTheFileAside) {
   first.beginSession(session("first"));
   second.beginSession(session("second"));
   ASSERT_TRUE(first.flush() && second.flush());
-  runSql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+  emptyLog(path);
   whileTakenAway(first, path, [&](const std::string& file) {
     second.append(sampleAt(kNoon));
     EXPECT_FALSE(second.flush());

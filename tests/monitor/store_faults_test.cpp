@@ -101,6 +101,7 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   StoreOptions options;
   options.commit_s = 0.001;
   options.retry_s = 0.01;
+  options.tell_s = 0;
   options.max_pending = 3000;
   StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
   writer.beginSession(session());
@@ -222,6 +223,45 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   const auto samples = allSamples(StoreReader(folder / "a.db"));
   ASSERT_EQ(samples.size(), 100u);
   EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";
+}
+
+// Of a file that is taken away for a moment, as of a disk that has room for a few samples again and again.
+TEST(StoreFaults, TroubleThatComesAndGoesIsToldOnceInAWhile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  for (double tell_s : {3600.0, 0.1}) {
+    EventList told;
+    StoreOptions options;
+    options.retry_s = 0.01;
+    options.tell_s = tell_s;
+    StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
+    writer.beginSession(session());
+    ASSERT_TRUE(writer.flush());
+    const auto takeAway = [&] {
+      std::filesystem::rename(path, folder / "b.db");
+      writer.append(sampleAt(kNoon));
+      EXPECT_FALSE(writer.flush());
+    };
+    const auto bringBack = [&] {
+      std::filesystem::rename(folder / "b.db", path);
+      while (!writer.flush()) ::usleep(1000);
+    };
+    takeAway();
+    bringBack();
+    while (told.all().size() < 2) ::usleep(1000);  // gone, and back
+    if (tell_s > 1)
+      for (int i = 0; i < 5; ++i) {
+        takeAway();
+        bringBack();
+      }
+    EXPECT_EQ(told.all().size(), 2u);
+    if (tell_s < 1) {
+      takeAway();
+      while (told.all().size() < 3) ::usleep(1000);  // it lasts: told after all
+      bringBack();
+      while (told.all().size() < 4) ::usleep(1000);
+    }
+  }
 }
 
 TEST(StoreFaults, ADamagedSumStopsNoSamples) {
