@@ -104,7 +104,8 @@ TEST_F(MonitorCommand, CountsTheFrameInHandWhenItIsEnded) {
     const std::int64_t all = StoreReader(database_).sources()[0].samples;
     EXPECT_LT(all - before, 41) << "it ended of itself";
     EXPECT_THAT(result.err,
-                HasSubstr(std::to_string(all - before) + " new samples, " + std::to_string(all) + " in " + database_));
+                HasSubstr(std::to_string(all - before) + (all - before == 1 ? " new sample, " : " new samples, ") +
+                          std::to_string(all) + " in " + database_));
     before = all;
   }
 }
