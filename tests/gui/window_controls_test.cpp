@@ -174,18 +174,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
 
 TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
   const monitor::UnixMs now = monitor::unixNow();
-  {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = file("street").toStdString();
-    writer.beginSession(session);
-    for (int day = 40; day > 0; --day) {
-      monitor::Sample sample;
-      sample.time = now - day * monitor::kDayMs;
-      sample.tokens = {32, 20};
-      writer.append(sample);
-    }
-  }
+  storeSamples(file("street").toStdString(), now - 40 * monitor::kDayMs, monitor::kDayMs, 40);
   make();
   ASSERT_TRUE(openAndWait());
   ChartPanel* panel = window_->chartPanel();
@@ -299,16 +288,8 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
 }
 
 TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
-  for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"}) {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = name;
-    writer.beginSession(session);
-    monitor::Sample sample;
-    sample.time = monitor::unixNow() - 60000;
-    sample.tokens = {32, 20};
-    writer.append(sample);
-  }
+  for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"})
+    storeSamples(name, monitor::unixNow() - 60000, 0, 1);
   make();
   QComboBox* sources = nullptr;
   for (QComboBox* box : window_->chartPanel()->findChildren<QComboBox*>())
@@ -329,19 +310,8 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
 // The demo's clock is its own: the samples of any other source end where they end.
 TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   const monitor::UnixMs last = monitor::unixNow() - 2 * monitor::kDayMs;
-  {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "/dev/video9";
-    writer.beginSession(session);
-    for (int minute = 60; minute >= 0; --minute) {
-      monitor::Sample sample;
-      sample.time = last - minute * 60000;
-      sample.tokens = {32, 20};
-      sample.night = minute < 30;
-      writer.append(sample);
-    }
-  }
+  storeSamples("/dev/video9", last - 60 * monitor::kMinuteMs, monitor::kMinuteMs, 61,
+               [last](monitor::Sample& sample) { sample.night = sample.time > last - 30 * monitor::kMinuteMs; });
   make();
   window_->openSource(QStringLiteral("demo:"));
   ASSERT_TRUE(runs());

@@ -336,18 +336,7 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
 TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   window_.reset();
   const monitor::UnixMs old = monitor::unixNow() - 400 * monitor::kDayMs;
-  {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "yard";
-    writer.beginSession(session);
-    for (int i = 0; i < 5; ++i) {
-      monitor::Sample sample;
-      sample.time = old + i * 1000;
-      sample.tokens = {32, 20};
-      writer.append(sample);
-    }
-  }
+  storeSamples("yard", old, 1000, 5);
   make();
   const monitor::StoreReader reader(file("m.db").toStdString());
   const auto left = [&] {
@@ -525,19 +514,7 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
 }
 
 TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
-  {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "yard";
-    writer.beginSession(session);
-    for (int second = 60; second > 0; --second) {
-      monitor::Sample sample;
-      sample.time = monitor::unixNow() - second * 1000;
-      sample.tokens = {32, 20};
-      sample.night = false;
-      writer.append(sample);
-    }
-  }
+  storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.night = false; });
   { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
   make();
   const auto empty = [&] { return window_->dayNightPanel()->text().startsWith(QStringLiteral("Mean, Day: –")); };

@@ -9,11 +9,14 @@
 #include <QDockWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <functional>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "action_registry.h"
 #include "main_window.h"
+#include "monitor/store.h"
+#include "monitor/time.h"
 #include "views/image_view.h"
 
 namespace mpm {
@@ -67,6 +70,22 @@ class Window : public ::testing::Test {
     return folder_.filePath(QString::fromLatin1(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
   }
   QString file(const char* name) const { return folder_.filePath(QString::fromLatin1(name)); }
+  /// Samples of `source` in the database of options(), the first at `first`, `step` ms apart; `more` sets what else one
+  /// holds.
+  void storeSamples(const std::string& source, monitor::UnixMs first, monitor::UnixMs step, int count,
+                    const std::function<void(monitor::Sample&)>& more = {}) const {
+    monitor::StoreWriter writer(file("m.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = source;
+    writer.beginSession(session);
+    for (int i = 0; i < count; ++i) {
+      monitor::Sample sample;
+      sample.time = first + i * step;
+      sample.tokens = {32, 20};
+      if (more) more(sample);
+      writer.append(sample);
+    }
+  }
 
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
   const LiveFramePtr& frame() const { return window_->imageView()->frame(); }

@@ -375,18 +375,7 @@ TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
 
 // To a FIFO, which takes nothing until somebody reads it.
 TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
-  {
-    monitor::StoreWriter writer(file("m.db").toStdString());
-    monitor::SessionInfo session;
-    session.source = "/dev/video9";
-    writer.beginSession(session);
-    for (int second = 2000; second > 0; --second) {
-      monitor::Sample sample;
-      sample.time = monitor::unixNow() - second * 1000;
-      sample.tokens = {32, 20};
-      writer.append(sample);
-    }
-  }
+  storeSamples("/dev/video9", monitor::unixNow() - 2000 * 1000, 1000, 2000);
   make();
   ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
   const QByteArray fifo = file("fifo").toLocal8Bit();
