@@ -7,6 +7,7 @@
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
 #include "onnx/model_info_json.h"
+#include "onnx/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -20,9 +21,7 @@ void requireSame(const std::string& field, const std::string& said, const std::s
   throw Error("metadata 'mpm.info': says " + field + " " + said + ", the graph has " + found + kAgain);
 }
 
-bool isOurs(const onnx::NodeProto& node, const std::string& op) {
-  return node.domain() == "ai.mpm" && node.op_type() == op;
-}
+bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs(node) && node.op_type() == op; }
 
 /// What the graph says of its input, tokens and weights: all in its one PatchEmbed.
 struct PatchEmbed {
@@ -43,7 +42,7 @@ int pixels(const onnx::NodeProto& node, const std::string& what, std::int64_t va
 }
 
 PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
-  const auto found = [](const onnx::NodeProto& node) { return isOurs(node, "PatchEmbed"); };
+  const auto found = [](const onnx::NodeProto& node) { return isOurOp(node, "PatchEmbed"); };
   const auto count = std::count_if(graph.node().begin(), graph.node().end(), found);
   if (count != 1) throw Error("holds " + std::to_string(count) + " PatchEmbed, expected one" + kAgain);
   const onnx::NodeProto& node = *std::find_if(graph.node().begin(), graph.node().end(), found);
@@ -77,7 +76,7 @@ Schedule scheduleOf(const onnx::GraphProto& graph) {
   const std::string prefix = "merge/before_block";
   Schedule schedule;
   for (const onnx::NodeProto& node : graph.node()) {
-    if (!isOurs(node, "MutualPairMerge")) continue;
+    if (!isOurOp(node, "MutualPairMerge")) continue;
     const std::string& name = node.name();
     int block = -1;
     if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), block);

@@ -11,6 +11,7 @@
 #include "onnx/fold.h"
 #include "onnx/freed_memory.h"
 #include "onnx/graph.h"
+#include "onnx/node_proto.h"
 #include "onnx/trunk.h"
 
 namespace mpm::onnx_graph {
@@ -143,8 +144,7 @@ const std::string* metadata(const onnx::ModelProto& model, const std::string& ke
 }
 
 bool holdsOurOps(const onnx::ModelProto& model) {
-  return std::any_of(model.graph().node().begin(), model.graph().node().end(),
-                     [](const onnx::NodeProto& node) { return node.domain() == "ai.mpm"; });
+  return std::any_of(model.graph().node().begin(), model.graph().node().end(), isOurs);
 }
 
 /// An already converted model: what it is, and that nothing else is asked of it.

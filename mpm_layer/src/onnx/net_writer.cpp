@@ -17,7 +17,7 @@ NetWriter::NetWriter(int opset, const std::string& graph_name) {
   stock->set_domain("");
   stock->set_version(opset);
   onnx::OperatorSetIdProto* ours = model_.add_opset_import();
-  ours->set_domain("ai.mpm");
+  ours->set_domain(kOurDomain);
   ours->set_version(1);
   model_.mutable_graph()->set_name(graph_name);
 }
@@ -29,25 +29,6 @@ void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape&
   onnx::TypeProto::Tensor& type = *value.mutable_type()->mutable_tensor_type();
   type.set_elem_type(onnx::TensorProto::FLOAT);
   for (const std::int64_t side : shape) type.mutable_shape()->add_dim()->set_dim_value(side);
-}
-
-void write(onnx::NodeProto& node, const NetWriter::Attribute& named) {
-  const auto& [name, value] = named;
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(*integer);
-  } else if (const auto* number = std::get_if<float>(&value)) {
-    attribute.set_type(onnx::AttributeProto::FLOAT);
-    attribute.set_f(*number);
-  } else if (const auto* text = std::get_if<std::string>(&value)) {
-    attribute.set_type(onnx::AttributeProto::STRING);
-    attribute.set_s(*text);
-  } else {
-    attribute.set_type(onnx::AttributeProto::INTS);
-    for (const std::int64_t one : std::get<std::vector<std::int64_t>>(value)) attribute.add_ints(one);
-  }
 }
 
 }  // namespace
@@ -101,13 +82,13 @@ onnx::NodeProto& NetWriter::add(const std::string& type, const std::vector<std::
   node.set_name(outputs.front());
   for (const std::string& name : inputs) node.add_input(name);
   for (const std::string& name : outputs) node.add_output(name);
-  for (const Attribute& attribute : attributes) write(node, attribute);
+  for (const Attribute& attribute : attributes) addAttribute(node, attribute);
   return node;
 }
 
 std::string NetWriter::op(const std::string& type, const std::vector<std::string>& inputs,
                           const std::vector<std::string>& outputs, const Attributes& attributes) {
-  add(type, inputs, outputs, attributes).set_domain("ai.mpm");
+  add(type, inputs, outputs, attributes).set_domain(kOurDomain);
   return outputs.front();
 }
 
@@ -131,7 +112,7 @@ std::string NetWriter::copy(const onnx::NodeProto& proto, const std::vector<std:
 
 void NetWriter::set(const std::string& node, const Attribute& attribute) {
   for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node()) {
-    if (each.name() == node) write(each, attribute);
+    if (each.name() == node) addAttribute(each, attribute);
   }
 }
 

@@ -4,13 +4,12 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "onnx/node_proto.h"
 #include "onnx/tensor.h"
 
 namespace mpm::onnx_graph {
@@ -18,7 +17,7 @@ namespace mpm::onnx_graph {
 /// Builds an ONNX model of ai.mpm ops and stock ones. Names of nodes and tensors follow docs/ops.md.
 class NetWriter {
  public:
-  using Attribute = std::pair<const char*, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
+  using Attribute = onnx_graph::Attribute;
   using Attributes = std::vector<Attribute>;
 
   NetWriter(int opset, const std::string& graph_name);

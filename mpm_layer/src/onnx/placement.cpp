@@ -4,13 +4,10 @@
 #include <map>
 #include <set>
 
-#include "mpm/error.hpp"
-#include "onnx/model_file.h"
+#include "onnx/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {
-
-bool isOurs(const onnx::NodeProto& node) { return node.domain() == "ai.mpm"; }
 
 /// Who makes and who reads a tensor.
 struct Use {
@@ -18,20 +15,6 @@ struct Use {
   int our_readers = 0;
   bool read_on_host = false;
 };
-
-void add(onnx::NodeProto& node, const char* name, std::int64_t value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
-void add(onnx::NodeProto& node, const char* name, const std::string& value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::STRING);
-  attribute.set_s(value);
-}
 
 }  // namespace
 
@@ -60,11 +43,11 @@ void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
       device_outputs += uses[name].our_readers > 0 ? '1' : '0';
       host_outputs += uses[name].read_on_host ? '1' : '0';
     }
-    add(node, "device", device);
-    add(node, "session", session);
-    add(node, "device_inputs", device_inputs);
-    add(node, "device_outputs", device_outputs);
-    add(node, "host_outputs", host_outputs);
+    addAttribute(node, {"device", std::int64_t{device}});
+    addAttribute(node, {"session", std::int64_t{session}});
+    addAttribute(node, {"device_inputs", device_inputs});
+    addAttribute(node, {"device_outputs", device_outputs});
+    addAttribute(node, {"host_outputs", host_outputs});
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "mpm/benchmark.hpp"
 #include "mpm/error.hpp"
+#include "onnx/node_proto.h"
 
 namespace mpm {
 namespace {
@@ -41,7 +42,7 @@ class Counter {
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
-      if (node.domain() == "ai.mpm") add(node);
+      if (onnx_graph::isOurs(node)) add(node);
   }
 
   std::vector<Cost> costs;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/hand_over.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "mpm/error.hpp"
+#include "onnx/node_proto.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+/// Floats as the converter writes them; a file may hold others.
+bool isPlain(const onnx::TensorProto& tensor) {
+  std::size_t bytes = sizeof(float);
+  for (const std::int64_t side : tensor.dims()) {
+    if (side < 1 || static_cast<std::size_t>(side) > tensor.raw_data().size()) return false;
+    bytes *= static_cast<std::size_t>(side);
+    if (bytes > tensor.raw_data().size()) return false;
+  }
+  return tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() > 0 && bytes == tensor.raw_data().size();
+}
+
+cv::Mat takeValues(onnx::TensorProto& tensor) {
+  const std::vector<int> sides(tensor.dims().begin(), tensor.dims().end());
+  cv::Mat values(static_cast<int>(sides.size()), sides.data(), CV_32F);
+  std::memcpy(values.data, tensor.raw_data().data(), tensor.raw_data().size());
+  std::string().swap(*tensor.mutable_raw_data());
+  return values;
+}
+
+}  // namespace
+
+void handOver(onnx::GraphProto& graph, WaitingWeights& waiting) {
+  std::map<std::string, onnx::TensorProto*> weights;
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
+  std::map<std::string, int> readers;
+  for (const onnx::NodeProto& node : graph.node())
+    for (const std::string& name : node.input()) ++readers[name];
+  for (const onnx::ValueInfoProto& input : graph.input()) ++readers[input.name()];
+  for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
+  std::set<std::string> taken;
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (!isOurs(node)) continue;
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.name() == WaitingWeights::kAttribute)
+        throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + attribute.name() +
+                    "', which no file has: convert the original model again");
+    const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
+    const auto canWait = [&](const std::string& name) {
+      return isWeight(name) && readers[name] == 1 && isPlain(*weights[name]);
+    };
+    const auto first = std::find_if(node.input().begin(), node.input().end(), isWeight);
+    if (first == node.input().end() || !std::all_of(first, node.input().end(), canWait)) continue;
+    std::vector<cv::Mat> values;
+    const int activations = static_cast<int>(first - node.input().begin());
+    for (int i = activations; i < node.input_size(); ++i) {
+      values.push_back(takeValues(*weights[node.input(i)]));
+      taken.insert(node.input(i));
+    }
+    node.mutable_input()->DeleteSubrange(activations, node.input_size() - activations);
+    addAttribute(node, {WaitingWeights::kAttribute, std::int64_t{waiting.add(std::move(values))}});
+  }
+  auto& tensors = *graph.mutable_initializer();
+  tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                               [&](const onnx::TensorProto& tensor) { return taken.count(tensor.name()) > 0; }),
+                tensors.end());
+}
+
+}  // namespace mpm::onnx_graph

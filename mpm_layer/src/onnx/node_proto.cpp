@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/node_proto.h"
+
+namespace mpm::onnx_graph {
+
+void addAttribute(onnx::NodeProto& node, const Attribute& named) {
+  const auto& [name, value] = named;
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(*integer);
+  } else if (const auto* number = std::get_if<float>(&value)) {
+    attribute.set_type(onnx::AttributeProto::FLOAT);
+    attribute.set_f(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    attribute.set_type(onnx::AttributeProto::STRING);
+    attribute.set_s(*text);
+  } else {
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (const std::int64_t one : std::get<std::vector<std::int64_t>>(value)) attribute.add_ints(one);
+  }
+}
+
+}  // namespace mpm::onnx_graph
