@@ -13,7 +13,8 @@ namespace mpm::monitor {
 inline constexpr std::int64_t kApplicationId = 0x4d504d31;
 
 /// Opens for writing: makes the tables in an empty file, brings an older schema up to date in one transaction. `create`
-/// false: a file that is not there is an error. Throws mpm::Error naming the file, SqliteError where isDamage() holds and where the disk is full (SQLITE_FULL).
+/// false: a file that is not there is an error. Throws mpm::Error naming the file, SqliteError where isDamage() holds
+/// and where the disk is full (SQLITE_FULL).
 Database openForWriting(const std::string& path, bool create);
 
 /// Throws mpm::Error when it is not ours or of another schema version, EmptyDatabase when nothing is in it.

@@ -22,10 +22,11 @@ MPM_API void registerLayers();
 /// Input: {B, 3, H, W} float, normalised as ModelFacts says. Ask for outputs by name: those in ModelInfo::outputs
 /// ("labels" {B, 1, H, W} or "logits" {B, classes, H, W} when it segments), "merge_map" {B, max(K, 1), N}: row k the
 /// composed cluster of every image token after insertion k + 1 (the identity when K = 0), "token_counts" {B, K + 1}: N,
-/// then N' after each insertion. All are CV_32F, whole numbers too: convertTo() makes CV_8U of labels. A forward() without
-/// a name gives the last of them in OpenCV 4, the first in OpenCV 5.
-/// One net must not be used by two threads at once; two nets may.
-/// Throws mpm::Error for a file that cannot be run, or a device that this machine or this build does not have.
+/// then N' after each insertion. All are CV_32F, whole numbers too: convertTo() makes CV_8U of labels. A forward()
+/// without a name gives the last of them in OpenCV 4, the first in OpenCV 5.
+///
+/// One net must not be used by two threads at once; two nets may. Throws mpm::Error for a file that cannot be run, or a
+/// device that this machine or this build does not have.
 MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options = {}, ModelInfo* info = nullptr);
 
 /// On a GPU only what the host is known to read comes back to it: the outputs of the net. Asks for another blob too,

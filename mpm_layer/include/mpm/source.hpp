@@ -51,10 +51,10 @@ class MPM_API FrameSource {
 
 /// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera ("0" or
 /// /dev/video0), a URL (rtsp://, http://, https://), a GStreamer pipeline ("gst:v4l2src ! videoconvert !
-/// video/x-raw,format=BGR ! appsink", where OpenCV was built with it), or the built-in scene ("demo:street?weather=rain&frames=100",
-/// also of several streets: "demo:street?seed=1..8&frames=24"; assets/scene/street.h has its keys). Cameras, pipelines and
-/// rtsp:// give their latest frame and drop those that come while the caller is busy; everything else gives every frame. Throws
-/// mpm::Error when there is no such thing.
+/// video/x-raw,format=BGR ! appsink", where OpenCV was built with it), or the built-in scene
+/// ("demo:street?weather=rain&frames=100", also of several streets: "demo:street?seed=1..8&frames=24";
+/// assets/scene/street.h has its keys). Cameras, pipelines and rtsp:// give their latest frame and drop those that come
+/// while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
 /// The files that openSource(text) would read now: images, or one video; none of cameras, addresses and the scene.
