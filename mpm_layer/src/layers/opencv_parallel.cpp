@@ -3,14 +3,77 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <opencv2/core/utility.hpp>
+#include <thread>
 
 namespace mpm {
+namespace {
+
+// A program may end while a thread of it is in a forward(), whose tools, OpenCV's pool and oneDNN, exit() destroys
+// under its feet. So exit() waits here until nobody computes, and who wants to then waits for the end. Neither for
+// long: a destructor of the program may be waiting for that very thread.
+class TheEnd {
+ public:
+  /// To be called behind every first use of a tool: exit() goes backwards, so that it comes here before the tool goes.
+  int watch() {
+    return std::atexit([] { theEnd().begin(); });
+  }
+  bool begun() const { return begun_; }
+
+  void enter() {
+    ++computing_;
+    if (!begun_ || std::this_thread::get_id() == exiting_) return;
+    --computing_;
+    std::this_thread::sleep_until(patience_);
+    ++computing_;
+  }
+  void leave() { --computing_; }
+
+  static TheEnd& theEnd() {
+    static auto& end = *new TheEnd;
+    return end;
+  }
+
+ private:
+  void begin() {
+    if (begun_) return;
+    exiting_ = std::this_thread::get_id();
+    patience_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    begun_ = true;
+    while (computing_ > 0 && std::chrono::steady_clock::now() < patience_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::atomic<int> computing_{0};
+  std::atomic<bool> begun_{false};  // behind it the two below never change
+  std::thread::id exiting_;
+  std::chrono::steady_clock::time_point patience_;
+};
+
+class Computing {
+ public:
+  Computing() { TheEnd::theEnd().enter(); }
+  ~Computing() { TheEnd::theEnd().leave(); }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+};
+
+int threadsOfThePool() {
+  if (TheEnd::theEnd().begun()) return 1;
+  const int threads = std::max(1, cv::getNumThreads());
+  [[maybe_unused]] static const int watched = TheEnd::theEnd().watch();
+  return threads;
+}
+
+}  // namespace
 
 void OpenCvParallel::run(int tasks, TaskRef body) const {
-  const int workers = std::min(cv::getNumThreads(), tasks);
+  const Computing computing;
+  const int workers = std::min(threadsOfThePool(), tasks);
   if (workers <= 1) {
     Serial().run(tasks, body);
     return;
@@ -32,9 +95,10 @@ void OpenCvParallel::run(int tasks, TaskRef body) const {
     }
   };
   cv::parallel_for_(cv::Range(0, workers), work, workers);
+  [[maybe_unused]] static const int watched = TheEnd::theEnd().watch();
   if (failure) std::rethrow_exception(failure);
 }
 
-int OpenCvParallel::threads() const { return std::max(1, cv::getNumThreads()); }
+int OpenCvParallel::threads() const { return threadsOfThePool(); }
 
 }  // namespace mpm

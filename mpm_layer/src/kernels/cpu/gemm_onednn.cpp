@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,9 +39,21 @@ class OneThread {
   int before_;
 };
 
+// Never destroyed, as the products below: a program may end while a thread of it is still in a forward().
 const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static const auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return cpu;
+}
+
+// What `work` gives; what oneDNN says of itself as errors that callers know.
+template <class Work>
+auto withOurErrors(Work work) {
+  try {
+    return work();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
+    throw Error(std::string("oneDNN: ") + error.what());
+  }
 }
 
 struct Shape {
@@ -88,8 +101,8 @@ memory::desc packedLayout(int in, int out, Precision precision) {
 
 // Process-wide: all blocks of a ViT share a handful of shapes.
 const Product& product(const Shape& shape, const memory::desc& weights) {
-  static std::mutex mutex;
-  static std::map<Shape, Product> products;  // references stay valid
+  static auto& mutex = *new std::mutex;
+  static auto& products = *new std::map<Shape, Product>;  // references stay valid
   const std::lock_guard lock(mutex);
   auto found = products.find(shape);
   if (found == products.end()) found = products.emplace(shape, makeProduct(shape, weights)).first;
@@ -142,6 +155,9 @@ struct PackedLinear::Impl {
   Scratch<float> bias_values;
   memory weights, bias;
 
+  void pack(MatrixView<const float> weight, const float* given_bias, Precision wanted);
+  void run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const;
+
   // `x` of the precision's type, rows a multiple of kRowUnit.
   void multiply(ThreadState& state, const void* x, std::ptrdiff_t x_stride, int rows, float* y, std::ptrdiff_t y_stride,
                 bool accumulate) const {
@@ -166,40 +182,31 @@ struct PackedLinear::Impl {
   }
 };
 
-PackedLinear::PackedLinear() = default;
-PackedLinear::~PackedLinear() = default;
-PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
-PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
-
-PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
-    : impl_(std::make_unique<Impl>()) {
-  requireOnCpu(precision);
+void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given_bias, Precision wanted) {
   const OneThread one;
-  Impl& impl = *impl_;
-  impl.in = weight.cols;
-  impl.out = weight.rows;
-  impl.precision = precision;
+  in = weight.cols;
+  out = weight.rows;
+  precision = wanted;
 
-  float* values = impl.bias_values.atLeast(static_cast<std::size_t>(impl.out));
-  if (bias != nullptr)
-    std::copy_n(bias, impl.out, values);
+  float* values = bias_values.atLeast(static_cast<std::size_t>(out));
+  if (given_bias != nullptr)
+    std::copy_n(given_bias, out, values);
   else
-    std::fill_n(values, impl.out, 0.0f);
-  impl.bias = memory({{1, impl.out}, memory::data_type::f32, memory::format_tag::ab}, engine(), values);
+    std::fill_n(values, out, 0.0f);
+  bias = memory({{1, out}, memory::data_type::f32, memory::format_tag::ab}, engine(), values);
 
   // {in, out} to oneDNN is {out, in} to us, transposed: the same bytes with the strides exchanged.
-  memory given({{impl.in, impl.out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
+  memory given({{in, out}, memory::data_type::f32, memory::dims{1, weight.stride}}, engine(),
                const_cast<float*>(weight.data));
-  impl.weights = memory(packedLayout(impl.in, impl.out, precision), engine());
+  weights = memory(packedLayout(in, out, precision), engine());
   dnnl::stream stream(engine());
-  dnnl::reorder(given, impl.weights).execute(stream, given, impl.weights);
+  dnnl::reorder(given, weights).execute(stream, given, weights);
   stream.wait();
 }
 
-void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   const OneThread one;
   ThreadState& state = threadState();
-  const int in = impl_->in, out = impl_->out;
   // Rows with gaps between them: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and other
   // roundings), 3.7 on AVX-512 leaves the gaps out when it writes a single column.
   if (y.stride != out) {
@@ -211,14 +218,14 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
     for (int i = 0; i < x.rows; ++i) std::copy_n(dense.row(i), out, y.row(i));
     return;
   }
-  if (x.stride != in && impl_->precision == Precision::kFp32) {  // bf16 is copied anyway
+  if (x.stride != in && precision == Precision::kFp32) {  // bf16 is copied anyway
     const MatrixView<float> dense(
         state.x_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(in)), x.rows, in);
     for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), in, dense.row(i));
     return run(dense, y, accumulate);
   }
   const int whole = x.rows / kRowUnit * kRowUnit;
-  if (whole > 0) impl_->multiply(state, x, whole, y.data, y.stride, accumulate);
+  if (whole > 0) multiply(state, x, whole, y.data, y.stride, accumulate);
   if (whole == x.rows) return;
   float* x_tail = state.x_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(in));
   float* y_tail = state.y_tail.atLeast(static_cast<std::size_t>(kRowUnit) * static_cast<std::size_t>(out));
@@ -230,9 +237,24 @@ void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accu
   if (accumulate)
     std::fill_n(y_tail + static_cast<std::ptrdiff_t>(x.rows - whole) * out,
                 static_cast<std::ptrdiff_t>(kRowUnit - x.rows + whole) * out, 0.0f);
-  impl_->multiply(state, {x_tail, kRowUnit, in}, kRowUnit, y_tail, out, accumulate);
+  multiply(state, {x_tail, kRowUnit, in}, kRowUnit, y_tail, out, accumulate);
   for (int i = whole; i < x.rows; ++i)
     std::copy_n(y_tail + static_cast<std::ptrdiff_t>(i - whole) * out, out, y.row(i));
+}
+
+PackedLinear::PackedLinear() = default;
+PackedLinear::~PackedLinear() = default;
+PackedLinear::PackedLinear(PackedLinear&&) noexcept = default;
+PackedLinear& PackedLinear::operator=(PackedLinear&&) noexcept = default;
+
+PackedLinear::PackedLinear(MatrixView<const float> weight, const float* bias, Precision precision)
+    : impl_(std::make_unique<Impl>()) {
+  requireOnCpu(precision);
+  withOurErrors([&] { impl_->pack(weight, bias, precision); });
+}
+
+void PackedLinear::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
+  withOurErrors([&] { impl_->run(x, y, accumulate); });
 }
 
 int PackedLinear::in() const { return impl_->in; }
