@@ -21,11 +21,6 @@ fs::path canonical(const fs::path& path) {
 
 }  // namespace
 
-bool sameFile(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return canonical(a) == canonical(b) || fs::equivalent(a, b, ignored);
-}
-
 void requireWritable(const std::string& path) { const WholeFile attempt(path); }
 
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,

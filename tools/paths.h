@@ -6,9 +6,6 @@
 
 namespace mpm::cli {
 
-/// Both lead to the same file, which need not exist.
-bool sameFile(const std::string& a, const std::string& b);
-
 /// Throws mpm::Error, before the work instead of after it, when no file can be written there.
 void requireWritable(const std::string& path);
 

@@ -13,6 +13,7 @@
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
 #include "mpm/source.hpp"
+#include "mpm/whole_file.hpp"
 #include "output.h"
 #include "paths.h"
 #include "terminal.h"

@@ -20,6 +20,7 @@
 #include "mpm/pictures.hpp"
 #include "mpm/segmenter.hpp"
 #include "mpm/source.hpp"
+#include "mpm/whole_file.hpp"
 #include "night.h"
 #include "output.h"
 #include "paths.h"

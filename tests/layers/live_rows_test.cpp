@@ -178,13 +178,17 @@ TEST_F(OneLayer, AStateThatNoOpWroteIsAnError) {
 TEST_F(OneLayer, TokensOfAnotherDimAreAnError) {
   const cv::Mat tokens = normal({2, 7, 9}, 1), state = states(6, {4, 5});
   const auto vector = [](int size) { return cv::Mat::zeros(size, 1, CV_32F); };
-  const std::vector<cv::Mat> block{vector(8), vector(8), vector(24 * 8), vector(24), vector(8 * 8),  vector(8),
-                                   vector(8), vector(8), vector(16 * 8), vector(16), vector(8 * 16), vector(8)};
+  const auto matrix = [](int rows, int cols) { return cv::Mat::zeros(rows, cols, CV_32F); };
+  std::vector<cv::Mat> block{vector(8), vector(8), matrix(24, 8), vector(24), matrix(8, 8),  vector(8),
+                             vector(8), vector(8), matrix(16, 8), vector(16), matrix(8, 16), vector(8)};
   const std::vector<int> output{2, 7, 9};
   EXPECT_THAT(refusal(*layer("TransformerBlock", block), {tokens, state}, output),
               HasSubstr("(ai.mpm.TransformerBlock): got tokens of dim 9, the weights are for 8"));
   EXPECT_THAT(refusal(*layer("TokenNorm", {vector(8), vector(8)}), {tokens, state}, output),
               HasSubstr("(ai.mpm.TokenNorm): got tokens of dim 9, the weights are for 8"));
+  block[2] = matrix(8, 24);
+  EXPECT_THAT(refusal(*layer("TransformerBlock", block), {tokens, state}, output),
+              HasSubstr("constant 2 is {8, 24}, expected {24, 8}"));
 }
 
 }  // namespace

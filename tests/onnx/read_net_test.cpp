@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reading a net leaves behind in the process, and what it says of a net that OpenCV refuses.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <opencv2/core/utils/logger.hpp>
 #include <thread>
 
@@ -26,6 +30,53 @@ TEST(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
     ASSERT_EQ(logging::getLogLevel(), logging::LOG_LEVEL_INFO) << "round " << round;
   }
   logging::setLogLevel(before);
+}
+
+TEST(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit(Dialect{}).save(path);
+  EXPECT_MPM_ERROR(readNet(path, {.precision = Precision::kTf32}), "tf32 is for GPUs");
+}
+
+TEST(ReadNet, LabelsOfANaNAreAnError) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  Dialect dialect;
+  dialect.head = HeadStyle::kLinear;
+  TinyVit(dialect).save(path);
+  cv::dnn::Net net = readNet(path, {.schedule = Schedule{}});
+  const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
+  net.setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN())));
+  try {
+    net.forward("labels");
+    FAIL() << "labels of nothing";
+  } catch (const cv::Exception& error) {
+    EXPECT_NE(std::string(error.what()).find("hold NaN or infinity"), std::string::npos) << error.what();
+  }
+}
+
+// A thread of the program is in a forward() while exit handlers and destructors of static objects run.
+TEST(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit(Dialect{}).save(path);
+  const auto endDuringForward = [&] {
+    auto* const net = new cv::dnn::Net(readNet(path));
+    std::atomic<int> forwards{0};
+    std::thread([&, net] {
+      const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
+      while (true) {
+        net->setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(0.1)));
+        net->forward();
+        ++forwards;
+      }
+    }).detach();
+    while (forwards < 10) std::this_thread::yield();
+    std::exit(0);
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EXIT(endDuringForward(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
@@ -93,6 +144,85 @@ TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {
   node("TokenNorm").set_input(3, node("TokenNorm").input(2));  // read twice
   save();
   EXPECT_EQ(results(readNet(path_)), results(cv::dnn::readNetFromONNX(path_)));
+}
+
+TEST_F(WeightsPastOpenCv, AreFoundWhereAnotherToolPutThem) {
+  const auto before = results(readNet(path_));
+  const std::string moved = node("TransformerBlock").input(2);  // the first constant of its node
+  onnx::NodeProto constant;
+  constant.set_op_type("Constant");
+  constant.add_output(moved);
+  onnx::AttributeProto& value = *constant.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  *value.mutable_t() = weight(moved);
+  auto& weights = *model_.mutable_graph()->mutable_initializer();
+  for (int i = 0; i < weights.size(); ++i)
+    if (weights[i].name() == moved) weights.DeleteSubrange(i--, 1);
+  auto& nodes = *model_.mutable_graph()->mutable_node();
+  nodes.Add(std::move(constant));
+  std::rotate(nodes.pointer_begin(), nodes.pointer_end() - 1, nodes.pointer_end());
+  save();
+  EXPECT_EQ(results(readNet(path_)), before);
+}
+
+TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
+  const auto before = results(readNet(path_));
+  std::ofstream data(folder_ / "weights.bin", std::ios::binary);
+  for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
+    const auto add = [&](const char* key, const std::string& text) {
+      onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+      entry.set_key(key);
+      entry.set_value(text);
+    };
+    add("location", "weights.bin");
+    add("offset", std::to_string(data.tellp()));
+    data << tensor.raw_data();
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+  data.close();
+  save();
+  EXPECT_EQ(results(readNet(path_)), before);
+  // What is made of it stands alone, wherever it goes.
+  const TemporaryFolder elsewhere;
+  convertFile(path_, elsewhere / "moved.onnx");
+  EXPECT_EQ(results(readNet(elsewhere / "moved.onnx")), before);
+  EXPECT_MPM_ERROR(convertFile(path_, folder_ / "weights.bin"), "a part of it");
+  EXPECT_MPM_ERROR(convertFile(path_, path_), "is the model that is converted");
+  EXPECT_EQ(results(readNet(path_)), before);
+}
+
+TEST_F(WeightsPastOpenCv, MayBeHalves) {
+  for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
+    if (tensor.name() != node("PatchEmbed").input(1)) continue;
+    // 0.5 and -2 alternately, in both widths.
+    const auto count = tensor.raw_data().size() / sizeof(float);
+    std::vector<float> floats(count);
+    std::vector<std::uint16_t> halves(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      floats[i] = i % 2 ? -2.0f : 0.5f;
+      halves[i] = i % 2 ? 0xc000 : 0x3800;
+    }
+    tensor.set_raw_data(floats.data(), count * sizeof(float));
+    save();
+    const auto before = results(readNet(path_));
+    tensor.set_data_type(onnx::TensorProto::FLOAT16);
+    tensor.set_raw_data(halves.data(), count * sizeof(std::uint16_t));
+    save();
+    EXPECT_EQ(results(readNet(path_)), before);
+    return;
+  }
+  FAIL() << "no weight of the patches";
+}
+
+TEST_F(WeightsPastOpenCv, AreThereForALayerThatIsMadeTwice) {
+  const auto before = results(readNet(path_));
+  cv::dnn::enableModelDiagnostics(true);
+  std::vector<std::vector<double>> found;
+  EXPECT_NO_THROW(found = results(readNet(path_)));
+  cv::dnn::enableModelDiagnostics(false);
+  EXPECT_EQ(found, before);
 }
 
 TEST_F(WeightsPastOpenCv, AreNotForFiles) {

@@ -15,7 +15,8 @@ namespace mpm {
 MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options = {});
 
 /// The ONNX file, serialised, whose encoder is made of ai.mpm ops; OpenCV reads it after registerLayers(). An already
-/// converted model passes through unchanged, unless `options` asks for something else than it was made with: error.
+/// converted model passes through as it is, unless `options` asks for something else than it was made with: error. What
+/// is left at its default (plain attention, labels, fp32) asks for nothing.
 /// Throws mpm::Error, naming the first node that does not fit and what was expected there.
 /// Where `info` is given, it receives what was found, in the same pass.
 MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {},
@@ -25,7 +26,8 @@ MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOpti
 /// files of its external data.
 MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
 
-/// convertModel, then writeWholeFile. Returns what was converted.
+/// convertModel, then writeWholeFile. Returns what was converted. Throws mpm::Error where the output would replace one
+/// of modelFiles().
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 

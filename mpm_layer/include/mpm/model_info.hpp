@@ -30,7 +30,7 @@ struct ModelFacts {
 /// What the converter found in a graph.
 struct ModelInfo {
   ModelFacts facts;
-  bool converted = false;  ///< true: already made of ai.mpm ops
+  bool converted = false;  ///< true: the file was made of ai.mpm ops already
   int blocks = 0;
   int dim = 0;
   int heads = 0;

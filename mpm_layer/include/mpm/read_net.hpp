@@ -25,8 +25,12 @@ MPM_API void registerLayers();
 /// then N' after each insertion. All are CV_32F, whole numbers too: convertTo() makes CV_8U of labels. A forward()
 /// without a name gives the last of them in OpenCV 4, the first in OpenCV 5.
 ///
-/// One net must not be used by two threads at once; two nets may. Throws mpm::Error for a file that cannot be run, or a
-/// device that this machine or this build does not have.
+/// Layers are called as docs/ops.md says, with what OpenCV puts in front ("onnx_node!backbone/block1" in 4.6):
+/// net.getLayerNames() lists them.
+///
+/// One net must not be used by two threads at once; two nets may. Throws mpm::Error for a file that cannot be run, a
+/// device that this machine or this build does not have, or a precision that the device lacks; what only the numbers
+/// tell (a NaN in the image or the weights) is a cv::Exception of forward().
 MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options = {}, ModelInfo* info = nullptr);
 
 /// On a GPU only what the host is known to read comes back to it: the outputs of the net. Asks for another blob too,

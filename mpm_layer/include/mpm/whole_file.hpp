@@ -33,4 +33,7 @@ class MPM_API WholeFile {
 /// permission), and leaves nothing behind. `synced` as of WholeFile::finish().
 MPM_API void writeWholeFile(const std::string& path, std::span<const char> bytes, bool synced = false);
 
+/// Both lead to the same file, which need not exist.
+MPM_API bool sameFile(const std::string& a, const std::string& b);
+
 }  // namespace mpm

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "mpm/error.hpp"
 
@@ -103,8 +104,10 @@ void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArr
     return;
   } catch (const Error& error) {
     problem = error.what();
-    if (device_) device_->release();
+  } catch (const std::bad_alloc&) {
+    problem = "not enough memory";
   }
+  if (device_) device_->release();
   fail(problem);
 }
 

@@ -19,7 +19,7 @@ cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   std::string problem;
   try {
     if (params.has(WaitingWeights::kAttribute))
-      params.blobs = WaitingWeights::take(params.get<int>(WaitingWeights::kAttribute));
+      params.blobs = WaitingWeights::get(params.get<int>(WaitingWeights::kAttribute));
     const cv::Ptr<cv::dnn::Layer> layer = kMake(params);
     params.blobs.clear();
     return layer;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/finite.h"
 #include "kernels/resample.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
@@ -44,6 +45,9 @@ class SegmentLayer final : public MpmLayer {
       const MatrixView<const float> grid(scores.ptr<float>(b), scores.size[1], scores.size[2]);
       float* const out = outputs[0].ptr<float>(b);
       if (labels_) {
+        // Of NaNs the argmax is class 0, which nobody would question.
+        expect(allFinite(scores.ptr<float>(b), scores.total(1)),
+               "its scores hold NaN or infinity: the image or the weights are damaged");
         resizeArgmax(grid, rows_, columns_, MatrixView<float>(out, height_, width_), parallel_);
       } else {
         resizeLogits(grid, rows_, columns_, out, parallel_);

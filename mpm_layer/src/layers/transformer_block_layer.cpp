@@ -70,6 +70,10 @@ class TransformerBlockLayer final : public MpmLayer {
       weights.bias = vector(size);
     };
     const auto linear = [&](LinearWeights& weights, int out, int in) {
+      const cv::Mat& matrix = constants[next];
+      const Shape found(matrix.size.p, matrix.size.p + matrix.dims), expected = {out, in};
+      expect(found == expected,
+             "constant " + std::to_string(next) + " is " + shapeText(found) + ", expected " + shapeText(expected));
       weights.weight = MatrixView<const float>(vector(out * in), out, in);
       weights.bias = vector(out);
     };

@@ -21,14 +21,11 @@ int WaitingWeights::add(std::vector<cv::Mat> weights) {
   return static_cast<int>(waiting_.size()) - 1;
 }
 
-std::vector<cv::Mat> WaitingWeights::take(int number) {
-  const bool known = youngest && number >= 0 && static_cast<std::size_t>(number) < youngest->waiting_.size();
-  std::vector<cv::Mat> weights;
-  if (known) weights = std::exchange(youngest->waiting_[static_cast<std::size_t>(number)], {});
-  if (weights.empty())
+std::vector<cv::Mat> WaitingWeights::get(int number) {
+  if (!youngest || number < 0 || static_cast<std::size_t>(number) >= youngest->waiting_.size())
     throw Error(std::string("attribute '") + kAttribute +
                 "': no weights wait under this number; it is for nets in memory, no file has it");
-  return weights;
+  return youngest->waiting_[static_cast<std::size_t>(number)];
 }
 
 }  // namespace mpm

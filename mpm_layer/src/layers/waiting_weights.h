@@ -21,8 +21,9 @@ class WaitingWeights {
 
   /// The number that the layer is to be made with.
   int add(std::vector<cv::Mat> weights);
-  /// Hands them over, once. Throws mpm::Error where none of this number wait in this thread.
-  static std::vector<cv::Mat> take(int number);
+  /// The weights, not copies: OpenCV's diagnostics make a layer twice. Throws mpm::Error where none of this number wait
+  /// in this thread.
+  static std::vector<cv::Mat> get(int number);
 
  private:
   WaitingWeights* outer_;

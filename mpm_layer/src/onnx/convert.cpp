@@ -2,7 +2,6 @@
 #include "mpm/convert.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include "mpm/error.hpp"
 #include "mpm/whole_file.hpp"
@@ -34,16 +33,14 @@ auto fromPath(const std::filesystem::path& path, Read read) {
   return naming(path, [&] { return read(onnx_graph::readModelFile(path)); });
 }
 
-std::filesystem::path folderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+void requireApart(const std::string& onnx_path, const std::string& output_path) {
+  for (const std::string& file : modelFiles(onnx_path))
+    if (sameFile(file, output_path))
+      throw Error(output_path + ": is the model that is converted, or a part of it: name another file");
 }
 
-std::string fileBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::string bytes(file ? static_cast<std::size_t>(file.tellg()) : 0, '\0');
-  if (!file.seekg(0) || !file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-    throw Error(path + ": cannot read the file");
-  return bytes;
+std::filesystem::path folderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 }  // namespace
@@ -55,15 +52,12 @@ onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path,
 }
 
 ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options) {
-  onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
-  result.info.converted = result.already;
-  return result.info;
+  return onnx_graph::convertPath(onnx_path, options).info;
 }
 
 std::string convertModel(const std::string& onnx_path, const ConvertOptions& options, ModelInfo* info) {
   onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
   if (info) *info = result.info;
-  if (result.already) return fileBytes(onnx_path);
   return naming(onnx_path, [&] { return onnx_graph::serialised(std::move(result.model)); });
 }
 
@@ -76,6 +70,7 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 }
 
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
+  requireApart(onnx_path, output_path);
   ModelInfo info;
   const std::string bytes = convertModel(onnx_path, options, &info);
   writeWholeFile(output_path, bytes, true);

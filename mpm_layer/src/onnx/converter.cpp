@@ -12,6 +12,7 @@
 #include "onnx/freed_memory.h"
 #include "onnx/graph.h"
 #include "onnx/node_proto.h"
+#include "onnx/plain_weights.h"
 #include "onnx/trunk.h"
 
 namespace mpm::onnx_graph {
@@ -102,8 +103,8 @@ Understood understand(Graph graph, std::int64_t channels, Size2 size) {
   return result;
 }
 
-/// Tries the sizes in order; when none fits, what was wrong with the first.
-Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Size2>& sizes) {
+/// Tries the sizes in order; when none fits, what was wrong with the first, and that it was `guessed`.
+Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Size2>& sizes, bool guessed) {
   std::string first;
   for (const Size2& size : sizes) {
     try {
@@ -112,6 +113,10 @@ Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Si
       if (first.empty()) first = error.what();
     }
   }
+  if (guessed)
+    first += " (read at " + text(sizes.front()) +
+             ", a guess, for the graph does not say how large its image is: --input-size HxW does, or \"input\" in the "
+             "JSON beside it)";
   throw Error(first);
 }
 
@@ -178,19 +183,22 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
                   const std::filesystem::path& folder) {
   options.validate();
   if (holdsOurOps(model)) {
+    makeWeightsPlain(*model.mutable_graph(), folder);
     ModelInfo info = infoOfConverted(model, options);
-    return {std::move(model), std::move(info), true};
+    return {std::move(model), std::move(info)};
   }
   Graph graph = readGraph(model, folder);
   const std::int64_t parameters = graph.weights;
   const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
   std::vector<Size2> sizes;
   const bool fixed = declared.size.height > 0 && declared.size.width > 0;
+  bool guessed = false;
   if (fixed) {
     sizes.push_back(declared.size);
   } else {
     if (options.input_size) sizes.push_back(*options.input_size);
     if (facts.input.height > 0 && facts.input.width > 0) sizes.push_back(facts.input);
+    guessed = sizes.empty();
     const auto guesses = guessedSizes(graph);
     sizes.insert(sizes.end(), guesses.begin(), guesses.end());
     if (sizes.empty())
@@ -205,7 +213,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  Understood understood = understandAt(std::move(graph), channels, sizes);
+  Understood understood = understandAt(std::move(graph), channels, sizes, guessed);
   const Trunk& trunk = understood.trunk;
 
   Plan plan;
@@ -220,7 +228,6 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   Converted result;
   ModelInfo& info = result.info;
   info.facts = facts.facts;
-  info.converted = true;
   info.blocks = static_cast<int>(trunk.chain.blocks.size());
   info.dim = static_cast<int>(trunk.dim);
   info.heads = static_cast<int>(trunk.chain.blocks.front().heads);

@@ -11,11 +11,10 @@ namespace mpm::onnx_graph {
 
 constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 
-/// What becomes of a model, and what it is.
+/// What becomes of a model, and what it was.
 struct Converted {
   onnx::ModelProto model;
   ModelInfo info;
-  bool already = false;  ///< it was a converted one before, and is what it was
 };
 
 /// The converter without files (but for external data in `folder`; empty: none). Throws mpm::Error without a file name.

@@ -8,20 +8,10 @@
 
 #include "mpm/error.hpp"
 #include "onnx/node_proto.h"
+#include "onnx/plain_weights.h"
 
 namespace mpm::onnx_graph {
 namespace {
-
-/// Floats as the converter writes them; a file may hold others.
-bool isPlain(const onnx::TensorProto& tensor) {
-  std::size_t bytes = sizeof(float);
-  for (const std::int64_t side : tensor.dims()) {
-    if (side < 1 || static_cast<std::size_t>(side) > tensor.raw_data().size()) return false;
-    bytes *= static_cast<std::size_t>(side);
-    if (bytes > tensor.raw_data().size()) return false;
-  }
-  return tensor.data_type() == onnx::TensorProto::FLOAT && tensor.dims_size() > 0 && bytes == tensor.raw_data().size();
-}
 
 cv::Mat takeValues(onnx::TensorProto& tensor) {
   const std::vector<int> sides(tensor.dims().begin(), tensor.dims().end());

@@ -247,27 +247,40 @@ std::size_t bytesPerElement(int type) {
   }
 }
 
-}  // namespace
-
-Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what) {
-  const int type = proto.data_type();
-  const std::size_t width = bytesPerElement(type);
-  if (width == 0) throw Error(what + ": tensors of ONNX type " + std::to_string(type) + " are not understood");
-  const Shape shape(proto.dims().begin(), proto.dims().end());
-  std::int64_t count = 0;
+std::size_t bytesOf(const onnx::TensorProto& proto, const std::string& what) {
+  const std::size_t width = bytesPerElement(proto.data_type());
+  if (width == 0)
+    throw Error(what + ": tensors of ONNX type " + std::to_string(proto.data_type()) + " are not understood");
   try {
-    count = elements(shape);
+    return static_cast<std::size_t>(elements(Shape(proto.dims().begin(), proto.dims().end()))) * width;
   } catch (const Error& error) {
     throw Error(what + ": " + error.what());
   }
-  const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
+}
+
+bool isExternal(const onnx::TensorProto& proto) { return proto.data_location() == onnx::TensorProto::EXTERNAL; }
+
+}  // namespace
+
+void loadExternalData(onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what) {
+  if (!isExternal(proto)) return;
+  proto.set_raw_data(externalBytes(proto, folder, bytesOf(proto, what), what));
+  proto.clear_external_data();
+  proto.clear_data_location();
+}
+
+Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what) {
+  const int type = proto.data_type();
+  const std::size_t bytes = bytesOf(proto, what), count = bytes / bytesPerElement(type);
+  const Shape shape(proto.dims().begin(), proto.dims().end());
+  const bool external = isExternal(proto);
   const bool raw_given = external || proto.has_raw_data();
   std::string loaded;
-  if (external) loaded = externalBytes(proto, folder, static_cast<std::uintmax_t>(count) * width, what);
+  if (external) loaded = externalBytes(proto, folder, bytes, what);
   const std::string& raw = external ? loaded : proto.raw_data();
-  if (raw_given && raw.size() != static_cast<std::size_t>(count) * width) {
-    throw Error(what + ": " + std::to_string(raw.size()) + " bytes found, " +
-                std::to_string(static_cast<std::size_t>(count) * width) + " expected for shape " + toString(shape));
+  if (raw_given && raw.size() != bytes) {
+    throw Error(what + ": " + std::to_string(raw.size()) + " bytes found, " + std::to_string(bytes) +
+                " expected for shape " + toString(shape));
   }
   const auto same = [](auto value) { return value; };
   std::vector<float> floats;
@@ -322,7 +335,7 @@ Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& f
       }
   }
   const std::size_t found = is_float ? floats.size() : ints.size();
-  if (found != static_cast<std::size_t>(count)) {
+  if (found != count) {
     throw Error(what + ": " + std::to_string(found) + " values found, " + std::to_string(count) +
                 " expected for shape " + toString(shape));
   }

@@ -28,6 +28,9 @@ std::set<std::string> externalFiles(const onnx::ModelProto& model);
 /// Opset of the default domain, 11 or later. Throws mpm::Error for an older or a missing one.
 int defaultOpset(const onnx::ModelProto& model);
 
+/// Brings external data of `proto` into it, where it has any; `folder` and `what` as below.
+void loadExternalData(onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what);
+
 /// The elements of `proto`, checked against its shape. External data is looked up in `folder`, and nowhere else; an
 /// empty folder means that there can be none. `what` names the tensor in errors.
 Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what);

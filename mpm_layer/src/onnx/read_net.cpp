@@ -6,6 +6,7 @@
 #include <mutex>
 #include <opencv2/core/utils/logger.hpp>
 
+#include "kernels/precision.h"
 #include "layers/device_net.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
@@ -70,6 +71,7 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
   registerLayers();
   const std::optional<int> device = chosenDevice(options);
   onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options);
+  if (!device) requireOnCpu(converted.info.precision);
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
   if (info) *info = converted.info;

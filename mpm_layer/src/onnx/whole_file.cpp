@@ -110,4 +110,13 @@ void writeWholeFile(const std::string& path, std::span<const char> bytes, bool s
   whole.finish(synced);
 }
 
+bool sameFile(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto canonical = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  return canonical(a) == canonical(b) || fs::equivalent(a, b, ignored);
+}
+
 }  // namespace mpm

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
+#include "kernels/finite.h"
 #include "kernels/resample.h"
 #include "layers/device_image.h"
 #include "layers/device_labels.h"
@@ -36,11 +37,7 @@ class StopWatch {
 };
 
 bool allFinite(const cv::Mat& values) {
-  if (values.depth() != CV_32F) return true;
-  const float* value = values.ptr<float>();
-  float poison = 0;  // x - x is 0, or NaN for NaN and the infinities; a sum vectorises where an early exit does not
-  for (std::size_t i = 0; i < values.total(); ++i) poison += value[i] - value[i];
-  return poison == 0;
+  return values.depth() != CV_32F || mpm::allFinite(values.ptr<float>(), values.total());
 }
 
 /// `count` clusters of as many tokens.
