@@ -29,6 +29,9 @@ if(NOT MPM_WITH_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     endif()
+    # nvcc may compile with another gcc than the project, as Debian's does. The C++ compiler links, with its own libstdc++;
+    # nvcc's would come first.
+    list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/[^/]+/[0-9]+$")
     find_package(CUDAToolkit 12.0 QUIET)
     if(NOT TARGET CUDA::cublasLt AND MPM_CUBLASLT_ROOT)  # nvcc without its libraries: those that PyTorch brings
       find_path(MPM_CUBLASLT_INCLUDE cublasLt.h HINTS ${MPM_CUBLASLT_ROOT} PATH_SUFFIXES include)
