@@ -23,7 +23,8 @@ bool inAddress(const std::string& text, std::size_t position) {
 
 // Properties of GStreamer elements: user-id=a user-pw="b c".
 std::string hideProperties(const std::string& text) {
-  static const std::regex property(
+  // Never destroyed: a read that hangs may come back, in its own thread, while the program ends.
+  static const auto& property = *new std::regex(
       R"re(((?:^|[\s"'!;,({])(?:(?:user|proxy)-(?:id|pw)|(?:[\w-]*[-_])?(?:token|secret|passwd|password|passphrase))\s*=\s*)re"
       R"re((?:\([\w-]+\)\s*)?)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|(?:\\.|[^\s\\])+))re",
       std::regex::icase);
