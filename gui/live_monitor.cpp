@@ -87,15 +87,22 @@ void LiveMonitor::openStore(const std::stop_token& stop, const monitor::StoreOpt
       }
       QMetaObject::invokeMethod(this, [this] {
         setRetention(storing_.keep_days, storing_.max_megabytes);  // changed while the file was being opened
-        if (isOpen()) makeRecorder();
+        if (!isOpen()) return;
+        makeRecorder();
+        capture_->start();
       });
       return;
     } catch (const std::exception& error) {
       if (std::exchange(problem, error.what()) != error.what()) {
         const Event event{monitor::unixNow(), EventKind::kStorage, Severity::kError, problem};
         QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
-        const std::lock_guard lock(shared_->mutex);
-        shared_->store_problem = problem;
+        {
+          const std::lock_guard lock(shared_->mutex);
+          shared_->store_problem = problem;
+        }
+        QMetaObject::invokeMethod(this, [this] {
+          if (isOpen()) capture_->start();  // what it gives is seen, if not stored
+        });
       }
     }
     std::unique_lock lock(mutex);
@@ -113,6 +120,7 @@ void LiveMonitor::open(const LiveOptions& options) {
   capture.stream = stream_;
   capture.reconnect = monitor::isLive(options.source);
   if (!capture.reconnect) capture.max_fps = options.max_fps;
+  capture.lossless = options.every_frame;
   const auto factory = options.factory ? options.factory : monitor::sourceFactory(options.source);
   capture.source.on_unreadable = [this](const std::string& why) {
     post({monitor::unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
@@ -122,13 +130,20 @@ void LiveMonitor::open(const LiveOptions& options) {
         if (const auto event = monitor::sourceEvent(status, monitor::unixNow())) post(*event);
         QMetaObject::invokeMethod(this, [this, status] { emit stateChanged(status); });
       });
-  capture_->start();
+  // The first pictures of a folder must not be gone before the database is open.
+  if (!options.every_frame || storeIsSettled()) capture_->start();
+}
+
+bool LiveMonitor::storeIsSettled() const {
+  const std::lock_guard lock(shared_->mutex);
+  return database_.empty() || shared_->store || !shared_->store_problem.empty();
 }
 
 void LiveMonitor::close() {
   if (!capture_) return;
   capture_->stop();
   capture_.reset();
+  frames_->tryTake();  // nobody wants it, and the next source would count it as one that it dropped
   worker_->setStream(++stream_);
   frame_.reset();
   dropped_ = 0;
@@ -144,7 +159,7 @@ void LiveMonitor::close() {
 void LiveMonitor::makeRecorder() {
   monitor::RecorderOptions options;
   options.source = options_.source;
-  options.every_s = options_.every_s;
+  options.every_s = options_.every_frame ? 0 : options_.every_s;
   options.night = options_.night;
   options.alarms = options_.alarms;
   options.dropped = dropped_;

@@ -21,6 +21,8 @@ struct LiveOptions {
   std::string source;   ///< as openSource() takes it, or gst:PIPELINE
   double max_fps = 25;  ///< files: not faster
   double every_s = 1;   ///< one stored sample in so many seconds at most
+  /// Files: each frame waits until the model has taken the one before, and is a sample whatever every_s.
+  bool every_frame = false;
   monitor::NightRule night;
   monitor::AlarmOptions alarms;
   monitor::SourceFactory factory;  ///< instead of the one for `source`; for tests
@@ -79,6 +81,7 @@ class LiveMonitor : public QObject {
 
  private:
   bool framesCome() const;
+  bool storeIsSettled() const;  // there is one, there will be none, or it cannot be opened yet
   void repeatFrame();
   void makeRecorder();
   std::shared_ptr<monitor::Recorder> recorder() const;

@@ -238,6 +238,7 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
   options.factory = options_.factory;
   // A folder is looked through, not played.
   options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
+  options.every_frame = isNumbered(source);
   if (sourceKind(source) == SourceKind::kDemo) {
     options.max_fps = 10;
     options.night = monitor::NightBySun{48, 0};

@@ -73,6 +73,7 @@ class MainWindow : public QMainWindow {
   MergeView* mergeView() const;
   LegendModel& legend() { return legend_; }
   PatchSelection& selection() { return selection_; }
+  SourcePanel* sourcePanel() const { return source_; }
   SchedulePanel* schedulePanel() const { return schedule_; }
   InspectorPanel* inspector() const { return inspector_; }
   ChartPanel* chartPanel() const { return history_view_.chartPanel(); }

@@ -140,7 +140,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   bool told = false;                 // `message` was among them before
   std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
   bool back_told = false;            // that frames came, since the source last settled
-  std::int64_t in = 0;
+  std::int64_t in = 0, of = 0;
   double usual_step_s = 0;          // between frames of one attempt
   int given_up = 0;                 // readers of ours that hang
   std::int64_t all_hang_since = 0;  // steady; 0: another may be tried
@@ -164,7 +164,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
         source_options.on_unreadable = [this, &attempt](const std::string& text) { leaveOut(*attempt, text); };
       const std::unique_ptr<FrameSource> source = factory(source_options);
       if (!source) throw Error("there is no source");
-      beat(*attempt, true);
+      opened(*attempt, source->size().value_or(0));
       while (!attempt->stop) {
         std::optional<Frame> frame = source->next();
         if (!frame) break;
@@ -184,10 +184,11 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     changed.notify_all();
   }
 
-  void beat(Attempt& attempt, bool opened) {
+  void opened(Attempt& attempt, std::int64_t frames_it_has) {
     const std::lock_guard lock(mutex);
     attempt.heartbeat = steadyNow();
-    attempt.opened = opened;
+    attempt.opened = true;
+    of = frames_it_has;
   }
 
   void leaveOut(Attempt& attempt, const std::string& text) {
@@ -380,6 +381,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     status.told =
         told && (state == CaptureState::kRetrying || state == CaptureState::kLive || state == CaptureState::kStalled);
     status.in = in;
+    status.of = of;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
     const auto recent = std::lower_bound(arrivals.begin(), arrivals.end(), now - kFpsSpanMs);

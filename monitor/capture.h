@@ -82,6 +82,7 @@ struct CaptureStatus {
   std::string message;       ///< why the last attempt failed; without credentials
   bool told = false;         ///< Retrying, Live, Stalled: the same was told since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
+  std::int64_t of = 0;       ///< of so many, where the source knows how many it has; else 0
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none

@@ -1790,6 +1790,14 @@ En orange : la classe diffère</translation>
         <source>%1 frames in, %2 dropped</source>
         <translation>%1 images reçues, %2 ignorées</translation>
     </message>
+    <message>
+        <source>%1 of %2 pictures</source>
+        <translation>%1 images sur %2</translation>
+    </message>
+    <message>
+        <source>It is played: frames that come while the model works are left out</source>
+        <translation>Elle est jouée : les images qui arrivent pendant que le modèle travaille sont ignorées</translation>
+    </message>
     <message numerus="yes">
         <source>%n read(s) hang</source>
         <translation>

@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <QTimeZone>
 #include <QUrl>
+#include <QUrlQuery>
 
 #include "mpm/source.hpp"
 
@@ -56,7 +57,17 @@ SourceKind sourceKind(const QString& source) {
   bool number = false;
   source.toInt(&number);
   if (number) return SourceKind::kCamera;
-  return QFileInfo(source).isDir() ? SourceKind::kFolder : SourceKind::kVideo;
+  const QFileInfo file(source);
+  const bool glob =
+      source.contains(QLatin1Char('*')) || source.contains(QLatin1Char('?')) || source.contains(QLatin1Char('['));
+  return file.isDir() || (glob && !file.exists()) ? SourceKind::kFolder : SourceKind::kVideo;
+}
+
+bool isNumbered(const QString& source) {
+  const SourceKind kind = sourceKind(source);
+  if (kind != SourceKind::kDemo) return kind == SourceKind::kFolder;
+  const QUrlQuery options(source.mid(source.indexOf(QLatin1Char('?')) + 1));
+  return options.queryItemValue(QStringLiteral("frames")).toLongLong() > 0;
 }
 
 QString sourceTitle(const QString& source) {

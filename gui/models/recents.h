@@ -25,8 +25,12 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 /// With `recent` in front, without its credentials; one entry per source.
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
+/// A glob ("street/*.png") is a folder.
 enum class SourceKind { kDemo, kCamera, kVideo, kFolder, kAddress, kPipeline };
 SourceKind sourceKind(const QString& source);
+/// A folder, a glob, a demo of so many frames: what it has is a number of pictures, none to be left out. Nothing passes
+/// in them while a model works, as it does in front of a camera.
+bool isNumbered(const QString& source);
 /// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
 QString sourceTitle(const QString& source);
 

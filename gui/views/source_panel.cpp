@@ -7,7 +7,6 @@
 #include <QPushButton>
 #include <cmath>
 
-#include "models/recents.h"
 #include "models/time_axis.h"
 #include "views/look.h"
 
@@ -104,6 +103,7 @@ SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
 
 void SourcePanel::setSource(const QString& source) {
   const bool open = !source.isEmpty();
+  kind_ = sourceKind(source);
   title_->setText(open ? sourceTitle(source) : tr("No source"));
   const bool plain = sourceKind(source) == SourceKind::kDemo || sourceTitle(source) == source;
   detail_->setText(open && !plain ? source : QString());
@@ -133,9 +133,13 @@ void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
-  QString counters = tr("%1 frames in, %2 dropped")
-                         .arg(locale.toString(qlonglong(status.in)), locale.toString(qlonglong(status.dropped)));
+  const QString in = locale.toString(qlonglong(status.in));
+  const bool video = kind_ == SourceKind::kVideo && status.in > 1;
+  QString counters = status.of > 0 && !video
+                         ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.of)))
+                         : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));
   if (status.hanging > 0) counters += QStringLiteral(", ") + tr("%n read(s) hang", nullptr, status.hanging);
+  if (video) counters += QLatin1Char('\n') + tr("It is played: frames that come while the model works are left out");
   counters_->setText(counters);
   counters_->setVisible(status.state != CaptureState::kIdle);
 }
@@ -143,5 +147,6 @@ void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
 void SourcePanel::setPaused(bool paused) { pause_->setText(paused ? tr("Go on") : tr("Pause")); }
 
 QString SourcePanel::stateText() const { return state_->text(); }
+QString SourcePanel::countersText() const { return counters_->text(); }
 
 }  // namespace mpm

@@ -3,6 +3,7 @@
 
 #include <QWidget>
 
+#include "models/recents.h"
 #include "monitor/inference.h"
 
 class QLabel;
@@ -21,6 +22,7 @@ class SourcePanel : public QWidget {
   void setStatus(const monitor::CaptureStatus& status);
   void setPaused(bool paused);
   QString stateText() const;
+  QString countersText() const;
 
  signals:
   void changeSourceRequested();
@@ -31,6 +33,7 @@ class SourcePanel : public QWidget {
  private:
   QLabel *title_, *detail_, *state_, *message_, *counters_, *model_, *model_detail_;
   QPushButton *pause_, *close_;
+  SourceKind kind_ = SourceKind::kVideo;
 };
 
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.

@@ -26,6 +26,7 @@
 #include "views/merge_view.h"
 #include "views/schedule_panel.h"
 #include "views/settings_dialogs.h"
+#include "views/source_panel.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
 #include "wall_clock.h"
@@ -405,6 +406,23 @@ TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNobodyElsesSamples) {
   }
   window_->openSource(file("street"));
   EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+}
+
+// Four pictures a second, and a model that takes longer than that for some of them.
+TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
+  QDir(folder_.path()).mkpath(QStringLiteral("few"));
+  for (int i = 0; i < 6; ++i) cv::imwrite(path("few/%1.png", i), picture(i, {320, 160}));
+  window_->openSource(file("few"));
+  ASSERT_TRUE(runs());
+  trigger("pause");
+  QTest::qWait(1000);
+  trigger("pause");
+  ASSERT_TRUE(wait([&] { return window_->stateText() == QStringLiteral("Ended") && frame()->result.frame.id == 6; }));
+  EXPECT_EQ(window_->sourcePanel()->countersText(), QStringLiteral("6 of 6 pictures"));
+  EXPECT_EQ(window_->live().captureStatus().dropped, 0);
+  window_.reset();  // commits
+  const monitor::StoreReader reader(file("m.db").toStdString());
+  EXPECT_EQ(reader.sources().at(0).samples, 6);
 }
 
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
