@@ -248,6 +248,7 @@ LiveOptions MainWindow::liveOptions(const QString& source) const {
 
 void MainWindow::openSource(const QString& asked) {
   if (asked.isEmpty()) return;
+  asked_ = asked;
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
   backToLive();
   live_frame_.reset();
@@ -259,7 +260,6 @@ void MainWindow::openSource(const QString& asked) {
   dayNightPanel()->setRule(live_->options().night);
   stack_->setCurrentWidget(pane_);
   history_view_.watch(shown);
-  opener_->remember(model_ ? std::optional(model_->schedule) : std::nullopt);
   if (live_->model().empty()) pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
@@ -316,12 +316,17 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   source_->setModel(model.get(), QString::fromStdString(live_->model()));
   pane_->setSteps(static_cast<int>(model->schedule.size()));
   if (first) pane_->setBanner({});
-  opener_->remember(model_ ? std::optional(model_->schedule) : std::nullopt);
+  if (live_frame_) remember();
 }
 
+// Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
+void MainWindow::remember() { opener_->remember(asked_, model_ ? std::optional(model_->schedule) : std::nullopt); }
+
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
+  const bool first = !live_frame_;
   live_frame_ = frame;
   takeModel(frame->result.model);
+  if (first) remember();
   if (!frozen_) showFrame(frame);
   if (!frame->hasGrid()) return;
   selection_.limit(frame->lookup.tokens());

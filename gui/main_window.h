@@ -124,6 +124,7 @@ class MainWindow : public QMainWindow {
   void wireHistory();
 
   void takeFrame(const LiveFramePtr& frame);
+  void remember();
   void takeModel(const std::shared_ptr<const ModelInfo>& model);
   void takeState(const monitor::CaptureStatus& status);
   void takeEvent(const monitor::Event& event);
@@ -169,6 +170,7 @@ class MainWindow : public QMainWindow {
   QPlainTextEdit* log_;
   StatusLine* status_;
 
+  QString asked_;  // what openSource() was asked for
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
   bool frozen_ = false;                // a stored picture is on show

@@ -125,7 +125,7 @@ void MainWindow::makeActions() {
      if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
-    if (live_->isOpen()) openSource(QString::fromStdString(live_->options().source));
+    if (live_->isOpen()) openSource(asked_);
   });
   a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
   a.separate();

@@ -5,12 +5,31 @@
 #include <QFileInfo>
 #include <QSettings>
 
+#include "awaited_file.h"
 #include "live_monitor.h"
 #include "models/settings_writer.h"
 #include "mpm/error.hpp"
+#include "mpm/source.hpp"
 #include "views/source_dialog.h"
 
 namespace mpm {
+namespace {
+
+QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); }
+
+QString textOf(const std::optional<Schedule>& schedule) {
+  return schedule ? QString::fromStdString(toString(*schedule)) : QString();
+}
+
+std::optional<Schedule> scheduleOf(const QString& text) {
+  try {
+    if (!text.isEmpty()) return parseSchedule(text.toStdString());
+  } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Opener::Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings,
                QWidget* window)
@@ -19,23 +38,37 @@ Opener::Opener(const Named& named, const LiveMonitor* live, QSettings& stored, S
       live_(live),
       settings_(settings),
       window_(window),
-      recents_(loadRecents(stored)) {}
+      recents_(loadRecents(stored)),
+      awaited_(new AwaitedFile(this)) {
+  connect(awaited_, &AwaitedFile::came, this,
+          [this] { emit modelChosen(wanted_->model, scheduleOf(wanted_->schedule)); });
+}
 
-void Opener::remember(const std::optional<Schedule>& schedule) {
-  if (!live_->isOpen()) return;
-  const QString shown = QString::fromStdString(live_->sourceName()), model = QString::fromStdString(live_->model());
-  recents_ = remembered(
-      recents_, {sourceKind(shown) == SourceKind::kDemo ? QStringLiteral("demo:") : shown,
-                 model.isEmpty() ? model : QFileInfo(model).absoluteFilePath(),
-                 schedule ? QString::fromStdString(toString(*schedule)) : QString(), QDateTime::currentDateTime()});
+void Opener::want(const std::optional<Recent>& recent) {
+  wanted_ = recent;
+  awaited_->await(recent ? recent->model : QString());
+}
+
+void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
+  const QString model = absolute(QString::fromStdString(live_->model()));
+  const QString name = QString::fromStdString(withoutCredentials(source.toStdString()));
+  if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
+  recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model,
+                                   wanted_ ? wanted_->schedule : textOf(schedule), QDateTime::currentDateTime()});
   settings_->change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
 void Opener::open(const QString& asked) {
   const QString path = localPath(asked);
-  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return emit modelChosen(path, std::nullopt);
+  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return chooseModel(path);
   if (path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive)) return emit databaseChosen(path);
   emit sourceChosen(path);
+}
+
+// It takes the place of one that was wanted and gone.
+void Opener::chooseModel(const QString& path) {
+  want(std::nullopt);
+  emit modelChosen(path, std::nullopt);
 }
 
 void Opener::openRecent(const Recent& recent) { openRemembered(recent, true, true); }
@@ -51,16 +84,15 @@ void Opener::resumeLast() {
 
 void Opener::openRemembered(const Recent& recent, bool take_model, bool take_schedule) {
   std::optional<Schedule> schedule = take_schedule ? std::nullopt : named_.schedule;
-  try {
-    if (take_schedule && !recent.schedule.isEmpty()) schedule = parseSchedule(recent.schedule.toStdString());
-  } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
-  }
-  const bool gone = take_model && !recent.model.isEmpty() && !QFileInfo::exists(recent.model);
+  if (take_schedule) schedule = scheduleOf(recent.schedule);
+  const bool remembered_model = take_model && !recent.model.isEmpty();
+  want(remembered_model ? std::optional(Recent{recent.source, recent.model, textOf(schedule), {}}) : std::nullopt);
+  const bool gone = remembered_model && !QFileInfo::exists(recent.model);
   if (gone) {  // blocks of another model mean nothing to the one that is loaded
     const QString other = QFileInfo(QString::fromStdString(live_->model())).fileName();
     emit modelGone(other.isEmpty() ? tr("%1 is gone").arg(recent.model)
                                    : tr("%1 is gone; going on with %2").arg(recent.model, other));
-  } else if (take_model && !recent.model.isEmpty()) {
+  } else if (remembered_model) {
     emit modelChosen(recent.model, schedule);
   } else if (take_schedule && schedule) {
     emit scheduleChosen(*schedule);
@@ -84,8 +116,7 @@ void Opener::askForModel() {
   auto* dialog = new QFileDialog(window_, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [this](const QString& path) { emit modelChosen(path, std::nullopt); });
+  connect(dialog, &QFileDialog::fileSelected, this, &Opener::chooseModel);
   dialog->open();
 }
 

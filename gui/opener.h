@@ -11,6 +11,7 @@ class QWidget;
 
 namespace mpm {
 
+class AwaitedFile;
 class LiveMonitor;
 class SettingsWriter;
 
@@ -28,8 +29,9 @@ class Opener : public QObject {
   Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings, QWidget* window);
 
   const QVector<Recent>& recents() const { return recents_; }
-  /// What is watched now is what was watched last.
-  void remember(const std::optional<Schedule>& schedule);
+  /// What is watched now is what was watched last: `source`, as it was asked for, with the model that runs and its
+  /// schedule. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
+  void remember(const QString& source, const std::optional<Schedule>& schedule);
 
   /// A source, a model, or a database, by what it is; also as file:///.
   void open(const QString& asked);
@@ -53,12 +55,16 @@ class Opener : public QObject {
 
  private:
   void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
+  void chooseModel(const QString& path);
+  void want(const std::optional<Recent>& recent);
 
   Named named_;
   const LiveMonitor* live_;
   SettingsWriter* settings_;
   QWidget* window_;
   QVector<Recent> recents_;
+  std::optional<Recent> wanted_;  // what is asked of its model is not so yet
+  AwaitedFile* awaited_;          // the model of wanted_
 };
 
 }  // namespace mpm

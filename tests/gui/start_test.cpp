@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
@@ -83,8 +84,8 @@ bool catchesTermination(qint64 process) {
   return false;
 }
 
-// What it was asked to open, as it stands in its settings after a stop.
-QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
+// What it was asked to open, as it stands in its settings after a stop, which comes when `done` is in them.
+QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked, const QByteArray& done = {}) {
   QProcess process;
   QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
   variables.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
@@ -94,21 +95,25 @@ QByteArray settingsAfter(const QTemporaryDir& folder, const QString& asked) {
                 {QStringLiteral("--settings"), settings, QStringLiteral("--db"), QStringLiteral("none"), asked});
   EXPECT_TRUE(process.waitForStarted());
   EXPECT_TRUE(QTest::qWaitFor([&] { return catchesTermination(process.processId()); }, kPatience));
+  const auto content = [&] {
+    QFile file(settings);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  };
+  EXPECT_TRUE(QTest::qWaitFor([&] { return content().contains(done); }, kPatience)) << content().toStdString();
   process.terminate();
   process.waitForFinished(kPatience);
-  QFile file(settings);
   EXPECT_EQ(process.state(), QProcess::NotRunning);
   EXPECT_EQ(process.exitStatus(), QProcess::NormalExit);
   EXPECT_EQ(process.exitCode(), 0) << process.readAllStandardError().toStdString();
-  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  return content();
 }
 
 TEST(Start, TakesWhatAFileManagerHandsOver) {
   QTemporaryDir folder;
   ASSERT_TRUE(QDir(folder.path()).mkpath(QStringLiteral("the street")));
   const QString path = folder.filePath(QStringLiteral("the street"));
-  const QByteArray settings = settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()));
-  EXPECT_TRUE(settings.contains("source=" + path.toUtf8())) << settings.toStdString();
+  ASSERT_TRUE(QImage(64, 64, QImage::Format_RGB32).save(path + QStringLiteral("/1.png")));
+  settingsAfter(folder, QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()), "source=" + path.toUtf8());
 }
 
 TEST(Start, LooksAtADatabaseAndWatchesNothing) {

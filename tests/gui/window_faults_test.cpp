@@ -578,6 +578,37 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
   window_->resumeLast();
   EXPECT_TRUE(window_->logText().contains(remembered + QStringLiteral(" is gone; going on with ")));
   EXPECT_TRUE(runs());
+  EXPECT_EQ(frame()->result.model_path, options().model.toStdString());
+  const auto entry = [&] {
+    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+    return loadRecents(settings).value(0);
+  };
+  EXPECT_EQ(entry().model, remembered) << "the other only stands in for it";
+  EXPECT_EQ(entry().schedule, QStringLiteral("1,2"));
+  QFile::copy(options().model, remembered);
+  EXPECT_TRUE(wait([&] { return frame()->result.model_path == remembered.toStdString(); })) << "it came back";
+  EXPECT_EQ(frame()->result.model->schedule, (Schedule{1, 2}));
+  window_.reset();
+  EXPECT_EQ(entry().model, remembered);
+}
+
+TEST_F(Faults, WhatGaveNoFrameIsNotRemembered) {
+  ASSERT_TRUE(openAndWait());
+  window_->openSource(file("mistyped.mp4"));
+  ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
+  QTest::qWait(1000);
+  const QString demo = QStringLiteral("demo:street?seed=7&size=96x64");
+  const auto sources = [&] {
+    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+    QStringList result;
+    for (const Recent& recent : loadRecents(settings)) result << recent.source;
+    return result;
+  };
+  EXPECT_EQ(sources(), QStringList{file("street")});
+  window_->openSource(demo);
+  EXPECT_TRUE(wait([&] {
+    return sources() == QStringList({demo, file("street")});
+  })) << sources().join(QLatin1Char(' ')).toStdString();
 }
 
 TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
