@@ -250,10 +250,8 @@ void MainWindow::openSource(const QString& asked) {
   if (asked.isEmpty()) return;
   asked_ = asked;
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
-  backToLive();
-  live_frame_.reset();
-  pane_->clear();
   live_->open(liveOptions(source));
+  forgetFrame();
   const QString shown = QString::fromStdString(live_->sourceName());
   setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
   source_->setSource(shown);
@@ -267,17 +265,25 @@ void MainWindow::openSource(const QString& asked) {
 void MainWindow::closeSource() {
   live_->close();
   history_view_.stopWatching();
-  frozen_ = false;
-  live_frame_.reset();
-  pane_->clear();
+  forgetFrame();
   actions_->action(QStringLiteral("record"))->setChecked(false);
-  legend_.setAreas({});
-  status_->clearFrame();
   source_->setSource({});
   setWindowTitle(tr("MPM Monitor"));
   welcome_->setRecents(opener_->recents());
   stack_->setCurrentWidget(welcome_);
   tick();
+}
+
+// The numbers of one source must not stand beside the name of another.
+void MainWindow::forgetFrame() {
+  frozen_ = false;
+  live_frame_.reset();
+  pane_->clear();
+  legend_.setAreas({});
+  inspector_->setFrame(nullptr);
+  speed_->setTimes({});
+  compare_->setFrame(nullptr);
+  status_->clearFrame();
 }
 
 void MainWindow::openDropped(const QString& asked) { opener_->open(asked); }

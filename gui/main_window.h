@@ -132,6 +132,7 @@ class MainWindow : public QMainWindow {
   void showFrame(const LiveFramePtr& frame);
   void showStored(double time);
   void backToLive();
+  void forgetFrame();
   void setRecording(bool recording);
   PictureFacts pictureFacts() const;
   void openModel(const QString& path, const std::optional<Schedule>& schedule);

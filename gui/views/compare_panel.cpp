@@ -62,6 +62,8 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
   }
   if (!frame || !frame->comparison) {
     facts_->setText(tr("Waiting for the first frame…"));
+    picture_ = {};
+    showPicture();
     return;
   }
   const Comparison& c = *frame->comparison;

@@ -51,6 +51,9 @@ QWidget* PicturesPane::makeImageSide() {
   return side;
 }
 
+QString PicturesPane::frameText() const { return frame_label_->text(); }
+QString PicturesPane::stepText() const { return step_label_->text(); }
+
 QWidget* PicturesPane::makeMapSide(QAction* previous, QAction* next) {
   auto* side = new QWidget(this);
   map_ = named(new MergeView(selection_, side), tr("Merge map"));
@@ -100,6 +103,8 @@ void PicturesPane::clear() {
   image_->setFrame(nullptr);
   map_->setFrame(nullptr);
   image_->setBanner({});
+  setValue(frame_label_, {});
+  refreshStep();
 }
 
 void PicturesPane::setBanner(const QString& text) { image_->setBanner(text); }

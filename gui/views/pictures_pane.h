@@ -31,6 +31,10 @@ class PicturesPane : public QSplitter {
   const ClassPaint& paint() const { return paint_; }
 
   void setFrame(const LiveFramePtr& frame);
+  /// "640 × 448 px  ·  21 Nov 12:30:00"; empty without a frame.
+  QString frameText() const;
+  /// "Block 5: 829 → 658".
+  QString stepText() const;
   /// No frame and no banner.
   void clear();
   /// As of PictureView, of the image.

@@ -24,9 +24,11 @@
 #include "views/day_night_panel.h"
 #include "views/legend_panel.h"
 #include "views/merge_view.h"
+#include "views/pictures_pane.h"
 #include "views/schedule_panel.h"
 #include "views/settings_dialogs.h"
 #include "views/source_panel.h"
+#include "views/speed_panel.h"
 #include "views/time_chart.h"
 #include "views/welcome_page.h"
 #include "wall_clock.h"
@@ -423,6 +425,24 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
   window_.reset();  // commits
   const monitor::StoreReader reader(file("m.db").toStdString());
   EXPECT_EQ(reader.sources().at(0).samples, 6);
+}
+
+TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
+  ASSERT_TRUE(openAndWait());
+  const auto* pane = window_->findChild<PicturesPane*>();
+  EXPECT_FALSE(pane->frameText().isEmpty());
+  EXPECT_TRUE(wait([&] { return pane->stepText().startsWith(QStringLiteral("Block 2: ")); }));
+  window_->openSource(file("none.mp4"));
+  EXPECT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
+  QTest::qWait(600);
+  EXPECT_EQ(pane->frameText(), QString());
+  EXPECT_EQ(pane->stepText(), QString());
+  EXPECT_EQ(window_->tokensText(), QString());
+  const LegendModel& legend = window_->legend();
+  for (int c = 0; c < legend.classes(); ++c)
+    EXPECT_EQ(legend.index(c, 0).data(LegendModel::kAreaRole).toDouble(), 0) << c;
+  EXPECT_TRUE(window_->speedPanel()->text().contains(QStringLiteral("Backbone: 0.0 ms")))
+      << window_->speedPanel()->text().toStdString();
 }
 
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
