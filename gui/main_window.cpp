@@ -251,6 +251,7 @@ void MainWindow::openSource(const QString& asked) {
   asked_ = asked;
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
   live_->open(liveOptions(source));
+  endPause(true);
   forgetFrame();
   const QString shown = QString::fromStdString(live_->sourceName());
   setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
@@ -264,6 +265,7 @@ void MainWindow::openSource(const QString& asked) {
 
 void MainWindow::closeSource() {
   live_->close();
+  endPause(false);
   history_view_.stopWatching();
   forgetFrame();
   actions_->action(QStringLiteral("record"))->setChecked(false);
@@ -272,6 +274,13 @@ void MainWindow::closeSource() {
   welcome_->setRecents(opener_->recents());
   stack_->setCurrentWidget(welcome_);
   tick();
+}
+
+// A pause is of the source that was paused.
+void MainWindow::endPause(bool open) {
+  QAction* pause = actions_->action(QStringLiteral("pause"));
+  pause->setChecked(false);
+  pause->setEnabled(open);
 }
 
 // The numbers of one source must not stand beside the name of another.

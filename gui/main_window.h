@@ -133,6 +133,7 @@ class MainWindow : public QMainWindow {
   void showStored(double time);
   void backToLive();
   void forgetFrame();
+  void endPause(bool open);
   void setRecording(bool recording);
   PictureFacts pictureFacts() const;
   void openModel(const QString& path, const std::optional<Schedule>& schedule);

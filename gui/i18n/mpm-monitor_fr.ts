@@ -1764,6 +1764,10 @@ En orange : la classe diffère</translation>
         <translation>Pause</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>En pause</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>Fermer</translation>
     </message>

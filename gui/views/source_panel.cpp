@@ -128,8 +128,9 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 }
 
 void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
-  state_->setText(mpm::stateText(status));
-  setBadge(state_, stateBadge(status));
+  const bool held = paused_ && status.state != CaptureState::kIdle;
+  state_->setText(held ? tr("Paused") : mpm::stateText(status));
+  setBadge(state_, held ? "warning" : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
@@ -144,7 +145,10 @@ void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   counters_->setVisible(status.state != CaptureState::kIdle);
 }
 
-void SourcePanel::setPaused(bool paused) { pause_->setText(paused ? tr("Go on") : tr("Pause")); }
+void SourcePanel::setPaused(bool paused) {
+  paused_ = paused;
+  pause_->setText(paused ? tr("Go on") : tr("Pause"));
+}
 
 QString SourcePanel::stateText() const { return state_->text(); }
 QString SourcePanel::countersText() const { return counters_->text(); }

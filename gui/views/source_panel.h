@@ -33,6 +33,7 @@ class SourcePanel : public QWidget {
  private:
   QLabel *title_, *detail_, *state_, *message_, *counters_, *model_, *model_detail_;
   QPushButton *pause_, *close_;
+  bool paused_ = false;
   SourceKind kind_ = SourceKind::kVideo;
 };
 

@@ -445,6 +445,21 @@ TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
       << window_->speedPanel()->text().toStdString();
 }
 
+TEST_F(Faults, APauseIsOfItsSource) {
+  QAction* const pause = window_->actions().action(QStringLiteral("pause"));
+  EXPECT_FALSE(pause->isEnabled()) << "nothing is watched";
+  ASSERT_TRUE(openAndPause());
+  EXPECT_EQ(window_->sourcePanel()->stateText(), QStringLiteral("Paused"));
+  EXPECT_EQ(window_->stateText(), QStringLiteral("Paused"));
+  ASSERT_TRUE(openAndWait()) << "frames of the next one come";
+  EXPECT_FALSE(pause->isChecked());
+  EXPECT_NE(window_->sourcePanel()->stateText(), QStringLiteral("Paused"));
+  trigger("pause");
+  trigger("close");
+  EXPECT_FALSE(window_->live().paused());
+  EXPECT_FALSE(pause->isEnabled());
+}
+
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   ASSERT_TRUE(openAndWait());
   trigger("record");
@@ -478,12 +493,11 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
 }
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
-  trigger("pause");
-  window_->openSource(file("street"));
   ASSERT_TRUE(wait([&] { return window_->schedulePanel()->blocks() == 3; }));
+  window_->openSource(file("street"));
+  trigger("pause");  // before the event loop brings a frame
   emit window_->schedulePanel()->scheduleChanged({});
   EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("It is paused"))) << window_->noticeText().toStdString();
-  trigger("pause");
   window_->openSource(file("gone"));
   ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
   trigger("compare");
