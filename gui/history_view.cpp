@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history_view.h"
 
+#include <QFileInfo>
 #include <algorithm>
 #include <cstdlib>
 
@@ -22,10 +23,13 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
   connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
     if (chart_->source()) day_night_->setStatistics(statistics);
   });
-  connect(&history_, &History::eventsReady, &events_, &EventsModel::setEvents);
+  connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
+    if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
+  });
   connect(&history_, &History::failed, this, &HistoryView::failed);
   connect(chart_, &ChartPanel::sourcePicked, this, &HistoryView::takeSource);
   connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryView::timePicked);
+  connect(chart_, &ChartPanel::backRequested, this, &HistoryView::closeForeign);
   connect(events_panel_, &EventsPanel::timePicked, this, &HistoryView::showTime);
 }
 
@@ -34,39 +38,59 @@ void HistoryView::begin() { history_.setDatabase(own_database_); }
 void HistoryView::watch(const QString& source) {
   watched_ = source;
   watching_ = true;
-  foreign_ = false;
+  live_events_.clear();
+  showOwn();
+  if (sourceKind(source) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+}
+
+void HistoryView::showOwn() {
+  foreign_.clear();
+  chart_->setForeign({}, watching_);
+  day_night_->setStatistics({});
+  next_statistics_ = 0;
+  events_.setEvents(watching_ ? live_events_ : std::vector<monitor::Event>());
   if (history_.database() != own_database_) {
     chart_->forgetSources();
     history_.setDatabase(own_database_);
   }
-  day_night_->setStatistics({});
-  next_statistics_ = 0;
-  chart_->setPresent(source, std::nullopt);
-  chart_->setSourceName(source);
-  if (sourceKind(source) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
-  events_.setEvents({});
+  if (watching_) {
+    chart_->setPresent(watched_, std::nullopt);
+    chart_->setSourceName(watched_);
+  }
+  emit foreignChanged();
 }
+
+void HistoryView::closeForeign() {
+  if (!foreign_.isEmpty()) showOwn();
+}
+
+QString HistoryView::foreignName() const { return QFileInfo(foreign_).fileName(); }
 
 void HistoryView::stopWatching() {
   watching_ = false;
   chart_->setPresent({}, std::nullopt);
+  chart_->setForeign(foreignName(), false);
 }
 
 void HistoryView::openForeign(const QString& path) {
-  foreign_ = true;
+  foreign_ = path;
+  chart_->setForeign(foreignName(), watching_);
   events_.setEvents({});
   day_night_->setStatistics({});
   chart_->forgetSources();
   chart_->setPresent({}, std::nullopt);
   history_.setDatabase(path);
+  emit foreignChanged();
 }
 
 void HistoryView::add(const monitor::Event& event) {
-  if (!foreign_) events_.add(event);
+  live_events_.push_back(event);
+  if (live_events_.size() > EventsModel::kMost) live_events_.erase(live_events_.begin());
+  if (foreign_.isEmpty()) events_.add(event);
 }
 
 void HistoryView::takeSource(qint64 source) {
-  if (foreign_ || !watching_) history_.askEvents(source);
+  if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
   day_night_->setStatistics({});  // of the source before
   refreshStatistics();
   emit sourceChanged();
@@ -74,16 +98,16 @@ void HistoryView::takeSource(qint64 source) {
 
 // Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
 void HistoryView::refresh(monitor::UnixMs shown) {
-  if (!watching_ && !foreign_) return;
+  if (!watching_ && foreign_.isEmpty()) return;
   const std::int64_t now = monitor::steadyNow();
   if (now < next_chart_) return;
   next_chart_ = now + 2000;
   // The demo's days pass in minutes: its chart ends at its own present.
   const bool own_time = shown > 0 && std::abs(shown - monitor::unixNow()) > monitor::kHourMs;
-  if (!foreign_ && watching_)
+  if (foreign_.isEmpty() && watching_)
     chart_->setPresent(watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
   chart_->refresh();
-  if (const auto source = chart_->source(); source && foreign_) history_.askEvents(*source);
+  if (const auto source = chart_->source(); source && !foreign_.isEmpty()) history_.askEvents(*source);
   if (now < next_statistics_) return;
   next_statistics_ = now + 30000;
   refreshStatistics();

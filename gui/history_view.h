@@ -36,7 +36,11 @@ class HistoryView : public QObject {
   void stopWatching();
   /// Another program's database, read-only, while that goes on.
   void openForeign(const QString& path);
-  /// An event of the source that is watched.
+  /// Back to our own, and to what is watched.
+  void closeForeign();
+  /// The name of another program's database that is on show; empty: it is our own.
+  QString foreignName() const;
+  /// An event of the source that is watched; kept while another database is on show.
   void add(const monitor::Event& event);
   /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
   void refresh(monitor::UnixMs shown);
@@ -52,9 +56,12 @@ class HistoryView : public QObject {
   void timePicked(double time);
   /// Another source is on show.
   void sourceChanged();
+  /// Our own database is on show, or another one.
+  void foreignChanged();
   void failed(const QString& message);
 
  private:
+  void showOwn();
   void refreshStatistics();
   void takeSource(qint64 source);
   void showTime(double time);
@@ -66,7 +73,9 @@ class HistoryView : public QObject {
   DayNightPanel* day_night_;
   EventsPanel* events_panel_;
   QString watched_;  // last
-  bool watching_ = false, foreign_ = false;
+  bool watching_ = false;
+  QString foreign_;                                    // the path of another program's database on show
+  std::vector<monitor::Event> live_events_;            // of what is watched, ascending
   std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
 };
 

@@ -223,6 +223,10 @@ void MainWindow::wireHistory() {
   connect(dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
   connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
   connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
+  connect(&history_view_, &HistoryView::foreignChanged, this, [this] {
+    actions_->action(QStringLiteral("own_database"))->setEnabled(!history_view_.foreignName().isEmpty());
+    refreshTitle();
+  });
   const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
   connect(&history_view_, &HistoryView::sourceChanged, this, mark);
   connect(pictures_.get(), &PictureStore::listed, this, mark);
@@ -254,11 +258,11 @@ void MainWindow::openSource(const QString& asked) {
   endPause(true);
   forgetFrame();
   const QString shown = QString::fromStdString(live_->sourceName());
-  setWindowTitle(tr("%1 – MPM Monitor").arg(sourceTitle(shown)));
   source_->setSource(shown);
   dayNightPanel()->setRule(live_->options().night);
   stack_->setCurrentWidget(pane_);
   history_view_.watch(shown);
+  refreshTitle();
   if (live_->model().empty()) pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
@@ -270,10 +274,16 @@ void MainWindow::closeSource() {
   forgetFrame();
   actions_->action(QStringLiteral("record"))->setChecked(false);
   source_->setSource({});
-  setWindowTitle(tr("MPM Monitor"));
+  refreshTitle();
   welcome_->setRecents(opener_->recents());
   stack_->setCurrentWidget(welcome_);
   tick();
+}
+
+void MainWindow::refreshTitle() {
+  const QString what =
+      live_->isOpen() ? sourceTitle(QString::fromStdString(live_->sourceName())) : history_view_.foreignName();
+  setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 
 // A pause is of the source that was paused.

@@ -134,6 +134,7 @@ class MainWindow : public QMainWindow {
   void backToLive();
   void forgetFrame();
   void endPause(bool open);
+  void refreshTitle();
   void setRecording(bool recording);
   PictureFacts pictureFacts() const;
   void openModel(const QString& path, const std::optional<Schedule>& schedule);

@@ -38,6 +38,9 @@ void MainWindow::makeActions() {
      opener_->askForModel();
    })->setIcon(icon(Glyph::kModel));
   a.add(file, "database", tr("Open a data&base…"), tr("Ctrl+Shift+O"), [this] { opener_->askForDatabase(); });
+  a.add(file, "own_database", tr("Back from the other da&tabase"), tr("Ctrl+Shift+B"), [this] {
+     history_view_.closeForeign();
+   })->setEnabled(false);
   a.separate();
   a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] {
      saver_->save(live_frame_);

@@ -250,6 +250,26 @@
         <source>Area of %1</source>
         <translation>Surface de %1</translation>
     </message>
+    <message>
+        <source>Database on show</source>
+        <translation>Base de données affichée</translation>
+    </message>
+    <message>
+        <source>%1, read-only: not what is watched here</source>
+        <translation>%1, en lecture seule : ce n’est pas ce qui est observé ici</translation>
+    </message>
+    <message>
+        <source>%1, read-only</source>
+        <translation>%1, en lecture seule</translation>
+    </message>
+    <message>
+        <source>Back to the live source</source>
+        <translation>Retour à la source en direct</translation>
+    </message>
+    <message>
+        <source>Back to what is stored here</source>
+        <translation>Retour à ce qui est enregistré ici</translation>
+    </message>
 </context>
 <context>
     <name>mpm::ComparePanel</name>
@@ -1256,6 +1276,14 @@ En orange : la classe diffère</translation>
     <message>
         <source>&gt;</source>
         <translation>&gt;</translation>
+    </message>
+    <message>
+        <source>Back from the other da&amp;tabase</source>
+        <translation>Quitter l’autre base de &amp;données</translation>
+    </message>
+    <message>
+        <source>Ctrl+Shift+B</source>
+        <translation>Ctrl+Shift+B</translation>
     </message>
 </context>
 <context>

@@ -4,7 +4,10 @@
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QDateTime>
+#include <QHBoxLayout>
+#include <QLabel>
 #include <QLocale>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -81,6 +84,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 6, 8, 6);
   column->setSpacing(4);
+  column->addWidget(makeForeignBar());
   column->addLayout(bar);
   column->addWidget(chart_, 1);
 
@@ -118,6 +122,31 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   });
   updateSeries();
 }
+
+QWidget* ChartPanel::makeForeignBar() {
+  foreign_bar_ = new QWidget(this);
+  foreign_ = namedValue(new QLabel(foreign_bar_), tr("Database on show"));
+  foreign_->setWordWrap(true);
+  setBadge(foreign_, "warning");
+  back_ = new QPushButton(foreign_bar_);
+  auto* row = new QHBoxLayout(foreign_bar_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(foreign_, 1);
+  row->addWidget(back_);
+  setForeign({}, false);
+  connect(back_, &QPushButton::clicked, this, &ChartPanel::backRequested);
+  return foreign_bar_;
+}
+
+void ChartPanel::setForeign(const QString& name, bool watching) {
+  setValue(foreign_, name.isEmpty() ? QString()
+                     : watching     ? tr("%1, read-only: not what is watched here").arg(name)
+                                    : tr("%1, read-only").arg(name));
+  back_->setText(watching ? tr("Back to the live source") : tr("Back to what is stored here"));
+  foreign_bar_->setHidden(name.isEmpty());
+}
+
+QString ChartPanel::foreignText() const { return foreign_->text(); }
 
 void ChartPanel::updateSeries() {
   using Kind = monitor::Quantity::Kind;

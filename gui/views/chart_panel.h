@@ -9,6 +9,8 @@
 
 class QButtonGroup;
 class QComboBox;
+class QLabel;
+class QPushButton;
 class QToolButton;
 
 namespace mpm {
@@ -31,6 +33,10 @@ class ChartPanel : public QWidget {
   /// clock's. For any other source it is the last sample.
   void setPresent(const QString& watched, std::optional<double> present);
   double present() const;
+  /// Says above the chart that another program's database is on show, with a button that leads back to the live source,
+  /// or, with none watched, to our own database. An empty name: it is our own.
+  void setForeign(const QString& name, bool watching);
+  QString foreignText() const;
   /// The name of the source on show; empty: none.
   QString sourceName() const;
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
@@ -43,11 +49,13 @@ class ChartPanel : public QWidget {
 
  signals:
   void sourcePicked(qint64 source);
+  void backRequested();
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
+  QWidget* makeForeignBar();
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void setClasses(const QStringList& names);
@@ -57,6 +65,9 @@ class ChartPanel : public QWidget {
 
   History* history_;
   TimeChart* chart_;
+  QWidget* foreign_bar_;
+  QLabel* foreign_;
+  QPushButton* back_;
   QComboBox *sources_, *classes_;
   QButtonGroup* spans_;
   QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;

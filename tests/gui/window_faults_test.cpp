@@ -699,6 +699,43 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   EXPECT_FALSE(QFile::exists(file("m.db-wal")) && window_->live().isOpen()) << "nothing is watched";
 }
 
+TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
+  {
+    monitor::StoreWriter writer(file("other.db").toStdString());
+    monitor::SessionInfo session;
+    session.source = "yard";
+    writer.beginSession(session);
+    monitor::Sample sample;
+    sample.time = monitor::unixNow() - monitor::kDayMs;
+    sample.tokens = {32, 20};
+    writer.append(sample);
+    writer.append({sample.time, EventKind::kAlarm, monitor::Severity::kWarning, "of the yard"});
+  }
+  ASSERT_TRUE(openCamera());
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  const QString live = window_->chartPanel()->sourceName();
+  EXPECT_TRUE(window_->chartPanel()->foreignText().isEmpty());
+  window_->openDatabase(file("other.db"));
+  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "of the yard"); }));
+  EXPECT_TRUE(window_->chartPanel()->foreignText().startsWith(QStringLiteral("other.db, read-only")));
+  camera_->set(camera_->unplugged, true);
+  ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kRetrying; }));
+  QTest::qWait(200);
+  EXPECT_FALSE(told(EventKind::kSource, "unplugged")) << "not of that database";
+  buttonOf(window_->chartPanel(), ChartPanel::tr("Back to the live source"))->click();
+  EXPECT_TRUE(told(EventKind::kSource, "unplugged")) << "but not forgotten";
+  EXPECT_FALSE(told(EventKind::kAlarm, "of the yard"));
+  EXPECT_TRUE(wait([&] { return window_->chartPanel()->sourceName() == live; }));
+  EXPECT_TRUE(window_->chartPanel()->foreignText().isEmpty());
+
+  trigger("close");
+  window_->openDatabase(file("other.db"));
+  EXPECT_TRUE(window_->windowTitle().startsWith(QStringLiteral("other.db")));
+  trigger("own_database");
+  EXPECT_EQ(window_->windowTitle(), QStringLiteral("MPM Monitor"));
+  EXPECT_TRUE(wait([&] { return window_->chartPanel()->sourceName() == live; }));
+}
+
 TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   WindowOptions plain = options();
