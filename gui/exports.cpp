@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exports.h"
 
+#include <QDateTime>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QProgressDialog>
+#include <QRegularExpression>
+#include <QTimeZone>
+#include <algorithm>
 
 #include "models/export_job.h"
 #include "models/history.h"
 #include "models/picture_store.h"
+#include "models/recents.h"
 #include "views/chart_panel.h"
 #include "views/time_chart.h"
 
 namespace mpm {
+
+QString exportName(const QString& title, monitor::UnixMs from, monitor::UnixMs to, const QString& suffix) {
+  QString name = title;
+  static const QRegularExpression others(QStringLiteral("[^\\w.]+"), QRegularExpression::UseUnicodePropertiesOption);
+  name.replace(others, QStringLiteral("-"));
+  const auto day = [](monitor::UnixMs time) {
+    return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("-yyyy-MM-dd"));
+  };
+  name = name.left(80) + day(from);  // addresses are long
+  if (day(to) != day(from)) name += day(to);
+  return name + QLatin1Char('.') + suffix;
+}
 
 Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window)
     : QObject(window), chart_(chart), history_(history), pictures_(pictures), window_(window) {
@@ -21,12 +38,17 @@ Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictur
 
 void Exports::ask() {
   const TimeAxis& axis = chart_->chart()->axis();
-  auto* dialog = new ExportDialog(axis.from, axis.to, window_);
+  const auto record = chart_->record();
+  if (!record) return emit said(tr("There are no samples to export yet"), "warning");
+  const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
+  auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ExportDialog::chosen, this, [this, dialog] {
+  connect(dialog, &ExportDialog::chosen, this, [this, dialog, record = *record] {
     const auto format = dialog->format();
     const auto [from, to] = dialog->span();
-    auto* file = new QFileDialog(window_, tr("Export to"), QStringLiteral("mpm-monitor.") + dialog->suffix());
+    const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
+                                    std::min(to, record.last), dialog->suffix());
+    auto* file = new QFileDialog(window_, tr("Export to"), name);
     file->setAttribute(Qt::WA_DeleteOnClose);
     file->setAcceptMode(QFileDialog::AcceptSave);
     file->setDefaultSuffix(dialog->suffix());
@@ -68,6 +90,7 @@ void Exports::writeSamples(const monitor::ExportOptions& options, const QString&
   connect(progress, &QProgressDialog::canceled, job, &ExportJob::cancel);
   connect(job, &ExportJob::finished, this, [this, end, path](qint64 samples) {
     end();
+    if (samples == 0) return emit said(tr("No sample lies in that time: %1 was not written").arg(path), "warning");
     emit said(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
   });
   connect(job, &ExportJob::cancelled, this, [this, end, path] {

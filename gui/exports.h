@@ -7,6 +7,9 @@
 
 namespace mpm {
 
+/// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
+QString exportName(const QString& title, monitor::UnixMs from, monitor::UnixMs to, const QString& suffix);
+
 class ChartPanel;
 class History;
 class PictureStore;

@@ -490,8 +490,8 @@ En orange : la classe diffère</translation>
         <translation>La période affichée</translation>
     </message>
     <message>
-        <source>Everything that is stored</source>
-        <translation>Tout ce qui est enregistré</translation>
+        <source>Everything that is stored of it</source>
+        <translation>Tout ce qui en est enregistré</translation>
     </message>
     <message>
         <source>Samples</source>
@@ -500,6 +500,14 @@ En orange : la classe diffère</translation>
     <message>
         <source>Save…</source>
         <translation>Enregistrer…</translation>
+    </message>
+    <message>
+        <source>Source: %1</source>
+        <translation>Source : %1</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>Source</translation>
     </message>
 </context>
 <context>
@@ -541,6 +549,14 @@ En orange : la classe diffère</translation>
     <message>
         <source>There are no samples to export yet</source>
         <translation>Il n’y a pas encore d’échantillons à exporter</translation>
+    </message>
+    <message>
+        <source>%1, in %2</source>
+        <translation>%1, dans %2</translation>
+    </message>
+    <message>
+        <source>No sample lies in that time: %1 was not written</source>
+        <translation>Aucun échantillon dans cette période : %1 n’a pas été écrit</translation>
     </message>
 </context>
 <context>

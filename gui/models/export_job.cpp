@@ -19,6 +19,7 @@ void ExportJob::run(const std::stop_token& stop, const QString& database, const 
   try {
     if (database.isEmpty() || !QFileInfo::exists(database)) return nothing_yet();
     const monitor::StoreReader reader(database.toStdString());
+    if (reader.count(options.source, options.from, options.to) == 0) return tell([this] { emit finished(0); });
     int told = 0;
     const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {
       const int percent = static_cast<int>(100 * share);

@@ -15,7 +15,7 @@ namespace mpm {
 class ExportJob : public QObject {
   Q_OBJECT
  public:
-  /// Begins at once. Ends in finished(), failed() or cancelled().
+  /// Begins at once. Ends in finished(), failed() or cancelled(). Of no samples there is no file.
   ExportJob(const QString& database, const monitor::ExportOptions& options, const QString& path,
             QObject* parent = nullptr);
   void cancel() { thread_.request_stop(); }

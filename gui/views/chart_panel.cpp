@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "views/chart_panel.h"
 
+#include <QAbstractItemView>
 #include <QButtonGroup>
-#include <QComboBox>
 #include <QDateTime>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -54,7 +55,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   classes_->setMinimumContentsLength(7);
   sources_ = named(new QComboBox(this), tr("Source whose samples are drawn"));
   sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  sources_->setMinimumContentsLength(8);
+  sources_->setMinimumContentsLength(16);  // "Demo street · 20/", which tells two of them apart
   sources_->hide();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 
@@ -205,6 +206,8 @@ void ChartPanel::fillSources() {
     sources_->addItem(titleOf(record, records_), QVariant::fromValue<qint64>(record.id));
     sources_->setItemData(sources_->count() - 1, QString::fromStdString(record.name), Qt::ToolTipRole);
   }
+  sources_->view()->setMinimumWidth(sources_->view()->sizeHintForColumn(0) +
+                                    sources_->view()->verticalScrollBar()->sizeHint().width());
 }
 
 void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) {
@@ -245,6 +248,12 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   query.max_buckets = max_buckets;
   for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
   if (!query.quantities.empty()) history_->askChart(query);
+}
+
+std::optional<monitor::SourceRecord> ChartPanel::record() const {
+  const auto id = source();
+  const auto found = std::find_if(records_.begin(), records_.end(), [&](const auto& one) { return one.id == id; });
+  return found == records_.end() ? std::nullopt : std::optional(*found);
 }
 
 QString ChartPanel::sourceName() const { return sources_->currentData(Qt::ToolTipRole).toString(); }

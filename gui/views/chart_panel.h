@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QComboBox>
 #include <QWidget>
 
 #include "models/history.h"
@@ -8,7 +9,6 @@
 #include "monitor/inference.h"
 
 class QButtonGroup;
-class QComboBox;
 class QLabel;
 class QPushButton;
 class QToolButton;
@@ -39,6 +39,10 @@ class ChartPanel : public QWidget {
   QString foreignText() const;
   /// The name of the source on show; empty: none.
   QString sourceName() const;
+  /// What the list of sources calls it.
+  QString sourceText() const { return sources_->currentText(); }
+  /// What the database holds of it.
+  std::optional<monitor::SourceRecord> record() const;
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();
 

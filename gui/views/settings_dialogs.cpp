@@ -214,15 +214,20 @@ monitor::AlarmOptions AlarmsDialog::options() const {
   return result;
 }
 
-ExportDialog::ExportDialog(double from, double to, QWidget* parent) : QDialog(parent), from_(from), to_(to) {
+ExportDialog::ExportDialog(const QString& source, double from, double to, QWidget* parent)
+    : QDialog(parent), from_(from), to_(to) {
   setWindowTitle(tr("Export"));
+  auto* of = named(new QLabel(source, this), tr("Source: %1").arg(source));
+  of->setWordWrap(true);
+  of->setTextInteractionFlags(Qt::TextSelectableByMouse);
   format_ = named(new QComboBox(this), tr("Format"));
   format_->addItems({tr("CSV, one row per sample"), tr("CSV in the PhenoCam profile"), tr("JSON Lines"),
                      tr("The chart as a PNG picture")});
   shown_ = new QRadioButton(tr("The stretch of time on show"), this);
-  all_ = new QRadioButton(tr("Everything that is stored"), this);
+  all_ = new QRadioButton(tr("Everything that is stored of it"), this);
   all_->setChecked(true);
   auto* form = new QFormLayout;
+  form->addRow(tr("Source"), of);
   form->addRow(tr("Format"), format_);
   form->addRow(tr("Samples"), all_);
   form->addRow(QString(), shown_);

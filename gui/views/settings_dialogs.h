@@ -56,8 +56,8 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   enum class Format { kCsv, kPhenoCam, kJsonLines, kChartPng };
-  /// `from`, `to`: of the chart on show, in seconds.
-  ExportDialog(double from, double to, QWidget* parent = nullptr);
+  /// `source`: whose samples, for the user to know. `from`, `to`: of the chart on show, in seconds.
+  ExportDialog(const QString& source, double from, double to, QWidget* parent = nullptr);
   Format format() const;
   /// 0 and INT64_MAX: everything.
   std::pair<monitor::UnixMs, monitor::UnixMs> span() const;

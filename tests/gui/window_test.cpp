@@ -345,6 +345,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   auto* dialog = dialogOf<ExportDialog>("export");
   ASSERT_NE(dialog, nullptr);
   EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
+  EXPECT_TRUE(dialog->findChild<QLabel*>()->text().startsWith(QStringLiteral("street, in m.db")));
   buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
   const TimeAxis& axis = window_->chartPanel()->chart()->axis();
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
@@ -355,17 +356,38 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
     dialog->setFormat(format);
     EXPECT_EQ(dialog->format(), format);
     EXPECT_EQ(dialog->suffix(), QLatin1String(suffix));
-    EXPECT_EQ(buttonOf(dialog, ExportDialog::tr("Everything that is stored"))->isEnabled(),
+    EXPECT_EQ(buttonOf(dialog, ExportDialog::tr("Everything that is stored of it"))->isEnabled(),
               format != ExportDialog::Format::kChartPng);
   }
-  buttonOf(dialog, ExportDialog::tr("Everything that is stored"))->click();
+  buttonOf(dialog, ExportDialog::tr("Everything that is stored of it"))->click();
   dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save)->click();
   QFileDialog* where = nullptr;
   ASSERT_TRUE(wait([&] { return (where = window_->findChild<QFileDialog*>()) != nullptr; }));
+  const QStringList proposed = where->selectedFiles();
+  ASSERT_EQ(proposed.size(), 1);
+  EXPECT_TRUE(QFileInfo(proposed[0]).fileName().startsWith(QStringLiteral("street-20"))) << proposed[0].toStdString();
   where->selectFile(file("all.jsonl"));
   QMetaObject::invokeMethod(where, "accept");
   ASSERT_TRUE(wait([&] { return QFile::exists(file("all.jsonl")); }));
   EXPECT_TRUE(content(file("all.jsonl")).startsWith('{'));
+}
+
+TEST_F(Window, AnExportOfNothingIsNoFile) {
+  storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60);
+  make();
+  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  window_->exportSamples(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
+  EXPECT_TRUE(wait([&] { return window_->noticeText().startsWith(QStringLiteral("No sample lies in that time")); }))
+      << window_->noticeText().toStdString();
+  EXPECT_FALSE(QFile::exists(file("none.csv")));
+}
+
+TEST(Exports, ProposeANameThatAnyDiskTakes) {
+  const monitor::UnixMs noon = 1774008000000;  // 20 March 2026
+  EXPECT_EQ(exportName(QStringLiteral("rtsp://***@yard/1?x=2"), noon, noon + 1, QStringLiteral("csv")),
+            QStringLiteral("rtsp-yard-1-x-2-2026-03-20.csv"));
+  EXPECT_EQ(exportName(QStringLiteral("straße.mp4"), noon, noon + monitor::kDayMs, QStringLiteral("jsonl")),
+            QStringLiteral("straße.mp4-2026-03-20-2026-03-21.jsonl"));
 }
 
 TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
