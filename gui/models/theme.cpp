@@ -120,6 +120,7 @@ QPushButton:pressed { background: %hover; }
 QPushButton:checked { background: %accent; color: %on_accent; border-color: %accent; }
 QPushButton:disabled { color: %muted; background: %window; }
 QPushButton[primary="true"] { background: %accent; color: %on_accent; border-color: %accent; font-weight: 600; }
+QPushButton[primary="true"]:disabled { background: %window; color: %muted; border-color: %border; }
 QPushButton[roomy="true"] { padding-top: 11px; padding-bottom: 11px; }
 QLineEdit, QPlainTextEdit {
   border: 1px solid %border; border-radius: 6px; padding: 4px 6px; background: %field; color: %text;
@@ -173,7 +174,7 @@ std::vector<std::pair<QColor, QColor>> Theme::textPairs() const {
       {on_accent, accent}, {on_canvas, canvas}, {text, night}, {muted, night}};
   for (const QColor& background : {window, panel, field, chart}) {
     pairs.emplace_back(text, background);
-    pairs.emplace_back(muted, background);
+    pairs.emplace_back(muted, background);  // also the outline of what is not checked
   }
   for (const QColor& background : {window, panel})
     for (const QColor& state : {good, warning, bad, accent}) pairs.emplace_back(state, background);

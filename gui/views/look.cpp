@@ -14,9 +14,11 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QStyle>
-#include <QStyleFactory>
 #include <QTableView>
 #include <QVariant>
+#include <utility>
+
+#include "views/indicator_style.h"
 
 namespace mpm {
 namespace {
@@ -237,8 +239,8 @@ void applyLook(const Theme& look, int font_percent) {
   static const QFont desktop = QApplication::font();
   QFont font = desktop;
   font.setPointSizeF(desktop.pointSizeF() * font_percent / 100.0);
-  if (QApplication::style()->name().compare(QLatin1String("fusion"), Qt::CaseInsensitive) != 0)
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  static bool styled = false;
+  if (!std::exchange(styled, true)) QApplication::setStyle(new IndicatorStyle);
   if (QApplication::font() != font) QApplication::setFont(font);  // each of these asks every widget
   QApplication::setPalette(look.palette());
   qApp->setStyleSheet(look.styleSheet());

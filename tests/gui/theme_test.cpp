@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
+#include <QPushButton>
+#include <QRadioButton>
+#include <algorithm>
+
+#include "views/look.h"
+
 namespace mpm {
 namespace {
 
@@ -11,6 +18,45 @@ TEST(Theme, EveryTextIsReadable) {
     for (const auto& [text, background] : theme.textPairs())
       EXPECT_GE(contrast(text, background), 4.5) << (theme.dark ? "dark: " : "light: ") << text.name().toStdString()
                                                  << " on " << background.name().toStdString();
+}
+
+// As it is drawn: something within the square of the indicator stands out from the panel.
+TEST(Theme, WhatIsNotCheckedIsSeen) {
+  for (const Theme& theme : {lightTheme(), darkTheme()}) {
+    applyLook(theme, 100);
+    QWidget panel;
+    panel.setProperty("panel", true);
+    panel.setAttribute(Qt::WA_StyledBackground);
+    QCheckBox check(&panel);
+    QRadioButton radio(&panel);
+    radio.move(0, 40);
+    panel.resize(100, 80);
+    panel.ensurePolished();
+    for (QAbstractButton* button : {static_cast<QAbstractButton*>(&check), static_cast<QAbstractButton*>(&radio)}) {
+      button->resize(button->sizeHint());
+      const auto strongest = [&](bool on) {
+        button->setChecked(on);
+        const QImage image = panel.grab(button->geometry()).toImage();
+        double most = 1;
+        for (int y = 0; y < image.height(); ++y)
+          for (int x = 0; x < image.width(); ++x) most = std::max(most, contrast(image.pixelColor(x, y), theme.panel));
+        return most;
+      };
+      EXPECT_GE(strongest(false), 3) << (theme.dark ? "dark" : "light");
+      EXPECT_GE(strongest(true), 3) << (theme.dark ? "dark" : "light");
+    }
+  }
+  applyLook(lightTheme(), 100);
+}
+
+TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
+  QPushButton button(QStringLiteral("Save"));
+  button.resize(button.sizeHint());
+  makePrimary(&button);
+  const auto fill = [&] { return button.grab().toImage().pixelColor(button.width() / 2, 4); };
+  EXPECT_EQ(fill(), lightTheme().accent);
+  button.setEnabled(false);
+  EXPECT_EQ(fill(), lightTheme().window);
 }
 
 TEST(Theme, StyleSheetIsComplete) {
