@@ -15,7 +15,7 @@ namespace mpm {
 
 ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
 
-void ActionRegistry::adopt(const QString& menu, const QString& id, QAction* action, const QKeySequence& key) {
+void ActionRegistry::enter(const QString& menu, const QString& id, QAction* action, const QKeySequence& key) {
   action->setObjectName(id);
   action->setShortcut(key);
   action->setToolTip(
@@ -27,7 +27,7 @@ void ActionRegistry::adopt(const QString& menu, const QString& id, QAction* acti
 QAction* ActionRegistry::add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
                              std::function<void()> run) {
   auto* action = new QAction(text, this);
-  adopt(menu, id, action, key);
+  enter(menu, id, action, key);
   connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
   return action;
 }
@@ -35,7 +35,7 @@ QAction* ActionRegistry::add(const QString& menu, const QString& id, const QStri
 QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
                                    bool on, std::function<void(bool)> run) {
   auto* action = new QAction(text, this);
-  adopt(menu, id, action, key);
+  enter(menu, id, action, key);
   action->setCheckable(true);
   action->setIconVisibleInMenu(false);  // a mark stands there
   action->setChecked(on);

@@ -29,8 +29,6 @@ class ActionRegistry : public QObject {
                std::function<void()> run);
   QAction* addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key, bool on,
                      std::function<void(bool)> run);
-  /// An action that something else made, such as the one that shows a dock.
-  void adopt(const QString& menu, const QString& id, QAction* action, const QKeySequence& key);
   /// The next action gets a line above it.
   void separate() { separate_ = true; }
 
@@ -41,6 +39,8 @@ class ActionRegistry : public QObject {
   QDialog* showHelp(QWidget* parent) const;
 
  private:
+  void enter(const QString& menu, const QString& id, QAction* action, const QKeySequence& key);
+
   QWidget* window_;
   std::vector<Entry> entries_;
   bool separate_ = false;

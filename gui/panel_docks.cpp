@@ -81,8 +81,23 @@ void PanelDocks::add(const QString& id, const QString& title, QWidget* content, 
   if (area == Qt::BottomDockWidgetArea || (area == Qt::RightDockWidgetArea && id != QLatin1String("legend")))
     dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
-  actions_->adopt(tr("&Panels"), QStringLiteral("dock_") + id, dock->toggleViewAction(),
-                  QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)));
+  // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
+  QAction* action = actions_->add(tr("&Panels"), QStringLiteral("dock_") + id, title,
+                                  QKeySequence(QStringLiteral("Alt+%1").arg(docks_.size() % 10)),
+                                  [this, dock] { bringOrHide(dock); });
+  action->setCheckable(true);
+  connect(dock, &QDockWidget::visibilityChanged, action, &QAction::setChecked);
+}
+
+void PanelDocks::bringOrHide(QDockWidget* dock) {
+  const QAction* action = actions_->action(QStringLiteral("dock_") + dock->objectName());
+  if (!action->isChecked()) return dock->hide();  // it was in front: the key has taken the check mark away
+  raise(dock->objectName());
+  for (QWidget* widget : dock->findChildren<QWidget*>()) {
+    const bool writes = widget->inherits("QLineEdit");  // in which the other keys would be letters
+    if (writes || !widget->isEnabled() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
+    return widget->setFocus(Qt::ShortcutFocusReason);
+  }
 }
 
 QDockWidget* PanelDocks::find(const QString& id) const {

@@ -34,6 +34,7 @@ class PanelDocks : public QObject {
  private:
   void add(const QString& id, const QString& title, QWidget* content, Qt::DockWidgetArea area);
   QDockWidget* find(const QString& id) const;
+  void bringOrHide(QDockWidget* dock);
   void hideOrShowAll();
 
   QMainWindow* window_;

@@ -235,6 +235,23 @@ TEST_F(Controls, ActionsSayWhatIsOnShow) {
   EXPECT_TRUE(wait([&] { return !window_->isFullScreen(); }));
 }
 
+TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
+  QDockWidget *chart = dock("chart"), *events = dock("events");
+  const auto inFront = [](const QDockWidget* dock) { return dock->isVisible() && !dock->visibleRegion().isEmpty(); };
+  ASSERT_TRUE(wait([&] { return inFront(chart) && !inFront(events); }));
+  QAction* const action = window_->actions().action(QStringLiteral("dock_events"));
+  EXPECT_FALSE(action->isChecked());
+  trigger("dock_events");
+  EXPECT_TRUE(wait([&] { return inFront(events) && !inFront(chart); }));
+  EXPECT_TRUE(wait([&] { return action->isChecked(); }));
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("dock_chart"))->isChecked());
+  trigger("dock_events");
+  EXPECT_TRUE(wait([&] { return events->isHidden() && (inFront(chart) || inFront(dock("log"))); }));
+  trigger("dock_events");
+  EXPECT_TRUE(wait([&] { return inFront(events); })) << "hidden, it comes back in front";
+  EXPECT_TRUE(events->isAncestorOf(QApplication::focusWidget()));
+}
+
 // What is stored is looked at every other second, also while a source is being chosen.
 TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   ASSERT_TRUE(openAndWait());
