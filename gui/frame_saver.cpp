@@ -22,6 +22,8 @@ FrameSaver::FrameSaver(PictureStore* pictures, const LiveMonitor* live, std::fun
 
 void FrameSaver::save(const LiveFramePtr& frame) {
   if (!frame) return emit said(tr("There is no frame yet"), "warning");
+  if (!frame->result.model)
+    return emit said(tr("No model has seen this frame yet: there is nothing to save with it"), "warning");
   if (!pictures_->write(frame, facts_())) emit said(tr("The disk is too slow: this picture was not saved"), "warning");
 }
 

@@ -577,6 +577,10 @@ En orange : la classe diffère</translation>
         <translation>Il n’y a pas encore d’image</translation>
     </message>
     <message>
+        <source>No model has seen this frame yet: there is nothing to save with it</source>
+        <translation>Aucun modèle n’a encore vu cette image : il n’y a rien à enregistrer avec elle</translation>
+    </message>
+    <message>
         <source>The disk is too slow: this picture was not saved</source>
         <translation>Le disque est trop lent : cette image n’a pas été enregistrée</translation>
     </message>

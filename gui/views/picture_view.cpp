@@ -4,7 +4,9 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QTextOption>
 #include <QWheelEvent>
+#include <algorithm>
 #include <cmath>
 
 #include "models/merge_colors.h"
@@ -64,19 +66,32 @@ void PictureView::paintEvent(QPaintEvent*) {
     if (frame_->hasGrid()) paintCluster(painter, view);
     paintCursor(painter, view);
   }
-  if (!banner_.isEmpty()) {
-    const int height = fontMetrics().height() + 10;
-    const QRect strip(0, 0, width(), height);
-    painter.fillRect(strip, QColor(0, 0, 0, 185));
-    painter.setPen(Qt::white);
-    painter.drawText(strip.adjusted(10, 0, -10, 0), Qt::AlignVCenter | Qt::AlignLeft,
-                     fontMetrics().elidedText(banner_, Qt::ElideRight, width() - 20));
-  }
+  if (!banner_.isEmpty()) paintBanner(painter);
   if (hasFocus()) {
     painter.setPen(QPen(theme().accent, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
   }
+}
+
+void PictureView::paintBanner(QPainter& painter) const {
+  constexpr int kLines = 2, kSide = 10, kAir = 5;
+  const int room = std::max(40, width() - 2 * kSide);
+  const QFontMetrics metrics = fontMetrics();
+  QTextOption wrapping(Qt::AlignLeft | Qt::AlignVCenter);
+  wrapping.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  const auto lines = [&](const QString& text) {
+    const QRectF needed = painter.boundingRect(QRectF(0, 0, room, 1e4), text, wrapping);
+    return static_cast<int>(std::lround(needed.height() / metrics.lineSpacing()));
+  };
+  QString text = banner_;
+  // A line that ends with a whole word is not full, so what fits is tried.
+  for (int length = kLines * room; lines(text) > kLines && length > room; length -= metrics.averageCharWidth())
+    text = metrics.elidedText(banner_, Qt::ElideRight, length);
+  const QRect strip(0, 0, width(), std::min(lines(text), kLines) * metrics.lineSpacing() + 2 * kAir);
+  painter.fillRect(strip, QColor(0, 0, 0, 185));
+  painter.setPen(Qt::white);
+  painter.drawText(QRectF(strip.adjusted(kSide, kAir, -kSide, -kAir)), text, wrapping);
 }
 
 void PictureView::paintCluster(QPainter& painter, const Viewport& view) {

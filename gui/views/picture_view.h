@@ -19,7 +19,7 @@ class PictureView : public QWidget {
   const LiveFramePtr& frame() const { return frame_; }
   void setViewState(const ViewState& state);
   ViewState viewState() const { return state_; }
-  /// Shown across the top: why the picture is not live. Empty: it is.
+  /// Shown across the top, in two lines if need be: why the picture is not live. Empty: it is.
   void setBanner(const QString& text);
   const QString& banner() const { return banner_; }
   /// Shown in the middle while there is no picture.
@@ -54,6 +54,7 @@ class PictureView : public QWidget {
  private:
   void paintCluster(QPainter& painter, const Viewport& viewport);
   void paintCursor(QPainter& painter, const Viewport& viewport);
+  void paintBanner(QPainter& painter) const;
   void changeState(const ViewState& state);
 
   PatchSelection* selection_;

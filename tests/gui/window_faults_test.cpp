@@ -460,6 +460,17 @@ TEST_F(Faults, APauseIsOfItsSource) {
   EXPECT_FALSE(pause->isEnabled());
 }
 
+TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
+  WindowOptions none = options();
+  none.model = file("none.onnx");
+  make(none);
+  window_->openSource(file("street"));
+  ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "what the camera sees";
+  trigger("snapshot");
+  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("No model has seen this frame yet")))
+      << window_->noticeText().toStdString();
+}
+
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   ASSERT_TRUE(openAndWait());
   trigger("record");
