@@ -177,15 +177,17 @@ void MainWindow::wirePictures() {
   connect(saver_, &FrameSaver::said, this, &MainWindow::showNotice);
   connect(saver_, &FrameSaver::logged, this, &MainWindow::log);
   connect(pictures_.get(), &PictureStore::failed, this, &MainWindow::fail);
-  connect(pictures_.get(), &PictureStore::loaded, this, [this](const LiveFramePtr& frame, double time) {
-    frozen_ = true;
-    stack_->setCurrentWidget(pane_);
-    showFrame(frame);
-    const QString when =
-        QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)), QLocale::ShortFormat);
-    pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                     : tr("Stored picture of %1. Esc: back").arg(when));
-  });
+  connect(pictures_.get(), &PictureStore::loaded, this,
+          [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+            frozen_ = true;
+            stack_->setCurrentWidget(pane_);
+            showFrame(frame);
+            legend_.setNamedAreas(areas);
+            const QString when = QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)),
+                                                    QLocale::ShortFormat);
+            pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                             : tr("Stored picture of %1. Esc: back").arg(when));
+          });
 }
 
 void MainWindow::wireWatching() {
@@ -355,16 +357,24 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
   if (!frozen_) showFrame(frame);
   if (!frame->hasGrid()) return;
   selection_.limit(frame->lookup.tokens());
-  legend_.setAreas(frame->areas);
   speed_->setTimes(frame->result.segmentation.ms);
-  compare_->setFrame(frame);
-  status_->setFrame(*frame);
+  if (!frozen_) compare_->setFrame(frame);
   saver_->take(frame);
 }
 
+// What stands beside a picture is of that picture, live or stored.
 void MainWindow::showFrame(const LiveFramePtr& frame) {
   pane_->setFrame(frame);
   inspector_->setFrame(frame);
+  legend_.setAreas(frame->areas);
+  status_->setFrame(*frame);
+}
+
+void MainWindow::takeSnapshot() {
+  if (frozen_)
+    showNotice(tr("The picture on show is stored already. Esc: back to live"));
+  else
+    saver_->save(live_frame_);
 }
 
 void MainWindow::takeEvent(const monitor::Event& event) {
@@ -422,7 +432,7 @@ void MainWindow::backToLive() {
   if (!frozen_) return;
   frozen_ = false;
   pane_->setBanner({});
-  if (live_frame_) showFrame(live_frame_);
+  live_frame_ ? showFrame(live_frame_) : forgetFrame();
   if (!live_->isOpen()) stack_->setCurrentWidget(welcome_);
 }
 
@@ -513,7 +523,7 @@ MergeView* MainWindow::mergeView() const { return pane_->map(); }
 const monitor::NightRule& MainWindow::nightRule() const { return rules_->night(); }
 const monitor::AlarmOptions& MainWindow::alarms() const { return rules_->alarms(); }
 const KeepOptions& MainWindow::keepOptions() const { return rules_->keep(); }
-QString MainWindow::tokensText() const { return live_frame_ ? StatusLine::tokensText(*live_frame_) : QString(); }
+QString MainWindow::tokensText() const { return status_->tokens(); }
 QString MainWindow::stateText() const { return status_->state(); }
 QString MainWindow::ageText() const { return status_->age(); }
 QString MainWindow::noticeText() const { return status_->notice(); }

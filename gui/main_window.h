@@ -130,6 +130,7 @@ class MainWindow : public QMainWindow {
   void takeEvent(const monitor::Event& event);
   void tick();
   void showFrame(const LiveFramePtr& frame);
+  void takeSnapshot();
   void showStored(double time);
   void backToLive();
   void forgetFrame();

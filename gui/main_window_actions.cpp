@@ -42,9 +42,7 @@ void MainWindow::makeActions() {
      history_view_.closeForeign();
    })->setEnabled(false);
   a.separate();
-  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] {
-     saver_->save(live_frame_);
-   })->setIcon(icon(Glyph::kSnapshot));
+  a.add(file, "snapshot", tr("&Snapshot"), tr("S"), [this] { takeSnapshot(); })->setIcon(icon(Glyph::kSnapshot));
   a.addToggle(file, "record", tr("&Record every frame"), tr("R"), false, [this](bool on) {
      setRecording(on);
    })->setIcon(icon(Glyph::kRecord));

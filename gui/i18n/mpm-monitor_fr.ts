@@ -1305,6 +1305,10 @@ En orange : la classe diffère</translation>
         <source>Ctrl+Shift+B</source>
         <translation>Ctrl+Shift+B</translation>
     </message>
+    <message>
+        <source>The picture on show is stored already. Esc: back to live</source>
+        <translation>L’image affichée est déjà enregistrée. Échap : retour au direct</translation>
+    </message>
 </context>
 <context>
     <name>mpm::MergeView</name>

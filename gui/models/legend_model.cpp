@@ -29,6 +29,16 @@ void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
   for (Row& row : rows_) row.area = 0;
   for (const auto& [index, share] : shares)
     if (index >= 0 && index < classes()) rows_[index].area = share;
+  areasChanged();
+}
+
+void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
+  for (int c = 0; c < classes(); ++c)
+    rows_[c].area = shares.value(rows_[c].name, shares.value(QStringLiteral("class_%1").arg(c)));
+  areasChanged();
+}
+
+void LegendModel::areasChanged() {
   if (!rows_.empty()) emit dataChanged(index(0, kArea), index(classes() - 1, kArea), {Qt::DisplayRole, kAreaRole});
 }
 

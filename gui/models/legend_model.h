@@ -3,6 +3,7 @@
 
 #include <QAbstractTableModel>
 #include <QColor>
+#include <QHash>
 #include <QSortFilterProxyModel>
 #include <map>
 #include <optional>
@@ -28,6 +29,8 @@ class LegendModel : public QAbstractTableModel {
 
   void setClasses(const ModelInfo& info);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
+  /// The same by the names of the classes, as snapshots have them.
+  void setNamedAreas(const QHash<QString, double>& shares);
   void setColor(int index, const QColor& color);
   /// Classes of these names have these colours, whatever the model's file says; takes effect with setClasses().
   void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }
@@ -66,6 +69,7 @@ class LegendModel : public QAbstractTableModel {
     double area = 0;
   };
   void visibilityChanged();
+  void areasChanged();
   std::vector<Row> rows_;
   std::optional<int> solo_;
   ClassColors chosen_;

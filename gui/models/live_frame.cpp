@@ -72,4 +72,12 @@ LiveFramePtr makeLiveFrame(const cv::Mat& image) {
   return frame;
 }
 
+LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms) {
+  auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
+  if (overlay.size() == image.size()) frame->overlay = overlay;
+  frame->result.segmentation.tokens = std::move(tokens);
+  frame->result.segmentation.ms.total = ms;
+  return frame;
+}
+
 }  // namespace mpm

@@ -30,6 +30,7 @@ struct LiveFrame {
   std::vector<QRgb> patch_colors;
   std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels
   std::optional<Comparison> comparison;
+  cv::Mat overlay{};  ///< of a stored picture: the same with its classes as they were saved; empty: there is none
 
   const cv::Mat& image() const { return result.frame.image; }
   const cv::Mat& labels() const { return result.segmentation.labels; }
@@ -43,7 +44,9 @@ using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 
 /// Takes some ms: for the thread that made `result`.
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result);
-/// An image without a result: before a model is there, or a stored picture.
+/// An image without a result: before a model is there.
 LiveFramePtr makeLiveFrame(const cv::Mat& image);
+/// A stored picture: `tokens` and `ms` (of the whole) of its result are known, and its overlay; none of them need be.
+LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms);
 
 }  // namespace mpm

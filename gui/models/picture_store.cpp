@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSaveFile>
@@ -41,10 +42,19 @@ monitor::Sample sampleOf(const LiveFrame& frame, std::optional<bool> night) {
 
 QString jsonOf(const QString& picture) { return picture.chopped(4) + QStringLiteral(".json"); }
 
-QString readSource(const QString& picture) {
+QJsonDocument readFacts(const QString& picture) {
   QFile file(jsonOf(picture));
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  return QJsonDocument::fromJson(file.readAll())[QStringLiteral("source")].toString();
+  return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
+}
+
+QString readSource(const QString& picture) { return readFacts(picture)[QStringLiteral("source")].toString(); }
+
+LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {
+  std::vector<double> tokens;
+  for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) tokens.push_back(count.toDouble());
+  const QString overlay = picture.chopped(4) + QStringLiteral("_overlay.png");
+  return makeLiveFrame(image, QFile::exists(overlay) ? cv::imread(overlay.toStdString()) : cv::Mat(), std::move(tokens),
+                       facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble());
 }
 
 std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QString>& sources) {
@@ -68,9 +78,9 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
 // What a picture of a recording is of.
 void writeSource(const QString& picture, const QString& source) {
   QSaveFile file(jsonOf(picture));
-  const QByteArray text =
-      QJsonDocument({{QStringLiteral("source"), QString::fromStdString(withoutCredentials(source.toStdString()))}})
-          .toJson();
+  const QByteArray text = QJsonDocument(QJsonObject{{QStringLiteral("source"),
+                                                     QString::fromStdString(withoutCredentials(source.toStdString()))}})
+                              .toJson();
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
     throw Error("cannot write '" + file.fileName().toStdString() + "'");
 }
@@ -182,11 +192,14 @@ void PictureStore::load(const QString& path) {
     QDateTime time = QDateTime::fromString(QFileInfo(path).fileName().left(kStampLength), kStamp);
     time.setTimeZone(QTimeZone::utc());
     if (image.empty())
-      tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
-    else
-      tell([this, frame = makeLiveFrame(image), at = static_cast<double>(time.toMSecsSinceEpoch()) / 1000] {
-        emit loaded(frame, at);
-      });
+      return tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
+    const QJsonDocument facts = readFacts(path);
+    QHash<QString, double> areas;
+    const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();
+    for (auto area = stored.begin(); area != stored.end(); ++area) areas.insert(area.key(), area->toDouble());
+    tell([this, frame = frameOf(path, image, facts), at = static_cast<double>(time.toMSecsSinceEpoch()) / 1000, areas] {
+      emit loaded(frame, at, areas);
+    });
   });
 }
 

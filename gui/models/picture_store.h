@@ -68,7 +68,8 @@ class PictureStore : public QObject {
   void saved(const QString& path);
   void failed(const QString& message);
   void listed();
-  void loaded(const mpm::LiveFramePtr& frame, double time);
+  /// `areas`: shares of the classes by name, as the JSON file has them.
+  void loaded(const mpm::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
 
  private:
   void forgetOld();

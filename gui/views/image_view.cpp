@@ -9,6 +9,11 @@
 namespace mpm {
 namespace {
 
+// What was saved with its classes needs no labels to be painted.
+const cv::Mat* savedOverlay(const LiveFrame& frame, ViewMode mode) {
+  return mode == ViewMode::kOverlay && frame.labels().empty() && !frame.overlay.empty() ? &frame.overlay : nullptr;
+}
+
 // The smallest picture that still has a pixel for every pixel of the screen.
 const cv::Mat& scaleFor(const LiveFrame& frame, double device_px_per_picture_px) {
   std::size_t best = 0;
@@ -38,7 +43,9 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     canvas_.fill(theme().canvas);
     canvas_.setDevicePixelRatio(1);
     const QRectF picture(view.pictureRect().topLeft() * ratio, view.pictureRect().size() * ratio);
-    paintClasses(scaleFor(*frame(), view.scale() * ratio), frame()->labels(), paint_, picture, canvas_);
+    const cv::Mat* saved = savedOverlay(*frame(), paint_.mode);
+    paintClasses(saved ? *saved : scaleFor(*frame(), view.scale() * ratio), frame()->labels(), paint_, picture,
+                 canvas_);
     canvas_.setDevicePixelRatio(ratio);
     stale_ = false;
   }

@@ -63,7 +63,8 @@ void StatusLine::setStorageProblem(const QString& problem) {
 
 void StatusLine::setFrame(const LiveFrame& frame) {
   setValue(tokens_, tokensText(frame));
-  setValue(latency_, tr("%1 ms").arg(QLocale().toString(frame.result.segmentation.ms.total, 'f', 1)));
+  const double ms = frame.result.segmentation.ms.total;
+  setValue(latency_, ms > 0 ? tr("%1 ms").arg(QLocale().toString(ms, 'f', 1)) : QString());
 }
 
 void StatusLine::clearFrame() {
@@ -81,11 +82,12 @@ void StatusLine::notify(const QString& text, const char* badge) {
 QString StatusLine::state() const { return state_->text(); }
 QString StatusLine::age() const { return age_->text(); }
 QString StatusLine::notice() const { return notice_->toolTip(); }
+QString StatusLine::tokens() const { return tokens_->text(); }
 QString StatusLine::storageProblem() const { return storage_->toolTip(); }
 
 QString StatusLine::tokensText(const LiveFrame& frame) {
-  if (!frame.hasGrid()) return {};
   const auto& tokens = frame.result.segmentation.tokens;
+  if (tokens.empty()) return {};
   QStringList counts;
   for (double count : tokens) counts << QString::number(std::lround(count));
   const double merged = tokens.empty() || tokens.front() <= 0 ? 0 : 100 * (1 - tokens.back() / tokens.front());

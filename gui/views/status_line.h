@@ -32,9 +32,10 @@ class StatusLine : public QStatusBar {
   QString state() const;
   QString age() const;
   QString notice() const;
+  QString tokens() const;
   QString storageProblem() const;
 
-  /// "tokens 660 → 491 → 377 (−43 %)"; empty without a grid.
+  /// "tokens 660 → 491 → 377 (−43 %)"; empty without a result.
   static QString tokensText(const LiveFrame& frame);
 
  private:

@@ -225,6 +225,18 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   trigger("pause");
   emit window_->chartPanel()->chart()->timePicked(window_->pictures().pictures()[0].time + 0.5);
   ASSERT_TRUE(wait([&] { return !frame()->hasGrid(); })) << "the stored picture is on show";
+  EXPECT_FALSE(frame()->overlay.empty());
+  trigger("overlay");
+  const QImage overlay = shot(window_->imageView());
+  trigger("image");
+  EXPECT_NE(shot(window_->imageView()), overlay);
+  EXPECT_TRUE(window_->tokensText().startsWith(QStringLiteral("tokens 32 → "))) << "its own";
+  double area = 0;
+  const LegendModel& legend = window_->legend();
+  for (int c = 0; c < legend.classes(); ++c) area += legend.index(c, 0).data(LegendModel::kAreaRole).toDouble();
+  EXPECT_NEAR(area, 1, 1e-9);
+  trigger("snapshot");
+  EXPECT_TRUE(window_->noticeText().contains(QStringLiteral("stored already"))) << window_->noticeText().toStdString();
   trigger("unpin");
   EXPECT_TRUE(frame()->hasGrid());
   trigger("pause");
