@@ -121,8 +121,8 @@ void PanelDocks::restore() {
   window_->addDockWidget(Qt::BottomDockWidgetArea, chart);
   for (const char* id : {"events", "log"}) window_->tabifyDockWidget(chart, find(QLatin1String(id)));
   // A 7 inch screen shows the pictures; the panels are one key away.
-  const bool roomy = window_->width() >= 1000 && window_->height() >= 600;
-  for (QDockWidget* dock : docks_) dock->setVisible(roomy);
+  for (QDockWidget* dock : docks_) dock->setVisible(roomy());
+  last_ = QStringLiteral("source");
   inspector->raise();
   chart->raise();
   window_->resizeDocks({source, legend}, {232, 310}, Qt::Horizontal);
@@ -133,12 +133,19 @@ void PanelDocks::restore() {
 
 void PanelDocks::raise(const QString& id) {
   QDockWidget* dock = find(id);
+  last_ = id;
+  if (!roomy())
+    for (QDockWidget* other : docks_)
+      if (other != dock) other->hide();
   dock->show();
   dock->raise();
 }
 
+bool PanelDocks::roomy() const { return window_->width() >= 1000 && window_->height() >= 600; }
+
 void PanelDocks::hideOrShowAll() {
   const bool any = std::any_of(docks_.begin(), docks_.end(), [](const QDockWidget* dock) { return !dock->isHidden(); });
+  if (!any && !roomy()) return raise(last_);
   for (QDockWidget* dock : docks_) dock->setVisible(!any);
 }
 

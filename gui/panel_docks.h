@@ -26,7 +26,7 @@ class PanelDocks : public QObject {
   ~PanelDocks() override;  ///< and the panels
 
   const QVector<QDockWidget*>& docks() const { return docks_; }
-  /// Shows this panel in front of those that share its place.
+  /// Shows this panel in front of those that share its place; on a small screen instead of any other.
   void raise(const QString& id);
   /// Every panel where it stood at first; on a small screen none is shown.
   void restore();
@@ -36,10 +36,12 @@ class PanelDocks : public QObject {
   QDockWidget* find(const QString& id) const;
   void bringOrHide(QDockWidget* dock);
   void hideOrShowAll();
+  bool roomy() const;
 
   QMainWindow* window_;
   ActionRegistry* actions_;
   QVector<QDockWidget*> docks_;
+  QString last_;  // of those that were raised: where there is room for one, this one
 };
 
 }  // namespace mpm

@@ -109,6 +109,7 @@ QWidget[panel="true"] { background: %panel; }
 QToolBar { background: %window; border: none; border-bottom: 1px solid %border; spacing: 4px; padding: 4px 8px; }
 QToolBar::separator { background: %border; width: 1px; margin: 5px 6px; }
 QToolButton { border: 1px solid transparent; border-radius: 6px; padding: 4px 7px; color: %text; }
+QToolButton#qt_toolbar_ext_button { padding: 0px; }
 QToolButton:hover { background: %hover; }
 QToolButton:checked { background: %accent; color: %on_accent; }
 QToolButton:focus { border-color: %accent; }

@@ -263,6 +263,15 @@ void ChartPanel::showEvent(QShowEvent* event) {
   refresh();
 }
 
+// A dock asks for no height that fits a width: without this the rows of buttons would lie over the chart. Not more than
+// half of the window, which it would make larger than a small screen.
+bool ChartPanel::event(QEvent* event) {
+  const bool handled = QWidget::event(event);
+  if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
+    setMinimumHeight(std::min(layout()->minimumHeightForWidth(width()), window()->height() / 2));
+  return handled;
+}
+
 void ChartPanel::refresh() {
   history_->askSources();
   if (const auto id = source()) history_->askClasses(*id);

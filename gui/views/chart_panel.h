@@ -57,6 +57,7 @@ class ChartPanel : public QWidget {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  bool event(QEvent* event) override;
 
  private:
   QWidget* makeForeignBar();

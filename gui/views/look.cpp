@@ -18,7 +18,7 @@
 #include <QVariant>
 #include <utility>
 
-#include "views/indicator_style.h"
+#include "views/themed_style.h"
 
 namespace mpm {
 namespace {
@@ -240,7 +240,7 @@ void applyLook(const Theme& look, int font_percent) {
   QFont font = desktop;
   font.setPointSizeF(desktop.pointSizeF() * font_percent / 100.0);
   static bool styled = false;
-  if (!std::exchange(styled, true)) QApplication::setStyle(new IndicatorStyle);
+  if (!std::exchange(styled, true)) QApplication::setStyle(new ThemedStyle);
   if (QApplication::font() != font) QApplication::setFont(font);  // each of these asks every widget
   QApplication::setPalette(look.palette());
   qApp->setStyleSheet(look.styleSheet());

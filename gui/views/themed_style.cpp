@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/indicator_style.h"
+#include "views/themed_style.h"
 
 #include <QPainter>
 #include <QStyleOption>
@@ -8,8 +8,8 @@
 
 namespace mpm {
 
-void IndicatorStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
-                                   const QWidget* widget) const {
+void ThemedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                                const QWidget* widget) const {
   const bool radio = element == PE_IndicatorRadioButton;
   if (!radio && element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck)
     return QProxyStyle::drawPrimitive(element, option, painter, widget);
@@ -44,6 +44,16 @@ void IndicatorStyle::drawPrimitive(PrimitiveElement element, const QStyleOption*
     painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
   }
   painter->restore();
+}
+
+QIcon ThemedStyle::standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const {
+  return which == SP_ToolBarHorizontalExtensionButton ? icon(Glyph::kNext)
+                                                      : QProxyStyle::standardIcon(which, option, widget);
+}
+
+// The arrow needs room for a finger: Fusion's is hidden by the padding that buttons have here.
+int ThemedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
+  return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
 }
 
 }  // namespace mpm

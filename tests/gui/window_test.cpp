@@ -24,6 +24,7 @@
 #include <QSlider>
 #include <QTableView>
 #include <QThread>
+#include <QToolButton>
 #include <atomic>
 #include <ctime>
 #include <thread>
@@ -322,6 +323,49 @@ TEST_F(Window, WorksAt800x480WithDocksHidden) {
   QTest::qWait(100);
   EXPECT_EQ(window_->size(), QSize(800, 480)) << "larger text does not grow the window beyond the screen";
   window_->setFontPercent(100);
+}
+
+TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
+  for (const QSize size : {QSize(800, 480), QSize(640, 400)}) {
+    window_->resize(size);
+    window_->restoreDefaultLayout();
+    trigger("panels");
+    const auto shown = [&] {
+      QStringList names;
+      for (const QDockWidget* dock : window_->docks())
+        if (!dock->isHidden()) names << dock->objectName();
+      return names.join(QLatin1Char(' '));
+    };
+    EXPECT_EQ(shown(), QStringLiteral("source"));
+    trigger("dock_chart");
+    EXPECT_EQ(shown(), QStringLiteral("chart"));
+    QTest::qWait(100);
+    ChartPanel* chart = window_->chartPanel();
+    for (const QAbstractButton* button : chart->findChildren<QAbstractButton*>())
+      if (button->isVisible()) {
+        EXPECT_FALSE(button->geometry().intersects(chart->chart()->geometry())) << button->text().toStdString();
+      }
+    EXPECT_EQ(window_->size(), size);
+    trigger("panels");
+    EXPECT_EQ(shown(), QString());
+    trigger("panels");
+    EXPECT_EQ(shown(), QStringLiteral("chart")) << "the one that was on show";
+    trigger("panels");
+  }
+}
+
+TEST_F(Window, AToolBarThatIsTooNarrowHasAnArrow) {
+  window_->resize(480, 400);
+  QTest::qWait(100);
+  const auto* arrow = window_->findChild<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"));
+  ASSERT_NE(arrow, nullptr);
+  ASSERT_TRUE(arrow->isVisible());
+  EXPECT_GE(arrow->width(), 20);
+  const QImage image = window_->grab(QRect(arrow->mapTo(window_.get(), QPoint()), arrow->size())).toImage();
+  int painted = 0;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) painted += contrast(image.pixelColor(x, y), lightTheme().window) > 3;
+  EXPECT_GT(painted, 8);
 }
 
 TEST_F(Window, EveryActionHasAKeyOfItsOwnAndHelpListsIt) {
