@@ -46,6 +46,7 @@
 #include "views/status_line.h"
 #include "views/welcome_page.h"
 #include "watch_rules.h"
+#include "window_memory.h"
 
 namespace mpm {
 
@@ -95,16 +96,12 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   dayNightPanel()->setRule(rules_->night());
   welcome_->setRecents(opener_->recents());
   tick();
-  pane_->setChoice(loadPicturesChoice(*settings));
-  chartPanel()->setChoice(loadChartChoice(*settings));
-  if (settings->contains(QStringLiteral("geometry"))) {
-    restoreGeometry(settings->value(QStringLiteral("geometry")).toByteArray());
-    restoreState(settings->value(QStringLiteral("layout")).toByteArray());
-  }
+  memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, chartPanel());
 }
 
 MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
+  memory_.reset();
   hide();
   // The views look at models that are members of this class: they go first.
   delete docks_;
@@ -534,12 +531,7 @@ bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcom
 const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  settings_.set(QStringLiteral("geometry"), saveGeometry());
-  settings_.set(QStringLiteral("layout"), saveState());
-  settings_.change([pictures = pane_->choice(), chart = chartPanel()->choice()](QSettings& settings) {
-    save(settings, pictures);
-    save(settings, chart);
-  });
+  memory_->write();
   event->accept();
 }
 

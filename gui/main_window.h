@@ -38,6 +38,7 @@ class SpeedPanel;
 class StatusLine;
 class WatchRules;
 class WelcomePage;
+class WindowMemory;
 
 /// What the command line decided.
 struct WindowOptions {
@@ -177,7 +178,8 @@ class MainWindow : public QMainWindow {
   QString asked_;  // what openSource() was asked for
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
-  bool frozen_ = false;                // a stored picture is on show
+  bool frozen_ = false;  // a stored picture is on show
+  std::unique_ptr<WindowMemory> memory_;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };
 

@@ -7,6 +7,7 @@
 #include <QDateTime>
 #include <QFile>
 #include <QLabel>
+#include <QScreen>
 #include <QSettings>
 #include <QSignalSpy>
 #include <algorithm>
@@ -334,6 +335,37 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   window_.reset();
   const monitor::StoreReader reader(file("after.db").toStdString());
   EXPECT_EQ(reader.sessions(1).back().latitude, 48.25) << "and they are what is watched by";
+}
+
+TEST_F(Faults, HowItIsLookedAtOutlivesAPowerCut) {
+  trigger("image");
+  trigger("merge_map");
+  buttonOf(window_->chartPanel(), QStringLiteral("Week"))->click();
+  dock("source")->hide();
+  ASSERT_TRUE(wait([&] {
+    const QByteArray settings = content(file("settings.ini"));
+    return settings.contains("mode=image") && settings.contains("chart_span=week") && settings.contains("layout=");
+  })) << content(file("settings.ini")).toStdString();
+  QFile::copy(file("settings.ini"), file("after.ini"));  // the power goes
+  WindowOptions again = options();
+  again.settings = file("after.ini");
+  window_.reset();
+  window_ = std::make_unique<MainWindow>(again);
+  window_->show();
+  EXPECT_EQ(window_->imageView()->paint().mode, ViewMode::kImage);
+  EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
+  EXPECT_TRUE(buttonOf(window_->chartPanel(), QStringLiteral("Week"))->isChecked());
+  EXPECT_TRUE(dock("source")->isHidden());
+}
+
+// As after the second start of a kiosk: there is no title that needs room above the window.
+TEST_F(Faults, AWindowThatIsOpenedAgainIsOnTheScreen) {
+  const QRect screen = window_->screen()->availableGeometry();
+  window_->setGeometry(screen);
+  window_->close();
+  window_ = std::make_unique<MainWindow>(options());
+  window_->show();
+  EXPECT_LE(window_->geometry().top(), screen.top() + 4) << "a frame, but no title";
 }
 
 TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
