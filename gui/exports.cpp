@@ -4,7 +4,9 @@
 #include <QDateTime>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMessageBox>
 #include <QProgressDialog>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QTimeZone>
 #include <algorithm>
@@ -59,6 +61,18 @@ void Exports::ask() {
   dialog->open();
 }
 
+void Exports::askToGiveUp(const std::function<void()>& then) {
+  if (question_) return question_->raise();
+  question_ = new QMessageBox(QMessageBox::Question, tr("Export"),
+                              tr("An export is not done yet. Give it up, and leave its file as it was?"),
+                              QMessageBox::NoButton, window_);
+  question_->setAttribute(Qt::WA_DeleteOnClose);
+  QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);
+  question_->setDefaultButton(question_->addButton(tr("Go on"), QMessageBox::RejectRole));
+  connect(give_up, &QPushButton::clicked, this, then);
+  question_->open();
+}
+
 void Exports::write(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path) {
   if (format == ExportDialog::Format::kChartPng)
     return pictures_->save([scene = chart_->chart()->scene()] { return scene.picture(QSize(1200, 480)); }, path);
@@ -75,13 +89,19 @@ void Exports::write(ExportDialog::Format format, monitor::UnixMs from, monitor::
 }
 
 void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
+  const int others = running_++;
   auto* job = new ExportJob(history_->database(), options, path, this);
   auto* progress =
       new QProgressDialog(tr("Exporting to %1…").arg(QFileInfo(path).fileName()), tr("Cancel"), 0, 100, window_);
+  progress->setWindowTitle(tr("Export"));
+  constexpr int kAside = 32;  // of several, each is seen
+  progress->adjustSize();
+  progress->move(window_->geometry().center() - progress->rect().center() + QPoint(kAside, kAside) * others);
   progress->setMinimumDuration(1000);  // most are done before anybody could read it
   progress->setAutoClose(false);
   progress->setAutoReset(false);
-  const auto end = [job, progress] {
+  const auto end = [this, job, progress] {
+    --running_;
     progress->disconnect(job);  // closing it cancels
     progress->deleteLater();
     job->deleteLater();

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
+#include <functional>
 
 #include "views/settings_dialogs.h"
+
+class QMessageBox;
 
 namespace mpm {
 
@@ -24,6 +28,10 @@ class Exports : public QObject {
 
   /// Asks what and where to.
   void ask();
+  /// One goes on.
+  bool running() const { return running_ > 0; }
+  /// Asks a person whether what goes on may be given up; `then` if so. Once at a time.
+  void askToGiveUp(const std::function<void()>& then);
   void write(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
 
  signals:
@@ -37,6 +45,8 @@ class Exports : public QObject {
   const History* history_;
   PictureStore* pictures_;
   QWidget* window_;
+  int running_ = 0;
+  QPointer<QMessageBox> question_;
 };
 
 }  // namespace mpm

@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
       window.resumeLast();
     QTimer poll;
     QObject::connect(&poll, &QTimer::timeout, &window, [&window] {
-      if (interrupted) window.close();
+      if (interrupted) window.leave();
     });
     poll.start(200);
     code = QApplication::exec();

@@ -530,7 +530,16 @@ QString MainWindow::logText() const { return log_->toPlainText(); }
 bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 
+void MainWindow::leave() {
+  leaving_ = true;
+  close();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!leaving_ && exports_->running()) {
+    event->ignore();
+    return exports_->askToGiveUp([this] { leave(); });
+  }
   memory_->write();
   event->accept();
 }

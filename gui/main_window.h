@@ -60,6 +60,8 @@ class MainWindow : public QMainWindow {
   /// Opens what openSource() understands, or gst:PIPELINE.
   void openSource(const QString& asked);
   void closeSource();
+  /// Closes the window without a question: what stops the program is no person who could answer.
+  void leave();
   /// A source, a model, or a database, by what it is; also as file:///.
   void openDropped(const QString& asked);
   /// What was watched last; asks for its password if it has one.
@@ -179,6 +181,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
   bool frozen_ = false;  // a stored picture is on show
+  bool leaving_ = false;
   std::unique_ptr<WindowMemory> memory_;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };

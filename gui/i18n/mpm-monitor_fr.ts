@@ -558,6 +558,22 @@ En orange : la classe diffère</translation>
         <source>No sample lies in that time: %1 was not written</source>
         <translation>Aucun échantillon dans cette période : %1 n’a pas été écrit</translation>
     </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportation</translation>
+    </message>
+    <message>
+        <source>An export is not done yet. Give it up, and leave its file as it was?</source>
+        <translation>Une exportation n’est pas terminée. L’abandonner, et laisser son fichier tel qu’il était ?</translation>
+    </message>
+    <message>
+        <source>Give it up</source>
+        <translation>Abandonner</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Continuer</translation>
+    </message>
 </context>
 <context>
     <name>mpm::FrameSaver</name>

@@ -14,6 +14,7 @@
 #include <QLabel>
 #include <QLayout>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QProgressDialog>
 #include <QPushButton>
@@ -465,6 +466,14 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   EXPECT_FALSE(progress->isModal());
   window_->exportSamples(ExportDialog::Format::kCsv, 0, INT64_MAX, file("other.csv"));
   EXPECT_TRUE(wait([&] { return QFile::exists(file("other.csv")); })) << "another one does not wait for it";
+  window_->close();
+  auto* const question = window_->findChild<QMessageBox*>();
+  ASSERT_NE(question, nullptr) << "who closes the window is asked";
+  EXPECT_TRUE(window_->isVisible());
+  window_->close();
+  EXPECT_EQ(window_->findChildren<QMessageBox*>().size(), 1) << "once";
+  buttonOf(question, Exports::tr("Go on"))->click();
+  EXPECT_TRUE(window_->isVisible());
   buttonOf(progress, Exports::tr("Cancel"))->click();
   QFile reader;
   ASSERT_TRUE(
@@ -474,6 +483,8 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
     return window_->noticeText().startsWith(QStringLiteral("The export was cancelled"));
   })) << window_->noticeText().toStdString();
   EXPECT_TRUE(wait([&] { return window_->findChild<QProgressDialog*>() == nullptr; }));
+  window_->close();
+  EXPECT_FALSE(window_->isVisible()) << "nothing goes on any more";
 }
 
 TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
