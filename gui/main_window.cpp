@@ -558,7 +558,9 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  for (const QUrl& url : event->mimeData()->urls()) openDropped(url.isLocalFile() ? url.toLocalFile() : url.toString());
+  QStringList dropped;
+  for (const QUrl& url : event->mimeData()->urls()) dropped << (url.isLocalFile() ? url.toLocalFile() : url.toString());
+  opener_->open(dropped);
 }
 
 }  // namespace mpm

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QSettings>
+#include <algorithm>
 
 #include "awaited_file.h"
 #include "live_monitor.h"
@@ -19,6 +20,14 @@ QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo
 
 QString textOf(const std::optional<Schedule>& schedule) {
   return schedule ? QString::fromStdString(toString(*schedule)) : QString();
+}
+
+// In the order in which they are opened: a source begins with the model that came with it, and shows its own history.
+enum class What { kModel, kSource, kDatabase };
+
+What whatIs(const QString& path) {
+  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return What::kModel;
+  return path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive) ? What::kDatabase : What::kSource;
 }
 
 std::optional<Schedule> scheduleOf(const QString& text) {
@@ -60,9 +69,36 @@ void Opener::remember(const QString& source, const std::optional<Schedule>& sche
 
 void Opener::open(const QString& asked) {
   const QString path = localPath(asked);
-  if (path.endsWith(QLatin1String(".onnx"), Qt::CaseInsensitive)) return chooseModel(path);
-  if (path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive)) return emit databaseChosen(path);
-  emit sourceChosen(path);
+  switch (whatIs(path)) {
+    case What::kModel:
+      return chooseModel(path);
+    case What::kDatabase:
+      return emit databaseChosen(path);
+    case What::kSource:
+      return emit sourceChosen(path);
+  }
+}
+
+void Opener::open(const QStringList& asked) {
+  QStringList first(3), sources;  // of each kind
+  for (const QString& one : asked) {
+    const QString path = localPath(one);
+    const What what = whatIs(path);
+    if (what == What::kSource) sources << path;
+    if (first[static_cast<int>(what)].isEmpty()) first[static_cast<int>(what)] = path;
+  }
+  const QString folder = sources.isEmpty() ? QString() : QFileInfo(sources[0]).absolutePath();
+  const bool pictures = std::all_of(sources.begin(), sources.end(), [&](const QString& path) {
+    return isPicture(path) && QFileInfo(path).absolutePath() == folder;
+  });
+  if (pictures && sources.size() > 1) first[static_cast<int>(What::kSource)] = folder;
+  for (const QString& path : first)
+    if (!path.isEmpty()) open(path);
+  if (sources.size() < 2) return;
+  if (pictures)
+    emit said(tr("The folder of these pictures: %1").arg(folder), "");
+  else
+    emit said(tr("One source at a time: %1").arg(sources[0]), "warning");
 }
 
 // It takes the place of one that was wanted and gone.

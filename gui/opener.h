@@ -35,6 +35,9 @@ class Opener : public QObject {
 
   /// A source, a model, or a database, by what it is; also as file:///.
   void open(const QString& asked);
+  /// What was dropped at once: pictures of one folder are that folder; otherwise one source, one model and one database
+  /// are all that can be on show.
+  void open(const QStringList& asked);
   void openRecent(const Recent& recent);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();

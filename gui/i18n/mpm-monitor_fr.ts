@@ -1494,6 +1494,14 @@ En orange : la classe diffère</translation>
         <source>Databases (*.db);;All files (*)</source>
         <translation>Bases de données (*.db);;Tous les fichiers (*)</translation>
     </message>
+    <message>
+        <source>The folder of these pictures: %1</source>
+        <translation>Le dossier de ces images : %1</translation>
+    </message>
+    <message>
+        <source>One source at a time: %1</source>
+        <translation>Une source à la fois : %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::PanelDocks</name>

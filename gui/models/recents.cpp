@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QMimeDatabase>
 #include <QSettings>
 #include <QTimeZone>
 #include <QUrl>
@@ -92,6 +93,13 @@ QString demoSource() {
   const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), QTimeZone::utc());
   return QStringLiteral("demo:street?start=%1&speed=240&fps=10")
       .arg(noon.toSecsSinceEpoch() + now.toSecsSinceEpoch() % 1800);
+}
+
+bool isPicture(const QString& path) {
+  return QMimeDatabase()
+      .mimeTypeForFile(path, QMimeDatabase::MatchExtension)
+      .name()
+      .startsWith(QLatin1String("image/"));
 }
 
 QString localPath(const QString& text) {

@@ -38,6 +38,9 @@ QString sourceTitle(const QString& source);
 /// moment of its own, because what is stored of two runs must not be mixed.
 QString demoSource();
 
+/// A file whose name is that of a picture.
+bool isPicture(const QString& path);
+
 /// What file managers hand over, file:///a%20b, as a path; anything else as it is.
 QString localPath(const QString& text);
 

@@ -292,6 +292,26 @@ TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
   EXPECT_TRUE(wait([&] { return frame() && frame()->hasGrid(); })) << "the model before goes on";
 }
 
+TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
+  const auto drop = [&](const QStringList& paths) {
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const QString& path : paths) urls << QUrl::fromLocalFile(path);
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(window_.get(), &enter);
+    QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(window_.get(), &event);
+    return QString::fromStdString(window_->live().sourceName());
+  };
+  EXPECT_EQ(drop({file("street/03.png"), file("street/01.png"), file("street/02.png")}), file("street"));
+  EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
+  const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
+  EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
+  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("One source at a time"))) << "b.mp4 was not opened";
+  EXPECT_TRUE(wait([&] { return window_->live().model() == other.toStdString(); }));
+}
+
 TEST_F(Window, RemembersItsSourceAndItsLayout) {
   ASSERT_TRUE(openAndWait());
   window_->docks().first()->hide();
