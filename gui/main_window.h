@@ -121,6 +121,7 @@ class MainWindow : public QMainWindow {
 
   void makeCentral();
   void makeDocks();
+  // Which part tells which: main_window_wiring.cpp.
   void wireOpening();
   void wirePictures();
   void wireWatching();

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which part of the window tells which.
+#include <QAction>
+#include <QCheckBox>
+#include <QDateTime>
+#include <QLocale>
+#include <QSettings>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QStackedWidget>
+#include <cmath>
+
+#include "action_registry.h"
+#include "exports.h"
+#include "frame_saver.h"
+#include "main_window.h"
+#include "opener.h"
+#include "views/compare_panel.h"
+#include "views/day_night_panel.h"
+#include "views/pictures_pane.h"
+#include "views/schedule_panel.h"
+#include "views/source_panel.h"
+#include "views/welcome_page.h"
+#include "watch_rules.h"
+
+namespace mpm {
+
+void MainWindow::wireOpening() {
+  connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
+  connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
+  connect(opener_, &Opener::scheduleChosen, live_.get(), &LiveMonitor::setSchedule);
+  connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
+  connect(opener_, &Opener::said, this, &MainWindow::showNotice);
+  connect(opener_, &Opener::modelGone, this, [this](const QString& text) {
+    log(text);
+    showNotice(text, "warning");
+  });
+  connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(SourceKind::kVideo); });
+  connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
+  connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
+  connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);
+  connect(welcome_, &WelcomePage::demoRequested, this, [this] { openSource(QStringLiteral("demo:")); });
+  connect(welcome_, &WelcomePage::kindRequested, opener_, &Opener::askForSource);
+  connect(welcome_, &WelcomePage::recentRequested, opener_, &Opener::openRecent);
+}
+
+void MainWindow::wirePictures() {
+  connect(&legend_, &LegendModel::paintChanged, pane_, &PicturesPane::refreshPaint);
+  connect(&legend_, &LegendModel::colorChosen, this, [this] {
+    settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
+  });
+  connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
+    const char* const modes[] = {"image", "mask", "overlay", "curtain"};
+    actions_->action(QString::fromLatin1(modes[static_cast<int>(mode)]))->setChecked(true);
+    for (const char* id : {"curtain_left", "curtain_right"})
+      actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);
+    opacity_->setEnabled(mode == ViewMode::kOverlay || mode == ViewMode::kCurtain);
+  });
+  connect(pane_, &PicturesPane::mapShown, actions_->action(QStringLiteral("merge_map")), &QAction::setChecked);
+  connect(pane_, &PicturesPane::opacityChanged, this, [this](double opacity) {
+    const QSignalBlocker quiet(opacity_);
+    opacity_->setValue(static_cast<int>(std::lround(opacity * 100)));
+  });
+
+  connect(saver_, &FrameSaver::said, this, &MainWindow::showNotice);
+  connect(saver_, &FrameSaver::logged, this, &MainWindow::log);
+  connect(pictures_.get(), &PictureStore::failed, this, &MainWindow::fail);
+  connect(pictures_.get(), &PictureStore::loaded, this,
+          [this](const LiveFramePtr& frame, double time, const QHash<QString, double>& areas) {
+            frozen_ = true;
+            stack_->setCurrentWidget(pane_);
+            showFrame(frame);
+            legend_.setNamedAreas(areas);
+            const QString when = QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)),
+                                                    QLocale::ShortFormat);
+            pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                             : tr("Stored picture of %1. Esc: back").arg(when));
+          });
+}
+
+void MainWindow::wireWatching() {
+  connect(live_.get(), &LiveMonitor::frameArrived, this, &MainWindow::takeFrame);
+  connect(live_.get(), &LiveMonitor::stateChanged, this, &MainWindow::takeState);
+  connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
+  connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
+
+  connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
+    live_->setSchedule(schedule);
+    sayWhenItShows(tr("schedule %1").arg(QString::fromStdString(toString(schedule))));
+  });
+  connect(schedule_, &SchedulePanel::copyRequested, this, &MainWindow::copyCommandLine);
+  connect(compare_, &ComparePanel::compareToggled, this, [this](bool on) {
+    live_->setCompare(on);
+    if (on) sayWhenItShows(tr("the comparison with the full model"));
+    const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
+    actions_->action(QStringLiteral("compare"))->setChecked(on);
+  });
+
+  connect(rules_, &WatchRules::nightChanged, this, [this] {
+    dayNightPanel()->setRule(rules_->night());
+    live_->setNightRule(rules_->night());
+  });
+  connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->setAlarms(rules_->alarmsOfModel()); });
+  connect(rules_, &WatchRules::keepChanged, this, [this] {
+    const KeepOptions& keep = rules_->keep();
+    pictures_->setRetention(keep.picture_days, keep.free_mb);
+    saver_->setLapse(keep.lapse_minutes);
+    live_->setRetention(keep.sample_days, keep.database_mb);
+  });
+}
+
+void MainWindow::wireHistory() {
+  connect(dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
+  connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
+  connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
+  connect(&history_view_, &HistoryView::foreignChanged, this, [this] {
+    actions_->action(QStringLiteral("own_database"))->setEnabled(!history_view_.foreignName().isEmpty());
+    refreshTitle();
+  });
+  const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
+  connect(&history_view_, &HistoryView::sourceChanged, this, mark);
+  connect(pictures_.get(), &PictureStore::listed, this, mark);
+  connect(exports_, &Exports::said, this, &MainWindow::showNotice);
+  connect(exports_, &Exports::failed, this, &MainWindow::fail);
+}
+
+}  // namespace mpm
