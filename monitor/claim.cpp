@@ -49,23 +49,35 @@ struct flock byteOf(const std::string& source, short type) {
   return lock;
 }
 
+bool has(const std::string& path, int file) {
+  struct stat named {
+  }, open{};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
 }  // namespace
 
 Claim::Claim(std::string database) : database_(std::move(database)) {}
 
-Claim::~Claim() {
-  if (file_ >= 0) ::close(file_);
+Claim::~Claim() { close(); }
+
+void Claim::close() {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+  locked_ = false;
 }
 
 int Claim::open() {
-  if (file_ >= 0) return file_;
   const std::string path = lockFileOf(database_);
+  if (file_ >= 0 && has(path, file_)) return file_;
+  close();
   struct stat info {};
   if (path.empty() || ::stat(database_.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return -1;
   return file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, info.st_mode & 0666);
 }
 
 void Claim::noteOurs() {
+  close();  // a file of a disk that was pulled out looks like the one of the disk that was put back
   const std::string note = noteFor(database_) + '\n';
   if (open() < 0 || readNote(lockFileOf(database_)) + '\n' == note) return;
   // Without it, on a disk that is full, a damaged header will be an error, as if the file were not ours.
@@ -79,19 +91,27 @@ bool Claim::notedAsOurs() const {
 }
 
 bool Claim::take(const std::string& source) {
-  if (source == source_ && file_ >= 0) return true;
+  const int file = open();
+  if (locked_ && source == source_) return true;
   release();
-  if (source.empty() || open() < 0) return true;
-  struct flock lock = byteOf(source, F_WRLCK);
-  if (::fcntl(file_, F_OFD_SETLK, &lock) != 0) return errno != EAGAIN && errno != EACCES;
+  if (source.empty()) return true;
+  if (file >= 0) {
+    struct flock lock = byteOf(source, F_WRLCK);
+    locked_ = ::fcntl(file, F_OFD_SETLK, &lock) == 0;
+    if (!locked_ && (errno == EAGAIN || errno == EACCES)) return false;
+  }
   source_ = source;
   return true;
 }
 
+bool Claim::keep() { return take(std::string(source_)); }
+
 void Claim::release() {
-  if (file_ < 0 || source_.empty()) return;
-  struct flock lock = byteOf(std::exchange(source_, {}), F_UNLCK);
-  ::fcntl(file_, F_OFD_SETLK, &lock);
+  if (std::exchange(locked_, false)) {
+    struct flock lock = byteOf(source_, F_UNLCK);
+    ::fcntl(file_, F_OFD_SETLK, &lock);
+  }
+  source_.clear();
 }
 
 bool Claim::isTaken(const std::string& database, const std::string& source) {

@@ -17,23 +17,29 @@ class Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  /// To be called while the database is open as ours.
+  /// To be called while the database is open as ours, after every opening: the file may have been replaced, and lie on
+  /// a disk that was put back.
   void noteOurs();
   /// Whether the file that is there now was noted, by whichever writer.
   bool notedAsOurs() const;
 
   /// False while another writer has `source`; the one claimed before is let go either way.
   bool take(const std::string& source);
+  /// Claims again what was taken where NAME-lock is another file by now, for a lock lasts no longer than its file's
+  /// name. False while another writer has it.
+  bool keep();
   void release();
 
   /// Whether a writer, of this process or another, has claimed `source` in `database`.
   static bool isTaken(const std::string& database, const std::string& source);
 
  private:
-  int open();  // -1: there is none to be had
+  int open();  // the file that has the name now; -1: there is none to be had
+  void close();
 
   std::string database_, source_;
   int file_ = -1;
+  bool locked_ = false;  // `source_` in `file_`
 };
 
 }  // namespace mpm::monitor

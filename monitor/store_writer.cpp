@@ -76,6 +76,7 @@ class Connection {
     AggregateUpdate aggregates;
     if (!std::exchange(knows_place_, true) && !holds(place))
       place = beginAgain(place, std::visit([](const auto& what) { return what.time; }, operations.front()), aggregates);
+    if (!place.taken && !claim_.keep()) place = takenFrom(place);
     if (place.taken && claim_.take(place.name))
       place = beginAgain(place, std::visit([](const auto& what) { return what.time; }, operations.front()), aggregates);
     for (const Operation& operation : operations)
@@ -110,6 +111,13 @@ class Connection {
             " WHERE session.id = ? AND source.id = ? AND source.name = ? AND session.started_ms = ?")
         .bind(place.session, place.source, place.name, place.begun->time)
         .step();
+  }
+
+  // The other writer has ended the session as one of a writer that was killed.
+  static Place takenFrom(Place place) {
+    place.source = place.session = 0;
+    place.taken = true;
+    return place;
   }
 
   Place beginAgain(const Place& before, UnixMs time, AggregateUpdate& aggregates) {

@@ -156,7 +156,7 @@ void requireApart(const ReportArguments& arguments) {
   std::error_code ignored;
   const std::string database = std::filesystem::weakly_canonical(arguments.database, ignored).string();
   for (const auto& [option, output] : {std::pair{"--export", arguments.export_path}, {"--chart", arguments.chart_path}})
-    for (const char* ending : {"", "-wal", "-shm", "-journal"})
+    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"})
       if (!output.empty() && sameFile(output, database + ending))
         throw UsageError(std::string(option) + " would replace the database: name another file");
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&

@@ -394,7 +394,7 @@ TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
     more.insert(more.begin(), {"report", database});
     return mpmCommand(more);
   };
-  for (const char* output : {"a.db", "./a.db", "link.db", "other.db", "a.db-wal", "a.db-shm"})
+  for (const char* output : {"a.db", "./a.db", "link.db", "other.db", "a.db-wal", "a.db-shm", "a.db-lock"})
     for (const char* database : {"a.db", "link.db"})
       for (const char* option : {"--export", "--chart"})
         expectFailure(report(folder_ / database, {option, folder_ / output}), 2, {option, "the database"});

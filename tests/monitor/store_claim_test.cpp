@@ -92,6 +92,62 @@ TEST(StoreClaim, ALinkToTheDatabaseIsTheSameDatabase) {
   EXPECT_FALSE(Claim::isTaken(folder / "none.db", "rtsp://***@camera/1"));
 }
 
+TEST(StoreClaim, OutlivesWhatHappensToItsFile) {
+  namespace fs = std::filesystem;
+  const auto deleteTheLock = [](const std::string& path) { fs::remove(path + "-lock"); };
+  const auto replaceTheDatabase = [](const std::string& path) {
+    fs::create_directory(path + ".old");
+    for (const char* ending : {"", "-wal", "-shm", "-lock"})
+      if (fs::exists(path + ending)) fs::rename(path + ending, path + ".old/a.db" + ending);
+    const StoreWriter seed(path);
+  };
+  for (const std::function<void(const std::string&)>& trouble : {std::function(deleteTheLock), {replaceTheDatabase}}) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.db";
+    StoreWriter first(path, quick());
+    first.beginSession(session());
+    first.append(sampleAt(kNoon));
+    ASSERT_TRUE(first.flush());
+    trouble(path);
+    first.append(sampleAt(kNoon + 1000));
+    ASSERT_TRUE(eventually([&] { return first.flush(); }));
+
+    StoreWriter second(path, quick());
+    EXPECT_TRUE(second.isTaken("camera 0"));
+    second.beginSession(session());
+    second.append(sampleAt(kNoon + 2000));
+    ASSERT_TRUE(second.flush());
+    EXPECT_TRUE(second.status().taken);
+    EXPECT_FALSE(first.status().taken);
+    EXPECT_EQ(allSamples(StoreReader(path)).back().time, kNoon + 1000);
+    EXPECT_FALSE(StoreReader(path).sessions(1).back().ended) << "the first one's session goes on";
+  }
+}
+
+TEST(StoreClaim, OneThatLostItsLockToAnotherStoresNothingTwice) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreWriter first(path, quick());
+  first.beginSession(session());
+  first.append(sampleAt(kNoon));
+  ASSERT_TRUE(first.flush());
+  std::filesystem::remove(path + "-lock");
+  auto second = std::make_unique<StoreWriter>(path, quick());  // before the first one looks
+  second->beginSession(session());
+  ASSERT_TRUE(second->flush());
+  ASSERT_FALSE(second->status().taken);
+  first.append(sampleAt(kNoon + 1000));
+  ASSERT_TRUE(first.flush());
+  EXPECT_TRUE(first.status().taken);
+  EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(1));
+  second.reset();
+  first.append(sampleAt(kNoon + 2000));
+  ASSERT_TRUE(first.flush());
+  EXPECT_FALSE(first.status().taken);
+  EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(2));
+  EXPECT_THAT(StoreReader(path).sessions(1), SizeIs(3));
+}
+
 TEST(StoreClaim, DoesNotOutliveAKilledProcess) {
   const TemporaryFolder folder;
   int ends[2];
