@@ -141,9 +141,9 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
   bool back_told = false;            // that frames came, since the source last settled
   std::int64_t in = 0, of = 0;
-  double usual_step_s = 0;          // between frames of one attempt
-  int given_up = 0;                 // readers of ours that hang
-  std::int64_t all_hang_since = 0;  // steady; 0: another may be tried
+  double usual_step_s = 0;      // between frames of one attempt
+  int given_up = 0;             // readers of ours that hang
+  std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
   std::optional<CapturedFrame> last;
   std::deque<std::int64_t> arrivals;  // steady, of the last seconds
 
@@ -217,6 +217,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     arrivals.push_back(captured.steady);
     while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
     last = captured;
+    hang_since = 0;
     message.clear();
     if (attempt.live_since == 0) {
       attempt.live_since = captured.steady;
@@ -357,7 +358,10 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       ++failures;
       retry_at = steadyNow() + toMs(options.backoff_s[step]);
       state = CaptureState::kRetrying;
-      if (hanging() >= options.max_hanging && all_hang_since == 0) all_hang_since = steadyNow();
+      if (hanging() == 0)
+        hang_since = 0;
+      else if (hang_since == 0)
+        hang_since = steadyNow();
       if (hanging() >= options.max_hanging)
         message = std::to_string(hanging()) + " reads hang and none has returned: no further attempt until one does";
       told = toldBefore(message);
@@ -365,7 +369,6 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       while (!stopping && steadyNow() < retry_at)
         changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
     } while (!stopping && hanging() >= options.max_hanging);
-    all_hang_since = 0;
   }
 
   int hanging() const { return given_up + *left_behind; }
@@ -389,7 +392,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     if (count > 1 && arrivals.back() > *recent)
       status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
     status.hanging = hanging();
-    if (all_hang_since > 0) status.all_hang_s = static_cast<double>(now - all_hang_since) / 1000;
+    if (hang_since > 0 && hanging() > 0) status.hang_s = static_cast<double>(now - hang_since) / 1000;
     return status;
   }
 };
@@ -410,6 +413,7 @@ void Capture::start() {
     impl_->stopping = false;
     impl_->failures = 0;
     impl_->message.clear();
+    impl_->hang_since = 0;
     impl_->reasons.clear();
     impl_->outages.clear();
     impl_->told = impl_->back_told = false;

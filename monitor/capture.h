@@ -87,9 +87,10 @@ struct CaptureStatus {
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
   int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
-  double all_hang_s = 0;     ///< for how long so many hang that no attempt is made; 0: one may be
-  /// Some drivers never return: whoever watches over the process should start it again, which lets go of them.
-  bool stuck() const { return all_hang_s >= 600; }
+  double hang_s = 0;         ///< for how long any hangs and no frame came; 0: none does, or frames come
+  /// Some drivers never return, and one read that hangs may keep the camera from being opened again: whoever watches
+  /// over the process should start it again, which lets go of them.
+  bool stuck() const { return hang_s >= 600; }
 };
 
 /// "Live", "Retrying (3, next in 5 s): camera 0 gave no frame for 10 s".
