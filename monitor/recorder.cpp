@@ -110,8 +110,25 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
                             durationText(std::abs(static_cast<double>(*jump)) / 1000) +
                             (*jump < 0 ? "" : " (set, or the machine slept)")});
+    if (auto event = lookAtDisk(time, steady)) events.push_back(std::move(*event));
   }
   for (const Event& event : events) post(event);
+}
+
+// The thread that writes cannot tell of itself that it hangs. A disk that hangs again and again is told of every ten
+// minutes.
+std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
+  constexpr std::int64_t kBetween = 10 * kMinuteMs;
+  if (!store_) return std::nullopt;
+  const WriterStatus disk = store_->status();
+  if (!disk.answers && !disk_told_ && (!disk_told_at_ || steady - *disk_told_at_ >= kBetween)) {
+    disk_told_ = true;
+    disk_told_at_ = steady;
+    return Event{time, EventKind::kStorage, Severity::kError, "samples wait in memory: " + disk.problem};
+  }
+  if (disk.answers && std::exchange(disk_told_, false))
+    return Event{time, EventKind::kStorage, Severity::kInfo, "the disk answers again"};
+  return std::nullopt;
 }
 
 void Recorder::add(const Event& event) { post(event); }

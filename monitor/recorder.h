@@ -34,7 +34,7 @@ class Recorder {
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
   /// As of Alarms; to be called before the first result of another model.
   void setClasses(const std::vector<std::string>& names);
-  /// To be called every second or so: alarms about missing frames, jumps of the clock.
+  /// To be called every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
   /// To the store and the callback.
   void add(const Event& event);
@@ -48,6 +48,7 @@ class Recorder {
 
  private:
   void post(const Event& event);
+  std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 
   RecorderOptions options_;
   StoreWriter* store_;
@@ -57,6 +58,8 @@ class Recorder {
   Alarms alarms_;
   ClockWatch clock_;
   std::optional<bool> night_;
+  bool disk_told_ = false;                    // that it does not answer
+  std::optional<std::int64_t> disk_told_at_;  // steady ms
   int session_ = -1;
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;

@@ -45,6 +45,7 @@ struct StoreOptions {
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
   double tell_s = 600;             ///< trouble that comes and goes is told of once in so long, or if samples are lost
+  double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
@@ -54,23 +55,27 @@ struct StoreOptions {
 };
 
 struct WriterStatus {
-  bool writing = true;  ///< false: the disk is full or fails; `problem` says it
+  bool writing = true;  ///< false: the disk is full, fails or does not answer; `problem` says it
+  bool answers = true;  ///< false: the attempt in hand takes longer than StoreOptions::patience_s
+  double busy_s = 0;    ///< for how long an attempt has been in hand; 0: none is
   std::string problem;
   std::int64_t samples = 0;  ///< committed by this writer
   std::int64_t pending = 0;  ///< not yet committed
   std::int64_t lost = 0;     ///< given up while the disk was full
   std::int64_t bytes = 0;    ///< of the database file
   bool taken = false;        ///< another writer stores this source, so nothing is stored here; `problem` says it
+  /// Whoever watches over the process may start it again; not soon, for what waits in memory ends with it.
+  bool stuck() const { return busy_s >= 600; }
 };
 
 /// Writes a database (SQLite in WAL mode) from a thread of its own: append() and its like never wait for the disk.
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
-/// a power cut at most about a minute. A full disk stops the writing; what comes then is kept in memory (max_pending)
-/// and written when there is space again; into a file that took the place of the first one, with source and session
-/// begun again. A file that turns out to be damaged is renamed, and a new one begins. One file may have several
-/// writers, of one source each: a second one of the same source stores nothing until the first one ends. Any number of
-/// readers. Thread-safe.
+/// a power cut at most about a minute. A disk that is full or does not answer stops the writing; what comes then is
+/// kept in memory (max_pending) and written when there is space again; into a file that took the place of the first
+/// one, with source and session begun again. A file that turns out to be damaged is renamed, and a new one begins. One
+/// file may have several writers, of one source each: a second one of the same source stores nothing until the first
+/// one ends. Any number of readers. Thread-safe.
 class StoreWriter {
  public:
   /// Called on the writer's thread (or in the constructor) for events of the storage itself, also while nothing can be
@@ -98,8 +103,8 @@ class StoreWriter {
   void append(const Sample& sample);
   void append(const Event& event);
 
-  /// Waits until all that was appended is committed; false when it could not be.
-  bool flush();
+  /// Waits until all that was appended is committed; false when it could not be, or not in so many seconds.
+  bool flush(std::optional<double> seconds = {});
 
   /// StoreOptions::keep_days and max_megabytes, from the next look on.
   void setRetention(double keep_days, double max_megabytes);

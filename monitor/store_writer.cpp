@@ -234,6 +234,7 @@ void StoreOptions::validate() const {
   atLeast(commit_s, 0.001, "commit_s");
   atLeast(retry_s, 0.001, "retry_s");
   atLeast(tell_s, 0, "tell_s");
+  atLeast(patience_s, 0.001, "patience_s");
   atLeast(maintenance_s, 0.001, "maintenance_s");
   atLeast(keep_days, 0, "keep_days");
   atLeast(max_megabytes, 0, "max_megabytes");
@@ -262,6 +263,7 @@ struct StoreWriter::Impl {
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
   std::int64_t attempts_begun = 0, last_failed = 0;  // the number of the last attempt, and of the last that failed
+  std::optional<Clock::time_point> busy_since;       // the attempt that is under way, and the maintenance after it
   bool stopping = false, hurry = false;
   bool look_now = false;  // the retention changed
   WriterStatus status;
@@ -285,8 +287,13 @@ struct StoreWriter::Impl {
     forgetOverflow();
   }
 
+  double busySeconds() const {
+    return busy_since ? std::chrono::duration<double>(Clock::now() - *busy_since).count() : 0;
+  }
+  bool answers() const { return busySeconds() <= options.patience_s; }
+
   void forgetOverflow() {
-    if (status.writing) return;  // whatever came will be written in a moment
+    if (status.writing && answers()) return;  // whatever came will be written in a moment
     const auto dropFirst = [&](bool samples) {
       const auto oldest = std::find_if(queue.begin(), queue.end(), [&](const Operation& operation) {
         return samples ? std::holds_alternative<Sample>(operation) : std::holds_alternative<Event>(operation);
@@ -331,12 +338,14 @@ struct StoreWriter::Impl {
       const bool last = stopping;
       hurry = false;
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
+      busy_since = Clock::now();
       lock.unlock();
       const bool committed = commitPending();
       next_commit = Clock::now() + seconds(committed ? options.commit_s : options.retry_s);
       if (committed && !last && Clock::now() >= next_maintenance)
         next_maintenance = Clock::now() + (maintain() ? Clock::duration::zero() : seconds(options.maintenance_s));
       lock.lock();
+      busy_since.reset();
       if (last) return;
     }
   }
@@ -554,12 +563,16 @@ void StoreWriter::append(const Event& event) {
   impl_->enqueue(std::move(shown));
 }
 
-bool StoreWriter::flush() {
+bool StoreWriter::flush(std::optional<double> limit) {
   std::unique_lock lock(impl_->mutex);
   const std::int64_t target = impl_->enqueued, begun_before = impl_->attempts_begun;
+  const auto over = [&] { return impl_->done >= target || impl_->last_failed > begun_before; };
   impl_->hurry = true;
   impl_->changed.notify_all();
-  impl_->changed.wait(lock, [&] { return impl_->done >= target || impl_->last_failed > begun_before; });
+  if (limit)
+    impl_->changed.wait_for(lock, seconds(*limit), over);
+  else
+    impl_->changed.wait(lock, over);
   return impl_->done >= target;
 }
 
@@ -567,6 +580,13 @@ WriterStatus StoreWriter::status() const {
   const std::lock_guard lock(impl_->mutex);
   WriterStatus status = impl_->status;
   status.pending = static_cast<std::int64_t>(impl_->samples_queued + impl_->in_hand);
+  status.busy_s = impl_->busySeconds();
+  status.answers = impl_->answers();
+  if (!status.answers) {
+    status.writing = false;
+    status.problem =
+        "the disk of '" + impl_->path + "' has not answered for " + std::to_string(std::llround(status.busy_s)) + " s";
+  }
   return status;
 }
 

@@ -33,6 +33,7 @@ using namespace monitor;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kSnapshotCareMs = kHourMs;
+constexpr double kLastWriteS = 20;  // at the end, of a disk that may not answer
 constexpr const char* kScene = "demo:";
 
 struct MonitorArguments {
@@ -327,7 +328,7 @@ int monitorSource(const MonitorArguments& arguments) {
       recorder.tick(source, unixNow(), now);
       service.status(text);
     }
-    if (!inference.stuck() && !source.stuck()) service.alive();
+    if (!inference.stuck() && !source.stuck() && !store->status().stuck()) service.alive();
     lookAtOutput();
     console.status(text);
     if (source.state == CaptureState::kEnded &&
@@ -343,11 +344,17 @@ int monitorSource(const MonitorArguments& arguments) {
   console.status("");
   bool all_said = console.drain(interrupted());
   lookAtOutput();
-  const bool all_stored = store->flush();
+  const bool all_stored = store->flush(kLastWriteS);
   const WriterStatus written = store->status();
-  store.reset();  // ends the session, however long what is left to say may wait
+  const bool hangs = !all_stored && written.busy_s > kLastWriteS / 2;
   if (!all_stored)
-    failure = "the last " + std::to_string(written.pending) + " samples could not be written: " + written.problem;
+    failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
+              (hangs ? "the disk of '" + arguments.database + "' does not answer" : written.problem);
+  if (hangs) {  // as would whoever waits for the writer's thread
+    printError("mpm monitor", failure);
+    std::_Exit(kRuntimeError);
+  }
+  store.reset();  // ends the session, however long what is left to say may wait
   if (failure.empty() && console.failure()) failure = *console.failure();
   if (failure.empty() && console.leftOut() > 0)
     failure = std::to_string(console.leftOut()) + " lines were left out, for nobody read standard output";

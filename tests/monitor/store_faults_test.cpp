@@ -12,9 +12,11 @@
 #include <mutex>
 #include <random>
 
+#include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
 #include "monitor/store.h"
+#include "monitor/wait.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::monitor::test {
@@ -223,6 +225,50 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
   const auto samples = allSamples(StoreReader(folder / "a.db"));
   ASSERT_EQ(samples.size(), 100u);
   EXPECT_EQ(samples.front().time, kNoon + 1900 * 1000) << "the newest are kept";
+}
+
+// Another program that holds the lock of the database looks like a disk that takes its time.
+TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  EventList told;
+  StoreOptions options;
+  options.commit_s = options.retry_s = 0.001;
+  options.patience_s = 0.05;
+  options.max_pending = 100;
+  StoreWriter writer(path, options);
+  Recorder recorder({.source = "camera 0"}, &writer, [&](const Event& event) { told.add(event); });
+  writer.beginSession(session());
+  ASSERT_TRUE(writer.flush());
+  recorder.tick({}, kNoon, 0);
+  EXPECT_TRUE(told.all().empty());
+
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  writer.append(sampleAt(kNoon));
+  EXPECT_FALSE(writer.flush(0.1)) << "it waits no longer than it was told to";
+  ASSERT_TRUE(eventually([&] { return !writer.status().answers; }));
+  for (int second = 0; told.all().empty(); ++second) recorder.tick({}, kNoon, second * 1000);
+  EXPECT_EQ(told.all()[0].severity, Severity::kError);
+  EXPECT_THAT(told.all()[0].message, ::testing::AllOf(HasSubstr("a.db"), HasSubstr("has not answered for")));
+  for (int i = 1; i <= 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  EXPECT_LE(writer.status().pending, 200) << "in hand and behind it";
+  EXPECT_GE(writer.status().lost, 801);
+  ASSERT_EQ(sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+
+  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
+  ASSERT_TRUE(eventually([&] {
+    recorder.tick({}, kNoon, 1'000'000);
+    return told.all().back().message == "the disk answers again";
+  }));
+  EXPECT_TRUE(writer.status().writing);
+  EXPECT_FALSE(writer.status().stuck());
+  EXPECT_EQ(allSamples(StoreReader(path)).back().time, kNoon + 1000 * 1000) << "the newest are kept";
+  WriterStatus for_long;
+  for_long.busy_s = 600;
+  EXPECT_TRUE(for_long.stuck());
 }
 
 // Of a file that is taken away for a moment, as of a disk that has room for a few samples again and again.
