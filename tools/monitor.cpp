@@ -33,7 +33,7 @@ using namespace monitor;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t kSnapshotCareMs = kHourMs;
-constexpr double kLastWriteS = 20;  // at the end, of a disk that may not answer
+constexpr double kPatienceS = 20;  // with a disk that may not answer, at the start and at the end
 constexpr const char* kScene = "demo:";
 
 struct MonitorArguments {
@@ -254,11 +254,16 @@ int monitorSource(const MonitorArguments& arguments) {
   storing.max_megabytes = arguments.max_megabytes;
   std::optional<StoreWriter> store;
   store.emplace(arguments.database, storing, tell);
-  if (store->isTaken(arguments.source))
-    throw Error("another program stores '" + withoutCredentials(arguments.source) + "' in '" + arguments.database +
-                "' at this moment: end it, or name another file");
-  Recorder recorder(recording, &*store, tell);
+  const auto refuseWhere = [&](bool taken) {
+    if (taken)
+      throw Error("another program stores '" + withoutCredentials(arguments.source) + "' in '" + arguments.database +
+                  "' at this moment: end it, or name another file");
+  };
+  refuseWhere(store->isTaken(arguments.source));
   store->setSource(arguments.source);
+  store->flush(kPatienceS);
+  refuseWhere(store->status().taken);  // of two that were started together neither was there when it looked
+  Recorder recorder(recording, &*store, tell);
   TimeLapse time_lapse(arguments, recorder);
 
   const auto frames = std::make_shared<FrameMailbox>();
@@ -344,9 +349,9 @@ int monitorSource(const MonitorArguments& arguments) {
   console.status("");
   bool all_said = console.drain(interrupted());
   lookAtOutput();
-  const bool all_stored = store->flush(kLastWriteS);
+  const bool all_stored = store->flush(kPatienceS);
   const WriterStatus written = store->status();
-  const bool hangs = !all_stored && written.busy_s > kLastWriteS / 2;
+  const bool hangs = !all_stored && written.busy_s > kPatienceS / 2;
   if (!all_stored)
     failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
               (hangs ? "the disk of '" + arguments.database + "' does not answer" : written.problem);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -199,6 +201,22 @@ TEST_F(MonitorCommand, ASecondOneOfTheSameSourceIsRefused) {
   expectFailure(monitor("rtsp://user:secret@127.0.0.1:9/stream"), 1,
                 {"another program stores 'rtsp://***@127.0.0.1:9/stream'", database_});
   EXPECT_EQ(monitor(images(1)).exit_code, 0) << "another source";
+}
+
+TEST_F(MonitorCommand, OfTwoThatAreStartedTogetherOneIsRefused) {
+  { const monitor::StoreWriter made(database_); }
+  std::atomic<int> ended = 0;
+  const auto start = [&] {
+    const CommandResult result =
+        monitor("rtsp://127.0.0.1:9/stream", {},
+                {.signal_after_first_line = SIGTERM, .signal_when = [&] { return ended.load() > 0; }});
+    ++ended;
+    return result;
+  };
+  auto other = std::async(std::launch::async, start);
+  const CommandResult first = start(), second = other.get();
+  EXPECT_EQ(first.exit_code + second.exit_code, 1) << first.err << second.err;
+  EXPECT_THAT(first.err + second.err, HasSubstr("error: another program stores"));
 }
 
 TEST_F(MonitorCommand, ADamagedDatabaseIsReportedAsSuchAndSetAsideByTheMonitor) {
