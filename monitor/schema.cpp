@@ -98,6 +98,11 @@ bool isFull(const std::string& path) {
                                         (wasOurs(path, Claim(path)) ? "damaged: its first page is lost"
                                                                     : "not a database: name another file"));
   if (isDamage(error.code())) throw error;  // which names the file
+  std::error_code unknown;
+  const auto folder = std::filesystem::absolute(path, unknown).parent_path();
+  if (!unknown && !std::filesystem::exists(folder, unknown) && !unknown)
+    throw SqliteError(error.code(),
+                      "cannot open database '" + path + "': there is no folder '" + folder.string() + "'");
   // SQLite calls it an I/O error when there is no room for the memory that its processes share.
   const int kind = error.code() & 0xff;
   if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
@@ -129,6 +134,8 @@ Database openForWriting(const std::string& path, bool create) {
   std::optional<Database> opened;
   try {
     Database& database = opened.emplace(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
+    if (sqlite3_db_readonly(database.handle(), "main") == 1)  // SQLite reads then what it was to write
+      throw Error("'" + path + "' may not be written by this user, or lies on a disk that is read-only");
     if (versionOf(database, path) == 0) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
     if (database.text("PRAGMA journal_mode = WAL") != "wal")
       throw Error("'" + path +

@@ -18,6 +18,7 @@
 #include "monitor/store.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -342,6 +343,20 @@ TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
   std::filesystem::rename(folder / "b.db", folder / "a.db");
   while (!writer.flush()) ::usleep(1000);
   EXPECT_EQ(allSamples(StoreReader(folder / "a.db")).size(), 2u);
+}
+
+TEST(StoreFaults, WhatCannotBeWrittenIsRefusedAtTheStart) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  { const StoreWriter made(path); }
+  fs::permissions(path, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+  fs::permissions(folder.path(), fs::perms::all);
+  const bool root = ::geteuid() == 0;  // whom no mode of a file keeps out
+  if (root && ::seteuid(65534) != 0) GTEST_SKIP() << "cannot become another user";
+  EXPECT_MPM_ERROR(StoreWriter{path}, "may not be written by this user");
+  ASSERT_TRUE(!root || ::seteuid(0) == 0);
+  EXPECT_MPM_ERROR(StoreWriter{folder / "none/a.db"}, "there is no folder");
 }
 
 TEST(StoreFaults, AnotherFileInItsPlaceGetsSourceAndSession) {
