@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/sqlite.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace mpm::monitor {
 namespace {
@@ -66,6 +68,18 @@ std::optional<FileIdentity> identityOf(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
   return FileIdentity{info.st_dev, info.st_ino};
+}
+
+// O_PATH: closing another descriptor of the file would let go of SQLite's locks on it.
+HeldFile::HeldFile(const std::string& path) : file_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {}
+
+HeldFile::~HeldFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+bool HeldFile::deleted() const {
+  struct stat info {};
+  return file_ >= 0 && ::fstat(file_, &info) == 0 && info.st_nlink == 0;
 }
 
 Database::Database(const std::string& path, Mode mode) {

@@ -94,6 +94,20 @@ struct FileIdentity {
 };
 std::optional<FileIdentity> identityOf(const std::string& path);
 
+/// A file that is there, whatever becomes of its name. It is neither read nor locked.
+class HeldFile {
+ public:
+  explicit HeldFile(const std::string& path);
+  ~HeldFile();
+  HeldFile(const HeldFile&) = delete;
+  HeldFile& operator=(const HeldFile&) = delete;
+
+  bool deleted() const;  ///< it has no name any more: it was not moved
+
+ private:
+  int file_;
+};
+
 /// One connection. Not thread-safe.
 class Database {
  public:

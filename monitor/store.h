@@ -73,9 +73,9 @@ struct WriterStatus {
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
 /// a power cut at most about a minute. A disk that is full or does not answer stops the writing; what comes then is
 /// kept in memory (max_pending) and written when there is space again; into a file that took the place of the first
-/// one, with source and session begun again. A file that turns out to be damaged is renamed, and a new one begins. One
-/// file may have several writers, of one source each: a second one of the same source stores nothing until the first
-/// one ends. Any number of readers. Thread-safe.
+/// one, with source and session begun again. A file that turns out to be damaged is renamed, and a new one begins, as
+/// after one that was deleted. One file may have several writers, of one source each: a second one of the same source
+/// stores nothing until the first one ends. Any number of readers. Thread-safe.
 class StoreWriter {
  public:
   /// Called on the writer's thread (or in the constructor) for events of the storage itself, also while nothing can be

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,6 +24,7 @@
 namespace mpm::monitor {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
@@ -60,7 +62,7 @@ struct Place {
 class Connection {
  public:
   Connection(const std::string& path, bool create, Claim& claim)
-      : path_(path), claim_(claim), database_(openForWriting(path, create)), identity_(identityOf(path)) {
+      : path_(path), claim_(claim), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
     claim_.noteOurs();
     insert_sample_ = database_.prepare(
         "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
@@ -71,7 +73,8 @@ class Connection {
 
   // All of `operations` in one transaction, or none. Returns the place that holds afterwards.
   Place commit(const std::deque<Operation>& operations, Place place) {
-    if (identityOf(path_) != identity_) throw Error("'" + path_ + "' was moved or deleted");
+    if (identityOf(path_) != identity_)
+      throw Error("'" + path_ + "' was " + (file_.deleted() ? "deleted: a new one begins" : "moved"));
     Transaction transaction(database_);
     AggregateUpdate aggregates;
     if (!std::exchange(knows_place_, true) && !holds(place))
@@ -94,6 +97,7 @@ class Connection {
   }
 
   const std::optional<FileIdentity>& identity() const { return identity_; }
+  bool deleted() const { return file_.deleted(); }
   void keepLog() { database_.keepLog(); }
   std::int64_t bytes() const { return database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"); }
 
@@ -220,6 +224,7 @@ class Connection {
   Claim& claim_;
   Database database_;
   std::optional<FileIdentity> identity_;
+  HeldFile file_;
   bool knows_place_ = false;
   Statement insert_sample_, insert_event_;
 };
@@ -250,7 +255,10 @@ struct StoreWriter::Impl {
   std::optional<Claim> claim;
   std::optional<Connection> connection;
   std::optional<FileIdentity> ours;  // the file that was opened last
-  bool create = true;                // a file that is not there is made: the first, and the one after a damaged one
+  std::string folder;                // where it lies
+  std::optional<FileIdentity> folder_identity;
+  bool create = true;  // a file that is not there is made: the first, and the one after a damaged or deleted one
+  bool missing_for_good = false;  // deleted
   std::optional<Clock::time_point> set_aside;
   Place place;
   std::optional<SettledClock> clock;  // once a source is known
@@ -408,7 +416,7 @@ struct StoreWriter::Impl {
       } catch (const SqliteError& error) {
         if (!isDamage(error.code())) throw;
         if (connection) connection->keepLog();
-        connection.reset();
+        disconnect();
         if (attempt == 2 && there) beginNewFile(*there, error);
         if (attempt == 3) throw;
       }
@@ -416,9 +424,24 @@ struct StoreWriter::Impl {
   }
 
   void connect() {
-    connection.emplace(path, create, *claim);
+    connection.emplace(path, create || mayReplaceMissing(), *claim);
     ours = connection->identity();
-    create = false;
+    std::error_code error;
+    folder = fs::canonical(path, error).parent_path().string();
+    folder_identity = identityOf(folder);
+    create = missing_for_good = false;
+  }
+
+  // One that was deleted does not come back. One that was moved may, and is waited for as long as memory holds what
+  // comes. On a disk that was unplugged it does come back: its folder is another one meanwhile, or none.
+  bool mayReplaceMissing() const {
+    return (missing_for_good || in_hand >= options.max_pending) && folder_identity &&
+           identityOf(folder) == folder_identity;
+  }
+
+  void disconnect() {
+    if (connection && connection->deleted()) missing_for_good = true;
+    connection.reset();
   }
 
   void beginNewFile(const FileIdentity& damaged, const SqliteError& error) {
@@ -434,7 +457,7 @@ struct StoreWriter::Impl {
   }
 
   void giveBack(std::deque<Operation> batch, std::size_t batch_samples, const std::string& problem) {
-    connection.reset();  // a disk that was pulled out and put back needs a new one
+    disconnect();  // a disk that was pulled out and put back needs a new one
     std::optional<Event> stopped;
     {
       const std::lock_guard lock(mutex);

@@ -345,6 +345,69 @@ TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
   EXPECT_EQ(allSamples(StoreReader(folder / "a.db")).size(), 2u);
 }
 
+TEST(StoreFaults, ADeletedFileIsBegunAgain) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  options.retry_s = 0.01;
+  StoreWriter writer(path, options);
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon));
+  ASSERT_TRUE(writer.flush());
+  for (const char* ending : {"", "-wal", "-shm", "-lock"}) std::filesystem::remove(path + ending);
+  for (int i = 1; i <= 3; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
+  const StoreReader reader(path);
+  EXPECT_EQ(allSamples(reader).size(), 3u) << "what waited is in the new file";
+  EXPECT_EQ(reader.sessions(1).at(0).classes, session().classes);
+  EXPECT_TRUE(writer.isTaken("camera 0"));
+  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const Event& event) { return event.message.find("was deleted") != std::string::npos; }));
+}
+
+TEST(StoreFaults, AMovedFileIsWaitedForAsLongAsMemoryHoldsWhatComes) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreOptions options;
+  options.retry_s = 0.001;
+  options.max_pending = 10;
+  StoreWriter writer(path, options);
+  writer.beginSession(session());
+  ASSERT_TRUE(writer.flush());
+  std::filesystem::rename(path, folder / "b.db");
+  for (int i = 0; i < 9; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(writer.flush());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  writer.append(sampleAt(kNoon + 9000));
+  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), 10u);
+}
+
+TEST(StoreFaults, InAnotherFolderNoFileIsBegun) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string disk = folder / "disk", path = disk + "/a.db";
+  fs::create_directory(disk);
+  StoreOptions options;
+  options.retry_s = 0.001;
+  options.max_pending = 2;
+  StoreWriter writer(path, options);
+  writer.beginSession(session());
+  ASSERT_TRUE(writer.flush());
+  fs::rename(disk, folder / "unplugged");
+  fs::create_directory(disk);  // the mount point
+  for (int i = 0; i < 5; ++i) {
+    writer.append(sampleAt(kNoon + i * 1000));
+    EXPECT_FALSE(writer.flush());
+  }
+  EXPECT_FALSE(fs::exists(path));
+  fs::remove(disk);
+  fs::rename(folder / "unplugged", disk);
+  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
+}
+
 TEST(StoreFaults, WhatCannotBeWrittenIsRefusedAtTheStart) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
