@@ -46,6 +46,38 @@ constexpr std::array kEndings = {"-wal", "-shm", ""};
 
 bool isDamage(int code) { return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB; }
 
+bool passesByItself(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_NOMEM:
+    case SQLITE_INTERRUPT:
+    case SQLITE_PROTOCOL:
+    case SQLITE_SCHEMA:
+    case SQLITE_NOLFS:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<std::string> findDamage(const std::string& database) {
+  try {
+    const Database file(database, Database::Mode::kReadOnly);  // which moves nothing out of the log
+    std::string found = file.text("PRAGMA quick_check(1)");
+    if (found == "ok") found = damageOfSchema(file);
+    return found.empty() ? std::nullopt : std::optional(found);
+  } catch (const SqliteError& error) {
+    return passesByItself(error.code()) ? std::nullopt : std::optional<std::string>(error.what());
+  }
+}
+
 bool wasOurs(const std::string& database, const Claim& claim) {
   constexpr std::size_t kApplicationIdAt = 68, kPage = 4096;  // https://www.sqlite.org/fileformat.html
   std::array<char, 100> header{};

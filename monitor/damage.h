@@ -14,6 +14,13 @@ namespace mpm::monitor {
 /// be read, or lies on a disk that is full or fails.
 bool isDamage(int code);
 
+/// Whether a result code of SQLite says nothing of the file: it is locked, may not be read, lies on a disk that is full
+/// or fails. What is neither this nor damage (a string too big, a column that is not there) may come of damage.
+bool passesByItself(int code);
+
+/// Reads all of a database. What is wrong with it; nullopt: nothing that SQLite or the text of our tables tells.
+std::optional<std::string> findDamage(const std::string& database);
+
 /// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more and was noted.
 bool wasOurs(const std::string& database, const Claim& claim);
 

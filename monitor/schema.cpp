@@ -191,6 +191,23 @@ Database openForReading(const std::string& path) {
   }
 }
 
+std::string damageOfSchema(const Database& database) {
+  Database ours(":memory:", Database::Mode::kCreate);
+  for (const char* step : kSteps) ours.execute(step);
+  Statement expected = ours.prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
+  Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE name = ?");
+  while (expected.step()) {
+    const std::string name(expected.text(0));
+    if (!found.bind(name).step()) continue;
+    const std::string_view wanted = expected.text(1), there = found.text(0);
+    if (wanted.size() != there.size()) continue;
+    int bytes = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) bytes += wanted[i] != there[i];
+    if (bytes == 1) return "the definition of '" + name + "' has a wrong byte";
+  }
+  return {};
+}
+
 std::string tokensJson(const std::vector<double>& tokens) {
   std::string text = "[";
   for (double count : tokens) {

@@ -17,6 +17,10 @@ inline constexpr std::int64_t kApplicationId = 0x4d504d31;
 /// and where the disk is full (SQLITE_FULL).
 Database openForWriting(const std::string& path, bool create);
 
+/// What is wrong with the text of our tables where a single byte of it is not what we wrote; empty: nothing. A text
+/// that differs more was changed by someone.
+std::string damageOfSchema(const Database& database);
+
 /// Throws mpm::Error when it is not ours or of another schema version, EmptyDatabase when nothing is in it.
 Database openForReading(const std::string& path);
 

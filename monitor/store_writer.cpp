@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOthers = 1000;  // events and sessions kept while nothing can be written
-// A disk that dies damages each new file, too. Not one a second for a year.
-constexpr auto kBetweenDamagedFiles = std::chrono::hours(1);
+// A disk that dies damages each new file, too. Not one a second for a year, and not all of it read for each error.
+constexpr auto kBetweenDamagedFiles = std::chrono::hours(1), kBetweenSearches = std::chrono::hours(1);
 
 Clock::duration seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
@@ -64,11 +64,16 @@ class Connection {
   Connection(const std::string& path, bool create, Claim& claim)
       : path_(path), claim_(claim), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
     claim_.noteOurs();
-    insert_sample_ = database_.prepare(
-        "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    insert_event_ =
-        database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
+    try {
+      insert_sample_ = database_.prepare(
+          "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      insert_event_ =
+          database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
+    } catch (const SqliteError& error) {
+      if (isDamage(error.code())) throw;  // which names the file
+      throw SqliteError(error.code(), "cannot use database '" + path_ + "': " + error.what());
+    }
   }
 
   // All of `operations` in one transaction, or none. Returns the place that holds afterwards.
@@ -259,7 +264,7 @@ struct StoreWriter::Impl {
   std::optional<FileIdentity> folder_identity;
   bool create = true;  // a file that is not there is made: the first, and the one after a damaged or deleted one
   bool missing_for_good = false;  // deleted
-  std::optional<Clock::time_point> set_aside;
+  std::optional<Clock::time_point> set_aside, searched;
   Place place;
   std::optional<SettledClock> clock;  // once a source is known
   bool hopeless = false;
@@ -414,13 +419,23 @@ struct StoreWriter::Impl {
         if (!connection) connect();
         return work();
       } catch (const SqliteError& error) {
-        if (!isDamage(error.code())) throw;
+        if (passesByItself(error.code())) throw;
         if (connection) connection->keepLog();
         disconnect();
-        if (attempt == 2 && there) beginNewFile(*there, error);
+        if (attempt == 2 && there) beginNewFile(*there, asDamage(error));
         if (attempt == 3) throw;
       }
     }
+  }
+
+  // Damage may look like a mistake in a statement. Where it is none, `error` is thrown again.
+  SqliteError asDamage(const SqliteError& error) {
+    if (isDamage(error.code())) return error;
+    if (searched && Clock::now() - *searched < kBetweenSearches) throw error;
+    searched = Clock::now();
+    const std::optional<std::string> found = findDamage(path);
+    if (!found) throw error;
+    return {SQLITE_CORRUPT, "'" + path + "' is damaged: " + *found};
   }
 
   void connect() {

@@ -93,10 +93,13 @@ std::string sceneAsCamera(const MonitorArguments& arguments, bool database_is_th
   if (arguments.every_s > 1 / kHighestRate) append("fps", 1 / arguments.every_s);
   const scene::StreetOptions film = sceneOptions(text);
   if (!database_is_there) return text;  // the disk is full
-  for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
-    const double last = static_cast<double>(stored.last) / kSecondMs;
-    if (stored.name == withoutCredentials(arguments.source) && film.speed > 0 && last >= film.start)
-      append("start", last + film.speed / film.fps);
+  try {
+    for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
+      const double last = static_cast<double>(stored.last) / kSecondMs;
+      if (stored.name == withoutCredentials(arguments.source) && film.speed > 0 && last >= film.start)
+        append("start", last + film.speed / film.fps);
+    }
+  } catch (const Error&) {  // what is wrong with it the writer meets as well, and mends or tells
   }
   return text;
 }

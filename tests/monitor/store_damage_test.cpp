@@ -204,6 +204,57 @@ TEST(StoreDamage, OfTwoWritersOneSetsTheFileAside) {
   EXPECT_EQ(reader.sources()[1].samples, 1);
 }
 
+// `from` and `to` are of one length.
+void replaceBytes(const std::string& path, const std::string& from, const std::string& to) {
+  std::string bytes = contents(path);
+  const std::size_t at = bytes.find(from);
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, from.size(), to);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST(StoreDamage, AByteOfATablesDefinitionIsDamage) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  writeOneSample(path);
+  replaceBytes(path, "brightness REAL", "bryghtness REAL");
+  const std::string damaged = contents(path);
+  Collected<Event> told;
+  StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon + 1000));
+  ASSERT_TRUE(writer.flush());
+  expectNewFile(path, damaged, told);
+}
+
+TEST(StoreDamage, ADefinitionThatSomeoneChangedIsNone) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  writeOneSample(path);
+  runSql(path, "ALTER TABLE sample RENAME COLUMN brightness TO luminosity");
+  EXPECT_MPM_ERROR(StoreWriter(path, quick()), "cannot use database '" + path + "': ");
+  EXPECT_THAT(setAsideOf(path), SizeIs(0));
+  EXPECT_EQ(runSql(path, "SELECT count(*) FROM sample"), "1");
+}
+
+TEST(StoreDamage, OneOfANewerVersionStaysWhereItIs) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  writeOneSample(path);
+  runSql(path, "PRAGMA user_version = 7");
+  EXPECT_MPM_ERROR(StoreWriter(path, quick()), "newer version");
+  EXPECT_THAT(setAsideOf(path), SizeIs(0));
+}
+
+TEST(StoreDamage, IsFoundBehindAnErrorThatHasAnotherName) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  writeOneSample(path);
+  EXPECT_EQ(findDamage(path), std::nullopt);
+  damageTables(path);
+  EXPECT_NE(findDamage(path), std::nullopt);
+}
+
 TEST(StoreDamage, AFileThatNeverWasOursStaysWhereItIs) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
@@ -263,6 +314,10 @@ TEST(StoreDamage, IsNotWhatPassesByItself) {
   for (int code : {SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR,
                    SQLITE_IOERR_READ, SQLITE_NOMEM, SQLITE_ERROR})
     EXPECT_FALSE(isDamage(code)) << code;
+  for (int code : {SQLITE_TOOBIG, SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_MISMATCH})
+    EXPECT_FALSE(passesByItself(code)) << code;
+  for (int code : {SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR_READ, SQLITE_READONLY_DBMOVED, SQLITE_NOMEM})
+    EXPECT_TRUE(passesByItself(code)) << code;
   for (int code : {SQLITE_CORRUPT, SQLITE_CORRUPT_INDEX, SQLITE_NOTADB}) EXPECT_TRUE(isDamage(code)) << code;
 }
 
