@@ -89,7 +89,7 @@ bool wasOurs(const std::string& database, const Claim& claim) {
   if (std::equal(std::begin(kMagic), std::end(kMagic), header.begin())) return false;  // of another program
   std::error_code error;
   const auto size = fs::file_size(database, error);
-  return !error && size > 0 && size % kPage == 0 && claim.notedAsOurs();
+  return !error && size % kPage == 0 && claim.notedAsOurs();
 }
 
 std::optional<std::string> setAside(const std::string& database, const FileIdentity& damaged, UnixMs now) {

@@ -21,7 +21,8 @@ bool passesByItself(int code);
 /// Reads all of a database. What is wrong with it; nullopt: nothing that SQLite or the text of our tables tells.
 std::optional<std::string> findDamage(const std::string& database);
 
-/// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more and was noted.
+/// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more, if anything,
+/// and was noted.
 bool wasOurs(const std::string& database, const Claim& claim);
 
 /// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is

@@ -103,6 +103,7 @@ class Connection {
 
   const std::optional<FileIdentity>& identity() const { return identity_; }
   bool deleted() const { return file_.deleted(); }
+  std::int64_t bytesByHeader() const { return database_.bytesByHeader(); }
   void keepLog() { database_.keepLog(); }
   std::int64_t bytes() const { return database_.integer("PRAGMA page_count") * database_.integer("PRAGMA page_size"); }
 
@@ -262,6 +263,8 @@ struct StoreWriter::Impl {
   std::optional<FileIdentity> ours;  // the file that was opened last
   std::string folder;                // where it lies
   std::optional<FileIdentity> folder_identity;
+  std::int64_t bytes_seen = 0;         // of that file: it gets smaller by a checkpoint alone
+  std::optional<std::int64_t> cut_to;  // when it was looked at last, if it was cut
   bool create = true;  // a file that is not there is made: the first, and the one after a damaged or deleted one
   bool missing_for_good = false;  // deleted
   std::optional<Clock::time_point> set_aside, searched;
@@ -416,6 +419,7 @@ struct StoreWriter::Impl {
     for (int attempt = 1;; ++attempt) {
       const std::optional<FileIdentity> there = identityOf(path);
       try {
+        refuseCutFile();
         if (!connection) connect();
         return work();
       } catch (const SqliteError& error) {
@@ -438,9 +442,37 @@ struct StoreWriter::Impl {
     return {SQLITE_CORRUPT, "'" + path + "' is damaged: " + *found};
   }
 
+  // Written to any further, a file that was cut would have holes, and the log is needed where it lies. A checkpoint
+  // that makes a file smaller has written so into its header before; a copy over it may be under way, so it is damaged
+  // only if it is as small at the next try.
+  void refuseCutFile() {
+    if (identityOf(path) != ours) return;  // another file, or none yet
+    const std::optional<std::int64_t> size = fileSize();
+    if (!size) return;  // a disk that fails says nothing of the file
+    const std::int64_t bytes = *size;
+    if (bytes >= bytes_seen || (connection && bytes > 0 && bytes == connection->bytesByHeader())) {
+      bytes_seen = bytes;
+      cut_to.reset();
+      return;
+    }
+    if (connection) connection->keepLog();
+    const std::string what = "'" + path + "' was cut to " + std::to_string(bytes) + " bytes by another program";
+    if (std::exchange(cut_to, bytes) != bytes) throw Error(what);
+    if (bytes == 0 || findDamage(path)) throw SqliteError(SQLITE_CORRUPT, what);
+    bytes_seen = bytes;
+  }
+
+  std::optional<std::int64_t> fileSize() const {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return error ? std::nullopt : std::optional(static_cast<std::int64_t>(size));
+  }
+
   void connect() {
+    if (fileSize() == 0 && claim->notedAsOurs())
+      throw SqliteError(SQLITE_CORRUPT, "'" + path + "' is damaged: it is empty");
     connection.emplace(path, create || mayReplaceMissing(), *claim);
-    ours = connection->identity();
+    if (std::exchange(ours, connection->identity()) != connection->identity()) bytes_seen = 0;
     std::error_code error;
     folder = fs::canonical(path, error).parent_path().string();
     folder_identity = identityOf(folder);
@@ -526,6 +558,7 @@ struct StoreWriter::Impl {
 
   void measure() {
     if (!connection) return;
+    if (identityOf(path) == ours) bytes_seen = std::max(bytes_seen, fileSize().value_or(0));
     try {
       const std::int64_t bytes = connection->bytes();
       const std::lock_guard lock(mutex);

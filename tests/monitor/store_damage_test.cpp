@@ -204,6 +204,61 @@ TEST(StoreDamage, OfTwoWritersOneSetsTheFileAside) {
   EXPECT_EQ(reader.sources()[1].samples, 1);
 }
 
+TEST(StoreDamage, AFileThatIsCutWhileItIsWrittenIsSetAside) {
+  for (const std::size_t left : {std::size_t{0}, 3 * kPage, 3 * kPage + 100}) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.db";
+    Collected<Event> told;
+    StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+    writer.beginSession(session());
+    for (int i = 0; i < 500; ++i) writer.append(sampleAt(kNoon + i * 1000));
+    ASSERT_TRUE(writer.flush());
+    emptyLog(path);
+    writer.append(sampleAt(kNoon));
+    ASSERT_TRUE(writer.flush());  // and looked at
+    fs::resize_file(path, left);
+    const std::string damaged = contents(path);
+    for (int i = 1; i <= 3; ++i) writer.append(sampleAt(kNoon + i * 1000));
+    EXPECT_FALSE(writer.flush()) << "it may be a copy that is under way";
+    EXPECT_THAT(writer.status().problem, HasSubstr("was cut to " + std::to_string(left) + " bytes"));
+    ASSERT_TRUE(eventually([&] { return writer.flush(); }));
+    ASSERT_TRUE(writer.flush());
+    EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(3));
+    expectNewFile(path, damaged, told);
+    EXPECT_TRUE(fs::exists(path + ".damaged-2026-06-01T12-00-00Z-wal")) << "what no checkpoint has moved";
+  }
+}
+
+TEST(StoreDamage, AFileThatGetsSmallerByItselfIsSound) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  StoreWriter writer(path, quick());
+  writer.beginSession(session());
+  for (int i = 0; i < 3000; ++i) writer.append(sampleAt(kNoon + i * 1000));
+  ASSERT_TRUE(writer.flush());
+  emptyLog(path);
+  const auto before = fs::file_size(path);
+  runSql(path, "DELETE FROM sample WHERE id < 2900; PRAGMA incremental_vacuum");
+  emptyLog(path);
+  ASSERT_LT(fs::file_size(path), before);
+  writer.append(sampleAt(kNoon));
+  EXPECT_TRUE(writer.flush());
+  EXPECT_THAT(setAsideOf(path), SizeIs(0));
+}
+
+TEST(StoreDamage, AnEmptyFileThatHeldADatabaseIsToldOf) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  writeOneSample(path);
+  fs::resize_file(path, 0);
+  Collected<Event> told;
+  StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+  writer.beginSession(session());
+  writer.append(sampleAt(kNoon + 1000));
+  ASSERT_TRUE(writer.flush());
+  expectNewFile(path, "", told);
+}
+
 // `from` and `to` are of one length.
 void replaceBytes(const std::string& path, const std::string& from, const std::string& to) {
   std::string bytes = contents(path);
