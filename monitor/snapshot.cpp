@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <vector>
@@ -51,6 +52,14 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+// As describe() wrote it; empty: there is none.
+std::string sourceOf(const std::string& stem) {
+  std::ifstream file(stem + ".json");
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto source = json.is_object() ? json.find("source") : json.end();
+  return source != json.end() && source->is_string() ? source->get<std::string>() : "";
+}
+
 }  // namespace
 
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
@@ -60,7 +69,10 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   std::error_code not_seen;
   if (!fs::is_directory(folder, not_seen))
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
-  const std::string stem = (fs::path(folder) / stemOf(result.frame.time)).string();
+  const auto stemAt = [&](UnixMs time) { return (fs::path(folder) / stemOf(time)).string(); };
+  UnixMs time = result.frame.time;
+  while (fs::exists(stemAt(time) + ".json", not_seen) && sourceOf(stemAt(time)) != withoutCredentials(source)) ++time;
+  const std::string stem = stemAt(time);
   writePicture(stem + ".png", result.frame.image);
   if (!result.segmentation.labels.empty()) {
     const bool chosen = colors.size() >= static_cast<std::size_t>(result.model->classes);
@@ -72,7 +84,8 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
   return stem + ".png";
 }
 
-int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes) {
+int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
+                    const std::string& source) {
   static const std::regex ours(R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay)?\.(png|json))");
   std::vector<std::string> names;
   std::error_code error;
@@ -81,13 +94,21 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
   std::sort(names.begin(), names.end());  // by time, which the name begins with
 
+  const auto stem = [size = stemOf(now).size()](const std::string& name) { return name.substr(0, size); };
+  const auto isOurs = [&](const std::string& name) {
+    return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == withoutCredentials(source);
+  };
+  const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
+  const std::string newest = last == names.rend() ? "" : stem(*last);
   const std::string limit = keep_days > 0 ? stemOf(now - static_cast<UnixMs>(keep_days * kDayMs)) : "";
   const auto full = [&] { return min_free_megabytes > 0 && freeMegabytes(folder) < min_free_megabytes; };
-  const std::string newest = names.empty() ? "" : names.back().substr(0, stemOf(now).size());
   int gone = 0;
-  for (const std::string& name : names) {
-    if (name.starts_with(newest) || (name >= limit && !full())) break;
-    gone += fs::remove(fs::path(folder) / name, error) ? 1 : 0;
+  for (auto name = names.begin(); name != names.end() && stem(*name) < newest && (*name < limit || full());) {
+    const auto end = std::find_if(name, names.end(), [&](const std::string& n) { return stem(n) != stem(*name); });
+    if (isOurs(*name))
+      for (auto file = end; file != name;)  // the .json last: it says whose the others are
+        gone += fs::remove(fs::path(folder) / *--file, error) ? 1 : 0;
+    name = end;
   }
   return gone;
 }

@@ -157,14 +157,16 @@ class TimeLapse {
     };
     // What is old goes first, and whether or not the new one can be written: it may be what fills the disk.
     if (arguments_.keep_days > 0 && clock_is_right && result.frame.steady >= next_care_) {
-      attempt([&] { forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0); });
+      attempt([&] {
+        forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0, arguments_.source);
+      });
       next_care_ = result.frame.steady + kSnapshotCareMs;
     }
     if (const double least = arguments_.min_free_megabytes;
         least > 0 && std::filesystem::is_directory(arguments_.snapshots))
       attempt([&] {
         if (freeMegabytes(arguments_.snapshots) < least)
-          forgetSnapshots(arguments_.snapshots, result.frame.time, 0, least);
+          forgetSnapshots(arguments_.snapshots, result.frame.time, 0, least, arguments_.source);
       });
     attempt([&] { writeSnapshot(arguments_.snapshots, result, sample, arguments_.source); });
     if (!problem.empty() && !failed_)
@@ -432,7 +434,7 @@ Verb addMonitor(CLI::App& mpm) {
       ->option_text("MINUTES")
       ->group(keep);
   verb->add_option("--min-free", arguments->min_free_megabytes,
-                   "Forget the oldest snapshots while their disk has less room.\nDefault: 0, none")
+                   "Forget the oldest snapshots of this source while their disk\nhas less room. Default: 0, none")
       ->check(CLI::Range(0.0, 1e9))
       ->option_text("MB")
       ->group(keep);

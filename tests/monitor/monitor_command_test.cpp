@@ -124,10 +124,11 @@ TEST_F(MonitorCommand, TheOldestSnapshotsMakeRoomWithoutADateToKeepThem) {
   const std::string shots = folder_ / "shots", old = shots + "/2020-01-01T00-00-00.000Z.png";
   fs::create_directory(shots);
   std::ofstream(old) << "old";
+  std::ofstream(shots + "/2020-01-01T00-00-00.000Z.json") << R"({"source": ")" << images(1) << R"("})";
   std::ofstream(shots + "/mine.png") << "not ours";
-  ASSERT_EQ(monitor(images(1), {"--snapshots", shots, "--min-free", "0.001"}).exit_code, 0);
+  ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "0.001"}).exit_code, 0);
   EXPECT_TRUE(fs::exists(old)) << "there is room";
-  ASSERT_EQ(monitor(images(1), {"--snapshots", shots, "--min-free", "1e9"}).exit_code, 0);
+  ASSERT_EQ(monitor(folder_ / "in", {"--snapshots", shots, "--min-free", "1e9"}).exit_code, 0);
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(shots + "/mine.png"));
 }

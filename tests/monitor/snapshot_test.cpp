@@ -70,5 +70,23 @@ TEST(Snapshot, ForgetsOldOnesAndNothingElse) {
   EXPECT_TRUE(fs::exists(folder / "2020-notes.txt"));
 }
 
+TEST(Snapshot, SeveralSourcesMayShareAFolder) {
+  const TemporaryFolder folder;
+  for (int day = 0; day < 4; ++day)
+    for (const char* source : {"rtsp://u:hunter2@yard", "street"})
+      writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder.path()), {}); };
+  EXPECT_EQ(files(), 24) << "of the same moment, none in another's place";
+  writeSnapshot(folder.path(), result(kNoon), sampleAt(kNoon), "street");
+  EXPECT_EQ(files(), 24) << "again is once";
+  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 1.5, 0, "rtsp://u:hunter2@yard"), 6);
+  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 0, 1e15, "rtsp://u:hunter2@yard"), 3);
+  EXPECT_EQ(files(), 15) << "all of the other, and the newest";
+  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 0, 1e15, "garden"), 0);
+  std::ofstream(folder / "2020-01-01T00-00-00.000Z.json") << "half a";
+  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
+  EXPECT_TRUE(fs::exists(folder / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
+}
+
 }  // namespace
 }  // namespace mpm::monitor::test
