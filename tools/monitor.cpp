@@ -228,6 +228,11 @@ std::string storedText(std::int64_t added, const std::string& database) {
 
 int monitorSource(const MonitorArguments& arguments) {
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
+  try {  // what no wait mends is said at once, and not tried for a year
+    checkSource(arguments.source);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
   const std::string model_path = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   RecorderOptions recording{.source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments)};

@@ -188,6 +188,9 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
       {"garbage.onnx"});
   expectFailure(mpmCommand({"monitor", "0", "--model", kSegmenter}), 2, {"--db"});
   expectFailure(mpmCommand({"monitor", "--model", kSegmenter, "--db", database_}), 2, {"no source"});
+  expectFailure(monitor("rstp://user:hunter2@camera/1"), 2, {"'rstp://'", "rtsp"});
+  expectFailure(monitor("file:///tmp/a.mp4"), 2, {"'file://'"});
+  expectFailure(monitor("gst:videotestsrc ! fakesink"), 2, {"GStreamer"});
   expectFailure(monitor("0", {"--lat", "48"}), 2, {"--lon"});
   expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night", "21:00-06:00"}), 2, {"one of"});
   expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});

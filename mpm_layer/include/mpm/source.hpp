@@ -57,6 +57,10 @@ class MPM_API FrameSource {
 /// while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
 MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
 
+/// Throws mpm::Error for an address or a pipeline that openSource() refuses whatever is plugged in: of an unknown kind,
+/// without an appsink, for an OpenCV without GStreamer. Opens nothing.
+MPM_API void checkSource(const std::string& text);
+
 /// The files that openSource(text) would read now: images, or one video; none of cameras, addresses and the scene.
 /// Throws mpm::Error when a folder or glob holds none.
 MPM_API std::vector<std::string> sourceFiles(const std::string& text);

@@ -248,13 +248,16 @@ std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOption
                   options);
 }
 
-std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options) {
+void checkPipeline(const std::string& text) {
   const auto backends = cv::videoio_registry::getBackends();
   if (std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) == backends.end())
     throw Error("this OpenCV was built without GStreamer: use an address, a file or a camera");
-  const std::string pipeline = text.substr(std::string_view("gst:").size());
-  if (pipeline.find("appsink") == std::string::npos)
+  if (text.find("appsink") == std::string::npos)
     throw Error("the GStreamer pipeline must end in 'appsink', where the frames are taken from");
+}
+
+std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options) {
+  const std::string pipeline = text.substr(std::string_view("gst:").size());
   const auto why_not_open = [] {
     return std::string(
         "an element that is not installed, or two that do not fit (GST_DEBUG=2 in the environment tells more)");

@@ -82,17 +82,24 @@ std::vector<std::string> sourceFiles(const std::string& text) {
   return expandGlob(text);
 }
 
-std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
+void checkSource(const std::string& text) {
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
+  if (text.starts_with("demo:")) return;
+  if (text.starts_with("gst:")) return checkPipeline(text);
+  const auto colon = text.find("://");
+  if (colon == std::string::npos) return;
+  const std::string scheme = text.substr(0, colon);
+  for (const char* known : {"rtsp", "rtsps", "http", "https"})
+    if (scheme == known) return;
+  throw Error("'" + scheme + "://' is not a kind of address that is read here: rtsp, http or https");
+}
+
+std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
+  checkSource(text);
   if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
   if (text.starts_with("demo:")) return openScene(text, options);
   if (text.starts_with("gst:")) return openPipeline(text, options);
-  if (const auto colon = text.find("://"); colon != std::string::npos) {
-    const std::string scheme = text.substr(0, colon);
-    for (const char* known : {"rtsp", "rtsps", "http", "https"})
-      if (scheme == known) return openUrl(text, options);
-    throw Error("'" + scheme + "://' is not a kind of address that is read here: rtsp, http or https");
-  }
+  if (text.find("://") != std::string::npos) return openUrl(text, options);
   std::error_code error;
   const fs::file_status status = fs::status(text, error);
   if (fs::is_directory(status)) return openImages(imagesOfFolder(text), options);

@@ -63,8 +63,9 @@ std::string whyNoCamera(const std::string& camera);
 
 std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
 std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
-/// `text` starts with "gst:". Throws mpm::Error at once for a pipeline without an appsink, or an OpenCV without
-/// GStreamer.
+/// `text` starts with "gst:". Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
+void checkPipeline(const std::string& text);
+/// Of a text that checkPipeline() takes.
 std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options);
 
 }  // namespace mpm
