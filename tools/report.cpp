@@ -47,10 +47,17 @@ struct Span {
 
 Span everythingOf(const SourceRecord& source) { return {source.first, source.last + 1}; }
 
-// A clock that was wrong for a minute left samples of days to come: they are not the last ones, unless all are such.
-Span spanOf(const SourceRecord& source, double days) {
+// A clock that was wrong for a minute left samples of days to come, or of 1970: they are not the last ones, and not the
+// first, unless all are such.
+Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
+  constexpr UnixMs kNoClockWasSet = 1'577'836'800'000;  // 2020-01-01
   const UnixMs now = unixNow(), to = (source.first <= now ? std::min(source.last, now) : source.last) + 1;
-  return {days > 0 ? std::max(source.first, to - static_cast<UnixMs>(days * kDayMs)) : source.first, to};
+  UnixMs from = source.first;
+  if (from < kNoClockWasSet && kNoClockWasSet < to) {
+    const Chart later = store.chart({.source = source.id, .from = kNoClockWasSet, .to = to});
+    if (!later.buckets.empty()) from = std::max(later.buckets.front().start, kNoClockWasSet);
+  }
+  return {days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from, to};
 }
 
 std::int64_t samplesIn(const StoreReader& store, const SourceRecord& source, const Span& span) {
@@ -78,7 +85,7 @@ void printRow(const std::string& name, const Summary& summary, const std::option
 }
 
 void printReport(const StoreReader& store, const SourceRecord& source, double days) {
-  const auto [from, to] = spanOf(source, days);
+  const auto [from, to] = spanOf(store, source, days);
   printLine(source.name);
   printLine("  " + isoTime(from) + " to " + isoTime(to) + ", " + std::to_string(samplesIn(store, source, {from, to})) +
             " samples kept");
@@ -125,7 +132,7 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
 }
 
 Json reportJson(const StoreReader& store, const SourceRecord& source, double days) {
-  const auto [from, to] = spanOf(source, days);
+  const auto [from, to] = spanOf(store, source, days);
   const DayNightStatistics statistics = store.dayNight(source.id, from, to);
   const auto sessions = store.sessions(source.id);
   Json json = {{"source", source.name},
@@ -176,7 +183,7 @@ int report(const ReportArguments& arguments) {
     else
       printReport(store, source, arguments.days);
   }
-  const auto [from, to] = spanOf(sources[0], arguments.days);
+  const auto [from, to] = spanOf(store, sources[0], arguments.days);
   if (!arguments.export_path.empty()) {
     const Span span = arguments.days > 0 ? Span{from, to} : everythingOf(sources[0]);
     const std::int64_t samples =

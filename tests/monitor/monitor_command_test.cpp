@@ -288,6 +288,20 @@ TEST_F(MonitorCommand, SamplesOfDaysToComeAreNotTheLastOnes) {
       << "every one that is stored";
 }
 
+TEST_F(MonitorCommand, SamplesOf1970AreNotTheFirstOnes) {
+  const monitor::UnixMs begin = monitor::unixNow() - monitor::kHourMs;
+  {
+    monitor::StoreWriter writer(database_);
+    writer.beginSession(monitor::test::session());
+    for (int i = 0; i < 2; ++i) writer.append(monitor::test::sampleAt(i * 1000));  // before the clock was set
+    for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(begin + i * 1000));
+  }
+  const auto json = mpmCommand({"report", database_, "--json"}).json();
+  EXPECT_GT(json["from"].get<std::string>(), monitor::isoTime(begin - 7 * monitor::kDayMs));
+  EXPECT_EQ(json["samples"], 5);
+  EXPECT_THAT(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}).err, HasSubstr(": 7 samples"));
+}
+
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   ASSERT_EQ(monitor(images(4), {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
   const CommandResult report = mpmCommand(
