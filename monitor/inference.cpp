@@ -242,7 +242,6 @@ struct InferenceWorker::Impl {
     }
     try {
       if (callbacks.on_result) callbacks.on_result(std::move(result));
-      last_error.clear();
     } catch (const std::exception& problem) {
       postOnce(std::string("a result was lost: ") + problem.what());
     }
@@ -290,7 +289,7 @@ struct InferenceWorker::Impl {
     if (callbacks.on_event) callbacks.on_event({unixNow(), EventKind::kModel, severity, message});
   }
 
-  // An error that comes with every frame is told once a minute.
+  // An error that comes with every frame, or with every other one, is told once a minute.
   void postOnce(const std::string& message) {
     const std::int64_t now = steadyNow();
     if (message == last_error && now - last_error_at < kRepeatErrorMs) return;
