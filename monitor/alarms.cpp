@@ -48,6 +48,8 @@ struct Limit {
 void AlarmOptions::validate() const {
   if (!(no_frame_s >= 0) || !(minutes >= 0)) throw Error("the time of an alarm must not be negative");
   if (!(hysteresis >= 0 && hysteresis < 1)) throw Error("the hysteresis of alarms lies between 0 and 1");
+  for (const auto& limit : {tokens_above, tokens_below})
+    if (limit && !std::isfinite(*limit)) throw Error("the limit of a token alarm must be a number");
   if (tokens_above && tokens_below && !(*tokens_below < *tokens_above))
     throw Error("the band of the token alarm is empty: its lower limit must be less than its upper one");
   for (const AreaAlarm& area : areas) {

@@ -226,7 +226,20 @@ std::string storedText(std::int64_t added, const std::string& database) {
          database + "; 'mpm report " + database + "' sums them up";
 }
 
+// Which the ranges of options let pass.
+void refuseNan(const MonitorArguments& arguments) {
+  const std::pair<const char*, double> numbers[] = {{"--every", arguments.every_s},
+                                                    {"--timeout", arguments.timeout_s},
+                                                    {"--keep", arguments.keep_days},
+                                                    {"--max-size", arguments.max_megabytes},
+                                                    {"--snapshot-every", arguments.snapshot_minutes},
+                                                    {"--min-free", arguments.min_free_megabytes}};
+  for (const auto& [option, value] : numbers)
+    if (std::isnan(value)) throw UsageError(std::string(option) + ": nan is not a number");
+}
+
 int monitorSource(const MonitorArguments& arguments) {
+  refuseNan(arguments);
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
   try {  // what no wait mends is said at once, and not tried for a year
     checkSource(arguments.source);

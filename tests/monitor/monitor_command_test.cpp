@@ -196,6 +196,9 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});
   expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
+  expectFailure(monitor("0", {"--every", "nan"}), 2, {"--every"});
+  expectFailure(monitor("0", {"--timeout", "nan"}), 2, {"--timeout"});
+  expectFailure(monitor("0", {"--alarm-tokens-above", "nan"}), 2, {"token alarm"});
 }
 
 TEST_F(MonitorCommand, ASecondOneOfTheSameSourceIsRefused) {
