@@ -261,7 +261,7 @@ struct StoreWriter::Impl {
   std::optional<Claim> claim;
   std::optional<Connection> connection;
   std::optional<FileIdentity> ours;  // the file that was opened last
-  std::string folder;                // where it lies
+  std::string real_path;             // without links, of where it lies
   std::optional<FileIdentity> folder_identity;
   std::int64_t bytes_seen = 0;         // of that file: it gets smaller by a checkpoint alone
   std::optional<std::int64_t> cut_to;  // when it was looked at last, if it was cut
@@ -471,11 +471,13 @@ struct StoreWriter::Impl {
   void connect() {
     if (fileSize() == 0 && claim->notedAsOurs())
       throw SqliteError(SQLITE_CORRUPT, "'" + path + "' is damaged: it is empty");
-    connection.emplace(path, create || mayReplaceMissing(), *claim);
+    const bool replaces = !create && mayReplaceMissing();
+    if (replaces && !missing_for_good) keepLogOfMoved();
+    connection.emplace(path, create || replaces, *claim);
     if (std::exchange(ours, connection->identity()) != connection->identity()) bytes_seen = 0;
     std::error_code error;
-    folder = fs::canonical(path, error).parent_path().string();
-    folder_identity = identityOf(folder);
+    real_path = fs::canonical(path, error).string();
+    folder_identity = identityOf(fs::path(real_path).parent_path().string());
     create = missing_for_good = false;
   }
 
@@ -483,11 +485,28 @@ struct StoreWriter::Impl {
   // comes. On a disk that was unplugged it does come back: its folder is another one meanwhile, or none.
   bool mayReplaceMissing() const {
     return (missing_for_good || in_hand >= options.max_pending) && folder_identity &&
-           identityOf(folder) == folder_identity;
+           identityOf(fs::path(real_path).parent_path().string()) == folder_identity;
+  }
+
+  // SQLite would delete it, as a log without a database. Renamed like the database it is read with it.
+  void keepLogOfMoved() {
+    std::error_code error;
+    if (fs::status(real_path, error).type() != fs::file_type::not_found) return;
+    if (fs::file_size(real_path + "-wal", error) == 0 || error) return;
+    std::string stamp = isoTime(options.now());
+    std::replace(stamp.begin(), stamp.end(), ':', '-');
+    const std::string name = real_path + ".moved-" + stamp + "-wal";
+    fs::rename(real_path + "-wal", name);
+    post(Severity::kWarning,
+         "'" + path + "' did not come back, a new one begins; its last minute is in its log, '" + name + "'");
   }
 
   void disconnect() {
-    if (connection && connection->deleted()) missing_for_good = true;
+    if (connection && connection->deleted()) {
+      missing_for_good = true;
+      ours.reset();  // its number may be given to another file
+      bytes_seen = 0;
+    }
     connection.reset();
   }
 

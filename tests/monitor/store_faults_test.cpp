@@ -374,6 +374,7 @@ TEST(StoreFaults, AMovedFileIsWaitedForAsLongAsMemoryHoldsWhatComes) {
   options.max_pending = 10;
   StoreWriter writer(path, options);
   writer.beginSession(session());
+  writer.append(sampleAt(kNoon - 1000));
   ASSERT_TRUE(writer.flush());
   std::filesystem::rename(path, folder / "b.db");
   for (int i = 0; i < 9; ++i) writer.append(sampleAt(kNoon + i * 1000));
@@ -382,6 +383,14 @@ TEST(StoreFaults, AMovedFileIsWaitedForAsLongAsMemoryHoldsWhatComes) {
   writer.append(sampleAt(kNoon + 9000));
   ASSERT_TRUE(eventually([&] { return writer.flush(); }));
   EXPECT_EQ(allSamples(StoreReader(path)).size(), 10u);
+  int logs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (const std::string name = entry.path().string(); name.starts_with(path + ".moved-")) {
+      ++logs;
+      std::filesystem::rename(name, folder / "b.db-wal");
+    }
+  EXPECT_EQ(logs, 1) << "nothing of the one that was moved is lost";
+  EXPECT_EQ(allSamples(StoreReader(folder / "b.db")).size(), 1u);
 }
 
 TEST(StoreFaults, InAnotherFolderNoFileIsBegun) {
