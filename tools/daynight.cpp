@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "blocked_mean.h"
 #include "errors.h"
 #include "interrupt.h"
 #include "left_out.h"
@@ -33,102 +36,137 @@ struct DayNightArguments {
 
 constexpr const char* kEnding = "_daynight.png";
 
-/// Mean and spread of numbers that come one by one (Welford).
-class Sample {
- public:
-  void add(double value) {
-    const double step = value - mean_;
-    mean_ += step / ++count_;
-    squares_ += step * (value - mean_);
+/// A number of each image.
+struct Sample {
+  std::vector<double> values;
+  void add(double value) { values.push_back(value); }
+  double mean() const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }
-  int count() const { return count_; }
-  double mean() const { return mean_; }
-  double deviation() const { return count_ > 1 ? std::sqrt(squares_ / (count_ - 1)) : std::nan(""); }
-  /// Half the width of the 95 % confidence interval of the mean, by Student's t.
-  double halfInterval() const {
-    if (count_ < 2) return std::nan("");
-    constexpr std::array<double, 10> kStudent = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-    const int freedom = count_ - 1;
-    constexpr double z = 1.959964;
-    const double t = freedom <= 10 ? kStudent[freedom - 1]
-                                   : z + (z * z * z + z) / (4 * freedom) +
-                                         (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96.0 * freedom * freedom);
-    return t * deviation() / std::sqrt(count_);
+  /// Between images; nullopt of one.
+  std::optional<double> deviation() const {
+    if (values.size() < 2) return std::nullopt;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean()) * (value - mean());
+    return std::sqrt(squares / static_cast<double>(values.size() - 1));
   }
-
- private:
-  int count_ = 0;
-  double mean_ = 0, squares_ = 0;
 };
 
-/// Tokens after one insertion, and how many more there are by night in the same image.
+/// Tokens after one insertion.
 struct Insertion {
-  Sample day, night, difference;
+  Sample day, night;
+  /// How many more there are by night in the same image.
+  Sample difference() const {
+    Sample result;
+    for (std::size_t i = 0; i < day.values.size(); ++i) result.add(night.values[i] - day.values[i]);
+    return result;
+  }
+};
+
+struct Interval {
+  double mean = 0;
+  std::optional<double> half;  // of 95 %
+};
+
+/// What was found of the images.
+struct Comparison {
+  double tokens = 0;                  // of the full grid
+  std::vector<Insertion> insertions;  // by the schedule
+  std::vector<int> films;             // of each image
+  int by_night = 0;                   // images left out, because they show a night as they are
+
+  std::size_t images() const { return films.size(); }
+  Interval difference(std::size_t k) const {
+    const Sample each = insertions[k].difference();
+    return {each.mean(), halfInterval(each.values, blocksOf(films))};
+  }
+  /// Tokens merged away by all insertions, as a change from day to night in percent of the day's; none are: no number.
+  /// The interval is that of a ratio of means.
+  Interval mergedChange() const {
+    const Insertion& last = insertions.back();
+    const double day = tokens - last.day.mean(), ratio = (tokens - last.night.mean()) / day;
+    Sample residual;
+    for (std::size_t i = 0; i < images(); ++i)
+      residual.add((tokens - last.night.values[i]) - ratio * (tokens - last.day.values[i]));
+    std::optional<double> half = halfInterval(residual.values, blocksOf(films));
+    if (half) *half *= 100 / day;
+    return {100 * (ratio - 1), half};
+  }
+  int blocks() const { return blocksOf(films).back() + 1; }
 };
 
 Json sampleJson(const Sample& sample) {
-  return {{"mean", sample.mean()}, {"sd", sample.count() > 1 ? Json(sample.deviation()) : Json(nullptr)}};
+  const auto deviation = sample.deviation();
+  return {{"mean", sample.mean()}, {"sd", deviation ? Json(*deviation) : Json(nullptr)}};
 }
 
-// Tokens merged away by all insertions, as a change from day to night in percent of the day's; none are: no number.
-double mergedChange(double tokens, const Insertion& last) {
-  return 100 * ((tokens - last.night.mean()) / (tokens - last.day.mean()) - 1);
+Json intervalJson(const Interval& interval) {
+  Json json = {{"mean", interval.mean}, {"low", nullptr}, {"high", nullptr}};
+  if (interval.half) {
+    json["low"] = interval.mean - *interval.half;
+    json["high"] = interval.mean + *interval.half;
+  }
+  return json;
 }
 
-Json resultJson(const DayNightArguments& arguments, const Schedule& schedule, double tokens,
-                const std::vector<Insertion>& insertions) {
+Json resultJson(const DayNightArguments& arguments, const Schedule& schedule, const Comparison& found) {
   Json rows = Json::array();
-  for (std::size_t k = 0; k < insertions.size(); ++k) {
-    const Insertion& insertion = insertions[k];
-    const double mean = insertion.difference.mean(), half = insertion.difference.halfInterval();
-    Json difference = {{"mean", mean}, {"low", nullptr}, {"high", nullptr}};
-    if (!std::isnan(half)) {
-      difference["low"] = mean - half;
-      difference["high"] = mean + half;
-    }
+  for (std::size_t k = 0; k < found.insertions.size(); ++k) {
+    const Insertion& insertion = found.insertions[k];
     rows.push_back({{"block", schedule[k]},
                     {"day", sampleJson(insertion.day)},
                     {"night", sampleJson(insertion.night)},
-                    {"difference", difference}});
+                    {"difference", intervalJson(found.difference(k))}});
   }
-  const Insertion& last = insertions.back();
-  return {{"images", last.day.count()},
+  const Insertion& last = found.insertions.back();
+  const Json change = intervalJson(found.mergedChange());
+  return {{"images", found.images()},
+          {"left_out_by_night", found.by_night},
+          {"blocks", found.blocks()},
           {"night",
            {{"gain", arguments.night.gain},
             {"electrons", arguments.night.electrons},
             {"thermal", arguments.night.thermal}}},
-          {"tokens", tokens},
+          {"tokens", found.tokens},
           {"insertions", rows},
           {"merged",
-           {{"day", tokens - last.day.mean()},
-            {"night", tokens - last.night.mean()},
-            {"change_percent", mergedChange(tokens, last)}}}};
+           {{"day", found.tokens - last.day.mean()},
+            {"night", found.tokens - last.night.mean()},
+            {"change_percent", change["mean"]},
+            {"change_low", change["low"]},
+            {"change_high", change["high"]}}}};
 }
 
-void printTable(const Schedule& schedule, double tokens, const std::vector<Insertion>& insertions) {
+std::string rangeText(const Interval& interval) {
+  return interval.half ? fixed(interval.mean - *interval.half, 1) + " .. " + fixed(interval.mean + *interval.half, 1)
+                       : std::string();
+}
+
+void printTable(const Schedule& schedule, const Comparison& found) {
   const auto cell = [](std::string text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
   };
   const auto spread = [&](const Sample& sample) {
-    return cell(fixed(sample.mean(), 1), 9) + cell(sample.count() > 1 ? fixed(sample.deviation(), 1) : "-", 8);
+    const auto deviation = sample.deviation();
+    return cell(fixed(sample.mean(), 1), 9) + cell(deviation ? fixed(*deviation, 1) : "-", 8);
   };
   printLine("tokens after       day      sd    night      sd   night - day (95 % interval)");
-  for (std::size_t k = 0; k < insertions.size(); ++k) {
-    const Sample& difference = insertions[k].difference;
-    const double half = difference.halfInterval();
+  for (std::size_t k = 0; k < found.insertions.size(); ++k) {
+    const Interval difference = found.difference(k);
     std::string name = "block " + std::to_string(schedule[k]);
     name.resize(13, ' ');
-    printLine(name + spread(insertions[k].day) + spread(insertions[k].night) + cell(fixed(difference.mean(), 1), 9) +
-              (std::isnan(half)
-                   ? "   (one image has no interval)"
-                   : "   (" + fixed(difference.mean() - half, 1) + " .. " + fixed(difference.mean() + half, 1) + ")"));
+    printLine(name + spread(found.insertions[k].day) + spread(found.insertions[k].night) +
+              cell(fixed(difference.mean, 1), 9) + "   (" +
+              (difference.half ? rangeText(difference) : "one image has no interval") + ")");
   }
-  const Insertion& last = insertions.back();
-  const double change = mergedChange(tokens, last);
-  printLine("of " + fixed(tokens, 0) + " tokens, " + fixed(tokens - last.day.mean(), 1) + " are merged by day and " +
-            fixed(tokens - last.night.mean(), 1) + " by night (" +
-            (std::isfinite(change) ? fixed(change, 1) + " %" : "-") + "), mean over " +
-            std::to_string(last.day.count()) + (last.day.count() == 1 ? " image" : " images"));
+  const Insertion& last = found.insertions.back();
+  const Interval change = found.mergedChange();
+  printLine("of " + fixed(found.tokens, 0) + " tokens, " + fixed(found.tokens - last.day.mean(), 1) +
+            " are merged by day and " + fixed(found.tokens - last.night.mean(), 1) + " by night (" +
+            (std::isfinite(change.mean) ? fixed(change.mean, 1) + " %" : "-") +
+            (std::isfinite(change.mean) && change.half ? ", interval " + rangeText(change) : "") + "), mean over " +
+            std::to_string(found.images()) + (found.images() == 1 ? " image" : " images") +
+            (change.half ? " in " + std::to_string(found.blocks()) + " blocks" : ""));
 }
 
 // Day above night, the image at the left and what became of its tokens at the right.
@@ -151,9 +189,10 @@ int dayNight(const DayNightArguments& arguments) {
     std::filesystem::create_directories(arguments.folder, error);
     if (error) throw Error("cannot make the folder '" + arguments.folder + "': " + error.message());
   }
-  std::vector<Insertion> insertions(schedule.size());
+  Comparison found;
+  found.insertions.resize(schedule.size());
   std::set<std::string> names;
-  double tokens = 0;
+  int film = -1;
   FrameCount count;
   const int& images = count.read;
   {
@@ -172,16 +211,24 @@ int dayNight(const DayNightArguments& arguments) {
         if (arguments.max_frames > 0) total = std::min(total.value_or(arguments.max_frames), arguments.max_frames);
         progress = std::make_unique<Progress>(stderrIsTerminal(), total);
       }
+      ++film;
+      int of_source = 0;
       while (!enough()) {
         const std::optional<Frame> frame = source->next();
         if (!frame) break;
+        film += std::exchange(of_source, frame->film) != frame->film;
+        if (frame->night.value_or(false)) {
+          ++found.by_night;
+          progress->step();
+          continue;
+        }
         const cv::Mat dark = scene::simulateNight(frame->image, arguments.night, static_cast<std::uint64_t>(images));
         const Segmentation day = segmenter.segment(frame->image), night = segmenter.segment(dark);
-        tokens = day.tokens.front();
-        for (std::size_t k = 0; k < insertions.size(); ++k) {
-          insertions[k].day.add(day.tokens[k + 1]);
-          insertions[k].night.add(night.tokens[k + 1]);
-          insertions[k].difference.add(night.tokens[k + 1] - day.tokens[k + 1]);
+        found.tokens = day.tokens.front();
+        found.films.push_back(film);
+        for (std::size_t k = 0; k < found.insertions.size(); ++k) {
+          found.insertions[k].day.add(day.tokens[k + 1]);
+          found.insertions[k].night.add(night.tokens[k + 1]);
         }
         if (!arguments.folder.empty()) {
           std::string name = frame->name;
@@ -196,16 +243,18 @@ int dayNight(const DayNightArguments& arguments) {
   }
   if (images > 0) {
     if (arguments.json)
-      printLine(resultJson(arguments, schedule, tokens, insertions));
+      printLine(resultJson(arguments, schedule, found));
     else
-      printTable(schedule, tokens, insertions);
+      printTable(schedule, found);
   }
+  if (found.by_night > 0)
+    printNote(std::to_string(found.by_night) + " images of the night were left out: they are dark as they are");
   if (interrupted()) {
     printNote("interrupted after " + std::to_string(images) + " images");
     return kInterrupted;
   }
   count.requireAll();
-  if (images == 0) throw Error("the sources hold no image");
+  if (images == 0) throw Error(found.by_night > 0 ? "all images show the night" : "the sources hold no image");
   return kOk;
 }
 
@@ -232,10 +281,14 @@ Verb addDayNight(CLI::App& mpm) {
       ->option_text("N");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
-      "Each image runs twice, as it is and by night; differences are paired and their interval is Student's.\n"
-      "With --json: {\"images\", \"night\", \"tokens\", \"insertions\": [{\"block\", \"day\": {\"mean\", \"sd\"}, "
+      "Each image runs twice, as it is and by night; differences are paired. Images that follow each other are alike,\n"
+      "so the intervals count blocks: a film each (the streets of \"seed=1..8\", several videos or folders) where "
+      "there "
+      "are\nfive or more, else some ten stretches of images.\n"
+      "With --json: {\"images\", \"left_out_by_night\", \"blocks\", \"night\", \"tokens\", \"insertions\": "
+      "[{\"block\", \"day\": {\"mean\", \"sd\"}, "
       "\"night\", \"difference\":\n{\"mean\", \"low\", \"high\"}}], \"merged\": {\"day\", \"night\", "
-      "\"change_percent\"}}.\n\n"
+      "\"change_percent\", \"change_low\",\n\"change_high\"}}.\n\n"
       "Example:\n"
       "  mpm daynight \"demo:street?weather=auto&speed=20000&frames=100\" --model vit.onnx\n");
   return {verb, [arguments] { return dayNight(*arguments); }};

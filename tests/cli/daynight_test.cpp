@@ -41,15 +41,52 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
       const double d = nights[i]["tokens"][k + 1].get<double>() - days[i]["tokens"][k + 1].get<double>() - difference;
       squares += d * d;
     }
-    const double half = 3.182 * std::sqrt(squares / 3) / 2;  // Student's t at 3 degrees of freedom; sqrt(4) images
+    const double half = 3.182446 * std::sqrt(squares / 3) / 2;  // Student's t at 3 degrees of freedom; sqrt(4) images
     const auto& row = json["insertions"][k];
     EXPECT_EQ(row["block"], k + 1);
     EXPECT_NEAR(row["day"]["mean"], mean_day, 1e-9);
     EXPECT_NEAR(row["night"]["mean"], mean_night, 1e-9);
     EXPECT_NEAR(row["difference"]["mean"], difference, 1e-9);
-    EXPECT_NEAR(row["difference"]["low"], difference - half, 1e-9);
-    EXPECT_NEAR(row["difference"]["high"], difference + half, 1e-9);
+    EXPECT_NEAR(row["difference"]["low"], difference - half, 1e-4);
+    EXPECT_NEAR(row["difference"]["high"], difference + half, 1e-4);
   }
+}
+
+TEST(DayNight, ImagesOfOneStreetAreOneObservation) {
+  const std::string streets = "demo:street?seed=1..6&size=128x96&start=2026-06-21T12:00&speed=30&frames=3";
+  const std::vector<std::string> model = {"--model", kSegmenter, "--schedule", "1", "--json"};
+  const auto command = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    return mpmCommand(arguments);
+  };
+  const auto days = nlohmann::json(command({"run", streets}).jsonLines());
+  const auto nights = nlohmann::json(command({"run", streets, "--night", "0.3"}).jsonLines());
+  const CommandResult result = command({"daynight", streets, "--night", "0.3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(days.size(), 18u);
+  const auto json = result.json();
+  EXPECT_EQ(json["blocks"], 6);
+  double mean = 0, squares = 0;
+  std::vector<double> of_street(6);
+  for (int i = 0; i < 18; ++i)
+    of_street[i / 3] += (nights[i]["tokens"][1].get<double>() - days[i]["tokens"][1].get<double>()) / 3;
+  for (const double street : of_street) mean += street / 6;
+  for (const double street : of_street) squares += (street - mean) * (street - mean);
+  const double half = 2.5706 * std::sqrt(squares / 5 / 6);  // Student's t at 5 degrees of freedom
+  const auto& difference = json["insertions"][0]["difference"];
+  EXPECT_NEAR(difference["mean"], mean, 1e-9);
+  EXPECT_NEAR(difference["low"], mean - half, 1e-3);
+  EXPECT_NEAR(difference["high"], mean + half, 1e-3);
+  EXPECT_LT(json["merged"]["change_low"], json["merged"]["change_percent"]);
+  EXPECT_GT(json["merged"]["change_high"], json["merged"]["change_percent"]);
+}
+
+TEST(DayNight, ANightAsItIsIsNoDay) {
+  const std::string dark = "demo:street?size=128x96&start=2026-06-21T00:00&speed=30&frames=3";
+  const CommandResult result = mpmCommand({"daynight", dark, "--model", kSegmenter, "--schedule", "1"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("3 images of the night were left out"));
+  EXPECT_THAT(result.err, HasSubstr("all images show the night"));
 }
 
 TEST(DayNight, WritesBothMergeMapsSideBySide) {

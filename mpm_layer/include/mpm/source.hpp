@@ -23,6 +23,7 @@ struct Frame {
   std::optional<double> unix_time{};      ///< s
   std::optional<double> sun_elevation{};  ///< of its centre above the flat horizon, degrees
   std::optional<bool> night{};            ///< civil twilight is over
+  int film = 0;  ///< which one of the source's this is of, from 0: the street of "demo:street?seed=1..8"
 };
 
 struct SourceOptions {

@@ -28,8 +28,15 @@ class SceneSource final : public FrameSource {
     if (!rendered) return std::nullopt;
     const int index = next_++;
     const scene::Truth& truth = rendered->truth;
-    return Frame{rendered->image, frameName("street", index), text_,         index, rendered->labels,
-                 truth.unix_time, truth.sun_elevation_deg,    truth.is_night};
+    return Frame{rendered->image,
+                 frameName("street", index),
+                 text_,
+                 index,
+                 rendered->labels,
+                 truth.unix_time,
+                 truth.sun_elevation_deg,
+                 truth.is_night,
+                 static_cast<int>(number_)};
   }
 
   std::optional<int> size() const override {
