@@ -311,10 +311,20 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
 }
 
+// OpenCV has no more threads than there are CPUs, whatever it is told; the peers would start all that they are told of,
+// and the two would no longer be compared on the same terms.
+int threadsOfEveryVariant(int wanted) {
+  const int cpus = cv::getNumberOfCPUs();
+  if (wanted > cpus)
+    printNote("--threads " + std::to_string(wanted) + " is more than the CPUs of this machine: every variant gets " +
+              std::to_string(cpus));
+  return std::min(wanted > 0 ? wanted : cv::getNumThreads(), cpus);
+}
+
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
   if (arguments.schedules.empty()) arguments.schedules = {"none", "2,5"};
-  const int threads = arguments.threads > 0 ? arguments.threads : cv::getNumThreads();
+  const int threads = threadsOfEveryVariant(arguments.threads);
   ConvertOptions options;
   options.schedule = Schedule{};
   options.input_size = arguments.input_size;
@@ -371,7 +381,7 @@ Verb addBench(CLI::App& mpm) {
       ->option_text("plain|proportional");
   addInputSize(*verb, arguments->input_size);
   addDevice(*verb, arguments->device);
-  verb->add_option("--threads", arguments->threads, "CPU threads of every variant. Default: all")
+  verb->add_option("--threads", arguments->threads, "CPU threads of every variant, at most the CPUs. Default: all")
       ->check(CLI::Range(1, 4096))
       ->option_text("N");
   verb->add_option("--batch", arguments->batch, "Images per pass. Default: 1")

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <opencv2/core/utility.hpp>
+
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/temporary_folder.h"
@@ -8,11 +12,19 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::vector<std::string> benchArguments(std::vector<std::string> more) {
   more.insert(more.begin(), {"bench", "--model", kSegmenter, "--rounds", "3", "--warm-up", "1", "--threads", "1"});
   return more;
+}
+
+// A peer that loads nothing and says with which options it was started; /bin/sh is its Python.
+void writePeer(const std::string& folder, const std::string& name) {
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/" + name + "_worker.py")
+      << "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done\n";
 }
 
 TEST(Bench, PrintsARowPerVariant) {
@@ -69,6 +81,19 @@ TEST(Bench, PassesOnWhatAPeerComplainsAbout) {
       mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
+}
+
+TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
+  const TemporaryFolder folder;
+  writePeer(folder / "peers", "opencv");
+  const CommandResult result =
+      mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json",
+                  "--peers", "opencv", "--peer-python", "/bin/sh", "--peer-folder", folder / "peers"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string threads = std::to_string(cv::getNumberOfCPUs());
+  EXPECT_EQ(result.json()["threads"].dump(), threads);
+  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("--threads " + threads + " "));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("--threads 4096"), HasSubstr("gets " + threads)));
 }
 
 TEST(Bench, FailsWhenNoneOfOursRuns) {
