@@ -96,10 +96,27 @@ TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("--threads 4096"), HasSubstr("gets " + threads)));
 }
 
-TEST(Bench, FailsWhenNoneOfOursRuns) {
-  const CommandResult result = mpmCommand(benchArguments({"--schedule", "7", "--json"}));
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("7"));
+TEST(Bench, RefusesAScheduleThatTheModelLacksBeforeItMeasures) {
+  const CommandResult result = mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1,7", "--json"}));
+  expectFailure(result, 1, {"1,7", "3 blocks"});
+  EXPECT_EQ(result.out, "");
+}
+
+TEST(Bench, WithoutASchedulePassesOverBlocksThatTheModelLacks) {
+  const CommandResult result = mpmCommand(benchArguments({"--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(result.json()["variants"].size(), 2u);
+  EXPECT_EQ(result.json()["variants"][0]["schedule"], "none");
+  EXPECT_EQ(result.json()["variants"][1]["schedule"], "2");
+}
+
+TEST(Bench, FailsWhenOneOfOursDoes) {
+  const CommandResult result = mpmCommand(  // tf32 is a GPU's
+      benchArguments({"--schedule", "none", "--precision", "fp32", "--precision", "tf32", "--json"}));
+  expectFailure(result, 1, {"mpm none tf32: "});
+  const auto variants = result.json()["variants"];
+  EXPECT_GT(variants[0]["ms"]["median"], 0) << "what did run is not lost";
+  EXPECT_TRUE(variants[1]["ms"]["median"].is_null());
 }
 
 TEST(Bench, PrintsATable) {
