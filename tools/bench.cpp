@@ -12,6 +12,8 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "model_options.h"
+#include "monitor/model_digest.h"
+#include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/source.hpp"
@@ -42,7 +44,7 @@ struct BenchArguments {
 
 /// A row of the table, and the process that is measured.
 struct Variant {
-  std::string name, runtime, schedule, precision;
+  std::string name, runtime, schedule, precision, device = "cpu";
   std::vector<std::string> command;
   std::unique_ptr<WorkerProcess> process;
   std::string version, note;
@@ -94,6 +96,7 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
         command.insert(command.end(), {"--input-size", std::to_string(arguments.input_size->height) + "x" +
                                                            std::to_string(arguments.input_size->width)});
       Variant variant = named("mpm", schedule, precision);
+      variant.device = arguments.device;
       if (arguments.device != "cpu") variant.name += " " + arguments.device;
       add(std::move(variant), command);
     }
@@ -199,8 +202,10 @@ void measure(std::vector<Variant>& variants, const InputFile& input, const Bench
     const nlohmann::json answer = variant.process->ask({{"cmd", "load"}}, kLoadSeconds);
     if (!answer["ok"].get<bool>())
       variant.fail(answer.value("why", "no reason given"));
-    else if (variant.runtime != "mpm")
-      variant.note = variant.runtime + " " + answer.value("version", "");
+    else if (variant.runtime == "mpm")
+      variant.version = buildInfo().version;
+    else
+      variant.note = variant.runtime + " " + (variant.version = answer.value("version", ""));
   }
   // A B C A B C ...: what else the machine does meets everyone alike.
   for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round)
@@ -238,38 +243,82 @@ void noteAgreement(std::vector<Variant>& variants) {
   }
 }
 
-Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
+Json orNull(double value) { return std::isnan(value) || value == 0 ? Json(nullptr) : Json(value); }
+
+// To the first variant, round by round: what slows the machine down for a while slows both, and is no spread of this.
+Json ratioPerRound(const Variant& variant, const Variant& first) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(variant.ms.size(), first.ms.size()); ++i)
+    ratios.push_back(variant.ms[i] / first.ms[i]);
+  return {{"median", orNull(quantile(ratios, 0.5))},
+          {"p25", orNull(quantile(ratios, 0.25))},
+          {"p75", orNull(quantile(ratios, 0.75))}};
+}
+
+Json variantJson(const Variant& variant, const Variant& first, double peak, int batch) {
+  Json stages = Json::object();
+  for (const char* stage : {"backbone", "merge", "restore", "head"})
+    if (const auto values = variant.stages.find(stage); values != variant.stages.end())
+      stages[stage] = quantile(values->second, 0.5);
+  const double median = quantile(variant.ms, 0.5);
+  return {{"name", variant.name},
+          {"runtime", variant.runtime},
+          {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
+          {"schedule", variant.schedule},
+          {"precision", variant.precision},
+          {"device", variant.device},
+          {"batch", batch},
+          {"ms",
+           {{"median", orNull(median)},
+            {"p10", orNull(quantile(variant.ms, 0.1))},
+            {"p90", orNull(quantile(variant.ms, 0.9))},
+            {"rounds", variant.ms}}},
+          {"ratio", orNull(median / quantile(first.ms, 0.5))},
+          {"ratio_per_round", ratioPerRound(variant, first)},
+          {"stages", stages},
+          {"gflop", orNull(variant.gflop)},
+          {"tokens", variant.tokens},
+          {"peak_fraction", orNull(peak > 0 ? variant.gflop / median * 1e3 / peak : 0)},
+          {"peak_mib", orNull(variant.peak_mib)},
+          {"note", variant.note}};
+}
+
+// As Linux names it; not every architecture has a name there.
+Json cpuName() {
+  std::ifstream cpus("/proc/cpuinfo");
+  for (std::string line; std::getline(cpus, line);)
+    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return nullptr;
+}
+
+Json nightJson(const Night& night) {
+  if (!night.on) return nullptr;
+  return {{"gain", night.options.gain}, {"electrons", night.options.electrons}, {"thermal", night.options.thermal}};
+}
+
+// All that somebody needs to measure the same again.
+Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, const ModelInfo& model,
+                int threads) {
   Json rows = Json::array();
-  for (const Variant& variant : variants) {
-    const auto orNull = [](double value) { return std::isnan(value) || value == 0 ? Json(nullptr) : Json(value); };
-    Json stages = Json::object();
-    for (const char* stage : {"backbone", "merge", "restore", "head"})
-      if (const auto values = variant.stages.find(stage); values != variant.stages.end())
-        stages[stage] = quantile(values->second, 0.5);
-    const double median = quantile(variant.ms, 0.5);
-    const double peak = peakOf(variants, variant.precision);
-    rows.push_back({{"name", variant.name},
-                    {"runtime", variant.runtime},
-                    {"schedule", variant.schedule},
-                    {"precision", variant.precision},
-                    {"batch", arguments.batch},
-                    {"ms",
-                     {{"median", orNull(median)},
-                      {"p10", orNull(quantile(variant.ms, 0.1))},
-                      {"p90", orNull(quantile(variant.ms, 0.9))}}},
-                    {"stages", stages},
-                    {"gflop", orNull(variant.gflop)},
-                    {"tokens", variant.tokens},
-                    {"peak_fraction", orNull(peak > 0 ? variant.gflop / median * 1e3 / peak : 0)},
-                    {"peak_mib", orNull(variant.peak_mib)},
-                    {"note", variant.note}});
-  }
+  for (const Variant& variant : variants)
+    rows.push_back(variantJson(variant, variants.front(), peakOf(variants, variant.precision), arguments.batch));
   Json peaks = Json::object();
-  for (const std::string& precision : arguments.precisions) {
-    const double peak = peakOf(variants, precision);
-    peaks[precision] = peak > 0 ? Json(peak) : Json(nullptr);
-  }
-  return {{"variants", rows}, {"threads", threads}, {"rounds", arguments.rounds}, {"gemm_peak_gflops", peaks}};
+  for (const std::string& precision : arguments.precisions) peaks[precision] = orNull(peakOf(variants, precision));
+  return {{"model", {{"path", arguments.model}, {"digest", monitor::modelDigest(arguments.model)}}},
+          {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
+          {"night", nightJson(arguments.night)},
+          {"input", {{"height", model.input.height}, {"width", model.input.width}}},
+          {"attention", toString(model.attention)},
+          {"device", arguments.device},
+          {"threads", threads},
+          {"batch", arguments.batch},
+          {"warm_up", arguments.warm_up},
+          {"rounds", arguments.rounds},
+          {"cpu", cpuName()},
+          {"mpm", {{"version", buildInfo().version}, {"opencv", buildInfo().opencv}}},
+          {"gemm_peak_gflops", peaks},
+          {"variants", rows}};
 }
 
 void printTable(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
@@ -354,7 +403,8 @@ int bench(BenchArguments arguments) {
     return kInterrupted;
   }
   noteAgreement(variants);
-  arguments.json ? printLine(resultJson(variants, arguments, threads)) : printTable(variants, arguments, threads);
+  arguments.json ? printLine(resultJson(variants, arguments, model, threads))
+                 : printTable(variants, arguments, threads);
   // A peer may be missing, then its row says why; ours were asked for.
   for (const Variant& variant : variants)
     if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
@@ -424,6 +474,8 @@ Verb addBench(CLI::App& mpm) {
       "tensor to the label map; ratio is to the first row; GFLOP counts the live rows, 2 per multiply-add; peak is "
       "the\n"
       "share of the GEMM speed of the CPU measured in the same run; MiB is the peak of the process, on the host.\n"
+      "--json has every round, the ratio also round by round (median and quartiles), and what was compared: model,\n"
+      "digest, image, sizes, versions, CPU.\n"
       "With --device the peers stay on the CPU.\n\n"
       "Examples:\n"
       "  mpm bench --model vit.onnx --image street.png\n"

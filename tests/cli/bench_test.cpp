@@ -55,6 +55,39 @@ TEST(Bench, PrintsARowPerVariant) {
   EXPECT_GT(json["gemm_peak_gflops"]["fp32"], 0);
 }
 
+TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 40, 60);
+  const CommandResult result =
+      mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1", "--image", folder / "a.png", "--night", "0.2",
+                                 "--attention", "proportional", "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  EXPECT_EQ(json["model"]["path"], kSegmenter);
+  EXPECT_EQ(json["model"]["digest"].get<std::string>().size(), 16u);
+  EXPECT_EQ(json["image"], folder / "a.png");
+  EXPECT_EQ(json["night"]["gain"], 0.2);
+  EXPECT_EQ(json["input"], nlohmann::json::parse(R"({"height": 32, "width": 64})"));
+  EXPECT_EQ(json["attention"], "proportional");
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["threads"], 1);
+  EXPECT_EQ(json["batch"], 1);
+  EXPECT_EQ(json["warm_up"], 1);
+  EXPECT_EQ(json["rounds"], 3);
+  EXPECT_TRUE(json.contains("cpu"));
+  EXPECT_NE(json["mpm"]["version"], "");
+  const double first = json["variants"][0]["ms"]["median"];
+  for (const auto& row : json["variants"]) {
+    EXPECT_EQ(row["version"], json["mpm"]["version"]);
+    EXPECT_EQ(row["device"], "cpu");
+    EXPECT_EQ(row["ms"]["rounds"].size(), 3u);
+    EXPECT_DOUBLE_EQ(row["ratio"], row["ms"]["median"].get<double>() / first);
+    EXPECT_LE(row["ratio_per_round"]["p25"], row["ratio_per_round"]["median"]);
+    EXPECT_LE(row["ratio_per_round"]["median"], row["ratio_per_round"]["p75"]);
+  }
+  EXPECT_EQ(json["variants"][0]["ratio"], 1);
+}
+
 TEST(Bench, TakesFramesOfTheScene) {
   const auto gflop = [](const std::string& image) {
     const CommandResult result = mpmCommand(
