@@ -73,7 +73,7 @@ double quantile(std::vector<double> values, double q) {
 
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
 
-std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) {
+std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
   std::vector<Variant> variants;
   const auto add = [&](Variant variant, std::vector<std::string> command) {
     command.insert(command.end(), {"--threads", std::to_string(threads), "--precision", variant.precision});
@@ -112,6 +112,7 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
       }
       for (const char* attention : {"eager", "sdpa"})
         for (const std::string& schedule : arguments.schedules) {
+          if (proportional && schedule != "none") continue;
           std::vector<std::string> with = command;
           with.insert(with.end(), {"--variant", attention, "--schedule", schedule});
           add(named(std::string("torch ") + attention, schedule, precision), with);
@@ -403,7 +404,11 @@ int bench(BenchArguments arguments) {
   const ModelInfo model = modelForAll(arguments);
   if (!arguments.peers.empty() && arguments.input_size)
     throw UsageError("--peers run the model as it is: leave out --input-size");
-  std::vector<Variant> variants = makeVariants(arguments, threads);
+  const bool proportional = model.attention == Attention::kProportional;
+  const bool torch = std::find(arguments.peers.begin(), arguments.peers.end(), "torch") != arguments.peers.end();
+  if (proportional && torch)
+    printNote("torch merges with plain attention only: its merged variants, another method, are left out");
+  std::vector<Variant> variants = makeVariants(arguments, proportional, threads);
   const InputFile input(arguments, model);
   measure(variants, input, arguments);
   if (interrupted()) {
@@ -467,7 +472,9 @@ Verb addBench(CLI::App& mpm) {
   verb->add_option("--warm-up", arguments->warm_up, "Passes before them. Default: 3")
       ->check(CLI::Range(0, 100000))
       ->option_text("N");
-  verb->add_option("--peers", arguments->peers, "onnxruntime,openvino,torch,opencv: their latest releases")
+  verb->add_option(
+          "--peers", arguments->peers,
+          "onnxruntime,openvino,torch,opencv: their latest releases; torch alone\nmerges, too, with plain attention")
       ->delimiter(',')
       ->check(CLI::IsMember(kPeers))
       ->option_text("P,P");

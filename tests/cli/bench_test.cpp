@@ -13,6 +13,7 @@ namespace mpm::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<std::string> benchArguments(std::vector<std::string> more) {
@@ -114,6 +115,27 @@ TEST(Bench, PassesOnWhatAPeerComplainsAbout) {
       mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
+}
+
+TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
+  const TemporaryFolder folder;
+  writePeer(folder / "peers", "torch");
+  const auto namesWith = [&](const char* attention, bool noted) {
+    const CommandResult result =
+        mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1", "--attention", attention, "--peers",
+                                   "torch", "--peer-python", "/bin/sh", "--peer-folder", folder / "peers", "--json"}));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err.find("left out") != std::string::npos, noted) << result.err;
+    std::vector<std::string> names;
+    const auto json = result.json();
+    for (const auto& row : json["variants"]) names.push_back(row["name"]);
+    return names;
+  };
+  EXPECT_THAT(namesWith("proportional", true),
+              ElementsAre("mpm none fp32", "mpm 1 fp32", "torch eager none fp32", "torch sdpa none fp32"));
+  EXPECT_THAT(namesWith("plain", false),
+              ElementsAre("mpm none fp32", "mpm 1 fp32", "torch eager none fp32", "torch eager 1 fp32",
+                          "torch sdpa none fp32", "torch sdpa 1 fp32"));
 }
 
 TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
