@@ -34,7 +34,7 @@ const std::vector<std::string> kPeers = {"onnxruntime", "openvino", "torch", "op
 
 struct BenchArguments {
   std::string model, image;
-  std::vector<std::string> schedules, precisions = {"fp32"}, peers;
+  std::vector<std::string> schedules, precisions, peers;
   std::optional<Size2> input_size;
   Night night;
   std::string attention = "plain", device = "cpu";
@@ -387,14 +387,19 @@ ModelInfo modelForAll(BenchArguments& arguments) {
   options.attention = parseAttention(arguments.attention);
   if (arguments.schedules.empty()) {
     model = readModelInfo(arguments.model, options);
-    arguments.schedules = {"none"};
-    if (!model.schedule.empty()) arguments.schedules.push_back(toString(model.schedule));
-    return model;
+    if (!model.converted) arguments.schedules = {"none"};  // a converted one runs as it was made, beside nothing
+    if (model.converted || !model.schedule.empty()) arguments.schedules.push_back(toString(model.schedule));
+  } else {
+    for (const std::string& schedule : arguments.schedules) {
+      options.schedule = parseSchedule(schedule);
+      model = readModelInfo(arguments.model, options);
+    }
   }
-  for (const std::string& schedule : arguments.schedules) {
-    options.schedule = parseSchedule(schedule);
-    model = readModelInfo(arguments.model, options);
-  }
+  const std::string made = toString(model.precision);
+  if (arguments.precisions.empty()) arguments.precisions = {made};
+  for (const std::string& precision : arguments.precisions)
+    if (model.converted && precision != made)
+      throw Error(arguments.model + " was converted with precision " + made + " and cannot be given " + precision);
   return model;
 }
 
@@ -440,18 +445,21 @@ std::string checkSchedule(const std::string& text) {
 Verb addBench(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
   const auto arguments = std::make_shared<BenchArguments>();
-  verb->add_option("--model", arguments->model, "A plain ViT as ONNX. Default: as of 'mpm run'")->option_text("M.onnx");
+  verb->add_option("--model", arguments->model, "A plain ViT as ONNX, or a converted one. Default: as of 'mpm run'")
+      ->option_text("M.onnx");
   verb->add_option("--image", arguments->image,
                    "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch\ntakes its first B "
                    "images. Default: smooth colours with noise")
       ->option_text("I");
   addNight(*verb, arguments->night);
   verb->add_option("--schedule", arguments->schedules,
-                   "May be given several times. Default: none, and 2,5 (those of them that\nthe model has)")
+                   "May be given several times. Default: none, and 2,5 (those of them that\nthe model has); of a "
+                   "converted model its own")
       ->check(checkSchedule)
       ->allow_extra_args(false)
       ->option_text("S");
-  verb->add_option("--precision", arguments->precisions, "May be given several times. Default: fp32")
+  verb->add_option("--precision", arguments->precisions,
+                   "May be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false)
       ->option_text("fp32|bf16|tf32|fp16");

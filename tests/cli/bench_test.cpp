@@ -165,6 +165,26 @@ TEST(Bench, WithoutASchedulePassesOverBlocksThatTheModelLacks) {
   EXPECT_EQ(result.json()["variants"][1]["schedule"], "2");
 }
 
+TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "converted.onnx";
+  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", model, "--schedule", "1,2"}).exit_code, 0);
+  const auto benchWith = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "--model", model, "--rounds", "1", "--json"});
+    return mpmCommand(more);
+  };
+  for (const std::vector<std::string>& schedule : {std::vector<std::string>{}, {"--schedule", "1,2"}}) {
+    const CommandResult result = benchWith(schedule);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto variants = result.json()["variants"];
+    ASSERT_EQ(variants.size(), 1u);
+    EXPECT_EQ(variants[0]["name"], "mpm 1,2 fp32");
+    EXPECT_EQ(variants[0]["note"], "") << "there is nothing that its labels could agree with";
+  }
+  expectFailure(benchWith({"--schedule", "none"}), 1, {"converted with schedule 1,2", "none"});
+  expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
+}
+
 TEST(Bench, FailsWhenOneOfOursDoes) {
   const CommandResult result = mpmCommand(  // tf32 is a GPU's
       benchArguments({"--schedule", "none", "--precision", "fp32", "--precision", "tf32", "--json"}));
