@@ -159,6 +159,11 @@ class InputFile {
       if (!frame) break;
       result.push_back(frame->image);
     }
+    const std::size_t count = result.size();
+    if (count == 0) throw Error("'" + arguments.image + "' holds no image");
+    if (static_cast<int>(count) < arguments.batch)
+      printNote("--batch " + std::to_string(arguments.batch) + ", but '" + arguments.image + "' has " +
+                std::to_string(count) + (count == 1 ? " image" : " images") + ": repeated to fill the batch");
     for (std::size_t i = 0; static_cast<int>(result.size()) < arguments.batch; ++i) result.push_back(result[i]);
     return result;
   }
@@ -449,7 +454,7 @@ Verb addBench(CLI::App& mpm) {
       ->option_text("M.onnx");
   verb->add_option("--image", arguments->image,
                    "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch\ntakes its first B "
-                   "images. Default: smooth colours with noise")
+                   "images, again where they are fewer.\nDefault: smooth colours with noise")
       ->option_text("I");
   addNight(*verb, arguments->night);
   verb->add_option("--schedule", arguments->schedules,

@@ -100,6 +100,20 @@ TEST(Bench, TakesFramesOfTheScene) {
   EXPECT_NE(gflop("demo:street?size=96x64&seed=3"), gflop("demo:street?size=96x64&start=2026-12-21T23:00"));
 }
 
+TEST(Bench, SaysThatABatchRepeatsImages) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "images");
+  for (int seed = 1; seed <= 2; ++seed) writeImage(folder / ("images/" + std::to_string(seed) + ".png"), 40, 60, seed);
+  const auto notesOf = [&](const char* batch) {
+    const CommandResult result = mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none",
+                                             "--image", folder / "images", "--batch", batch, "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(notesOf("3"), AllOf(HasSubstr("--batch 3"), HasSubstr("has 2 images")));
+  EXPECT_EQ(notesOf("2"), "");
+}
+
 TEST(Bench, APeerThatCannotRunIsARowThatSaysWhy) {
   const CommandResult result = mpmCommand(benchArguments(
       {"--schedule", "none", "--peers", "onnxruntime", "--peer-python", "/nonexistent/python", "--json"}));
