@@ -39,7 +39,7 @@ struct BenchArguments {
   Night night;
   std::string attention = "plain", device = "cpu";
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
-  std::string peer_python = "python3", peer_folder = MPM_PEERS_DIR;
+  std::string peer_python = "python3", peer_folder;
   bool json = false;
 };
 
@@ -72,6 +72,13 @@ double quantile(std::vector<double> values, double q) {
 }
 
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
+
+// Of this installation, so that it can be moved, else of the source that the program was built from.
+std::string ownPeers() {
+  std::error_code ignored;
+  const fs::path installed = (fs::path(ownProgram()).parent_path() / MPM_PEERS_FROM_PROGRAM).lexically_normal();
+  return fs::is_directory(installed, ignored) ? installed.string() : MPM_PEERS_OF_SOURCE;
+}
 
 std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
   std::vector<Variant> variants;
@@ -410,6 +417,7 @@ ModelInfo modelForAll(BenchArguments& arguments) {
 
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
+  if (arguments.peer_folder.empty()) arguments.peer_folder = ownPeers();
   const int threads = threadsOfEveryVariant(arguments.threads);
   const ModelInfo model = modelForAll(arguments);
   if (!arguments.peers.empty() && arguments.input_size)
@@ -492,9 +500,12 @@ Verb addBench(CLI::App& mpm) {
       ->check(CLI::IsMember(kPeers))
       ->option_text("P,P");
   verb->add_option("--peer-python", arguments->peer_python,
-                   "Python that has the peers: bench/peers/setup_venv.sh makes one.\nDefault: python3")
+                   "Python that has the peers: setup_venv.sh in their folder makes one.\nDefault: python3")
       ->option_text("PYTHON");
-  verb->add_option("--peer-folder", arguments->peer_folder, "Folder of the peers' workers")->option_text("DIR");
+  verb->add_option(
+          "--peer-folder", arguments->peer_folder,
+          "Folder of the peers' workers. Default: share/mpm/peers of the installation,\nelse bench/peers of the source")
+      ->option_text("DIR");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       "Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the "

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 import worker
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
-import segmenter_weights  # noqa: E402
+import segmenter_weights  # noqa: E402  (installed, it stands beside this file)
 
 HEAD_DIM = 64  # of every Segmenter of the paper
 

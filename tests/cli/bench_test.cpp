@@ -152,6 +152,20 @@ TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
                           "torch sdpa none fp32", "torch sdpa 1 fp32"));
 }
 
+TEST(Bench, FindsThePeersOfItsInstallation) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "bin");
+  fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder / "bin/mpm");
+  writePeer(folder / "share/mpm/peers", "opencv");
+  const CommandResult result =
+      mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}),
+                 {.program = fs::relative(folder / "bin/mpm", MPM_BINARY_DIR).string(),
+                  .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}}});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("--threads 1 "));
+}
+
 TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
   const TemporaryFolder folder;
   writePeer(folder / "peers", "opencv");

@@ -18,6 +18,13 @@ if(found EQUAL -1)
   message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
 endif()
 
+# The peers of `mpm bench`, and what they import of this project.
+foreach(file worker.py torch_worker.py segmenter_weights.py setup_venv.sh)
+  if(NOT EXISTS ${prefix}/share/mpm/peers/${file})
+    message(FATAL_ERROR "share/mpm/peers/${file} is not installed")
+  endif()
+endforeach()
+
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
 execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
