@@ -203,7 +203,9 @@ int eval(const EvalArguments& arguments) {
   const bool rendered = !arguments.scene.empty();
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");
-  const auto source = openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted()});
+  // EXIF turns the image alone, never its label map.
+  const auto source =
+      openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted(), .upright = false});
   if (rendered) requireSceneClasses(model);
   if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
@@ -251,7 +253,8 @@ Verb addEval(CLI::App& mpm) {
                    "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"),\ninstead of --images "
                    "and --labels")
       ->option_text(" ");
-  verb->add_option("--images", arguments->images, "Folder of images; one that cannot be read ends it")
+  verb->add_option("--images", arguments->images,
+                   "Folder of images, not turned by EXIF; one that cannot be read ends it")
       ->type_name("DIR");
   verb->add_option(
           "--labels", arguments->labels,

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "support/exif.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -127,6 +128,20 @@ TEST_F(Eval, ShowsABarOnATerminal) {
 TEST_F(Eval, TakesLabelMapsByTheirExtensionInAnyCase) {
   std::filesystem::rename(labels(1), folder_ / "labels/i1.PNG");
   EXPECT_EQ(eval().exit_code, 0);
+}
+
+TEST_F(Eval, ExifTurnsNeitherImageNorLabels) {
+  for (int i = 0; i < 2; ++i) {
+    const cv::Rect square(0, 0, 40, 40);
+    const std::string jpeg = folder_ / ("images/i" + std::to_string(i) + ".jpg");
+    cv::imwrite(jpeg, cv::imread(image(i))(square));
+    cv::imwrite(labels(i), readLabels(i)(square).clone());
+    std::filesystem::remove(image(i));
+  }
+  const auto upright = eval({"--json"}).json();
+  setExifOrientation(folder_ / "images/i0.jpg", 6);
+  const auto turned = eval({"--json"}).json();
+  for (const char* same : {"miou", "pixel_accuracy", "tokens_mean"}) EXPECT_EQ(turned[same], upright[same]) << same;
 }
 
 TEST_F(Eval, RefusesTwoLabelMapsOfOneImage) {

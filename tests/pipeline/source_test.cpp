@@ -13,6 +13,7 @@
 #include <opencv2/videoio/registry.hpp>
 
 #include "pipeline/sources.h"
+#include "support/exif.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -158,6 +159,14 @@ TEST(OpenSource, RefusesATruncatedJpeg) {
       EXPECT_MPM_ERROR(openSource(folder / "a.jpg")->next(), "it is cut off before its end");
     }
   }
+}
+
+TEST(OpenSource, TurnsAPictureAsExifSaysUnlessAskedNotTo) {
+  const test::TemporaryFolder folder;
+  cv::imwrite(folder / "a.jpg", plain(9));
+  test::setExifOrientation(folder / "a.jpg", 6);
+  EXPECT_EQ(openSource(folder / "a.jpg")->next()->image.size(), cv::Size(12, 16));
+  EXPECT_EQ(openSource(folder / "a.jpg", {.upright = false})->next()->image.size(), cv::Size(16, 12));
 }
 
 TEST(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {

@@ -37,6 +37,9 @@ struct SourceOptions {
   /// Called by next() with a line that names the picture and what is wrong with it, for each of several pictures (of a
   /// folder, of a glob) that cannot be read; the next one is taken instead. Null: such a picture is an error.
   std::function<void(const std::string& why)> on_unreadable{};
+  /// Turn and mirror pictures as their EXIF orientation says. False: the pixels as they are stored, which is how a
+  /// label map beside the picture was drawn.
+  bool upright = true;
 };
 
 /// Where images come from. Not thread-safe.

@@ -42,13 +42,13 @@ bool isCutJpeg(const std::string& path) {
   return !reachesItsEnd(bytes);
 }
 
-cv::Mat readImage(const std::string& path) {
+cv::Mat readImage(const std::string& path, bool upright) {
   requireReadable(path);
   const auto cannot = [&](const std::string& why) { return Error("cannot read image '" + path + "': " + why); };
   if (isCutJpeg(path)) throw cannot("it is cut off before its end");
   cv::Mat image;
   try {
-    image = cv::imread(path, cv::IMREAD_COLOR);
+    image = cv::imread(path, upright ? cv::IMREAD_COLOR : cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
   } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
   }
   if (image.empty()) throw cannot("missing, damaged or not an image");
@@ -66,7 +66,7 @@ class ImageSource final : public FrameSource {
       const int index = static_cast<int>(next_++);
       const std::string& path = paths_[index];
       try {
-        return Frame{readImage(path), std::filesystem::path(path).stem().string(), path, index};
+        return Frame{readImage(path, options_.upright), std::filesystem::path(path).stem().string(), path, index};
       } catch (const Error& error) {
         if (!skip_unreadable) throw;
         options_.on_unreadable(error.what());
