@@ -16,8 +16,10 @@
 #include "mpm/evaluation.hpp"
 #include "mpm/segmenter.hpp"
 #include "mpm/source.hpp"
+#include "mpm/whole_file.hpp"
 #include "night.h"
 #include "output.h"
+#include "paths.h"
 #include "scene/street.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -28,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct EvalArguments {
-  std::string model, scene, images, labels;
+  std::string model, scene, images, labels, per_image;
   SegmenterOptions options;
   Night night;
   std::optional<int> ignore;
@@ -37,17 +39,27 @@ struct EvalArguments {
 
 struct Means {
   int images = 0;
-  std::vector<double> tokens;
+  std::vector<double> tokens, tokens_squares;  // the latter of the deviations from the mean, summed
   StageTimes ms;
 
   void add(const Segmentation& result) {
     ++images;
     tokens.resize(result.tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] += (result.tokens[i] - tokens[i]) / images;
+    tokens_squares.resize(result.tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const double off = result.tokens[i] - tokens[i];
+      tokens[i] += off / images;
+      tokens_squares[i] += off * (result.tokens[i] - tokens[i]);
+    }
     for (double StageTimes::*stage :
          {&StageTimes::total, &StageTimes::preprocess, &StageTimes::backbone, &StageTimes::merge, &StageTimes::restore,
           &StageTimes::head, &StageTimes::postprocess})
       ms.*stage += (result.ms.*stage - ms.*stage) / images;
+  }
+
+  /// Of a sample: over images - 1. NaN of a single image.
+  double tokensDeviation(std::size_t insertion) const {
+    return images > 1 ? std::sqrt(tokens_squares[insertion] / (images - 1)) : std::nan("");
   }
 };
 
@@ -120,6 +132,10 @@ void requireLabelledSource(const EvalArguments& arguments) {
     throw UsageError("'" + arguments.scene + "' has no labels: name --images DIR and --labels DIR");
 }
 
+std::vector<int> ignoredLabels(const EvalArguments& arguments, const ModelInfo& model) {
+  return {arguments.ignore.value_or(model.facts.ignore)};
+}
+
 double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
 Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) : Json(percent(fraction)); }
 
@@ -148,20 +164,60 @@ struct Result {
 };
 
 Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
-  Json iou = Json::object(), tokens = Json::array();
+  Json iou = Json::object(), tokens = Json::array(), deviations = Json::array(), confusion = Json::array();
   const std::vector<double> values = scores.matrix.iou();
   for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
-  for (double count : scores.means.tokens) tokens.push_back(std::round(count * 100) / 100);
+  const auto rounded = [](double count) {
+    return std::isnan(count) ? Json(nullptr) : Json(std::round(count * 100) / 100);
+  };
+  for (std::size_t i = 0; i < scores.means.tokens.size(); ++i) {
+    tokens.push_back(rounded(scores.means.tokens[i]));
+    deviations.push_back(rounded(scores.means.tokensDeviation(i)));
+  }
+  const int classes = static_cast<int>(names.size());
+  for (int truth = 0; truth < classes; ++truth) {
+    Json row = Json::array();
+    for (int predicted = 0; predicted < classes; ++predicted) row.push_back(scores.matrix.count(truth, predicted));
+    confusion.push_back(row);
+  }
   return {{"images", scores.means.images},
           {"miou", percentJson(scores.matrix.meanIou())},
           {"pixel_accuracy", percentJson(scores.matrix.pixelAccuracy())},
           {"iou", iou},
           {"tokens_mean", tokens},
-          {"ms_mean", toJson(scores.means.ms)}};
+          {"tokens_sd", deviations},
+          {"ms_mean", toJson(scores.means.ms)},
+          {"confusion", confusion}};
 }
 
-Json resultJson(const Result& result, const std::vector<std::string>& names) {
-  Json json = scoresJson(result.all, names);
+/// What the scores are of: enough to measure them again.
+Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
+  const Night& night = arguments.night;
+  return {{"model", model_path},
+          {"schedule", model.schedule},
+          {"attention", toString(model.attention)},
+          {"precision", toString(model.precision)},
+          {"input", toJson(model.input)},
+          {"fit", arguments.options.fit == Fit::kWindow ? "window" : "resize"},
+          {"ignore", ignoredLabels(arguments, model)},
+          {"simulated_night", night.on ? Json{{"gain", night.options.gain},
+                                              {"electrons", night.options.electrons},
+                                              {"thermal", night.options.thermal}}
+                                       : Json(nullptr)}};
+}
+
+/// One image's line of --per-image.
+Json imageJson(const Frame& frame, const Segmentation& result, const ConfusionMatrix& matrix) {
+  Json json = {{"source", frame.source}, {"name", frame.name}};
+  addMoment(frame, json);
+  json["pixel_accuracy"] = percentJson(matrix.pixelAccuracy());
+  json["miou"] = percentJson(matrix.meanIou());
+  json["tokens"] = result.tokens;
+  return json;
+}
+
+Json resultJson(Json json, const Result& result, const std::vector<std::string>& names) {
+  json.update(scoresJson(result.all, names));
   for (const auto& [name, scores] : result.columns())
     if (name != "all") json[name] = scoresJson(*scores, names);
   return json;
@@ -193,6 +249,19 @@ void printTable(const Result& result, const std::vector<std::string>& names) {
             "; " + fixed(means.ms.total, 1) + " ms per image");
 }
 
+// The file of --per-image replaces nothing that it is made from, and can be written.
+void requirePerImage(const EvalArguments& arguments, const std::string& model,
+                     const std::map<std::string, std::string>& labels) {
+  if (arguments.per_image.empty()) return;
+  std::vector<std::string> inputs = sourceFiles(arguments.scene.empty() ? arguments.images : arguments.scene);
+  inputs.push_back(model);
+  for (const auto& [stem, path] : labels) inputs.push_back(path);
+  for (const std::string& input : inputs)
+    if (sameFile(arguments.per_image, input))
+      throw UsageError("--per-image would replace '" + input + "': name another file");
+  requireWritable(arguments.per_image);
+}
+
 int eval(const EvalArguments& arguments) {
   const std::string model_path = chosenModel(arguments.model);
   requireLabelledSource(arguments);
@@ -210,9 +279,12 @@ int eval(const EvalArguments& arguments) {
   if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
 
-  const ConfusionMatrix nothing(model.classes, arguments.ignore.value_or(model.facts.ignore));
+  requirePerImage(arguments, model_path, labels);
+
+  const ConfusionMatrix nothing(model.classes, ignoredLabels(arguments, model).front());
   Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
   const int& images = scores.all.means.images;
+  std::string per_image;
   {
     Progress progress(stderrIsTerminal(), source->size());
     while (const std::optional<Frame> frame = source->next()) {
@@ -225,6 +297,11 @@ int eval(const EvalArguments& arguments) {
         const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, images));
         scores.all.add(truth, result);
         if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
+        if (!arguments.per_image.empty()) {
+          ConfusionMatrix matrix = nothing;
+          matrix.add(truth, result.labels);
+          per_image += toLine(imageJson(*frame, result, matrix)) + '\n';
+        }
       } catch (const Error& error) {
         throw Error("'" + label + "': " + error.what());
       }
@@ -235,9 +312,10 @@ int eval(const EvalArguments& arguments) {
     printNote("interrupted after " + std::to_string(images) + " images: no result");
     return kInterrupted;
   }
+  if (!arguments.per_image.empty()) writeWholeFile(arguments.per_image, per_image);
   const std::vector<std::string> names = classNames(model);
   if (arguments.json)
-    printLine(resultJson(scores, names));
+    printLine(resultJson(settingsJson(arguments, model_path, model), scores, names));
   else
     printTable(scores, names);
   return kOk;
@@ -267,18 +345,30 @@ Verb addEval(CLI::App& mpm) {
   addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
                  "resize: one pass over the image resized to the input;\n"
                  "window: sliding windows at the image's own scale");
+  verb->add_option("--per-image", arguments->per_image, "Write a line of JSON for each image there. Default: nowhere")
+      ->option_text("FILE.jsonl");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       "One confusion matrix over all images; of the scene one by day and one by night (civil twilight is over), too. "
       "seed=1..8\nis eight streets, and 24 frames 8760 h / 24 = 365 h (step=1314000 s) apart take each every hour of "
       "the "
       "day once, over a\nyear. mpm-train trains on no seed below a million.\n\n"
-      "With --json: {\"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: "
-      "value},\n"
-      "\"tokens_mean\": [..], \"ms_mean\": {..}}, percent and ms; the IoU of a class that does not occur is null;\n"
-      "\"day\" and \"night\" hold the same again where the source knows them.\n\n"
+      "With --json: {\"model\", \"schedule\", \"attention\", \"precision\", \"input\", \"fit\", \"ignore\", "
+      "\"simulated_night\", \"images\",\n"
+      "\"miou\", \"pixel_accuracy\", \"iou\": {name: value}, \"tokens_mean\": [..], \"tokens_sd\": [..], "
+      "\"ms_mean\": {..},\n"
+      "\"confusion\": [[..]..]}, percent and ms; the IoU of a class that does not occur is null; the standard "
+      "deviation "
+      "is that\n"
+      "of a sample of images; a row of \"confusion\" counts the pixels of one true class by the class they were "
+      "given;\n"
+      "\"day\" and \"night\" hold \"images\" to \"confusion\" again where the source knows them.\n"
+      "A line of --per-image is {\"source\", \"name\", \"pixel_accuracy\", \"miou\": of the classes in the image, "
+      "\"tokens\": [..]},\n"
+      "of the scene with \"time\", \"night\" and \"sun_elevation\".\n\n"
       "Examples:\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
+      "  mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl\n"
       "  mpm eval \"demo:street?seed=1..8&weather=auto&step=1314000&frames=24\" --schedule none\n");
   return {verb, [arguments] { return eval(*arguments); }};
 }

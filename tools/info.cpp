@@ -17,7 +17,6 @@ struct InfoArguments {
   bool json = false;
 };
 
-Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
 Json devicesJson(const BuildInfo& build) {

@@ -3,8 +3,10 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "errors.h"
 #include "mpm/error.hpp"
@@ -19,7 +21,7 @@ void printLine(const std::string& line) {
   throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-void printLine(const Json& json) { printLine(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json toJson(const StageTimes& times) {
   const auto rounded = [](double ms) { return std::round(ms * 1e3) / 1e3; };
@@ -30,6 +32,23 @@ Json toJson(const StageTimes& times) {
           {"restore", rounded(times.restore)},
           {"head", rounded(times.head)},
           {"postprocess", rounded(times.postprocess)}};
+}
+
+Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
+
+void addMoment(const Frame& frame, Json& json) {
+  if (frame.unix_time) {
+    const auto ms = static_cast<std::int64_t>(std::llround(*frame.unix_time * 1e3));
+    const std::time_t s = static_cast<std::time_t>((ms - ((ms % 1000) + 1000) % 1000) / 1000);
+    std::tm utc{};
+    gmtime_r(&s, &utc);
+    char date[32], text[48];
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
+    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(ms - static_cast<std::int64_t>(s) * 1000));
+    json["time"] = text;
+  }
+  if (frame.night) json["night"] = *frame.night;
+  if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
 }
 
 std::string tokensText(const std::vector<double>& tokens) {

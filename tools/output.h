@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mpm/segmenter.hpp"
+#include "mpm/source.hpp"
 
 namespace mpm::cli {
 
@@ -13,11 +14,18 @@ using Json = nlohmann::ordered_json;
 /// One line on stdout, flushed. Throws BrokenPipe when nobody reads it, mpm::Error when it cannot be written.
 void printLine(const std::string& line);
 inline void printLine(const char* line) { printLine(std::string(line)); }
-/// As one line; what is not UTF-8 (file names may hold anything) is replaced.
-void printLine(const Json& json);
+/// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
+std::string toLine(const Json& json);
+inline void printLine(const Json& json) { printLine(toLine(json)); }
 
 /// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
 Json toJson(const StageTimes& times);
+
+/// {"height", "width"}.
+Json toJson(Size2 size);
+
+/// Adds "time" (ISO 8601, UTC), "night" and "sun_elevation" (degrees) of the frame, those that its source knows.
+void addMoment(const Frame& frame, Json& json);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);

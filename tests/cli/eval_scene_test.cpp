@@ -54,7 +54,7 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
     const auto& scene = part == "all" ? json : json[part];
     EXPECT_FALSE(files.contains("day")) << "files do not know their time";
     EXPECT_GT(scene["pixel_accuracy"], 0);
-    for (const char* same : {"images", "miou", "pixel_accuracy", "iou", "tokens_mean"})
+    for (const char* same : {"images", "miou", "pixel_accuracy", "iou", "tokens_mean", "tokens_sd", "confusion"})
       EXPECT_EQ(scene[same], files[same]) << part << " " << same;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -70,6 +71,62 @@ TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
   expectFailure(eval({"--json"}), 1, {labels(0), "holds 9"});
   EXPECT_NEAR(eval({"--json", "--ignore", "9"}).json()["pixel_accuracy"], 100.0 * (1 - 70.0 / (2 * 40 * 70 - 70)),
               1e-3);
+}
+
+TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
+  cv::Mat changed = readLabels(0);
+  const int given = changed.at<unsigned char>(0, 0), truth = (given + 1) % 4;
+  changed.at<unsigned char>(0, 0) = static_cast<unsigned char>(truth);
+  cv::imwrite(labels(0), changed);
+  const auto json = eval({"--json", "--attention", "proportional", "--night", "0.5"}).json();
+  EXPECT_EQ(json["model"], kSegmenter);
+  EXPECT_EQ(json["schedule"], (nlohmann::json{1, 2}));
+  EXPECT_EQ(json["attention"], "proportional");
+  EXPECT_EQ(json["precision"], "fp32");
+  EXPECT_EQ(json["input"], (nlohmann::json{{"height", 32}, {"width", 64}}));
+  EXPECT_EQ(json["fit"], "resize");
+  EXPECT_EQ(json["ignore"], nlohmann::json::array({255}));
+  EXPECT_EQ(json["simulated_night"]["gain"], 0.5);
+
+  const auto day = eval({"--json"}).json();
+  EXPECT_TRUE(day["simulated_night"].is_null());
+  std::int64_t pixels = 0;
+  for (int t = 0; t < 4; ++t)
+    for (int p = 0; p < 4; ++p) {
+      pixels += day["confusion"][t][p].get<std::int64_t>();
+      if (t == p) continue;
+      EXPECT_EQ(day["confusion"][t][p], t == truth && p == given ? 1 : 0) << t << " " << p;
+    }
+  EXPECT_EQ(pixels, 2 * 40 * 70);
+}
+
+TEST_F(Eval, WritesALinePerImage) {
+  cv::Mat changed = readLabels(1);
+  changed.row(0).setTo(255);
+  changed.at<unsigned char>(1, 0) = (changed.at<unsigned char>(1, 0) + 1) % 4;
+  cv::imwrite(labels(1), changed);
+  const std::string file = folder_ / "images.jsonl";
+  const auto json = eval({"--json", "--per-image", file}).json();
+  std::vector<nlohmann::json> lines;
+  std::ifstream written(file);
+  for (std::string line; std::getline(written, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(lines[i]["source"], image(i));
+    EXPECT_EQ(lines[i]["name"], "i" + std::to_string(i));
+    EXPECT_FALSE(lines[i].contains("time")) << "files do not know their time";
+  }
+  EXPECT_EQ(lines[0]["miou"], 100);
+  EXPECT_LT(lines[1]["miou"], 100);
+  EXPECT_NEAR(lines[1]["pixel_accuracy"], 100.0 * (1 - 1.0 / (39 * 70)), 1e-3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double a = lines[0]["tokens"][k], b = lines[1]["tokens"][k];
+    EXPECT_NEAR(json["tokens_mean"][k], (a + b) / 2, 0.01);
+    EXPECT_NEAR(json["tokens_sd"][k], std::abs(a - b) / std::sqrt(2), 0.01);
+  }
+  for (const std::string& input : {image(0), labels(1)})
+    expectFailure(eval({"--per-image", input}), 2, {"--per-image would replace", input});
+  expectFailure(eval({"--per-image", folder_ / "nowhere/a.jsonl"}), 1, {"nowhere"});
 }
 
 TEST_F(Eval, PrintsATable) {
