@@ -39,7 +39,7 @@ struct RunArguments {
   Night night;
   double timeout_s = SourceOptions{}.timeout_s;
   int max_frames = 0;  // 0: all
-  bool json = false;
+  bool maps = false, json = false;
 };
 
 // Ten minutes from frame to frame; the days are about as long as the nights, and the trees green.
@@ -50,6 +50,27 @@ constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
 
 constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png", *kMerge = "_merge.png";
 constexpr const char* kLegend = "legend.png";
+
+std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
+
+// What the pictures of a frame are called, behind its name.
+std::vector<std::string> endings(const ModelInfo& model, bool maps) {
+  std::vector<std::string> all = {kLabels, kOverlay, kMerge};
+  for (int k = 0; maps && k < static_cast<int>(model.schedule.size()); ++k) all.push_back(mapEnding(k));
+  return all;
+}
+
+// The cluster of each token, the merge map as data: CV_16U of the grid's size.
+cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
+  cv::Mat map(grid.height, grid.width, CV_16U);
+  for (int i = 0; i < static_cast<int>(cluster_of_token.size()); ++i) {
+    if (cluster_of_token[i] > 65535)
+      throw Error("--maps writes clusters 0 to 65535, and this grid of " + std::to_string(grid.height) + "x" +
+                  std::to_string(grid.width) + " tokens has more: choose a smaller --input-size");
+    map.at<std::uint16_t>(i / grid.width, i % grid.width) = static_cast<std::uint16_t>(cluster_of_token[i]);
+  }
+  return map;
+}
 
 // Share of the pixels of each class that occurs, in the order of the classes.
 std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
@@ -105,8 +126,8 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 // Writes the pictures of each frame, under names that no other frame of this run has.
 class PictureFolder {
  public:
-  PictureFolder(std::string folder, const ModelInfo& model)
-      : folder_(std::move(folder)), model_(model), colors_(classColors(model.facts, model.classes)) {
+  PictureFolder(std::string folder, const ModelInfo& model, bool maps)
+      : folder_(std::move(folder)), model_(model), maps_(maps), colors_(classColors(model.facts, model.classes)) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error || !std::filesystem::is_directory(folder_))
@@ -128,6 +149,10 @@ class PictureFolder {
     const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
     writePicture(stem + kMerge, mergePicture(frame.image, map, result.grid));
     ++pictures_;
+    for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k) {
+      writePicture(stem + mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
+      ++pictures_;
+    }
   }
 
   /// What the colours of the overlays mean.
@@ -144,6 +169,7 @@ class PictureFolder {
  private:
   std::string folder_;
   const ModelInfo& model_;
+  bool maps_;
   std::vector<cv::Vec3b> colors_;
   std::set<int> classes_;  // that occurred
   std::set<std::string> names_;
@@ -197,12 +223,13 @@ void requireWritableChart(const RunArguments& arguments, const std::string& mode
 }
 
 int run(const RunArguments& arguments) {
-  if (!arguments.folder.empty())
-    requireApart(arguments.sources, arguments.folder, {kLabels, kOverlay, kMerge}, kLegend);
+  if (arguments.maps && arguments.folder.empty()) throw UsageError("--maps needs --out DIR");
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
+  if (!arguments.folder.empty())
+    requireApart(arguments.sources, arguments.folder, endings(segmenter.model(), arguments.maps), kLegend);
   const std::vector<std::string> names = classNames(segmenter.model());
   std::optional<PictureFolder> pictures;
-  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model());
+  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model(), arguments.maps);
   requireWritableChart(arguments, chosenModel(arguments.model));
   std::optional<TokenHistory> history;
   if (!arguments.chart.empty()) history.emplace(segmenter.model());
@@ -235,7 +262,7 @@ int runDay(RunArguments arguments) {
   arguments.sources = {kDay};
   if (arguments.folder.empty()) arguments.folder = kDayFolder;
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
-  PictureFolder pictures(arguments.folder, segmenter.model());
+  PictureFolder pictures(arguments.folder, segmenter.model(), arguments.maps);
   if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
   requireWritableChart(arguments, chosenModel(arguments.model));
   TokenHistory history(segmenter.model());
@@ -286,6 +313,9 @@ Verb addRun(CLI::App& mpm) {
           "NAME_merge.png (each cluster in its\nmean colour) and legend.png (colours of the overlays) there.\n"
           "Default: nowhere; mpm_day without SOURCE")
       ->type_name("DIR");
+  verb->add_flag("--maps", arguments->maps,
+                 "Write the merge maps as data there, too: NAME_map1.png, NAME_map2.png, ...,\none per insertion; see "
+                 "below");
   verb->add_option("--chart", arguments->chart,
                    "Draw the tokens over time (built-in scene only: others do not know\ntheir time). Default: nowhere; "
                    "mpm_day/tokens.png without SOURCE")
@@ -304,12 +334,18 @@ Verb addRun(CLI::App& mpm) {
       "area\n"
       "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
       "\"postprocess\"}}.\n\n"
+      "A map of --maps is a PNG of 16-bit grey, one pixel per token, the value its cluster after this insertion and "
+      "all\n"
+      "before it: tokens of one value were merged. They may lie apart: pairs are mutual nearest neighbours in "
+      "features,\n"
+      "not in the picture. Read it as it is (cv::IMREAD_UNCHANGED); to the eye it is almost black.\n\n"
       "The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, "
       "noise "
       "and\njpeg: 'man mpm' and docs/scene.md tell what they mean.\n\n"
       "Examples:\n"
       "  mpm run\n"
       "  mpm run street.png --model vit.onnx --out pictures\n"
+      "  mpm run street.png --model vit.onnx --schedule 2,5 --out pictures --maps\n"
       "  mpm run 0 --model vit.onnx --json | jq .tokens\n"
       "  mpm run \"demo:street?seed=7&step=600&frames=144\" --model vit.onnx --chart day.png\n"
       "  mpm run video.avi --model vit.onnx --schedule none --max-frames 100\n"

@@ -77,6 +77,37 @@ TEST(Run, WritesLabelsOverlayAndMergeMap) {
   }
 }
 
+TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 45, 61);
+  const CommandResult result =
+      mpmCommand(runArguments({folder / "a.png", "--out", folder / "out", "--maps", "--json"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  cv::Mat before;
+  for (int k = 1; k <= 2; ++k) {
+    const cv::Mat map = cv::imread(folder / ("out/a_map" + std::to_string(k) + ".png"), cv::IMREAD_UNCHANGED);
+    ASSERT_EQ(map.type(), CV_16U);
+    ASSERT_EQ(map.size(), cv::Size(8, 4));
+    std::set<int> clusters;
+    for (int i = 0; i < 32; ++i) {
+      clusters.insert(map.at<std::uint16_t>(i / 8, i % 8));
+      for (int j = 0; !before.empty() && j < i; ++j) {
+        if (before.at<std::uint16_t>(i / 8, i % 8) != before.at<std::uint16_t>(j / 8, j % 8)) continue;
+        EXPECT_EQ(map.at<std::uint16_t>(i / 8, i % 8), map.at<std::uint16_t>(j / 8, j % 8))
+            << "once merged stays merged";
+      }
+    }
+    EXPECT_EQ(clusters.size(), result.json()["tokens"][k].get<std::size_t>());
+    before = map;
+  }
+  EXPECT_EQ(filesIn(folder / "out").count("a_map3.png"), 0u);
+
+  expectFailure(mpmCommand(runArguments({folder / "a.png", "--maps"})), 2, {"--maps needs --out"});
+  writeImage(folder / "a_map2.png", 32, 64);
+  expectFailure(mpmCommand(runArguments({folder / "a*.png", "--out", folder.path(), "--maps"})), 2,
+                {"a_map2.png", "would replace"});
+}
+
 TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
   if (defaultModel().empty()) GTEST_SKIP() << "there is no default model";
   const TemporaryFolder folder;
