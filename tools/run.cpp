@@ -92,13 +92,22 @@ std::string frameText(const Frame& frame, const Segmentation& result, const std:
   return text;
 }
 
-Json frameJson(int number, const Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
+// `outputs`: names of the files written; null when nothing is to be.
+Json frameJson(int number, const Frame& frame, const Segmentation& result, const std::vector<std::string>& names,
+               const Json& outputs) {
   Json tokens = Json::array();
   for (double count : result.tokens) tokens.push_back(static_cast<int>(count));
   Json classes = Json::object();
+  if (!result.labels.empty())  // every class in every line: a table needs no filling in
+    for (const std::string& name : names) classes[name] = 0.0;
   for (const auto& [label, area] : classAreas(result.labels)) classes[names[label]] = area;
-  return {
-      {"frame", number}, {"source", frame.source}, {"tokens", tokens}, {"classes", classes}, {"ms", toJson(result.ms)}};
+  Json json = {{"frame", number}, {"source", frame.source}, {"name", frame.name}};
+  addMoment(frame, json);
+  json["tokens"] = tokens;
+  json["classes"] = classes;
+  json["ms"] = toJson(result.ms);
+  if (!outputs.is_null()) json["outputs"] = outputs;
+  return json;
 }
 
 std::string timeOfDay(const Frame& frame) { return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5); }
@@ -134,25 +143,28 @@ class PictureFolder {
       throw Error("cannot make the folder '" + folder_ + "'" + (error ? ": " + error.message() : ""));
   }
 
-  void write(const Frame& frame, const Segmentation& result) {
+  /// Names of the files in the folder.
+  std::vector<std::string> write(const Frame& frame, const Segmentation& result) {
     std::string name = frame.name;
     for (int n = 2; !names_.insert(name).second; ++n) name = frame.name + "_" + std::to_string(n);
-    const std::string stem = (std::filesystem::path(folder_) / name).string();
+    std::vector<std::string> written;
+    const auto put = [&](const std::string& ending, const cv::Mat& picture) {
+      written.push_back(name + ending);
+      writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
+      ++pictures_;
+    };
     if (!result.labels.empty()) {
-      writePicture(stem + kLabels, result.labels);
-      writePicture(stem + kOverlay, overlayPicture(frame.image, result.labels, colors_));
-      pictures_ += 2;
+      put(kLabels, result.labels);
+      put(kOverlay, overlayPicture(frame.image, result.labels, colors_));
       for (const auto& [label, area] : classAreas(result.labels)) classes_.insert(label);
     }
     std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
     std::iota(every_token.begin(), every_token.end(), 0);
     const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
-    writePicture(stem + kMerge, mergePicture(frame.image, map, result.grid));
-    ++pictures_;
-    for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k) {
-      writePicture(stem + mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
-      ++pictures_;
-    }
+    put(kMerge, mergePicture(frame.image, map, result.grid));
+    for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k)
+      put(mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
+    return written;
   }
 
   /// What the colours of the overlays mean.
@@ -238,9 +250,10 @@ int run(const RunArguments& arguments) {
   const FrameCount count = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
                                         [&](int number, const Frame& frame, const Segmentation& result) {
                                           if (history) history->add(frame, result);
-                                          if (pictures) pictures->write(frame, result);
+                                          const Json outputs =
+                                              pictures ? Json(pictures->write(frame, result)) : Json(nullptr);
                                           if (arguments.json)
-                                            printLine(frameJson(number, frame, result, names));
+                                            printLine(frameJson(number, frame, result, names, outputs));
                                           else
                                             printLine(frameText(frame, result, names));
                                         });
@@ -271,14 +284,15 @@ int runDay(RunArguments arguments) {
   forEachFrame(arguments, segmenter, stderrIsTerminal(),
                [&](int number, const Frame& frame, const Segmentation& result) {
                  history.add(frame, result);
-                 if (arguments.json) printLine(frameJson(number, frame, result, names));
+                 Json outputs = Json::array();  // of a few moments
                  for (const auto& [name, moment] : kMoments) {
                    if (moment != number) continue;
                    Frame named = frame;
                    named.name = name;
-                   pictures.write(named, result);
+                   outputs = pictures.write(named, result);
                    sheet.add(timeOfDay(frame) + " UTC, " + name, frame.image, result);
                  }
+                 if (arguments.json) printLine(frameJson(number, frame, result, names, outputs));
                });
   if (interrupted()) return kInterrupted;
   pictures.writeLegend();
@@ -330,10 +344,12 @@ Verb addRun(CLI::App& mpm) {
       ->option_text("SECONDS");
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->footer(
-      "With --json each line is {\"frame\", \"source\", \"tokens\": [N, N after each insertion], \"classes\": {name: "
-      "area\n"
+      "With --json each line is {\"frame\", \"source\", \"name\", \"tokens\": [N, N after each insertion], "
+      "\"classes\": {name: area\n"
       "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
-      "\"postprocess\"}}.\n\n"
+      "\"postprocess\"}}; with --out,\n"
+      "\"outputs\": the names of the files written; of the scene, \"time\" (ISO 8601, UTC), \"night\" and "
+      "\"sun_elevation\" (degrees).\n\n"
       "A map of --maps is a PNG of 16-bit grey, one pixel per token, the value its cluster after this insertion and "
       "all\n"
       "before it: tokens of one value were merged. They may lie apart: pairs are mutual nearest neighbours in "
