@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -33,7 +34,8 @@ struct EvalArguments {
   std::string model, scene, images, labels, per_image;
   SegmenterOptions options;
   Night night;
-  std::optional<int> ignore;
+  std::vector<int> ignore;  // empty: the model's
+  int label_offset = 0;
   bool json = false;
 };
 
@@ -133,8 +135,46 @@ void requireLabelledSource(const EvalArguments& arguments) {
 }
 
 std::vector<int> ignoredLabels(const EvalArguments& arguments, const ModelInfo& model) {
-  return {arguments.ignore.value_or(model.facts.ignore)};
+  return arguments.ignore.empty() ? std::vector<int>{model.facts.ignore} : arguments.ignore;
 }
+
+// What the labels of files mean: a class, void, or nothing that can be evaluated.
+class LabelMeaning {
+ public:
+  LabelMeaning(const std::vector<int>& ignored, int offset, int classes) : offset_(offset), classes_(classes) {
+    for (int label = 0; label < 256; ++label) {
+      const bool is_ignored = std::find(ignored.begin(), ignored.end(), label) != ignored.end();
+      class_of_[label] = is_ignored ? kVoid : std::max(label + offset, kVoid);
+    }
+    while (void_ >= 0 && std::find(class_of_.begin(), class_of_.end(), void_) != class_of_.end()) --void_;
+  }
+
+  /// What void becomes: a number that no label does, since all 256 may be classes. -1 where nothing is void.
+  int voidLabel() const { return void_; }
+
+  cv::Mat applied(const cv::Mat& labels) const {
+    std::array<bool, 256> occurs{};
+    for (int y = 0; y < labels.rows; ++y)
+      for (int x = 0; x < labels.cols; ++x) occurs[labels.ptr<unsigned char>(y)[x]] = true;
+    cv::Mat table(1, 256, CV_8U, cv::Scalar(0)), classes;
+    for (int label = 0; label < 256; ++label) {
+      const int value = class_of_[label];
+      if (value >= classes_ && occurs[label])
+        throw Error("the label map holds " + std::to_string(label) +
+                    (offset_ == 0 ? "" : ", with the offset " + std::to_string(value)) +
+                    ", which is neither one of the " + std::to_string(classes_) + " classes nor ignored");
+      table.at<unsigned char>(label) = static_cast<unsigned char>(value == kVoid ? void_ : value);
+    }
+    cv::LUT(labels, table, classes);
+    return classes;
+  }
+
+ private:
+  static constexpr int kVoid = -1;
+  int offset_, classes_;
+  int void_ = 255;
+  std::array<int, 256> class_of_{};
+};
 
 double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
 Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) : Json(percent(fraction)); }
@@ -200,6 +240,7 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
           {"input", toJson(model.input)},
           {"fit", arguments.options.fit == Fit::kWindow ? "window" : "resize"},
           {"ignore", ignoredLabels(arguments, model)},
+          {"label_offset", arguments.label_offset},
           {"simulated_night", night.on ? Json{{"gain", night.options.gain},
                                               {"electrons", night.options.electrons},
                                               {"thermal", night.options.thermal}}
@@ -281,7 +322,8 @@ int eval(const EvalArguments& arguments) {
 
   requirePerImage(arguments, model_path, labels);
 
-  const ConfusionMatrix nothing(model.classes, ignoredLabels(arguments, model).front());
+  const LabelMeaning meaning(ignoredLabels(arguments, model), arguments.label_offset, model.classes);
+  const ConfusionMatrix nothing(model.classes, meaning.voidLabel());
   Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
   const int& images = scores.all.means.images;
   std::string per_image;
@@ -289,11 +331,12 @@ int eval(const EvalArguments& arguments) {
     Progress progress(stderrIsTerminal(), source->size());
     while (const std::optional<Frame> frame = source->next()) {
       const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
-      const cv::Mat truth = rendered ? frame->labels : readLabels(label);
+      cv::Mat truth = rendered ? frame->labels : readLabels(label);
       if (truth.size() != frame->image.size())  // before the work, not after
         throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
                     ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
       try {
+        truth = meaning.applied(truth);
         const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, images));
         scores.all.add(truth, result);
         if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
@@ -338,9 +381,17 @@ Verb addEval(CLI::App& mpm) {
           "--labels", arguments->labels,
           "Folder of label maps with the same names: one channel of 8 bits,\nthe class index, the image's size")
       ->type_name("DIR");
-  verb->add_option("--ignore", arguments->ignore, "Label of pixels that do not count. Default: the model's, else 255")
+  verb->add_option("--ignore", arguments->ignore,
+                   "Label of pixels that do not count, as the files have it; several times for\nseveral. Default: "
+                   "the model's, else 255")
       ->check(CLI::Range(0, 255))
+      ->allow_extra_args(false)
       ->option_text("LABEL");
+  verb->add_option("--label-offset", arguments->label_offset,
+                   "Add this to every label; what falls below 0 does not count. -1: classes\nthat are counted from 1, "
+                   "with 0 for the rest, as in ADE20K. Default: 0")
+      ->check(CLI::Range(-255, 255))
+      ->option_text("N");
   addNight(*verb, arguments->night);
   addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
                  "resize: one pass over the image resized to the input;\n"
@@ -354,9 +405,9 @@ Verb addEval(CLI::App& mpm) {
       "the "
       "day once, over a\nyear. mpm-train trains on no seed below a million.\n\n"
       "With --json: {\"model\", \"schedule\", \"attention\", \"precision\", \"input\", \"fit\", \"ignore\", "
-      "\"simulated_night\", \"images\",\n"
-      "\"miou\", \"pixel_accuracy\", \"iou\": {name: value}, \"tokens_mean\": [..], \"tokens_sd\": [..], "
-      "\"ms_mean\": {..},\n"
+      "\"label_offset\","
+      "\n\"simulated_night\", \"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: value}, "
+      "\"tokens_mean\": [..],\n\"tokens_sd\": [..], \"ms_mean\": {..},\n"
       "\"confusion\": [[..]..]}, percent and ms; the IoU of a class that does not occur is null; the standard "
       "deviation "
       "is that\n"
@@ -369,6 +420,7 @@ Verb addEval(CLI::App& mpm) {
       "Examples:\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl\n"
+      "  mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1\n"
       "  mpm eval \"demo:street?seed=1..8&weather=auto&step=1314000&frames=24\" --schedule none\n");
   return {verb, [arguments] { return eval(*arguments); }};
 }

@@ -100,6 +100,29 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
   EXPECT_EQ(pixels, 2 * 40 * 70);
 }
 
+TEST_F(Eval, TakesLabelsThatAreCountedFromOne) {
+  cv::Mat changed = readLabels(0);
+  changed.row(0).setTo(254);
+  changed.row(1).setTo(253);
+  cv::imwrite(labels(0), changed);
+  const auto from_zero = eval({"--json", "--ignore", "254", "--ignore", "253"}).json();
+  EXPECT_EQ(from_zero["ignore"], (nlohmann::json{254, 253}));
+  EXPECT_EQ(from_zero["miou"], 100);
+
+  for (int i = 0; i < 2; ++i) cv::imwrite(labels(i), readLabels(i) + 1);
+  cv::Mat from_one = readLabels(0);
+  from_one.row(0).setTo(0);
+  from_one.row(1).setTo(255);
+  cv::imwrite(labels(0), from_one);
+  const auto same = eval({"--json", "--label-offset", "-1"}).json();
+  EXPECT_EQ(same["label_offset"], -1);
+  EXPECT_EQ(same["confusion"], from_zero["confusion"]);
+
+  from_one.row(1).setTo(5);
+  cv::imwrite(labels(0), from_one);
+  expectFailure(eval({"--label-offset", "-1"}), 1, {labels(0), "holds 5, with the offset 4"});
+}
+
 TEST_F(Eval, WritesALinePerImage) {
   cv::Mat changed = readLabels(1);
   changed.row(0).setTo(255);
