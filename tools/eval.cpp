@@ -233,12 +233,14 @@ Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
 /// What the scores are of: enough to measure them again.
 Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   const Night& night = arguments.night;
+  const bool windowed = arguments.options.fit == Fit::kWindow;
   return {{"model", model_path},
           {"schedule", model.schedule},
           {"attention", toString(model.attention)},
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
-          {"fit", arguments.options.fit == Fit::kWindow ? "window" : "resize"},
+          {"fit", windowed ? "window" : "resize"},
+          {"window_stride", windowed ? toJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
           {"ignore", ignoredLabels(arguments, model)},
           {"label_offset", arguments.label_offset},
           {"simulated_night", night.on ? Json{{"gain", night.options.gain},
@@ -306,6 +308,8 @@ void requirePerImage(const EvalArguments& arguments, const std::string& model,
 int eval(const EvalArguments& arguments) {
   const std::string model_path = chosenModel(arguments.model);
   requireLabelledSource(arguments);
+  if (arguments.options.window_stride > 0 && arguments.options.fit != Fit::kWindow)
+    throw UsageError("--window-stride needs --fit window");
   Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
   if (!model.segments())
@@ -396,6 +400,11 @@ Verb addEval(CLI::App& mpm) {
   addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
                  "resize: one pass over the image resized to the input;\n"
                  "window: sliding windows at the image's own scale");
+  verb->add_option("--window-stride", arguments->options.window_stride,
+                   "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of\n768). Default: 15/16 of the "
+                   "window")
+      ->check(CLI::Range(1, 1 << 20))
+      ->option_text("PX");
   verb->add_option("--per-image", arguments->per_image, "Write a line of JSON for each image there. Default: nowhere")
       ->option_text("FILE.jsonl");
   verb->add_flag("--json", arguments->json, "One JSON object");
@@ -404,7 +413,8 @@ Verb addEval(CLI::App& mpm) {
       "seed=1..8\nis eight streets, and 24 frames 8760 h / 24 = 365 h (step=1314000 s) apart take each every hour of "
       "the "
       "day once, over a\nyear. mpm-train trains on no seed below a million.\n\n"
-      "With --json: {\"model\", \"schedule\", \"attention\", \"precision\", \"input\", \"fit\", \"ignore\", "
+      "With --json: {\"model\", \"schedule\", \"attention\", \"precision\", \"input\", \"fit\", \"window_stride\", "
+      "\"ignore\", "
       "\"label_offset\","
       "\n\"simulated_night\", \"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: value}, "
       "\"tokens_mean\": [..],\n\"tokens_sd\": [..], \"ms_mean\": {..},\n"

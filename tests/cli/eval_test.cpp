@@ -164,6 +164,12 @@ TEST_F(Eval, SlidesWindows) {
   const CommandResult result = eval({"--json", "--fit", "window"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.json()["images"], 2);
+  EXPECT_EQ(result.json()["window_stride"], (nlohmann::json{{"height", 30}, {"width", 60}}));
+  const auto closer = eval({"--json", "--fit", "window", "--window-stride", "16"}).json();
+  EXPECT_EQ(closer["window_stride"], (nlohmann::json{{"height", 16}, {"width", 16}}));
+  EXPECT_TRUE(eval({"--json"}).json()["window_stride"].is_null());
+  expectFailure(eval({"--fit", "window", "--window-stride", "33"}), 1, {"1 to 32 px apart"});
+  expectFailure(eval({"--window-stride", "16"}), 2, {"--window-stride needs --fit window"});
 }
 
 TEST_F(Eval, NamesAnImageWithoutLabels) {

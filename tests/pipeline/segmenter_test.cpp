@@ -222,6 +222,18 @@ TEST(Segmenter, WindowsStandFifteenSixteenthsApartAndAreAveraged) {
                      plainWindowLabels(schedule, image, image.size(), {0, 30, 60, 65}, {0, 60, 120, 126}));
 }
 
+TEST(Segmenter, WindowsStandAsFarApartAsTold) {
+  const cv::Mat image = picture(50, 100);
+  SegmenterOptions options = merging({1, 2}, Fit::kWindow);
+  options.window_stride = 16;
+  expectSameLabels(Segmenter(kMask, options).segment(image).labels,
+                   plainWindowLabels({1, 2}, image, image.size(), {0, 16, 18}, {0, 16, 32, 36}));
+  for (const int stride : {-1, 33}) {
+    options.window_stride = stride;
+    EXPECT_MPM_ERROR(Segmenter(kMask, options), "windows of 32x64 px stand 1 to 32 px apart");
+  }
+}
+
 TEST(Segmenter, AnImageSmallerThanAWindowKeepsItsAspect) {
   struct Case {
     cv::Size image, scaled;

@@ -27,8 +27,8 @@ struct StageTimes {
 /// How an image meets a net of fixed input size.
 enum class Fit {
   kResize,  ///< one pass over the image resized to the input's size
-  /// Sliding windows of the input's size over the image at its own scale (scaled up until one fits), 15/16 of a window
-  /// apart (512: 480), logits averaged by count: Segmenter's evaluation. At most 2^30 px at that scale.
+  /// Sliding windows of the input's size over the image at its own scale (scaled up until one fits), windowStride()
+  /// apart, logits averaged by count: Segmenter's evaluation. At most 2^30 px at that scale.
   kWindow,
 };
 
@@ -36,7 +36,14 @@ struct SegmenterOptions : ConvertOptions {
   Fit fit = Fit::kResize;
   int threads = 0;       ///< 0: OpenCV's default; at most the CPUs. Sets cv::setNumThreads, global to the process.
   bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity (Fit::kResize only)
+  /// With Fit::kWindow: px from window to window, in both directions, 1 to the window's shorter side. 0: 15/16 of a
+  /// window (512: 480).
+  int window_stride = 0;
 };
+
+/// px from window to window over a net whose input is `window`. Throws mpm::Error for a stride that windows cannot
+/// have.
+MPM_API Size2 windowStride(const SegmenterOptions& options, Size2 window);
 
 /// What one image became.
 struct Segmentation {

@@ -112,6 +112,7 @@ struct Segmenter::Impl {
                   " classes, but label maps have 8 bits: at most 256");
     if (!info.segments() && options.fit == Fit::kWindow)
       throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
+    windowStride(options, info.input);
     outputs = {"merge_map", "token_counts"};
     if (info.segments()) {
       outputs.push_back("scores");
@@ -247,11 +248,12 @@ struct Segmenter::Impl {
       cv::resize(image, resized, toCv(scaled), 0, 0, cv::INTER_LINEAR);
       source = &resized;
     }
+    const Size2 stride = windowStride(options, window);
     WindowScores windows{scaled,
                          window,
                          info.grid,
-                         windowStarts(scaled.height, window.height, window.height - window.height / 16),
-                         windowStarts(scaled.width, window.width, window.width - window.width / 16),
+                         windowStarts(scaled.height, window.height, stride.height),
+                         windowStarts(scaled.width, window.width, stride.width),
                          {}};
     result.ms.preprocess += watch.lap();
     const double share = 1.0 / static_cast<double>(windows.rows.size() * windows.columns.size());
@@ -269,6 +271,16 @@ struct Segmenter::Impl {
     result.ms.postprocess += watch.lap();
   }
 };
+
+Size2 windowStride(const SegmenterOptions& options, Size2 window) {
+  const int stride = options.window_stride;
+  if (stride == 0) return {window.height - window.height / 16, window.width - window.width / 16};
+  const int most = std::min(window.height, window.width);
+  if (stride < 0 || stride > most)
+    throw Error("windows of " + std::to_string(window.height) + "x" + std::to_string(window.width) + " px stand 1 to " +
+                std::to_string(most) + " px apart, not " + std::to_string(stride));
+  return {stride, stride};
+}
 
 Segmenter::Segmenter(const std::string& model, const SegmenterOptions& options)
     : impl_(withOurErrors([&] { return std::make_unique<Impl>(model, options); })) {}
