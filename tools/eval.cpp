@@ -426,7 +426,7 @@ Verb addEval(CLI::App& mpm) {
       "\"day\" and \"night\" hold \"images\" to \"confusion\" again where the source knows them.\n"
       "A line of --per-image is {\"source\", \"name\", \"pixel_accuracy\", \"miou\": of the classes in the image, "
       "\"tokens\": [..]},\n"
-      "of the scene with \"time\", \"night\" and \"sun_elevation\".\n\n"
+      "of the scene with \"time\", \"film\", \"night\" and \"sun_elevation\".\n\n"
       "Examples:\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
       "  mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl\n"

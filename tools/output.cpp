@@ -46,6 +46,7 @@ void addMoment(const Frame& frame, Json& json) {
     std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
     std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(ms - static_cast<std::int64_t>(s) * 1000));
     json["time"] = text;
+    json["film"] = frame.film;
   }
   if (frame.night) json["night"] = *frame.night;
   if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;

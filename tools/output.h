@@ -24,7 +24,8 @@ Json toJson(const StageTimes& times);
 /// {"height", "width"}.
 Json toJson(Size2 size);
 
-/// Adds "time" (ISO 8601, UTC), "night" and "sun_elevation" (degrees) of the frame, those that its source knows.
+/// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
+/// knows.
 void addMoment(const Frame& frame, Json& json);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.

@@ -41,7 +41,8 @@ TEST(Run, PrintsOneJsonObjectPerFrame) {
     EXPECT_EQ(frame["frame"], i);
     EXPECT_EQ(frame["source"], folder / ("street" + std::to_string(i) + ".png"));
     EXPECT_EQ(frame["name"], "street" + std::to_string(i));
-    for (const char* unknown : {"time", "night", "sun_elevation", "outputs"}) EXPECT_FALSE(frame.contains(unknown));
+    for (const char* unknown : {"time", "film", "night", "sun_elevation", "outputs"})
+      EXPECT_FALSE(frame.contains(unknown));
     EXPECT_EQ(frame["classes"].size(), 4u) << "those that do not occur, too";
     ASSERT_EQ(frame["tokens"].size(), 3u);
     EXPECT_EQ(frame["tokens"][0], 32);
