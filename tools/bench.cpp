@@ -313,11 +313,6 @@ Json cpuName() {
   return nullptr;
 }
 
-Json nightJson(const Night& night) {
-  if (!night.on) return nullptr;
-  return {{"gain", night.options.gain}, {"electrons", night.options.electrons}, {"thermal", night.options.thermal}};
-}
-
 // All that somebody needs to measure the same again.
 Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, const ModelInfo& model,
                 int threads) {
@@ -328,8 +323,8 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
   for (const std::string& precision : arguments.precisions) peaks[precision] = orNull(peakOf(variants, precision));
   return {{"model", {{"path", arguments.model}, {"digest", monitor::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
-          {"night", nightJson(arguments.night)},
-          {"input", {{"height", model.input.height}, {"width", model.input.width}}},
+          {"night", arguments.night.on ? toJson(arguments.night.options) : Json(nullptr)},
+          {"input", toJson(model.input)},
           {"attention", toString(model.attention)},
           {"device", arguments.device},
           {"threads", threads},
@@ -424,7 +419,9 @@ int bench(BenchArguments arguments) {
     throw UsageError("--peers run the model as it is: leave out --input-size");
   const bool proportional = model.attention == Attention::kProportional;
   const bool torch = std::find(arguments.peers.begin(), arguments.peers.end(), "torch") != arguments.peers.end();
-  if (proportional && torch)
+  const bool merges = std::any_of(arguments.schedules.begin(), arguments.schedules.end(),
+                                  [](const std::string& schedule) { return schedule != "none"; });
+  if (proportional && torch && merges)
     printNote("torch merges with plain attention only: its merged variants, another method, are left out");
   std::vector<Variant> variants = makeVariants(arguments, proportional, threads);
   const InputFile input(arguments, model);

@@ -13,6 +13,7 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "model_options.h"
+#include "moment.h"
 #include "mpm/error.hpp"
 #include "mpm/evaluation.hpp"
 #include "mpm/segmenter.hpp"
@@ -243,10 +244,7 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
           {"window_stride", windowed ? toJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
           {"ignore", ignoredLabels(arguments, model)},
           {"label_offset", arguments.label_offset},
-          {"simulated_night", night.on ? Json{{"gain", night.options.gain},
-                                              {"electrons", night.options.electrons},
-                                              {"thermal", night.options.thermal}}
-                                       : Json(nullptr)}};
+          {"simulated_night", night.on ? toJson(night.options) : Json(nullptr)}};
 }
 
 /// One image's line of --per-image.

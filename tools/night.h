@@ -5,6 +5,7 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
+#include "output.h"
 #include "scene/night.h"
 
 namespace mpm::cli {
@@ -19,6 +20,11 @@ struct Night {
     return on ? scene::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
   }
 };
+
+/// {"gain", "electrons", "thermal"}.
+inline Json toJson(const scene::NightOptions& night) {
+  return {{"gain", night.gain}, {"electrons", night.electrons}, {"thermal", night.thermal}};
+}
 
 /// --electrons N and --thermal SD: the noise.
 inline std::vector<CLI::Option*> addNightNoise(CLI::App& verb, scene::NightOptions& night) {

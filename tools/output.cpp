@@ -3,10 +3,8 @@
 
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include "errors.h"
 #include "mpm/error.hpp"
@@ -35,22 +33,6 @@ Json toJson(const StageTimes& times) {
 }
 
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
-
-void addMoment(const Frame& frame, Json& json) {
-  if (frame.unix_time) {
-    const auto ms = static_cast<std::int64_t>(std::llround(*frame.unix_time * 1e3));
-    const std::time_t s = static_cast<std::time_t>((ms - ((ms % 1000) + 1000) % 1000) / 1000);
-    std::tm utc{};
-    gmtime_r(&s, &utc);
-    char date[32], text[48];
-    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
-    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(ms - static_cast<std::int64_t>(s) * 1000));
-    json["time"] = text;
-    json["film"] = frame.film;
-  }
-  if (frame.night) json["night"] = *frame.night;
-  if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
-}
 
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
 
 namespace mpm::cli {
 
@@ -23,10 +22,6 @@ Json toJson(const StageTimes& times);
 
 /// {"height", "width"}.
 Json toJson(Size2 size);
-
-/// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
-/// knows.
-void addMoment(const Frame& frame, Json& json);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);

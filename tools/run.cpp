@@ -16,6 +16,7 @@
 #include "left_out.h"
 #include "legend.h"
 #include "model_options.h"
+#include "moment.h"
 #include "mpm/error.hpp"
 #include "mpm/pictures.hpp"
 #include "mpm/segmenter.hpp"
