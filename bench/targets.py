@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the table of docs/performance.md: what this library takes against what people could switch to, as ratios in one run.
 
-    bench/peers/setup_venv.sh ~/peers
-    ~/peers/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
+    bench/baselines/setup_venv.sh ~/baselines
+    ~/baselines/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
                                         [--opencv-python ~/opencv-4.10/bin/python]
 
 Models are made by bench/models/make_segmenter.py: random weights, or, with --encoder-from, the encoder of a trained
 Segmenter ViT-T/16, whose tokens merge as those of real images do. The token counts that the T model has on the image are
-imposed on the B model. Every row is one run of `mpm bench`, in which the variants and the peers take turns.
+imposed on the B model. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
 """
 import argparse
 import json
@@ -36,15 +36,15 @@ class Bench:
             subprocess.run(command, check=True, stdout=sys.stderr)
         return path
 
-    def run(self, model, rounds, *arguments, peers="", python=sys.executable):
+    def run(self, model, rounds, *arguments, baselines="", python=sys.executable):
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json",
-                   "--peer-python", python, *arguments]
+                   "--baseline-python", python, *arguments]
         if self.options.image:
             command += ["--image", self.options.image]
         if self.options.threads:
             command += ["--threads", str(self.options.threads)]
-        if peers:
-            command += ["--peers", peers]
+        if baselines:
+            command += ["--baselines", baselines]
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
         if not run.stdout:  # one that fails, bf16 on a CPU without it, leaves the results of the others
@@ -94,7 +94,7 @@ def against(a, b):
 def stock_rows(table, bench, model, rounds, work, run, python):
     """Against the OpenCV of `python`: `run`, or a run of its own where that was another's."""
     if python != sys.executable:
-        run = bench.run(model, rounds, peers="opencv", python=python)
+        run = bench.run(model, rounds, baselines="opencv", python=python)
     stock = find(run, "opencv")
     note = stock["note"] if stock else next((v["note"] for v in run["variants"] if v["runtime"] == "opencv"), "")
     name = "stock OpenCV" if not stock else "stock " + note.split(",")[0].replace("opencv", "OpenCV")
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--image", help="default: smooth colours with noise")
     parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
     parser.add_argument("--opencv-python", action="append", default=[], metavar="PYTHON",
-                        help="a Python whose OpenCV is measured, too: another release than the peers'")
+                        help="a Python whose OpenCV is measured, too: another release than the baselines'")
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
@@ -129,7 +129,7 @@ def main():
 
     if "t" in parts:
         model = bench.model("T", "labels")
-        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", peers=everyone)
+        run = bench.run(model, options.rounds, "--precision", "fp32", "--precision", "bf16", baselines=everyone)
         ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         bf16 = find(run, "mpm", "bf16", "2,5")
@@ -146,11 +146,11 @@ def main():
 
     if "encoder" in parts:
         run = bench.run(bench.model("T", "features"), options.rounds, "--precision", "fp32", "--precision", "bf16",
-                        peers="onnxruntime,openvino,torch")
-        peers = ("onnxruntime", "openvino", "torch")
+                        baselines="onnxruntime,openvino,torch")
+        baselines = ("onnxruntime", "openvino", "torch")
         ort = find(run, "onnxruntime")
         for precision in ("fp32", "bf16"):
-            best = min(filter(None, (find(run, peer, precision) for peer in peers)), key=ms, default=None)
+            best = min(filter(None, (find(run, baseline, precision) for baseline in baselines)), key=ms, default=None)
             for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
                 ours = find(run, "mpm", precision, schedule)
                 name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
@@ -158,14 +158,14 @@ def main():
                     table.row(f"{name} / ONNX Runtime", to_ort, ratio(ours, ort), detail=against(ours, ort))
                 elif schedule == "2,5":
                     table.row(f"{name} / ONNX Runtime fp32", 0.28, ratio(ours, ort), detail=against(ours, ort))
-                table.row(f"{name} / best peer in {precision}", to_best, ratio(ours, best),
+                table.row(f"{name} / best baseline in {precision}", to_best, ratio(ours, best),
                           detail=f"{against(ours, best)}, {best['name'] if best else ''}")
 
     if "b" in parts:
         real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
         model = bench.model("B", "labels", tokens(real))
         rounds = max(5, options.rounds // 2)
-        run = bench.run(model, rounds, peers="onnxruntime,opencv")
+        run = bench.run(model, rounds, baselines="onnxruntime,opencv")
         ort = find(run, "onnxruntime")
         full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
         table.row("Seg-B/16 512x512, to labels, fp32 full / ONNX Runtime", 0.76, ratio(full, ort), detail=against(full, ort))

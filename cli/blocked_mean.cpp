@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocked_mean.h"
+#include "cli/blocked_mean.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "monitor/statistics.h"
+#include "monitor/statistics/statistics.h"
 
 namespace mpm::cli {
 namespace {

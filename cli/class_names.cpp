@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "class_names.h"
+#include "cli/class_names.h"
 
 #include <set>
 

@@ -4,13 +4,14 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "errors.h"
-#include "interrupt.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/quiet.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/version.hpp"
-#include "output.h"
-#include "quiet.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "scene/demo_source.h"
 
 namespace {
 
@@ -41,6 +42,7 @@ int runVerb(const Verb& verb) {
 int main(int argc, char** argv) {
   installSignalHandlers();
   quietOpenCv();
+  mpm::scene::registerDemoSource();
 
   CLI::App app("Mutual Pair Merging: plain Vision Transformers through OpenCV DNN, with fewer tokens.", "mpm");
   app.set_version_flag("--version", "mpm " MPM_VERSION, "Print the version and exit");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model_options.h"
+#include "cli/model_options.h"
 
 #include <charconv>
 
-#include "errors.h"
-#include "mpm/default_model.hpp"
+#include "cli/terminal/errors.h"
 #include "mpm/error.hpp"
+#include "vision/default_model.h"
 
 namespace mpm::cli {
 namespace {
@@ -95,7 +95,7 @@ void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& optio
 
 std::string chosenModel(const std::string& named) {
   if (!named.empty()) return named;
-  const std::string model = defaultModel();
+  const std::string model = vision::defaultModel();
   if (model.empty())
     throw UsageError(
         "no model, and no default one (share/mpm/models/street_vit_t16.onnx above libmpm_layer): name one with --model "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "moment.h"
+#include "cli/moment.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 
 namespace mpm::cli {
 
-void addMoment(const Frame& frame, Json& json) {
+void addMoment(const vision::Frame& frame, Json& json) {
   if (frame.unix_time) {
     json["time"] = monitor::isoTime(std::llround(*frame.unix_time * monitor::kSecondMs), true);
     json["film"] = frame.film;

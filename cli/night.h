@@ -5,29 +5,29 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "output.h"
-#include "scene/night.h"
+#include "cli/terminal/output.h"
+#include "vision/simulated_night.h"
 
 namespace mpm::cli {
 
 /// Images as they are, or the paper's night.
 struct Night {
   bool on = false;
-  scene::NightOptions options;
+  vision::NightOptions options;
 
   /// `image` itself, or what is left of it by night; `number` makes the noise of each image its own.
   cv::Mat applied(const cv::Mat& image, int number) const {
-    return on ? scene::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
+    return on ? vision::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
   }
 };
 
 /// {"gain", "electrons", "thermal"}.
-inline Json toJson(const scene::NightOptions& night) {
+inline Json toJson(const vision::NightOptions& night) {
   return {{"gain", night.gain}, {"electrons", night.electrons}, {"thermal", night.thermal}};
 }
 
 /// --electrons N and --thermal SD: the noise.
-inline std::vector<CLI::Option*> addNightNoise(CLI::App& verb, scene::NightOptions& night) {
+inline std::vector<CLI::Option*> addNightNoise(CLI::App& verb, vision::NightOptions& night) {
   return {verb.add_option("--electrons", night.electrons,
                           "Electrons that a pixel collects by day for full white: fewer, more shot\nnoise by night. "
                           "Default: 1500")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "paths.h"
+#include "cli/paths.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
-#include "errors.h"
-#include "mpm/source.hpp"
-#include "mpm/whole_file.hpp"
+#include "base/atomic_file.h"
+#include "cli/terminal/errors.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -21,7 +21,7 @@ fs::path canonical(const fs::path& path) {
 
 }  // namespace
 
-void requireWritable(const std::string& path) { const WholeFile attempt(path); }
+void requireWritable(const std::string& path) { const AtomicFile attempt(path); }
 
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,
                   const std::vector<std::string>& endings, const std::string& also) {
@@ -29,7 +29,7 @@ void requireApart(const std::vector<std::string>& sources, const std::string& fo
   std::vector<std::string> files;
   for (const std::string& source : sources) {
     if (sameFile(source, folder)) throw UsageError("--out is the source '" + source + "' itself: name another folder");
-    for (std::string& file : sourceFiles(source)) {
+    for (std::string& file : vision::sourceFiles(source)) {
       stems.insert(fs::path(file).stem().string());
       files.push_back(std::move(file));
     }

@@ -6,16 +6,17 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "errors.h"
-#include "interrupt.h"
-#include "model_options.h"
+#include "cli/model_options.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/quiet.h"
+#include "cli/terminal/terminal.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
-#include "mpm/source.hpp"
 #include "mpm/version.hpp"
-#include "output.h"
-#include "quiet.h"
-#include "terminal.h"
+#include "scene/demo_source.h"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
 // A window of its own because Debian's highgui brings Qt 5, which nothing else here may load.
 namespace {
@@ -37,17 +38,17 @@ struct ViewState {
   bool closed = false;
 };
 
-cv::Mat pictureOf(const Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+cv::Mat pictureOf(const vision::Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
                   const ViewState& state) {
   switch (state.picture) {
     case ViewState::Picture::kMerge: {
       std::vector<int> map(static_cast<std::size_t>(result.grid.height) * result.grid.width);
       std::iota(map.begin(), map.end(), 0);
-      return mergePicture(frame.image, result.cluster_of_token.empty() ? map : result.cluster_of_token.back(),
-                          result.grid);
+      return vision::mergePicture(frame.image, result.cluster_of_token.empty() ? map : result.cluster_of_token.back(),
+                                  result.grid);
     }
     case ViewState::Picture::kOverlay:
-      if (!result.labels.empty()) return overlayPicture(frame.image, result.labels, colors, state.opacity);
+      if (!result.labels.empty()) return vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
       break;
     case ViewState::Picture::kImage:
       break;
@@ -55,7 +56,7 @@ cv::Mat pictureOf(const Frame& frame, const Segmentation& result, const std::vec
   return frame.image.clone();
 }
 
-void draw(const Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+void draw(const vision::Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
           const ViewState& state) {
   cv::Mat picture = pictureOf(frame, result, colors, state);
   const std::string text = "tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
@@ -105,15 +106,15 @@ int view(const ViewArguments& arguments) {
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY") && !isSet("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
   Segmenter segmenter(model, arguments.options);
-  const std::vector<cv::Vec3b> colors = classColors(segmenter.model().facts, segmenter.model().classes);
-  const auto source = openSource(
+  const std::vector<cv::Vec3b> colors = vision::classColors(segmenter.model().facts, segmenter.model().classes);
+  const auto source = vision::openSource(
       arguments.source,
       {.stop = &interrupted(), .on_unreadable = [](const std::string& why) { printNote("left out: " + why); }});
   const bool still = source->size() == 1;
   cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO);
 
   ViewState state;
-  std::optional<Frame> frame = source->next();
+  std::optional<vision::Frame> frame = source->next();
   while (frame && !state.closed && !interrupted()) {
     const Segmentation result = segmenter.segment(frame->image);
     do {
@@ -131,6 +132,7 @@ int view(const ViewArguments& arguments) {
 int main(int argc, char** argv) {
   installSignalHandlers();
   quietOpenCv();
+  mpm::scene::registerDemoSource();
   CLI::App app("Watch a ViT segment a video or a camera, with Mutual Pair Merging.", "mpm-view");
   ViewArguments arguments;
   app.set_version_flag("--version", "mpm-view " MPM_VERSION);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker_process.h"
+#include "cli/worker_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "interrupt.h"
+#include "cli/terminal/interrupt.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cli {

@@ -7,7 +7,7 @@
 
 namespace mpm::cli {
 
-/// A process that answers JSON lines with JSON lines (bench/peers/README.md). Whatever happens to it (it does not
+/// A process that answers JSON lines with JSON lines (bench/baselines/README.md). Whatever happens to it (it does not
 /// start, crashes, hangs, prints nonsense) is an answer {"ok": false, "why": "one line"}. Ends with this object.
 class WorkerProcess {
  public:

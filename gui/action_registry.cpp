@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "action_registry.h"
+#include "gui/action_registry.h"
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -9,9 +9,9 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
 
@@ -105,4 +105,4 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
   return dialog;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -10,7 +10,7 @@ class QDialog;
 class QMenu;
 class QMenuBar;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Everything a person can do, once: menus, keys and the list behind `?` are made from it.
 class ActionRegistry : public QObject {
@@ -46,4 +46,4 @@ class ActionRegistry : public QObject {
   bool separate_ = false;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "application.h"
+#include "gui/application.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 constexpr int kListed = 20;
@@ -86,4 +86,4 @@ void Application::resetWatchdog() {
   slow_list_.clear();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

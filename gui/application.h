@@ -4,7 +4,7 @@
 #include <QApplication>
 #include <QStringList>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The application with a watchdog over its own thread: how long each event kept the user waiting, computing or
 /// blocked. Time that the machine gave to other programs does not count.
@@ -19,7 +19,7 @@ class Application : public QApplication {
 
   int slowEvents() const { return slow_; }
   double longestMs() const { return longest_; }
-  /// The first of the slow events: "27.1 ms (25.0 computing): Paint of mpm::TimeChart".
+  /// The first of the slow events: "27.1 ms (25.0 computing): Paint of mpm::gui::TimeChart".
   const QStringList& slowList() const { return slow_list_; }
   void resetWatchdog();
 
@@ -36,4 +36,4 @@ class Application : public QApplication {
   QStringList slow_list_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

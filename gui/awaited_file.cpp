@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "awaited_file.h"
+#include "gui/awaited_file.h"
 
 #include <QFileInfo>
 
-namespace mpm {
+namespace mpm::gui {
 
 AwaitedFile::AwaitedFile(QObject* parent) : QObject(parent) {
   timer_.setInterval(2000);
@@ -30,4 +30,4 @@ void AwaitedFile::look() {
   if (now) emit came();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

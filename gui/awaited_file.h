@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A file that is gone, or is no use as it is: looked at every other second until there is another, and once more so
 /// that one half copied is not taken.
@@ -33,4 +33,4 @@ class AwaitedFile : public QObject {
   QTimer timer_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exports.h"
+#include "gui/exports.h"
 
 #include <QDateTime>
 #include <QFileDialog>
@@ -11,14 +11,14 @@
 #include <QTimeZone>
 #include <algorithm>
 
-#include "models/export_job.h"
-#include "models/history.h"
-#include "models/picture_store.h"
-#include "models/recents.h"
-#include "views/chart_panel.h"
-#include "views/time_chart.h"
+#include "gui/models/export_job.h"
+#include "gui/models/history.h"
+#include "gui/models/picture_store.h"
+#include "gui/models/recents.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/time_chart.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 QString exportName(const QString& title, monitor::UnixMs from, monitor::UnixMs to, const QString& suffix) {
   QString name = title;
@@ -123,4 +123,4 @@ void Exports::writeSamples(const monitor::ExportOptions& options, const QString&
   });
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -5,11 +5,11 @@
 #include <QPointer>
 #include <functional>
 
-#include "views/settings_dialogs.h"
+#include "gui/views/settings_dialogs.h"
 
 class QMessageBox;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
 QString exportName(const QString& title, monitor::UnixMs from, monitor::UnixMs to, const QString& suffix);
@@ -49,4 +49,4 @@ class Exports : public QObject {
   QPointer<QMessageBox> question_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frame_saver.h"
+#include "gui/frame_saver.h"
 
 #include <utility>
 
-#include "live_monitor.h"
+#include "gui/live_monitor.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 FrameSaver::FrameSaver(PictureStore* pictures, const LiveMonitor* live, std::function<PictureFacts()> facts,
                        QObject* parent)
@@ -62,4 +62,4 @@ void FrameSaver::tellOfWhatIsLeftOut() {
     emit logged(tr("The recording leaves out frames: this machine or its disk is too slow for all of them"));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,9 +4,9 @@
 #include <QObject>
 #include <functional>
 
-#include "models/picture_store.h"
+#include "gui/models/picture_store.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 class LiveMonitor;
 
@@ -48,4 +48,4 @@ class FrameSaver : public QObject {
   bool said_left_out_ = false;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

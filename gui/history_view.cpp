@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "history_view.h"
+#include "gui/history_view.h"
 
 #include <QFileInfo>
 #include <algorithm>
 #include <cstdlib>
 
-#include "models/recents.h"
+#include "gui/models/recents.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_panel.h"
+#include "gui/views/time_chart.h"
 #include "monitor/time.h"
-#include "views/chart_panel.h"
-#include "views/day_night_panel.h"
-#include "views/events_panel.h"
-#include "views/time_chart.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 HistoryView::HistoryView(const QString& database, QObject* parent)
     : QObject(parent),
@@ -145,4 +145,4 @@ const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& 
   return nearestPicture(pictures, source(), time, std::max(2.0, (axis.to - axis.from) / 50));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

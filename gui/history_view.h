@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "models/events_model.h"
-#include "models/history.h"
-#include "models/picture_store.h"
+#include "gui/models/events_model.h"
+#include "gui/models/history.h"
+#include "gui/models/picture_store.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 class ChartPanel;
 class DayNightPanel;
@@ -79,4 +79,4 @@ class HistoryView : public QObject {
   std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live_monitor.h"
+#include "gui/live_monitor.h"
 
 #include <QMetaObject>
 #include <chrono>
@@ -8,7 +8,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 using monitor::Event;
@@ -275,4 +275,4 @@ std::optional<monitor::WriterStatus> LiveMonitor::writerStatus() const {
   return status;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

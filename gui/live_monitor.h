@@ -11,14 +11,14 @@
 #include <thread>
 #include <vector>
 
-#include "models/live_frame.h"
+#include "gui/models/live_frame.h"
 #include "monitor/recorder.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What is opened and how it is watched.
 struct LiveOptions {
-  std::string source;   ///< as openSource() takes it, or gst:PIPELINE
+  std::string source;   ///< as vision::openSource() takes it, or gst:PIPELINE
   double max_fps = 25;  ///< files: not faster
   double every_s = 1;   ///< one stored sample in so many seconds at most
   /// Files: each frame waits until the model has taken the one before, and is a sample whatever every_s.
@@ -45,7 +45,7 @@ class LiveMonitor : public QObject {
   bool isOpen() const { return capture_ != nullptr; }
   const LiveOptions& options() const { return options_; }
   /// The source as it may be shown and stored.
-  std::string sourceName() const { return withoutCredentials(options_.source); }
+  std::string sourceName() const { return vision::redactCredentials(options_.source); }
 
   /// These three show on the next frame or, where repeats(), on the last one.
   void setSchedule(const Schedule& schedule);
@@ -73,7 +73,7 @@ class LiveMonitor : public QObject {
   std::optional<monitor::WriterStatus> writerStatus() const;
 
  signals:
-  void frameArrived(const mpm::LiveFramePtr& frame);
+  void frameArrived(const mpm::gui::LiveFramePtr& frame);
   void stateChanged(const mpm::monitor::CaptureStatus& status);
   void eventHappened(const mpm::monitor::Event& event);
   /// Twice a second: counters and ages.
@@ -116,4 +116,4 @@ class LiveMonitor : public QObject {
   QTimer tick_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -15,15 +15,16 @@
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
 
-#include "application.h"
-#include "main_window.h"
-#include "model_options.h"
-#include "models/recents.h"
+#include "cli/model_options.h"
+#include "gui/application.h"
+#include "gui/main_window.h"
+#include "gui/models/recents.h"
+#include "gui/views/look.h"
 #include "mpm/convert.hpp"
-#include "mpm/default_model.hpp"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "views/look.h"
+#include "scene/demo_source.h"
+#include "vision/default_model.h"
 
 namespace {
 
@@ -40,9 +41,9 @@ void handleMessage(QtMsgType type, const QMessageLogContext&, const QString& mes
 
 // So that it is found again when the program starts in another folder.
 QString absolute(const QString& source) {
-  const QString path = mpm::localPath(source);
-  const mpm::SourceKind kind = mpm::sourceKind(path);
-  const bool file = kind == mpm::SourceKind::kFolder || kind == mpm::SourceKind::kVideo;
+  const QString path = mpm::gui::localPath(source);
+  const mpm::gui::SourceKind kind = mpm::gui::sourceKind(path);
+  const bool file = kind == mpm::gui::SourceKind::kFolder || kind == mpm::gui::SourceKind::kVideo;
   return file ? QFileInfo(path).absoluteFilePath() : path;
 }
 
@@ -58,6 +59,7 @@ void interrupt(int signal) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  mpm::scene::registerDemoSource();
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   CLI::App command("Live segmentation, merge maps and day/night token counts for a camera on a fixed scene",
@@ -70,7 +72,7 @@ int main(int argc, char** argv) {
                   "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// address,\n"
                   "demo:, gst:PIPELINE; or a database (.db) to look at")
       ->envname("MPM_SOURCE");
-  mpm::WindowOptions options;
+  mpm::gui::WindowOptions options;
   mpm::cli::addModelOptions(command, model, options.inference);
   command
       .add_option("--db", database,
@@ -99,7 +101,7 @@ int main(int argc, char** argv) {
     return command.exit(error) == 0 ? 0 : 2;
   }
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  if (const std::string first = model.empty() ? mpm::defaultModel() : model; !first.empty()) {
+  if (const std::string first = model.empty() ? mpm::vision::defaultModel() : model; !first.empty()) {
     try {
       mpm::readModelInfo(first, options.inference);
     } catch (const std::exception& error) {
@@ -117,7 +119,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   int qt_argc = 1;
-  mpm::Application app(qt_argc, argv);
+  mpm::gui::Application app(qt_argc, argv);
   std::setlocale(LC_NUMERIC, "C");  // Qt sets the user's, whose comma has no place in files that others read
   QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
   QApplication::setOrganizationName(QStringLiteral("mpm"));
@@ -140,7 +142,8 @@ int main(int argc, char** argv) {
                QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
     QApplication::installTranslator(&qts);
   const bool dark_now = dark || (!light && stored.value(QStringLiteral("dark"), false).toBool());
-  mpm::applyLook(dark_now ? mpm::darkTheme() : mpm::lightTheme(), stored.value(QStringLiteral("font"), 100).toInt());
+  mpm::gui::applyLook(dark_now ? mpm::gui::darkTheme() : mpm::gui::lightTheme(),
+                      stored.value(QStringLiteral("font"), 100).toInt());
 
   const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
   options.model = QString::fromStdString(model);
@@ -154,7 +157,7 @@ int main(int argc, char** argv) {
                                       : QString::fromStdString(pictures);
   int code = 0;
   try {
-    mpm::MainWindow window(options);
+    mpm::gui::MainWindow window(options);
     window.show();
     if (!source.empty())
       window.openDropped(absolute(QString::fromStdString(source)));

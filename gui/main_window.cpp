@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "main_window.h"
+#include "gui/main_window.h"
 
 #include <QAction>
 #include <QApplication>
@@ -19,32 +19,32 @@
 #include <QUrl>
 #include <algorithm>
 
-#include "action_registry.h"
-#include "exports.h"
-#include "frame_saver.h"
-#include "models/command_line.h"
-#include "models/recents.h"
-#include "models/time_axis.h"
-#include "mpm/default_model.hpp"
-#include "opener.h"
-#include "panel_docks.h"
-#include "views/chart_panel.h"
-#include "views/compare_panel.h"
-#include "views/day_night_panel.h"
-#include "views/events_panel.h"
-#include "views/inspector_panel.h"
-#include "views/legend_panel.h"
-#include "views/look.h"
-#include "views/pictures_pane.h"
-#include "views/schedule_panel.h"
-#include "views/source_panel.h"
-#include "views/speed_panel.h"
-#include "views/status_line.h"
-#include "views/welcome_page.h"
-#include "watch_rules.h"
-#include "window_memory.h"
+#include "gui/action_registry.h"
+#include "gui/exports.h"
+#include "gui/frame_saver.h"
+#include "gui/models/command_line.h"
+#include "gui/models/recents.h"
+#include "gui/models/time_axis.h"
+#include "gui/opener.h"
+#include "gui/panel_docks.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_panel.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/status_line.h"
+#include "gui/views/welcome_page.h"
+#include "gui/watch_rules.h"
+#include "gui/window_memory.h"
+#include "vision/default_model.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent), options_(options), settings_(options.settings), history_view_(options.database) {
@@ -70,7 +70,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   setStatusBar(status_);
   actions_->fill(menuBar());
 
-  const QString model = options.model.isEmpty() ? QString::fromStdString(defaultModel()) : options.model;
+  const QString model = options.model.isEmpty() ? QString::fromStdString(vision::defaultModel()) : options.model;
   monitor::StoreOptions storing;
   storing.keep_days = keep.sample_days;
   storing.keep_days_of_all = true;
@@ -286,7 +286,7 @@ void MainWindow::takeEvent(const monitor::Event& event) {
 }
 
 void MainWindow::takeState(const monitor::CaptureStatus& status) {
-  log(tr("Source: %1").arg(mpm::stateText(status)) +
+  log(tr("Source: %1").arg(mpm::gui::stateText(status)) +
       (status.message.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(status.message))));
   tick();
 }
@@ -303,7 +303,7 @@ void MainWindow::tick() {
   if (!frozen_) pane_->setFaded(old);
   if (!frozen_ && open && model_)
     pane_->setBanner(
-        old ? tr("%1: the last frame is %2 old").arg(mpm::stateText(capture), spanText(capture.frame_age_s))
+        old ? tr("%1: the last frame is %2 old").arg(mpm::gui::stateText(capture), spanText(capture.frame_age_s))
         : gaveNothing(capture) ? QString::fromStdString(capture.message)
                                : QString());
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
@@ -376,9 +376,9 @@ void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from
 }
 
 QString MainWindow::commandLine() const {
-  return mpm::commandLine({live_->isOpen() ? QString::fromStdString(live_->sourceName()) : QString(),
-                           QString::fromStdString(live_->model()), schedule_->schedule(), options_.inference,
-                           options_.database});
+  return mpm::gui::commandLine({live_->isOpen() ? QString::fromStdString(live_->sourceName()) : QString(),
+                                QString::fromStdString(live_->model()), schedule_->schedule(), options_.inference,
+                                options_.database});
 }
 
 void MainWindow::copyCommandLine() {
@@ -460,4 +460,4 @@ void MainWindow::dropEvent(QDropEvent* event) {
   opener_->open(dropped);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

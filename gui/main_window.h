@@ -5,21 +5,21 @@
 #include <memory>
 #include <optional>
 
-#include "history_view.h"
-#include "live_monitor.h"
-#include "models/legend_model.h"
-#include "models/patch_selection.h"
-#include "models/picture_store.h"
-#include "models/settings_writer.h"
-#include "models/watch_settings.h"
-#include "views/settings_dialogs.h"
+#include "gui/history_view.h"
+#include "gui/live_monitor.h"
+#include "gui/models/legend_model.h"
+#include "gui/models/patch_selection.h"
+#include "gui/models/picture_store.h"
+#include "gui/models/settings_writer.h"
+#include "gui/models/watch_settings.h"
+#include "gui/views/settings_dialogs.h"
 
 class QDockWidget;
 class QPlainTextEdit;
 class QSlider;
 class QStackedWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 class ActionRegistry;
 class ComparePanel;
@@ -57,7 +57,7 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const WindowOptions& options, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  /// Opens what openSource() understands, or gst:PIPELINE.
+  /// Opens what vision::openSource() understands, or gst:PIPELINE.
   void openSource(const QString& asked);
   void closeSource();
   /// Closes the window without a question: what stops the program is no person who could answer.
@@ -178,7 +178,7 @@ class MainWindow : public QMainWindow {
   QPlainTextEdit* log_;
   StatusLine* status_;
 
-  QString asked_;  // what openSource() was asked for
+  QString asked_;  // what vision::openSource() was asked for
   std::shared_ptr<const ModelInfo> model_;
   LiveFramePtr live_frame_;
   bool frozen_ = false;  // a stored picture is on show
@@ -187,4 +187,4 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

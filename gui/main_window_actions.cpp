@@ -7,21 +7,21 @@
 #include <QToolButton>
 #include <tuple>
 
-#include "action_registry.h"
-#include "exports.h"
-#include "frame_saver.h"
-#include "main_window.h"
-#include "opener.h"
-#include "panel_docks.h"
-#include "views/about_box.h"
-#include "views/chart_panel.h"
-#include "views/compare_panel.h"
-#include "views/look.h"
-#include "views/pictures_pane.h"
-#include "views/source_panel.h"
-#include "watch_rules.h"
+#include "gui/action_registry.h"
+#include "gui/exports.h"
+#include "gui/frame_saver.h"
+#include "gui/main_window.h"
+#include "gui/opener.h"
+#include "gui/panel_docks.h"
+#include "gui/views/about_box.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/source_panel.h"
+#include "gui/watch_rules.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 void MainWindow::makeActions() {
   actions_ = new ActionRegistry(this);
@@ -173,4 +173,4 @@ void MainWindow::makeToolBar() {
   for (const char* id : {"panels", "dark", "keys"}) put(id, false);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -10,20 +10,20 @@
 #include <QStackedWidget>
 #include <cmath>
 
-#include "action_registry.h"
-#include "exports.h"
-#include "frame_saver.h"
-#include "main_window.h"
-#include "opener.h"
-#include "views/compare_panel.h"
-#include "views/day_night_panel.h"
-#include "views/pictures_pane.h"
-#include "views/schedule_panel.h"
-#include "views/source_panel.h"
-#include "views/welcome_page.h"
-#include "watch_rules.h"
+#include "gui/action_registry.h"
+#include "gui/exports.h"
+#include "gui/frame_saver.h"
+#include "gui/main_window.h"
+#include "gui/opener.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/welcome_page.h"
+#include "gui/watch_rules.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 void MainWindow::wireOpening() {
   connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
@@ -124,4 +124,4 @@ void MainWindow::wireHistory() {
   connect(exports_, &Exports::failed, this, &MainWindow::fail);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opener.h"
+#include "gui/opener.h"
 
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QSettings>
 #include <algorithm>
 
-#include "awaited_file.h"
-#include "live_monitor.h"
-#include "models/settings_writer.h"
+#include "gui/awaited_file.h"
+#include "gui/live_monitor.h"
+#include "gui/models/settings_writer.h"
+#include "gui/views/source_dialog.h"
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
-#include "views/source_dialog.h"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); }
@@ -60,7 +60,7 @@ void Opener::want(const std::optional<Recent>& recent) {
 
 void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
   const QString model = absolute(QString::fromStdString(live_->model()));
-  const QString name = QString::fromStdString(withoutCredentials(source.toStdString()));
+  const QString name = QString::fromStdString(vision::redactCredentials(source.toStdString()));
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model,
                                    wanted_ ? wanted_->schedule : textOf(schedule), QDateTime::currentDateTime()});
@@ -164,4 +164,4 @@ void Opener::askForDatabase() {
   dialog->open();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,12 +4,12 @@
 #include <QObject>
 #include <optional>
 
-#include "models/recents.h"
+#include "gui/models/recents.h"
 #include "mpm/options.hpp"
 
 class QWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 class AwaitedFile;
 class LiveMonitor;
@@ -70,4 +70,4 @@ class Opener : public QObject {
   AwaitedFile* awaited_;          // the model of wanted_
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

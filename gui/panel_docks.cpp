@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "panel_docks.h"
+#include "gui/panel_docks.h"
 
 #include <QDockWidget>
 #include <QEvent>
@@ -8,10 +8,10 @@
 #include <QScrollBar>
 #include <algorithm>
 
-#include "action_registry.h"
-#include "views/look.h"
+#include "gui/action_registry.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // As wide as what it holds, whatever the language and the font, as far as the pictures keep their room.
@@ -149,4 +149,4 @@ void PanelDocks::hideOrShowAll() {
   for (QDockWidget* dock : docks_) dock->setVisible(!any);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

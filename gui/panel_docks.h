@@ -9,7 +9,7 @@ class QDockWidget;
 class QMainWindow;
 class QWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 class ActionRegistry;
 
@@ -44,4 +44,4 @@ class PanelDocks : public QObject {
   QString last_;  // of those that were raised: where there is room for one, this one
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

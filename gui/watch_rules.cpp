@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "watch_rules.h"
+#include "gui/watch_rules.h"
 
 #include <QSettings>
 
-#include "models/settings_writer.h"
-#include "views/settings_dialogs.h"
+#include "gui/models/settings_writer.h"
+#include "gui/views/settings_dialogs.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window)
     : QObject(window),
@@ -74,4 +74,4 @@ void WatchRules::askKeep(const QString& folder, const QString& database) {
   dialog->open();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,11 +3,11 @@
 
 #include <QObject>
 
-#include "models/watch_settings.h"
+#include "gui/models/watch_settings.h"
 
 class QWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 class SettingsWriter;
 
@@ -45,4 +45,4 @@ class WatchRules : public QObject {
   KeepOptions keep_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

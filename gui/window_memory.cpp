@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "window_memory.h"
+#include "gui/window_memory.h"
 
 #include <QMainWindow>
 #include <QScreen>
@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/settings_writer.h"
-#include "views/chart_panel.h"
-#include "views/pictures_pane.h"
+#include "gui/models/settings_writer.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/pictures_pane.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // Qt leaves room for a title above a window it restores. Where no window manager puts one there, that is as much below
@@ -56,4 +56,4 @@ void WindowMemory::write() {
   keepChoice(chart_choice_, chart_->choice());
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

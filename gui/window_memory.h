@@ -4,12 +4,12 @@
 #include <QByteArray>
 #include <QTimer>
 
-#include "models/view_settings.h"
+#include "gui/models/view_settings.h"
 
 class QMainWindow;
 class QSettings;
 
-namespace mpm {
+namespace mpm::gui {
 
 class ChartPanel;
 class PicturesPane;
@@ -36,4 +36,4 @@ class WindowMemory {
   QTimer look_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
 namespace mpm::monitor {
 namespace {
@@ -43,7 +43,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
 Event takeover(const InferenceResult& result) {
   const Schedule& schedule = result.model->schedule;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
-          "'" + withoutCredentials(result.model_path) + "' takes over, " +
+          "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
               (schedule.empty() ? "without merging" : "schedule " + mpm::toString(schedule))};
 }
 

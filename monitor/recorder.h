@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "monitor/alarms.h"
-#include "monitor/day_night.h"
-#include "monitor/inference.h"
-#include "monitor/store.h"
+#include "monitor/capture/inference.h"
+#include "monitor/statistics/alarms.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor {
 

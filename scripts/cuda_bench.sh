@@ -111,7 +111,7 @@ for bundle in "${bundles[@]}"; do
 done
 if [ $torch -eq 1 ]; then
   seconds=$((budget - (SECONDS - start) - 60))
-  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/peers/torch_cuda_worker.py \
+  lines=20 step torch 270 env PYTHONUNBUFFERED=1 python3 bench/baselines/torch_cuda_worker.py \
     --seconds $((seconds > 150 ? 150 : seconds > 20 ? seconds : 20))
 fi
 cat "$out/table.txt"

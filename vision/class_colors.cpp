@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "mpm/pictures.hpp"
+#include "vision/pictures.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 using Vec = std::array<double, 3>;
@@ -100,4 +100,4 @@ std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes) {
   return colors;
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "mpm/error.hpp"
-#include "mpm/evaluation.hpp"
+#include "vision/confusion_matrix.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 constexpr int kLabels = 256;  // what CV_8U can hold
@@ -86,4 +86,4 @@ double ConfusionMatrix::pixelAccuracy() const {
   return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

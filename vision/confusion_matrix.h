@@ -5,12 +5,10 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "mpm/export.hpp"
-
-namespace mpm {
+namespace mpm::vision {
 
 /// Counts of (truth, prediction) over any number of images. Not thread-safe.
-class MPM_API ConfusionMatrix {
+class ConfusionMatrix {
  public:
   /// Pixels whose truth is `ignore` do not count.
   ConfusionMatrix(int classes, int ignore);
@@ -32,4 +30,4 @@ class MPM_API ConfusionMatrix {
   std::vector<std::int64_t> counts_;  // {truth, prediction}
 };
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -5,9 +5,9 @@
 #include <regex>
 #include <string_view>
 
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 constexpr auto kNone = std::string::npos;
@@ -165,7 +165,7 @@ void hideSegments(std::string& text, std::size_t authority) {
 
 }  // namespace
 
-std::string withoutCredentials(const std::string& text) {
+std::string redactCredentials(const std::string& text) {
   std::string result = hideProperties(text);  // first: a password may have an '@'
   for (auto scheme = result.find("://"); scheme != kNone; scheme = result.find("://", scheme + 3)) {
     const auto authority = scheme + 3;
@@ -176,4 +176,4 @@ std::string withoutCredentials(const std::string& text) {
   return result;
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpm/default_model.hpp"
+#include "vision/default_model.h"
 
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace mpm {
+namespace mpm::vision {
 
 std::string defaultModel() {
   namespace fs = std::filesystem;
@@ -25,4 +25,4 @@ std::string defaultModel() {
   return {};
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -5,11 +5,10 @@
 #include <numeric>
 #include <set>
 
-#include "mpm/benchmark.hpp"
 #include "mpm/error.hpp"
-#include "onnx/node_proto.h"
+#include "vision/flop_counter.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 // One op as a polynomial of its rows r and of its tokens n = r - special rows: what it costs per row, per pair of rows,
@@ -42,7 +41,7 @@ class Counter {
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
-      if (onnx_graph::isOurs(node)) add(node);
+      if (node.domain() == "ai.mpm") add(node);
   }
 
   std::vector<Cost> costs;
@@ -141,4 +140,4 @@ double FlopCounter::count(const std::vector<double>& tokens) const {
                          [&](double sum, const Cost& cost) { return sum + cost.flop(tokens); });
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "vision/gemm_peak.h"
+
 #include <algorithm>
 #include <chrono>
+#include <opencv2/core/utility.hpp>
 #include <random>
 
 #include "kernels/linear.h"
-#include "layers/opencv_parallel.h"
-#include "mpm/benchmark.hpp"
-#include "pipeline/stage_times.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 // FLOP/s of rows x dim times dim x dim tiles, every thread on tiles of its own against the same weights.
 double flopPerSecond(const PackedLinear& linear, int dim, double seconds) {
   constexpr int kRows = PackedLinear::kMaxRows;
   const int tasks = 8 * std::max(1, cv::getNumThreads());
-  const OpenCvParallel parallel;
   std::vector<float> x(static_cast<std::size_t>(kRows) * dim, 0.5f);
   double best = 0;
   const auto start = std::chrono::steady_clock::now();
   auto before = start;
   do {
-    parallel.run(tasks, [&](int) {
-      thread_local std::vector<float> y;
-      y.resize(x.size());
-      linear.run({x.data(), kRows, dim}, {y.data(), kRows, dim});
+    cv::parallel_for_(cv::Range(0, tasks), [&](const cv::Range& range) {
+      std::vector<float> y(x.size());
+      for (int task = range.start; task < range.end; ++task) linear.run({x.data(), kRows, dim}, {y.data(), kRows, dim});
     });
     const auto after = std::chrono::steady_clock::now();
     const double flop = 2.0 * kRows * dim * dim * tasks;
@@ -50,11 +48,4 @@ double gemmPeak(Precision precision, double seconds) {
   return best;
 }
 
-StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms) {
-  StageTimes times;
-  addForwardTime(net, forward_ms, times);
-  times.total = forward_ms;
-  return times;
-}
-
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpm/pictures.hpp"
+#include "vision/pictures.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 void checkImage(const cv::Mat& image) {
@@ -109,4 +109,4 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
   return picture;
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -5,25 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "mpm/export.hpp"
 #include "mpm/model_info.hpp"
 
-namespace mpm {
+namespace mpm::vision {
 
 /// Colour of each class, BGR: those of the facts, else a palette whose colours stay apart to colour-blind eyes too.
 /// `classes` colours at least.
-MPM_API std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
+std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
 
 /// `labels` (CV_8U) painted over `image` (CV_8UC3, same size) with the given opacity in 0..1. Labels beyond `colors`
 /// leave the image as it is.
-MPM_API cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
-                               double opacity = 0.5);
+cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
+                       double opacity = 0.5);
 
 /// Every cluster filled with its mean colour in `image`, a 1 px border between clusters: the picture that people who
 /// work on token merging know. `cluster_of_token` has grid.height * grid.width ids, raster order.
-MPM_API cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
+cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
 
 /// `picture` as a PNG, written under a temporary name and renamed: `path` is whole or as it was. Throws mpm::Error.
-MPM_API void writePicture(const std::string& path, const cv::Mat& picture);
+void writePicture(const std::string& path, const cv::Mat& picture);
 
-}  // namespace mpm
+}  // namespace mpm::vision

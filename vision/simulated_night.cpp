@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "night.h"
+#include "vision/simulated_night.h"
 
 #include <algorithm>
 
 #include "mpm/error.hpp"
-#include "random.h"
+#include "vision/random.h"
 
-namespace mpm::scene {
+namespace mpm::vision {
 
 void NightOptions::validate() const {
   if (!(gain > 0 && gain <= 1)) throw Error("night: gain must be in (0, 1], the share of the light that is left");
@@ -37,4 +37,4 @@ cv::Mat simulateNight(const cv::Mat& image, const NightOptions& options, std::ui
   return night;
 }
 
-}  // namespace mpm::scene
+}  // namespace mpm::vision

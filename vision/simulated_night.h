@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <opencv2/core.hpp>
 
-namespace mpm::scene {
+namespace mpm::vision {
 
 /// The night of the MPM paper's day/night figure: less light, then thermal and shot noise. The paper gives no numbers;
 /// these are ours. Of a channel with value v (0..255) it makes
@@ -22,4 +22,4 @@ struct NightOptions {
 /// `image` (CV_8U, any channels) by night. The same seed gives the same noise. Thread-safe.
 cv::Mat simulateNight(const cv::Mat& image, const NightOptions& options = {}, std::uint64_t seed = 0);
 
-}  // namespace mpm::scene
+}  // namespace mpm::vision

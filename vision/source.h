@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mpm/export.hpp"
-
-namespace mpm {
+namespace mpm::vision {
 
 struct Frame {
   cv::Mat image;       ///< CV_8UC3 BGR
@@ -33,7 +31,7 @@ struct SourceOptions {
   const std::atomic<bool>* stop = nullptr;
   /// Counts the reads of cameras and addresses that hang and were left behind, a thread each, until they return. With 8
   /// of them no further one is begun: openSource() throws. Null: one counter for all sources that have none.
-  std::shared_ptr<std::atomic<int>> left_behind{};
+  std::shared_ptr<std::atomic<int>> abandoned_reads{};
   /// Called by next() with a line that names the picture and what is wrong with it, for each of several pictures (of a
   /// folder, of a glob) that cannot be read; the next one is taken instead. Null: such a picture is an error.
   std::function<void(const std::string& why)> on_unreadable{};
@@ -43,7 +41,7 @@ struct SourceOptions {
 };
 
 /// Where images come from. Not thread-safe.
-class MPM_API FrameSource {
+class FrameSource {
  public:
   virtual ~FrameSource() = default;
   /// The next frame; nullopt at the end. Throws mpm::Error naming the file or address when one cannot be read, or when
@@ -59,18 +57,23 @@ class MPM_API FrameSource {
 /// ("demo:street?weather=rain&frames=100", also of several streets: "demo:street?seed=1..8&frames=24";
 /// assets/scene/street.h has its keys). Cameras, pipelines and rtsp:// give their latest frame and drop those that come
 /// while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
-MPM_API std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
+std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
+
+/// Who opens "demo:" sources. The scene registers itself here (scene/demo_source.h); without it openSource() refuses
+/// them. Thread-safe.
+using SourceOpener = std::function<std::unique_ptr<FrameSource>(const std::string& text, const SourceOptions& options)>;
+void setDemoSource(SourceOpener opener);
 
 /// Throws mpm::Error for an address or a pipeline that openSource() refuses whatever is plugged in: of an unknown kind,
 /// without an appsink, for an OpenCV without GStreamer. Opens nothing.
-MPM_API void checkSource(const std::string& text);
+void checkSource(const std::string& text);
 
 /// The files that openSource(text) would read now: images, or one video; none of cameras, addresses and the scene.
 /// Throws mpm::Error when a folder or glob holds none.
-MPM_API std::vector<std::string> sourceFiles(const std::string& text);
+std::vector<std::string> sourceFiles(const std::string& text);
 
 /// `text` with user and password replaced by "***": of a URL, of its path and query (user=, pwd=, token=, ...), of the
 /// properties of a GStreamer pipeline. Host, path and channel stay: what is left names a source.
-MPM_API std::string withoutCredentials(const std::string& text);
+std::string redactCredentials(const std::string& text);
 
-}  // namespace mpm
+}  // namespace mpm::vision

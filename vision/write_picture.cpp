@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <opencv2/imgcodecs.hpp>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
-#include "mpm/whole_file.hpp"
+#include "vision/pictures.h"
 
-namespace mpm {
+namespace mpm::vision {
 
 void writePicture(const std::string& path, const cv::Mat& picture) {
   std::vector<unsigned char> bytes;
@@ -15,7 +15,7 @@ void writePicture(const std::string& path, const cv::Mat& picture) {
     bytes.clear();
   }
   if (bytes.empty()) throw Error("cannot write '" + path + "': the picture does not encode as PNG");
-  writeWholeFile(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  writeFileAtomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

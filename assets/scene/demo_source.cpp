@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "demo_source.h"
+
 #include <algorithm>
 #include <limits>
 
 #include "mpm/error.hpp"
-#include "pipeline/sources.h"
-#include "scene/street.h"
+#include "street.h"
+#include "vision/source.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::scene {
 namespace {
 
 /// The films of some streets, one after the other.
-class SceneSource final : public FrameSource {
+class DemoSource final : public vision::FrameSource {
  public:
-  SceneSource(const std::string& text, const SourceOptions& options)
-      : text_(text), streets_(scene::parseStreets(text.substr(std::string("demo:").size()))), options_(options) {
+  DemoSource(const std::string& text, const vision::SourceOptions& options)
+      : text_(text), streets_(parseStreets(text.substr(std::string("demo:").size()))), options_(options) {
     street_.emplace(streets_.front());
   }
 
-  std::optional<Frame> next() override {
-    if (stopped(options_)) return std::nullopt;
-    std::optional<scene::Rendering> rendered = street_->frame(next_ - first_);
+  std::optional<vision::Frame> next() override {
+    if (vision::stopped(options_)) return std::nullopt;
+    std::optional<Rendering> rendered = street_->frame(next_ - first_);
     if (!rendered && number_ + 1 < streets_.size()) {
       street_.emplace(streets_[++number_]);
       first_ = next_;
@@ -27,16 +30,16 @@ class SceneSource final : public FrameSource {
     }
     if (!rendered) return std::nullopt;
     const int index = next_++;
-    const scene::Truth& truth = rendered->truth;
-    return Frame{rendered->image,
-                 frameName("street", index),
-                 text_,
-                 index,
-                 rendered->labels,
-                 truth.unix_time,
-                 truth.sun_elevation_deg,
-                 truth.is_night,
-                 static_cast<int>(number_)};
+    const Truth& truth = rendered->truth;
+    return vision::Frame{rendered->image,
+                         vision::frameName("street", index),
+                         text_,
+                         index,
+                         rendered->labels,
+                         truth.unix_time,
+                         truth.sun_elevation_deg,
+                         truth.is_night,
+                         static_cast<int>(number_)};
   }
 
   std::optional<int> size() const override {
@@ -47,17 +50,19 @@ class SceneSource final : public FrameSource {
 
  private:
   std::string text_;
-  std::vector<scene::StreetOptions> streets_;
-  SourceOptions options_;
-  std::optional<scene::Street> street_;
+  std::vector<StreetOptions> streets_;
+  vision::SourceOptions options_;
+  std::optional<Street> street_;
   std::size_t number_ = 0;
   int next_ = 0, first_ = 0;  // frames of the source; the first one of this street
 };
 
 }  // namespace
 
-std::unique_ptr<FrameSource> openScene(const std::string& text, const SourceOptions& options) {
-  return std::make_unique<SceneSource>(text, options);
+void registerDemoSource() {
+  vision::setDemoSource([](const std::string& text, const vision::SourceOptions& options) {
+    return std::make_unique<DemoSource>(text, options);
+  });
 }
 
-}  // namespace mpm
+}  // namespace mpm::scene

@@ -41,7 +41,7 @@ float skyLux(float elevation) {
   return kSkyLux.back().lux;
 }
 
-Vec3 direction(const SkyPosition& place, double street_azimuth) {
+Vec3 direction(const vision::SkyPosition& place, double street_azimuth) {
   const auto elevation = static_cast<float>(place.elevation * kPi / 180);
   const auto azimuth = static_cast<float>((place.azimuth - street_azimuth) * kPi / 180);
   return {std::sin(azimuth) * std::cos(elevation), std::sin(elevation), std::cos(azimuth) * std::cos(elevation)};
@@ -98,7 +98,8 @@ Vec3 Sky::scattered(Vec3 view, const Light& light) const {
   return atmosphere_.radiance(view, sun) * kSunColour * (kSunlight * kPi);
 }
 
-Light Sky::lightAt(const SkyPosition& sun, const Moon& moon, double street_azimuth, const WeatherState& weather) const {
+Light Sky::lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
+                   const WeatherState& weather) const {
   Light light;
   light.to_sun = direction(sun, street_azimuth);
   light.to_moon = direction(moon.position, street_azimuth);

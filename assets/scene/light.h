@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "astronomy.h"
 #include "atmosphere.h"
+#include "vision/astronomy.h"
 #include "weather.h"
 
 namespace mpm::scene {
@@ -42,7 +42,8 @@ struct Light {
 /// Computes the light and the sky of moments. Thread-safe.
 class Sky {
  public:
-  Light lightAt(const SkyPosition& sun, const Moon& moon, double street_azimuth, const WeatherState& weather) const;
+  Light lightAt(const vision::SkyPosition& sun, const vision::Moon& moon, double street_azimuth,
+                const WeatherState& weather) const;
 
   /// What is seen in direction `view` where there is no cloud (or, when overcast, the even cloud), in the units of
   /// Light.

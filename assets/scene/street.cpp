@@ -3,7 +3,6 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "astronomy.h"
 #include "backdrop.h"
 #include "foliage.h"
 #include "heavens.h"
@@ -12,6 +11,7 @@
 #include "random.h"
 #include "sensor.h"
 #include "things.h"
+#include "vision/astronomy.h"
 
 namespace mpm::scene {
 namespace {
@@ -223,8 +223,8 @@ cv::Point2f Street::Impl::shakeAt(double unix_time, float wind) const {
 }
 
 Rendering Street::Impl::render(double unix_time) {
-  const SkyPosition sun = sunPosition(unix_time, options.latitude, options.longitude);
-  const Moon moon = moonPosition(unix_time, options.latitude, options.longitude);
+  const vision::SkyPosition sun = vision::sunPosition(unix_time, options.latitude, options.longitude);
+  const vision::Moon moon = vision::moonPosition(unix_time, options.latitude, options.longitude);
   const WeatherState weather = weatherAt(options.weather, options.seed, unix_time);
   const Light moment = sky.lightAt(sun, moon, world.azimuth, weather);
   double hour = std::fmod(unix_time / 3600 + options.longitude / 15, 24.0);

@@ -16,9 +16,9 @@ def with_argmax(path):
         return path
     model = onnx.load(path)
     logits = output.name
-    model.graph.node.append(onnx.helper.make_node("ArgMax", [logits], ["mpm_peer_labels"], axis=1, keepdims=0))
+    model.graph.node.append(onnx.helper.make_node("ArgMax", [logits], ["mpm_baseline_labels"], axis=1, keepdims=0))
     del model.graph.output[:]
-    model.graph.output.append(onnx.helper.make_tensor_value_info("mpm_peer_labels", onnx.TensorProto.INT64, None))
+    model.graph.output.append(onnx.helper.make_tensor_value_info("mpm_baseline_labels", onnx.TensorProto.INT64, None))
     return model.SerializeToString()
 
 

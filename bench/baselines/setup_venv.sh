@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the virtual environment that the peers of `mpm bench` run in. Never run by the build: some GiB from PyPI.
+# Makes the virtual environment that the baselines of `mpm bench` run in. Never run by the build: some GiB from PyPI.
 set -eu
 if [ $# -ne 1 ]; then
-  echo "usage: bench/peers/setup_venv.sh DIR" >&2
+  echo "usage: bench/baselines/setup_venv.sh DIR" >&2
   exit 2
 fi
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)

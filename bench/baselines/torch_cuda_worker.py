@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch on the GPU, the peer of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
+"""PyTorch on the GPU, the baseline of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
 
 A JSON object per line on stdout, times in ms. With --rehearse tiny networks on the CPU, each once: that all of it runs.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol of the peers (README.md): one JSON object per line in, one per line out."""
+"""The protocol of the baselines (README.md): one JSON object per line in, one per line out."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Refused(Exception):
-    """The peer cannot do what was asked; the text says why, in one line."""
+    """The baseline cannot do what was asked; the text says why, in one line."""
 
 
 def parse_schedule(text):
@@ -54,7 +54,7 @@ def serve(load, precision):
         answers.write(json.dumps(fields) + "\n")
 
     run = None
-    with tempfile.TemporaryDirectory(prefix="mpm_peer_") as folder:
+    with tempfile.TemporaryDirectory(prefix="mpm_baseline_") as folder:
         for line in sys.stdin:
             try:
                 command = json.loads(line)
@@ -62,7 +62,7 @@ def serve(load, precision):
                     break
                 if command["cmd"] == "load":
                     if precision not in ("fp32", "bf16"):
-                        raise Refused(f"the peers run on the CPU, in fp32 or bf16, not in {precision}")
+                        raise Refused(f"the baselines run on the CPU, in fp32 or bf16, not in {precision}")
                     version, run = load()
                     answer(ok=True, version=version)
                 elif command["cmd"] == "run":
@@ -71,7 +71,7 @@ def serve(load, precision):
                     answer(**timed_run(run, command, folder))
                 else:
                     raise Refused(f"unknown command '{command['cmd']}'")
-            except Exception as error:  # a peer that fails is a row of the table that says why
+            except Exception as error:  # a baseline that fails is a row of the table that says why
                 answer(ok=False, why=one_line(error))
 
 

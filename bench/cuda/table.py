@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench, bench/peers/torch_cuda_worker.py and
+"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench, bench/baselines/torch_cuda_worker.py and
 cuda_net_bench, whose targets are shown where it ran."""
 import json
 import sys
@@ -31,9 +31,9 @@ def main():
     def ratio(a, b):
         return a / b if a is not None and b else None
 
-    call, peer = single.get("mpm_call", {}).get("ms"), single.get("torch_mpm_call", {})
-    target("MPM call, B=32 N=1024 d=768: eager PyTorch fp32 / ours", ratio(peer.get("eager_fp32_ms"), call), 10, True)
-    target("MPM call / bf16 product of the same size (PyTorch bmm)", ratio(call, peer.get("bmm_bf16_ms")), 3, False)
+    call, baseline = single.get("mpm_call", {}).get("ms"), single.get("torch_mpm_call", {})
+    target("MPM call, B=32 N=1024 d=768: eager PyTorch fp32 / ours", ratio(baseline.get("eager_fp32_ms"), call), 10, True)
+    target("MPM call / bf16 product of the same size (PyTorch bmm)", ratio(call, baseline.get("bmm_bf16_ms")), 3, False)
     base = ours.get(("B", 32, "bf16"), {})
     share = ratio(base.get("merging_ms"), base.get("mpm_ms"))
     target("ViT-B/16 bf16 B=32: merging and restoring, share", None if share is None else 100 * share, 2, False, " %")

@@ -5,25 +5,25 @@
 #include <QEventLoop>
 #include <QImage>
 
-#include "application.h"
-#include "models/history.h"
-#include "models/legend_model.h"
-#include "monitor/store.h"
+#include "gui/application.h"
+#include "gui/models/history.h"
+#include "gui/models/legend_model.h"
+#include "gui/views/chart_scene.h"
+#include "gui/views/image_view.h"
+#include "gui/views/look.h"
+#include "gui/views/merge_view.h"
+#include "monitor/store/store.h"
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
 #include "support/temporary_folder.h"
-#include "views/chart_scene.h"
-#include "views/image_view.h"
-#include "views/look.h"
-#include "views/merge_view.h"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 monitor::InferenceResult streetResult() {
   Segmenter segmenter(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   monitor::InferenceResult result;
-  result.frame.image = openSource("demo:street?size=1280x720&frames=1")->next()->image;
+  result.frame.image = vision::openSource("demo:street?size=1280x720&frames=1")->next()->image;
   result.segmentation = segmenter.segment(result.frame.image);
   result.model = std::make_shared<ModelInfo>(segmenter.model());
   return result;
@@ -130,12 +130,12 @@ void BM_OpenYear(benchmark::State& state) {
 BENCHMARK(BM_OpenYear)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  mpm::Application app(argc, argv);
-  mpm::applyLook(mpm::lightTheme(), 100);
+  mpm::gui::Application app(argc, argv);
+  mpm::gui::applyLook(mpm::gui::lightTheme(), 100);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chart_picture.h"
+#include "cli/pictures/chart_picture.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <opencv2/imgproc.hpp>
 
-#include "lettering.h"
-#include "output.h"
+#include "cli/pictures/lettering.h"
+#include "cli/terminal/output.h"
 
 namespace mpm::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 
 namespace mpm::cli {
 

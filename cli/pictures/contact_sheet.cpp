@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contact_sheet.h"
+#include "cli/pictures/contact_sheet.h"
 
 #include <algorithm>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
-#include "class_names.h"
-#include "legend.h"
-#include "lettering.h"
-#include "mpm/pictures.hpp"
-#include "output.h"
+#include "cli/class_names.h"
+#include "cli/pictures/legend.h"
+#include "cli/pictures/lettering.h"
+#include "cli/terminal/output.h"
+#include "vision/pictures.h"
 
 namespace mpm::cli {
 namespace {
@@ -27,13 +27,14 @@ void ContactSheet::add(const std::string& title, const cv::Mat& image, const Seg
   if (!result.labels.empty()) {
     cv::Mat labels;
     cv::resize(result.labels, labels, size, 0, 0, cv::INTER_NEAREST);
-    column.pictures.push_back(overlayPicture(small, labels, classColors(model_.facts, model_.classes), 0.6));
+    column.pictures.push_back(
+        vision::overlayPicture(small, labels, vision::classColors(model_.facts, model_.classes), 0.6));
     for (int y = 0; y < labels.rows; ++y)
       for (int x = 0; x < labels.cols; ++x)
         areas_[labels.ptr<unsigned char>(y)[x]] += 1.0 / static_cast<double>(labels.total());
   }
   if (!result.cluster_of_token.empty())
-    column.pictures.push_back(mergePicture(small, result.cluster_of_token.back(), result.grid));
+    column.pictures.push_back(vision::mergePicture(small, result.cluster_of_token.back(), result.grid));
   columns_.push_back(std::move(column));
 }
 
@@ -63,7 +64,7 @@ cv::Mat ContactSheet::picture() const {
   std::iota(classes.begin(), classes.end(), 0);
   std::stable_sort(classes.begin(), classes.end(), [this](int a, int b) { return areas_[a] > areas_[b]; });
   const std::vector<std::string> names = classNames(model_);
-  const std::vector<cv::Vec3b> colors = classColors(model_.facts, model_.classes);
+  const std::vector<cv::Vec3b> colors = vision::classColors(model_.facts, model_.classes);
   double x = kGap;
   for (int label : classes) {
     if (areas_[label] == 0 || x + legendWidth(names[label]) > columns * (kWidth + kGap)) break;

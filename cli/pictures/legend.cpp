@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "legend.h"
+#include "cli/pictures/legend.h"
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "class_names.h"
-#include "lettering.h"
-#include "mpm/pictures.hpp"
+#include "cli/class_names.h"
+#include "cli/pictures/lettering.h"
+#include "vision/pictures.h"
 
 namespace mpm::cli {
 namespace {
@@ -26,7 +26,7 @@ void writeLegend(cv::Mat& picture, const std::string& name, const cv::Vec3b& col
 
 cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes) {
   const std::vector<std::string> names = classNames(model);
-  const std::vector<cv::Vec3b> colors = classColors(model.facts, model.classes);
+  const std::vector<cv::Vec3b> colors = vision::classColors(model.facts, model.classes);
   double width = 0, y = kMargin;
   for (int label : classes) width = std::max(width, legendWidth(names[label]));
   const cv::Point size = at(width + 2 * kMargin, kLine * static_cast<double>(classes.size()) + kMargin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lettering.h"
+#include "cli/pictures/lettering.h"
 
 #include <opencv2/imgproc.hpp>
 

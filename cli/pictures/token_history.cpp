@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "token_history.h"
+#include "cli/pictures/token_history.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "chart_picture.h"
-#include "errors.h"
-#include "output.h"
+#include "cli/pictures/chart_picture.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/output.h"
 
 namespace mpm::cli {
 namespace {
@@ -20,7 +20,7 @@ std::string cell(const std::string& text, int width) {
 
 }  // namespace
 
-void TokenHistory::add(const Frame& frame, const Segmentation& result) {
+void TokenHistory::add(const vision::Frame& frame, const Segmentation& result) {
   if (!frame.unix_time || !frame.sun_elevation)
     throw UsageError("'" + frame.source +
                      "' does not know its time, only the built-in scene does; 'mpm monitor' and 'mpm report --chart' "

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
 namespace mpm::cli {
 
@@ -17,7 +17,7 @@ class TokenHistory {
   explicit TokenHistory(const ModelInfo& model) : model_(model) {}
 
   /// Throws UsageError when the frame does not know its time.
-  void add(const Frame& frame, const Segmentation& result);
+  void add(const vision::Frame& frame, const Segmentation& result);
 
   /// A line for each insertion over time, nights shaded; frames of one moment (several streets) become mean and band.
   cv::Mat chart() const;

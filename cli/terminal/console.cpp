@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "console.h"
+#include "cli/terminal/console.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "terminal.h"
+#include "cli/terminal/terminal.h"
 
 namespace mpm::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interrupt.h"
+#include "cli/terminal/interrupt.h"
 
 #include <csignal>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output.h"
+#include "cli/terminal/output.h"
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#include "errors.h"
+#include "cli/terminal/errors.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cli {

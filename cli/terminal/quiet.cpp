@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quiet.h"
+#include "cli/terminal/quiet.h"
 
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>

@@ -9,19 +9,19 @@
 #include <memory>
 #include <opencv2/imgproc.hpp>
 
-#include "errors.h"
-#include "interrupt.h"
-#include "model_options.h"
-#include "monitor/model_digest.h"
+#include "cli/model_options.h"
+#include "cli/night.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
+#include "cli/worker_process.h"
+#include "monitor/capture/model_digest.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
-#include "night.h"
-#include "output.h"
-#include "terminal.h"
-#include "verbs.h"
-#include "worker_process.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -30,16 +30,16 @@ namespace fs = std::filesystem;
 
 constexpr double kLoadSeconds = 600, kRunSeconds = 120;
 constexpr int kPeakMeasurements = 8;  // at least
-const std::vector<std::string> kPeers = {"onnxruntime", "openvino", "torch", "opencv"};
+const std::vector<std::string> kBaselines = {"onnxruntime", "openvino", "torch", "opencv"};
 
 struct BenchArguments {
   std::string model, image;
-  std::vector<std::string> schedules, precisions, peers;
+  std::vector<std::string> schedules, precisions, baselines;
   std::optional<Size2> input_size;
   Night night;
   std::string attention = "plain", device = "cpu";
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
-  std::string peer_python = "python3", peer_folder;
+  std::string baseline_python = "python3", baseline_folder;
   bool json = false;
 };
 
@@ -74,10 +74,10 @@ double quantile(std::vector<double> values, double q) {
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
 
 // Of this installation, so that it can be moved, else of the source that the program was built from.
-std::string ownPeers() {
+std::string ownBaselines() {
   std::error_code ignored;
-  const fs::path installed = (fs::path(ownProgram()).parent_path() / MPM_PEERS_FROM_PROGRAM).lexically_normal();
-  return fs::is_directory(installed, ignored) ? installed.string() : MPM_PEERS_OF_SOURCE;
+  const fs::path installed = (fs::path(ownProgram()).parent_path() / MPM_BASELINES_FROM_PROGRAM).lexically_normal();
+  return fs::is_directory(installed, ignored) ? installed.string() : MPM_BASELINES_OF_SOURCE;
 }
 
 std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
@@ -109,12 +109,12 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
       add(std::move(variant), command);
     }
   for (const std::string& precision : arguments.precisions)
-    for (const std::string& peer : arguments.peers) {
-      const std::vector<std::string> command = {arguments.peer_python,
-                                                (fs::path(arguments.peer_folder) / (peer + "_worker.py")).string(),
-                                                "--model", arguments.model};
-      if (peer != "torch") {
-        add(named(peer, "none", precision), command);
+    for (const std::string& baseline : arguments.baselines) {
+      const std::vector<std::string> command = {
+          arguments.baseline_python, (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string(),
+          "--model", arguments.model};
+      if (baseline != "torch") {
+        add(named(baseline, "none", precision), command);
         continue;
       }
       for (const char* attention : {"eager", "sdpa"})
@@ -160,7 +160,7 @@ class InputFile {
       }
       return result;
     }
-    const auto source = openSource(arguments.image);
+    const auto source = vision::openSource(arguments.image);
     while (static_cast<int>(result.size()) < arguments.batch) {
       const auto frame = source->next();
       if (!frame) break;
@@ -376,8 +376,8 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
 }
 
-// OpenCV has no more threads than there are CPUs, whatever it is told; the peers would start all that they are told of,
-// and the two would no longer be compared on the same terms.
+// OpenCV has no more threads than there are CPUs, whatever it is told; the baselines would start all that they are told
+// of, and the two would no longer be compared on the same terms.
 int threadsOfEveryVariant(int wanted) {
   const int cpus = cv::getNumberOfCPUs();
   if (wanted > cpus)
@@ -412,13 +412,14 @@ ModelInfo modelForAll(BenchArguments& arguments) {
 
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
-  if (arguments.peer_folder.empty()) arguments.peer_folder = ownPeers();
+  if (arguments.baseline_folder.empty()) arguments.baseline_folder = ownBaselines();
   const int threads = threadsOfEveryVariant(arguments.threads);
   const ModelInfo model = modelForAll(arguments);
-  if (!arguments.peers.empty() && arguments.input_size)
-    throw UsageError("--peers run the model as it is: leave out --input-size");
+  if (!arguments.baselines.empty() && arguments.input_size)
+    throw UsageError("--baselines run the model as it is: leave out --input-size");
   const bool proportional = model.attention == Attention::kProportional;
-  const bool torch = std::find(arguments.peers.begin(), arguments.peers.end(), "torch") != arguments.peers.end();
+  const bool torch =
+      std::find(arguments.baselines.begin(), arguments.baselines.end(), "torch") != arguments.baselines.end();
   const bool merges = std::any_of(arguments.schedules.begin(), arguments.schedules.end(),
                                   [](const std::string& schedule) { return schedule != "none"; });
   if (proportional && torch && merges)
@@ -433,7 +434,7 @@ int bench(BenchArguments arguments) {
   noteAgreement(variants);
   arguments.json ? printLine(resultJson(variants, arguments, model, threads))
                  : printTable(variants, arguments, threads);
-  // A peer may be missing, then its row says why; ours were asked for.
+  // A baseline may be missing, then its row says why; ours were asked for.
   for (const Variant& variant : variants)
     if (variant.runtime == "mpm" && !variant.alive()) throw Error(variant.name + ": " + variant.note);
   return kOk;
@@ -491,17 +492,17 @@ Verb addBench(CLI::App& mpm) {
       ->check(CLI::Range(0, 100000))
       ->option_text("N");
   verb->add_option(
-          "--peers", arguments->peers,
+          "--baselines", arguments->baselines,
           "onnxruntime,openvino,torch,opencv: their latest releases; torch alone\nmerges, too, with plain attention")
       ->delimiter(',')
-      ->check(CLI::IsMember(kPeers))
+      ->check(CLI::IsMember(kBaselines))
       ->option_text("P,P");
-  verb->add_option("--peer-python", arguments->peer_python,
-                   "Python that has the peers: setup_venv.sh in their folder makes one.\nDefault: python3")
+  verb->add_option("--baseline-python", arguments->baseline_python,
+                   "Python that has the baselines: setup_venv.sh in their folder makes one.\nDefault: python3")
       ->option_text("PYTHON");
-  verb->add_option(
-          "--peer-folder", arguments->peer_folder,
-          "Folder of the peers' workers. Default: share/mpm/peers of the installation,\nelse bench/peers of the source")
+  verb->add_option("--baseline-folder", arguments->baseline_folder,
+                   "Folder of the baselines' workers. Default: share/mpm/baselines of the installation,\nelse "
+                   "bench/baselines of the source")
       ->option_text("DIR");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
@@ -512,11 +513,11 @@ Verb addBench(CLI::App& mpm) {
       "share of the GEMM speed of the CPU measured in the same run; MiB is the peak of the process, on the host.\n"
       "--json has every round, the ratio also round by round (median and quartiles), and what was compared: model,\n"
       "digest, image, sizes, versions, CPU.\n"
-      "With --device the peers stay on the CPU.\n\n"
+      "With --device the baselines stay on the CPU.\n\n"
       "Examples:\n"
       "  mpm bench --model vit.onnx --image street.png\n"
       "  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json\n"
-      "  mpm bench --model vit.onnx --peers onnxruntime,torch --peer-python venv/bin/python\n");
+      "  mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python\n");
   return {verb, [arguments] { return bench(*arguments); }};
 }
 

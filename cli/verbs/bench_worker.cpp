@@ -9,14 +9,15 @@
 #include <iostream>
 #include <memory>
 
-#include "errors.h"
-#include "model_options.h"
-#include "mpm/benchmark.hpp"
+#include "cli/model_options.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
-#include "output.h"
-#include "verbs.h"
+#include "vision/flop_counter.h"
+#include "vision/gemm_peak.h"
 
 namespace mpm::cli {
 namespace {
@@ -26,8 +27,8 @@ struct WorkerArguments {
   SegmenterOptions options;
 };
 
-// One variant of `mpm bench`: a net in a process of its own, as every peer is, that speaks the peers' protocol
-// (bench/peers/README.md) and answers more: stages, token counts, FLOP, and the machine's GEMM peak.
+// One variant of `mpm bench`: a net in a process of its own, as every baseline is, that speaks the baselines' protocol
+// (bench/baselines/README.md) and answers more: stages, token counts, FLOP, and the machine's GEMM peak.
 class BenchWorker {
  public:
   explicit BenchWorker(const WorkerArguments& arguments)
@@ -50,7 +51,7 @@ class BenchWorker {
     if (command == "load") return {{"ok", true}, {"version", "mpm"}};
     if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
     if (command == "peak")  // the CPU's; of a GPU nothing is known
-      return {{"ok", true}, {"gflops", options_.device == "cpu" ? gemmPeak(options_.precision, 0.1) / 1e9 : 0}};
+      return {{"ok", true}, {"gflops", options_.device == "cpu" ? vision::gemmPeak(options_.precision, 0.1) / 1e9 : 0}};
     throw Error("unknown command '" + command + "'");
   }
 
@@ -100,7 +101,7 @@ class BenchWorker {
 
   SegmenterOptions options_;
   ModelInfo info_;
-  FlopCounter flops_;  // in front of the net: what it is made of is gone when the net is read
+  vision::FlopCounter flops_;  // in front of the net: what it is made of is gone when the net is read
   cv::dnn::Net net_;
   std::vector<cv::String> outputs_;
   std::filesystem::path folder_;

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "errors.h"
-#include "interrupt.h"
-#include "model_options.h"
-#include "mpm/whole_file.hpp"
-#include "paths.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "base/atomic_file.h"
+#include "cli/model_options.h"
+#include "cli/paths.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 
 namespace mpm::cli {
 namespace {
@@ -31,7 +31,7 @@ int convert(const ConvertArguments& arguments) {
   ModelInfo info;
   const std::string bytes = convertModel(arguments.input, arguments.options, &info);
   if (interrupted()) return kInterrupted;
-  writeWholeFile(arguments.output, bytes, true);
+  writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + sizeText(info.input) + ", head " + info.head + ", schedule " +
             toString(info.schedule));

@@ -7,20 +7,20 @@
 #include <set>
 #include <utility>
 
-#include "blocked_mean.h"
-#include "errors.h"
-#include "interrupt.h"
-#include "left_out.h"
-#include "model_options.h"
+#include "cli/blocked_mean.h"
+#include "cli/left_out.h"
+#include "cli/model_options.h"
+#include "cli/night.h"
+#include "cli/paths.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
-#include "night.h"
-#include "output.h"
-#include "paths.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -29,7 +29,7 @@ struct DayNightArguments {
   std::vector<std::string> sources;
   std::string model, folder;
   SegmenterOptions options;
-  scene::NightOptions night;
+  vision::NightOptions night;
   int max_frames = 0;  // 0: all
   bool json = false;
 };
@@ -170,8 +170,8 @@ void printTable(const Schedule& schedule, const Comparison& found) {
 cv::Mat sideBySide(const cv::Mat& day, const Segmentation& day_result, const cv::Mat& night,
                    const Segmentation& night_result) {
   cv::Mat upper, lower, picture;
-  cv::hconcat(day, mergePicture(day, day_result.cluster_of_token.back(), day_result.grid), upper);
-  cv::hconcat(night, mergePicture(night, night_result.cluster_of_token.back(), night_result.grid), lower);
+  cv::hconcat(day, vision::mergePicture(day, day_result.cluster_of_token.back(), day_result.grid), upper);
+  cv::hconcat(night, vision::mergePicture(night, night_result.cluster_of_token.back(), night_result.grid), lower);
   cv::vconcat(upper, lower, picture);
   return picture;
 }
@@ -194,15 +194,15 @@ int dayNight(const DayNightArguments& arguments) {
   const int& images = count.read;
   {
     std::unique_ptr<Progress> progress;
-    const SourceOptions source_options{.stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
-                                         ++count.left_out;
-                                         progress->note("left out: " + why);
-                                         progress->step();
-                                       }};
+    const vision::SourceOptions source_options{.stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
+                                                 ++count.left_out;
+                                                 progress->note("left out: " + why);
+                                                 progress->step();
+                                               }};
     const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && images == arguments.max_frames); };
     for (const std::string& text : arguments.sources) {
       if (enough()) break;
-      const std::unique_ptr<FrameSource> source = openSource(text, source_options);
+      const std::unique_ptr<vision::FrameSource> source = vision::openSource(text, source_options);
       if (!progress) {
         std::optional<int> total = arguments.sources.size() == 1 ? source->size() : std::nullopt;
         if (arguments.max_frames > 0) total = std::min(total.value_or(arguments.max_frames), arguments.max_frames);
@@ -211,7 +211,7 @@ int dayNight(const DayNightArguments& arguments) {
       ++film;
       int of_source = 0;
       while (!enough()) {
-        const std::optional<Frame> frame = source->next();
+        const std::optional<vision::Frame> frame = source->next();
         if (!frame) break;
         film += std::exchange(of_source, frame->film) != frame->film;
         if (frame->night.value_or(false)) {
@@ -219,7 +219,7 @@ int dayNight(const DayNightArguments& arguments) {
           progress->step();
           continue;
         }
-        const cv::Mat dark = scene::simulateNight(frame->image, arguments.night, static_cast<std::uint64_t>(images));
+        const cv::Mat dark = vision::simulateNight(frame->image, arguments.night, static_cast<std::uint64_t>(images));
         const Segmentation day = segmenter.segment(frame->image), night = segmenter.segment(dark);
         found.tokens = day.tokens.front();
         found.films.push_back(film);
@@ -230,8 +230,8 @@ int dayNight(const DayNightArguments& arguments) {
         if (!arguments.folder.empty()) {
           std::string name = frame->name;
           for (int n = 2; !names.insert(name).second; ++n) name = frame->name + "_" + std::to_string(n);
-          writePicture((std::filesystem::path(arguments.folder) / (name + kEnding)).string(),
-                       sideBySide(frame->image, day, dark, night));
+          vision::writePicture((std::filesystem::path(arguments.folder) / (name + kEnding)).string(),
+                               sideBySide(frame->image, day, dark, night));
         }
         ++count.read;
         progress->step();

@@ -9,22 +9,22 @@
 #include <memory>
 #include <opencv2/imgcodecs.hpp>
 
-#include "class_names.h"
-#include "errors.h"
-#include "interrupt.h"
-#include "model_options.h"
-#include "moment.h"
+#include "base/atomic_file.h"
+#include "cli/class_names.h"
+#include "cli/model_options.h"
+#include "cli/moment.h"
+#include "cli/night.h"
+#include "cli/paths.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
-#include "mpm/evaluation.hpp"
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
-#include "mpm/whole_file.hpp"
-#include "night.h"
-#include "output.h"
-#include "paths.h"
 #include "scene/street.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "vision/confusion_matrix.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -85,7 +85,8 @@ std::map<std::string, std::string> labelsByStem(const std::string& folder) {
   return labels;
 }
 
-std::string labelOf(const Frame& frame, const std::map<std::string, std::string>& labels, const std::string& folder) {
+std::string labelOf(const vision::Frame& frame, const std::map<std::string, std::string>& labels,
+                    const std::string& folder) {
   const auto label = labels.find(frame.name);
   if (label == labels.end())
     throw Error("no label map for '" + frame.source + "': there is no " + frame.name + ".png in '" + folder + "'");
@@ -182,7 +183,7 @@ Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) 
 
 /// What is counted over some of the images.
 struct Scores {
-  ConfusionMatrix matrix;
+  vision::ConfusionMatrix matrix;
   Means means;
 
   void add(const cv::Mat& truth, const Segmentation& result) {
@@ -248,7 +249,7 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
 }
 
 /// One image's line of --per-image.
-Json imageJson(const Frame& frame, const Segmentation& result, const ConfusionMatrix& matrix) {
+Json imageJson(const vision::Frame& frame, const Segmentation& result, const vision::ConfusionMatrix& matrix) {
   Json json = {{"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
   json["pixel_accuracy"] = percentJson(matrix.pixelAccuracy());
@@ -294,7 +295,7 @@ void printTable(const Result& result, const std::vector<std::string>& names) {
 void requirePerImage(const EvalArguments& arguments, const std::string& model,
                      const std::map<std::string, std::string>& labels) {
   if (arguments.per_image.empty()) return;
-  std::vector<std::string> inputs = sourceFiles(arguments.scene.empty() ? arguments.images : arguments.scene);
+  std::vector<std::string> inputs = vision::sourceFiles(arguments.scene.empty() ? arguments.images : arguments.scene);
   inputs.push_back(model);
   for (const auto& [stem, path] : labels) inputs.push_back(path);
   for (const std::string& input : inputs)
@@ -317,7 +318,7 @@ int eval(const EvalArguments& arguments) {
     throw Error("there is no folder of images '" + arguments.images + "'");
   // EXIF turns the image alone, never its label map.
   const auto source =
-      openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted(), .upright = false});
+      vision::openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted(), .upright = false});
   if (rendered) requireSceneClasses(model);
   if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
@@ -325,13 +326,13 @@ int eval(const EvalArguments& arguments) {
   requirePerImage(arguments, model_path, labels);
 
   const LabelMeaning meaning(ignoredLabels(arguments, model), arguments.label_offset, model.classes);
-  const ConfusionMatrix nothing(model.classes, meaning.voidLabel());
+  const vision::ConfusionMatrix nothing(model.classes, meaning.voidLabel());
   Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
   const int& images = scores.all.means.images;
   std::string per_image;
   {
     Progress progress(stderrIsTerminal(), source->size());
-    while (const std::optional<Frame> frame = source->next()) {
+    while (const std::optional<vision::Frame> frame = source->next()) {
       const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
       cv::Mat truth = rendered ? frame->labels : readLabels(label);
       if (truth.size() != frame->image.size())  // before the work, not after
@@ -343,7 +344,7 @@ int eval(const EvalArguments& arguments) {
         scores.all.add(truth, result);
         if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
         if (!arguments.per_image.empty()) {
-          ConfusionMatrix matrix = nothing;
+          vision::ConfusionMatrix matrix = nothing;
           matrix.add(truth, result.labels);
           per_image += toLine(imageJson(*frame, result, matrix)) + '\n';
         }
@@ -357,7 +358,7 @@ int eval(const EvalArguments& arguments) {
     printNote("interrupted after " + std::to_string(images) + " images: no result");
     return kInterrupted;
   }
-  if (!arguments.per_image.empty()) writeWholeFile(arguments.per_image, per_image);
+  if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
   const std::vector<std::string> names = classNames(model);
   if (arguments.json)
     printLine(resultJson(settingsJson(arguments, model_path, model), scores, names));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "class_names.h"
-#include "errors.h"
-#include "model_options.h"
+#include "cli/class_names.h"
+#include "cli/model_options.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
-#include "output.h"
-#include "verbs.h"
 
 namespace mpm::cli {
 namespace {

@@ -9,22 +9,22 @@
 #include <mutex>
 #include <thread>
 
-#include "class_names.h"
-#include "console.h"
-#include "errors.h"
-#include "interrupt.h"
-#include "model_options.h"
+#include "cli/class_names.h"
+#include "cli/model_options.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 #include "monitor/recorder.h"
 #include "monitor/service_notify.h"
-#include "monitor/snapshot.h"
+#include "monitor/store/snapshot.h"
 #include "monitor/time.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
-#include "output.h"
 #include "scene/street.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -39,7 +39,7 @@ constexpr const char* kScene = "demo:";
 struct MonitorArguments {
   std::string source, model, database;
   SegmenterOptions options;
-  double timeout_s = SourceOptions{}.timeout_s, every_s = 1;
+  double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
   std::optional<double> latitude, longitude, night_brightness;
   std::optional<std::string> night_hours;
   double keep_days = 0, max_megabytes = 0;
@@ -96,7 +96,7 @@ std::string sceneAsCamera(const MonitorArguments& arguments, bool database_is_th
   try {
     for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
       const double last = static_cast<double>(stored.last) / kSecondMs;
-      if (stored.name == withoutCredentials(arguments.source) && film.speed > 0 && last >= film.start)
+      if (stored.name == vision::redactCredentials(arguments.source) && film.speed > 0 && last >= film.start)
         append("start", last + film.speed / film.fps);
     }
   } catch (const Error&) {  // what is wrong with it the writer meets as well, and mends or tells
@@ -242,7 +242,7 @@ int monitorSource(const MonitorArguments& arguments) {
   refuseNan(arguments);
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
   try {  // what no wait mends is said at once, and not tried for a year
-    checkSource(arguments.source);
+    vision::checkSource(arguments.source);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
@@ -279,8 +279,8 @@ int monitorSource(const MonitorArguments& arguments) {
   store.emplace(arguments.database, storing, tell);
   const auto refuseWhere = [&](bool taken) {
     if (taken)
-      throw Error("another program stores '" + withoutCredentials(arguments.source) + "' in '" + arguments.database +
-                  "' at this moment: end it, or name another file");
+      throw Error("another program stores '" + vision::redactCredentials(arguments.source) + "' in '" +
+                  arguments.database + "' at this moment: end it, or name another file");
   };
   refuseWhere(store->isTaken(arguments.source));
   store->setSource(arguments.source);

@@ -6,18 +6,18 @@
 #include <memory>
 #include <set>
 
-#include "chart_picture.h"
-#include "errors.h"
-#include "monitor/export.h"
-#include "monitor/store.h"
+#include "base/atomic_file.h"
+#include "cli/paths.h"
+#include "cli/pictures/chart_picture.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
+#include "monitor/store/export.h"
+#include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
-#include "mpm/source.hpp"
-#include "mpm/whole_file.hpp"
-#include "output.h"
-#include "paths.h"
-#include "terminal.h"
-#include "verbs.h"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -32,7 +32,7 @@ struct ReportArguments {
 };
 
 std::vector<SourceRecord> chosenSources(const StoreReader& store, const std::string& name) {
-  const std::string shown = withoutCredentials(name);  // an address as it was given to 'mpm monitor'
+  const std::string shown = vision::redactCredentials(name);  // an address as it was given to 'mpm monitor'
   std::vector<SourceRecord> chosen;
   for (SourceRecord& source : store.sources())
     if (name.empty() || source.name == name || source.name == shown) chosen.push_back(std::move(source));
@@ -197,8 +197,8 @@ int report(const ReportArguments& arguments) {
                                      .to = to,
                                      .quantities = {{Quantity::Kind::kTokens, -1}},
                                      .max_buckets = 1170});
-    writePicture(arguments.chart_path,
-                 chartPicture(chart, from, to, {.title = "Tokens kept, " + sources[0].name, .unit = "tokens"}));
+    vision::writePicture(arguments.chart_path,
+                         chartPicture(chart, from, to, {.title = "Tokens kept, " + sources[0].name, .unit = "tokens"}));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;

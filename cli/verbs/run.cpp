@@ -9,26 +9,26 @@
 #include <numeric>
 #include <set>
 
-#include "class_names.h"
-#include "contact_sheet.h"
-#include "errors.h"
-#include "interrupt.h"
-#include "left_out.h"
-#include "legend.h"
-#include "model_options.h"
-#include "moment.h"
+#include "base/atomic_file.h"
+#include "cli/class_names.h"
+#include "cli/left_out.h"
+#include "cli/model_options.h"
+#include "cli/moment.h"
+#include "cli/night.h"
+#include "cli/paths.h"
+#include "cli/pictures/contact_sheet.h"
+#include "cli/pictures/legend.h"
+#include "cli/pictures/token_history.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
 #include "mpm/segmenter.hpp"
-#include "mpm/source.hpp"
-#include "mpm/whole_file.hpp"
-#include "night.h"
-#include "output.h"
-#include "paths.h"
 #include "scene/street.h"
-#include "terminal.h"
-#include "token_history.h"
-#include "verbs.h"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -38,7 +38,7 @@ struct RunArguments {
   std::string model, folder, chart;
   SegmenterOptions options;
   Night night;
-  double timeout_s = SourceOptions{}.timeout_s;
+  double timeout_s = vision::SourceOptions{}.timeout_s;
   int max_frames = 0;  // 0: all
   bool maps = false, json = false;
 };
@@ -84,7 +84,7 @@ std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
   return areas;
 }
 
-std::string frameText(const Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
+std::string frameText(const vision::Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
   std::string text = frame.name + "  tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
   auto areas = classAreas(result.labels);
   std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -94,8 +94,8 @@ std::string frameText(const Frame& frame, const Segmentation& result, const std:
 }
 
 // `outputs`: names of the files written; null when nothing is to be.
-Json frameJson(int number, const Frame& frame, const Segmentation& result, const std::vector<std::string>& names,
-               const Json& outputs) {
+Json frameJson(int number, const vision::Frame& frame, const Segmentation& result,
+               const std::vector<std::string>& names, const Json& outputs) {
   Json tokens = Json::array();
   for (double count : result.tokens) tokens.push_back(static_cast<int>(count));
   Json classes = Json::object();
@@ -111,7 +111,9 @@ Json frameJson(int number, const Frame& frame, const Segmentation& result, const
   return json;
 }
 
-std::string timeOfDay(const Frame& frame) { return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5); }
+std::string timeOfDay(const vision::Frame& frame) {
+  return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5);
+}
 
 // What to look at and what to do next, in words that can be pasted.
 void printHints(const RunArguments& arguments, const std::string& pictures) {
@@ -137,7 +139,10 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 class PictureFolder {
  public:
   PictureFolder(std::string folder, const ModelInfo& model, bool maps)
-      : folder_(std::move(folder)), model_(model), maps_(maps), colors_(classColors(model.facts, model.classes)) {
+      : folder_(std::move(folder)),
+        model_(model),
+        maps_(maps),
+        colors_(vision::classColors(model.facts, model.classes)) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error || !std::filesystem::is_directory(folder_))
@@ -145,24 +150,24 @@ class PictureFolder {
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const Frame& frame, const Segmentation& result) {
+  std::vector<std::string> write(const vision::Frame& frame, const Segmentation& result) {
     std::string name = frame.name;
     for (int n = 2; !names_.insert(name).second; ++n) name = frame.name + "_" + std::to_string(n);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
       written.push_back(name + ending);
-      writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
+      vision::writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
       ++pictures_;
     };
     if (!result.labels.empty()) {
       put(kLabels, result.labels);
-      put(kOverlay, overlayPicture(frame.image, result.labels, colors_));
+      put(kOverlay, vision::overlayPicture(frame.image, result.labels, colors_));
       for (const auto& [label, area] : classAreas(result.labels)) classes_.insert(label);
     }
     std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
     std::iota(every_token.begin(), every_token.end(), 0);
     const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
-    put(kMerge, mergePicture(frame.image, map, result.grid));
+    put(kMerge, vision::mergePicture(frame.image, map, result.grid));
     for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
     return written;
@@ -171,7 +176,7 @@ class PictureFolder {
   /// What the colours of the overlays mean.
   void writeLegend() const {
     if (!classes_.empty())
-      writePicture((std::filesystem::path(folder_) / kLegend).string(), legendPicture(model_, classes_));
+      vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legendPicture(model_, classes_));
   }
 
   std::string summary() const {
@@ -190,7 +195,7 @@ class PictureFolder {
 };
 
 // How many frames the sources have, if that is known before they are read.
-std::optional<int> expectedFrames(const FrameSource& source, const RunArguments& arguments) {
+std::optional<int> expectedFrames(const vision::FrameSource& source, const RunArguments& arguments) {
   std::optional<int> frames = arguments.sources.size() == 1 ? source.size() : std::nullopt;
   if (arguments.max_frames > 0) frames = std::min(frames.value_or(arguments.max_frames), arguments.max_frames);
   return frames;
@@ -198,10 +203,10 @@ std::optional<int> expectedFrames(const FrameSource& source, const RunArguments&
 
 // Every frame of every source to `take`.
 FrameCount forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_progress,
-                        const std::function<void(int, const Frame&, const Segmentation&)>& take) {
+                        const std::function<void(int, const vision::Frame&, const Segmentation&)>& take) {
   std::optional<Progress> progress;
   FrameCount count;
-  const SourceOptions source_options{
+  const vision::SourceOptions source_options{
       .timeout_s = arguments.timeout_s, .stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
         ++count.left_out;
         progress->note("left out: " + why);
@@ -210,10 +215,10 @@ FrameCount forEachFrame(const RunArguments& arguments, Segmenter& segmenter, boo
   const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && count.read == arguments.max_frames); };
   for (const std::string& text : arguments.sources) {
     if (enough()) break;
-    const std::unique_ptr<FrameSource> source = openSource(text, source_options);
+    const std::unique_ptr<vision::FrameSource> source = vision::openSource(text, source_options);
     if (!progress) progress.emplace(show_progress, expectedFrames(*source, arguments));
     while (!enough()) {
-      std::optional<Frame> frame = source->next();
+      std::optional<vision::Frame> frame = source->next();
       if (!frame) break;
       frame->image = arguments.night.applied(frame->image, count.read);
       Segmentation result;
@@ -249,7 +254,7 @@ int run(const RunArguments& arguments) {
 
   // Lines on the same terminal are progress enough.
   const FrameCount count = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
-                                        [&](int number, const Frame& frame, const Segmentation& result) {
+                                        [&](int number, const vision::Frame& frame, const Segmentation& result) {
                                           if (history) history->add(frame, result);
                                           const Json outputs =
                                               pictures ? Json(pictures->write(frame, result)) : Json(nullptr);
@@ -261,7 +266,7 @@ int run(const RunArguments& arguments) {
   if (pictures) pictures->writeLegend();
   std::string written = pictures ? pictures->summary() : "";
   if (history && !interrupted()) {  // half a day's chart is no chart
-    writePicture(arguments.chart, history->chart());
+    vision::writePicture(arguments.chart, history->chart());
     written += (written.empty() ? "" : ", ") + arguments.chart;
   }
   if (written.empty()) written = "nothing written: --out DIR keeps label maps, overlays and merge maps";
@@ -283,12 +288,12 @@ int runDay(RunArguments arguments) {
   ContactSheet sheet(segmenter.model());
   const std::vector<std::string> names = classNames(segmenter.model());
   forEachFrame(arguments, segmenter, stderrIsTerminal(),
-               [&](int number, const Frame& frame, const Segmentation& result) {
+               [&](int number, const vision::Frame& frame, const Segmentation& result) {
                  history.add(frame, result);
                  Json outputs = Json::array();  // of a few moments
                  for (const auto& [name, moment] : kMoments) {
                    if (moment != number) continue;
-                   Frame named = frame;
+                   vision::Frame named = frame;
                    named.name = name;
                    outputs = pictures.write(named, result);
                    sheet.add(timeOfDay(frame) + " UTC, " + name, frame.image, result);
@@ -299,11 +304,11 @@ int runDay(RunArguments arguments) {
   pictures.writeLegend();
   if (!arguments.json)
     for (const std::string& line : history.hours()) printLine(line);
-  writePicture(arguments.chart, history.chart());
+  vision::writePicture(arguments.chart, history.chart());
   std::string made = arguments.chart;
   if (!sheet.empty()) {
     const std::string day = (std::filesystem::path(arguments.folder) / "day.png").string();
-    writePicture(day, sheet.picture());
+    vision::writePicture(day, sheet.picture());
     made = day + ", then " + made;
   }
   if (!arguments.json) printHints(arguments, made);

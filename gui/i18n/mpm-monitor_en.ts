@@ -3,7 +3,7 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
-    <name>mpm::Exports</name>
+    <name>mpm::gui::Exports</name>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>
         <translation>
@@ -13,7 +13,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::FrameSaver</name>
+    <name>mpm::gui::FrameSaver</name>
     <message numerus="yes">
         <source>%n file(s) of old pictures forgotten</source>
         <translation>
@@ -30,7 +30,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::InspectorPanel</name>
+    <name>mpm::gui::InspectorPanel</name>
     <message numerus="yes">
         <source>%n patch(es)</source>
         <translation>
@@ -40,7 +40,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::PicturesPane</name>
+    <name>mpm::gui::PicturesPane</name>
     <message numerus="yes">
         <source>%n patch(es)</source>
         <translation>
@@ -50,7 +50,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::SourcePanel</name>
+    <name>mpm::gui::SourcePanel</name>
     <message numerus="yes">
         <source>%1 blocks, %2 wide, %3 × %4 patches, %n class(es)</source>
         <translation>

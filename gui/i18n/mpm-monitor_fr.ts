@@ -3,7 +3,7 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="fr" sourcelanguage="en">
 <context>
-    <name>mpm::ActionRegistry</name>
+    <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
         <translation>Touches</translation>
@@ -74,7 +74,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::AlarmsDialog</name>
+    <name>mpm::gui::AlarmsDialog</name>
     <message>
         <source>The fewest tokens must be fewer than the most.</source>
         <translation>Le minimum de jetons doit être inférieur au maximum.</translation>
@@ -153,7 +153,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::ChartPanel</name>
+    <name>mpm::gui::ChartPanel</name>
     <message>
         <source>Chart over time</source>
         <translation>Graphique dans le temps</translation>
@@ -272,7 +272,7 @@
     </message>
 </context>
 <context>
-    <name>mpm::ComparePanel</name>
+    <name>mpm::gui::ComparePanel</name>
     <message>
         <source>Each frame is processed twice, so fewer frames a second are</source>
         <translation>Chaque image est traitée deux fois : il y en a moins par seconde</translation>
@@ -307,7 +307,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::DayNightPanel</name>
+    <name>mpm::gui::DayNightPanel</name>
     <message>
         <source>There are not samples of both day and night yet.</source>
         <translation>Il n’y a pas encore d’échantillons à la fois de jour et de nuit.</translation>
@@ -394,7 +394,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::EventsModel</name>
+    <name>mpm::gui::EventsModel</name>
     <message>
         <source>Info</source>
         <translation>Information</translation>
@@ -453,14 +453,14 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::EventsPanel</name>
+    <name>mpm::gui::EventsPanel</name>
     <message>
         <source>Events</source>
         <translation>Événements</translation>
     </message>
 </context>
 <context>
-    <name>mpm::ExportDialog</name>
+    <name>mpm::gui::ExportDialog</name>
     <message>
         <source>Export</source>
         <translation>Exporter</translation>
@@ -511,14 +511,14 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::ExportJob</name>
+    <name>mpm::gui::ExportJob</name>
     <message>
         <source>There is no database to export from yet</source>
         <translation>Il n’y a pas encore de base de données à exporter</translation>
     </message>
 </context>
 <context>
-    <name>mpm::Exports</name>
+    <name>mpm::gui::Exports</name>
     <message>
         <source>Exporting to %1…</source>
         <translation>Export vers %1…</translation>
@@ -576,7 +576,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::FrameSaver</name>
+    <name>mpm::gui::FrameSaver</name>
     <message>
         <source>Saved %1</source>
         <translation>%1 enregistré</translation>
@@ -621,7 +621,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::InspectorPanel</name>
+    <name>mpm::gui::InspectorPanel</name>
     <message>
         <source>Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch.</source>
         <translation>Pointez une image, ou déplacez le curseur de carrés avec les flèches. Un clic épingle le carré.</translation>
@@ -707,7 +707,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::KeepDialog</name>
+    <name>mpm::gui::KeepDialog</name>
     <message>
         <source>Minutes between two pictures</source>
         <translation>Minutes entre deux images</translation>
@@ -786,7 +786,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::LegendModel</name>
+    <name>mpm::gui::LegendModel</name>
     <message>
         <source>class %1</source>
         <translation>classe %1</translation>
@@ -813,7 +813,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::LegendPanel</name>
+    <name>mpm::gui::LegendPanel</name>
     <message>
         <source>Search the classes</source>
         <translation>Chercher dans les classes</translation>
@@ -860,7 +860,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::MainWindow</name>
+    <name>mpm::gui::MainWindow</name>
     <message>
         <source>Stored picture of %1. Esc: back</source>
         <translation>Image enregistrée du %1. Échap : retour</translation>
@@ -1327,7 +1327,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::MergeView</name>
+    <name>mpm::gui::MergeView</name>
     <message>
         <source>No merge map for this picture</source>
         <translation>Pas de carte de fusion pour cette image</translation>
@@ -1370,7 +1370,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::NightDialog</name>
+    <name>mpm::gui::NightDialog</name>
     <message>
         <source>A night that begins when it ends is none.</source>
         <translation>Une nuit qui commence quand elle finit n’en est pas une.</translation>
@@ -1465,7 +1465,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::Opener</name>
+    <name>mpm::gui::Opener</name>
     <message>
         <source>Nothing was watched yet: choose a source</source>
         <translation>Rien n’a encore été observé : choisissez une source</translation>
@@ -1504,7 +1504,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::PanelDocks</name>
+    <name>mpm::gui::PanelDocks</name>
     <message>
         <source>Source</source>
         <translation>Source</translation>
@@ -1559,7 +1559,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::PictureStore</name>
+    <name>mpm::gui::PictureStore</name>
     <message>
         <source>Less than %1 MB are free at %2: no recording and no time-lapse until there is more</source>
         <translation>Moins de %1 Mo libres dans %2 : ni enregistrement ni images à intervalle tant qu’il n’y en a pas plus</translation>
@@ -1574,7 +1574,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::PicturesPane</name>
+    <name>mpm::gui::PicturesPane</name>
     <message>
         <source>Image with classes</source>
         <translation>Image avec les classes</translation>
@@ -1632,7 +1632,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::SchedulePanel</name>
+    <name>mpm::gui::SchedulePanel</name>
     <message>
         <source>Paper: 2, 5</source>
         <translation>Article : 2, 5</translation>
@@ -1683,7 +1683,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::SourceDialog</name>
+    <name>mpm::gui::SourceDialog</name>
     <message>
         <source>Open a source</source>
         <translation>Ouvrir une source</translation>
@@ -1790,7 +1790,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::SourcePanel</name>
+    <name>mpm::gui::SourcePanel</name>
     <message>
         <source>Idle</source>
         <translation>Inactif</translation>
@@ -1891,7 +1891,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::SpeedPanel</name>
+    <name>mpm::gui::SpeedPanel</name>
     <message>
         <source>Frames in</source>
         <translation>Images reçues</translation>
@@ -1934,7 +1934,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::StageBar</name>
+    <name>mpm::gui::StageBar</name>
     <message>
         <source>Backbone</source>
         <translation>Encodeur</translation>
@@ -1965,7 +1965,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::StatusLine</name>
+    <name>mpm::gui::StatusLine</name>
     <message>
         <source>Connection</source>
         <translation>Connexion</translation>
@@ -2028,7 +2028,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::TimeChart</name>
+    <name>mpm::gui::TimeChart</name>
     <message>
         <source>Choose what to draw above</source>
         <translation>Choisissez ci-dessus ce qu’il faut tracer</translation>
@@ -2051,7 +2051,7 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::WelcomePage</name>
+    <name>mpm::gui::WelcomePage</name>
     <message>
         <source>Watch a place, see what a transformer can merge</source>
         <translation>Observez un lieu, voyez ce qu’un transformeur peut fusionner</translation>

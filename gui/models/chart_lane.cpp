@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/chart_lane.h"
+#include "gui/models/chart_lane.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 double middle(const monitor::Chart& chart, const monitor::ChartBucket& bucket) {
@@ -97,4 +97,4 @@ int nearestBucket(const monitor::Chart& chart, double time) {
                           buckets.begin());
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -5,10 +5,10 @@
 #include <QRectF>
 #include <vector>
 
-#include "models/time_axis.h"
-#include "monitor/store.h"
+#include "gui/models/time_axis.h"
+#include "monitor/store/store.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A horizontal band of the chart with an axis of values of its own.
 struct ValueAxis {
@@ -34,4 +34,4 @@ std::vector<std::pair<double, double>> nightStretches(const monitor::Chart& char
 /// The bucket nearest to a time; -1 when there is none.
 int nearestBucket(const monitor::Chart& chart, double time);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/class_paint.h"
+#include "gui/models/class_paint.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 struct Blend {
@@ -97,4 +97,4 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
   }
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -7,7 +7,7 @@
 #include <array>
 #include <opencv2/core.hpp>
 
-namespace mpm {
+namespace mpm::gui {
 
 enum class ViewMode { kImage, kMask, kOverlay, kCurtain };
 
@@ -30,4 +30,4 @@ struct ClassPaint {
 void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint& paint, const QRectF& picture_rect,
                   QImage& target);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/command_line.h"
+#include "gui/models/command_line.h"
 
 #include <QRegularExpression>
 #include <QStringList>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QString quoted(const QString& text) {
@@ -35,4 +35,4 @@ QString commandLine(const WatchedJob& job) {
   return words.join(QLatin1Char(' '));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -6,7 +6,7 @@
 #include "mpm/options.hpp"
 #include "mpm/segmenter.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What is watched, and how.
 struct WatchedJob {
@@ -20,4 +20,4 @@ struct WatchedJob {
 /// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --schedule 2,5".
 QString commandLine(const WatchedJob& job);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/events_model.h"
+#include "gui/models/events_model.h"
 
 #include <QDateTime>
 #include <QLocale>
 #include <algorithm>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QString severityText(monitor::Severity severity) {
@@ -107,4 +107,4 @@ QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int r
   return {};
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,9 +4,9 @@
 #include <QAbstractTableModel>
 #include <deque>
 
-#include "monitor/event.h"
+#include "monitor/store/event.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What happened, newest first.
 class EventsModel : public QAbstractTableModel {
@@ -31,4 +31,4 @@ class EventsModel : public QAbstractTableModel {
   std::deque<monitor::Event> events_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

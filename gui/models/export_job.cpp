@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/export_job.h"
+#include "gui/models/export_job.h"
 
 #include <QFileInfo>
 #include <utility>
 
-namespace mpm {
+namespace mpm::gui {
 
 ExportJob::ExportJob(const QString& database, const monitor::ExportOptions& options, const QString& path,
                      QObject* parent)
@@ -37,4 +37,4 @@ void ExportJob::run(const std::stop_token& stop, const QString& database, const 
   }
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

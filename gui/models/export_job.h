@@ -6,9 +6,9 @@
 #include <stop_token>
 #include <thread>
 
-#include "monitor/export.h"
+#include "monitor/store/export.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// One export of samples, with a thread and a connection to the database of its own: of a year it takes minutes, and
 /// neither the window nor what else is asked of the database waits for it. The file is whole or as it was.
@@ -38,4 +38,4 @@ class ExportJob : public QObject {
   std::jthread thread_;  // last: asked to stop and waited for before the rest goes
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/history.h"
+#include "gui/models/history.h"
 
 #include <QFileInfo>
 
-#include "models/legend_model.h"
+#include "gui/models/legend_model.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 History::History(QObject* parent) : QObject(parent), far_(new QObject) {
   far_->moveToThread(&thread_);
@@ -88,4 +88,4 @@ void History::askClasses(std::int64_t source) {
   });
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

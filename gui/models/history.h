@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What the chart, the day/night panel and the event list ask of a database, answered on a thread of its own. Of
 /// questions of one kind that come faster than the disk answers, only the last is answered. The file need not exist
@@ -60,4 +60,4 @@ class History : public QObject {
   std::array<std::atomic<int>, kKinds> latest_{};
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

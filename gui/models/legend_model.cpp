@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/legend_model.h"
+#include "gui/models/legend_model.h"
 
 #include <QLocale>
 #include <algorithm>
 
-#include "mpm/pictures.hpp"
+#include "vision/pictures.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 void LegendModel::setClasses(const ModelInfo& info) {
   beginResetModel();
   rows_.clear();
   solo_.reset();
-  const auto colors = classColors(info.facts, info.classes);
+  const auto colors = vision::classColors(info.facts, info.classes);
   for (int c = 0; c < info.classes; ++c) {
     const bool named = c < static_cast<int>(info.facts.classes.size());
     Row row;
@@ -151,4 +151,4 @@ bool LegendFilter::lessThan(const QModelIndex& left, const QModelIndex& right) c
   return left.data(LegendModel::kAreaRole).toDouble() < right.data(LegendModel::kAreaRole).toDouble();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "models/class_paint.h"
+#include "gui/models/class_paint.h"
 #include "mpm/model_info.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Colours that a person chose, by the name of the class.
 using ClassColors = std::map<QString, QColor>;
@@ -85,4 +85,4 @@ class LegendFilter : public QSortFilterProxyModel {
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

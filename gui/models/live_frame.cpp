@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/live_frame.h"
+#include "gui/models/live_frame.h"
 
 #include <algorithm>
 #include <array>
 #include <opencv2/imgproc.hpp>
 
-#include "models/merge_colors.h"
-#include "monitor/sample.h"
+#include "gui/models/merge_colors.h"
+#include "monitor/store/sample.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 std::vector<cv::Mat> halvings(const cv::Mat& image) {
@@ -80,4 +80,4 @@ LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::ve
   return frame;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "models/merge_lookup.h"
-#include "monitor/inference.h"
+#include "gui/models/merge_lookup.h"
+#include "monitor/capture/inference.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The same frame with and without merging.
 struct Comparison {
@@ -49,4 +49,4 @@ LiveFramePtr makeLiveFrame(const cv::Mat& image);
 /// A stored picture: `tokens` and `ms` (of the whole) of its result are known, and its overlay; none of them need be.
 LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms);
 
-}  // namespace mpm
+}  // namespace mpm::gui

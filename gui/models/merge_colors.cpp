@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/merge_colors.h"
+#include "gui/models/merge_colors.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 struct Sum {
@@ -103,4 +103,4 @@ std::vector<GridLine> clusterOutline(const MergeLookup& lookup, int step, int cl
   return result;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

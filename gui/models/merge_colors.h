@@ -6,9 +6,9 @@
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "models/merge_lookup.h"
+#include "gui/models/merge_lookup.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 enum class MergeColoring { kMean, kSize, kInsertion };
 
@@ -41,4 +41,4 @@ struct GridLine {
 };
 std::vector<GridLine> clusterOutline(const MergeLookup& lookup, int step, int cluster);
 
-}  // namespace mpm
+}  // namespace mpm::gui

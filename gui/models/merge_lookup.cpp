@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/merge_lookup.h"
+#include "gui/models/merge_lookup.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 
 MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluster_of_token, const Schedule& schedule)
     : grid_(grid), schedule_(schedule) {
@@ -55,4 +55,4 @@ std::span<const int> MergeLookup::members(int step, int cluster) const {
   return {s.member.data() + s.first_member[cluster], s.member.data() + s.first_member[cluster + 1]};
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

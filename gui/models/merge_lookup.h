@@ -6,7 +6,7 @@
 
 #include "mpm/options.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Who merged with whom, answered in O(1) per question while the mouse moves. Step 0 is the patch grid before any
 /// merging, step k the clusters after insertion k.
@@ -44,4 +44,4 @@ class MergeLookup {
   std::vector<int> merged_at_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

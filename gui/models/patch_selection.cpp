@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/patch_selection.h"
+#include "gui/models/patch_selection.h"
 
 #include <algorithm>
 
-namespace mpm {
+namespace mpm::gui {
 
 void PatchSelection::point(std::optional<int> token, std::optional<QPointF> cursor) {
   if (pointed_ == token && cursor_ == cursor) return;
@@ -44,4 +44,4 @@ void PatchSelection::limit(int tokens) {
   emit changed();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -5,7 +5,7 @@
 #include <QPointF>
 #include <optional>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Which patch both pictures and the inspector talk about: the pinned one, else the one under the mouse or under the
 /// cursor of the arrow keys, whichever moved last.
@@ -38,4 +38,4 @@ class PatchSelection : public QObject {
   int step_ = 0;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/picture_store.h"
+#include "gui/models/picture_store.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -13,18 +13,18 @@
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 
-#include "monitor/sample.h"
-#include "monitor/snapshot.h"
+#include "monitor/store/sample.h"
+#include "monitor/store/snapshot.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
-#include "mpm/source.hpp"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 const QString kStamp = QStringLiteral("yyyy-MM-dd'T'HH-mm-ss.zzz'Z'");
 constexpr int kStampLength = 24;
-constexpr int kMostWaiting = 4;
+constexpr int kMaxWaiting = 4;
 constexpr double kReserveMb = 200;
 
 constexpr std::int64_t kLookAgainMs = 30000;
@@ -78,9 +78,10 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
 // What a picture of a recording is of.
 void writeSource(const QString& picture, const QString& source) {
   QSaveFile file(jsonOf(picture));
-  const QByteArray text = QJsonDocument(QJsonObject{{QStringLiteral("source"),
-                                                     QString::fromStdString(withoutCredentials(source.toStdString()))}})
-                              .toJson();
+  const QByteArray text =
+      QJsonDocument(QJsonObject{{QStringLiteral("source"),
+                                 QString::fromStdString(vision::redactCredentials(source.toStdString()))}})
+          .toJson();
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
     throw Error("cannot write '" + file.fileName().toStdString() + "'");
 }
@@ -111,7 +112,7 @@ PictureStore::~PictureStore() {
 }
 
 bool PictureStore::write(const LiveFramePtr& frame, const PictureFacts& facts, Occasion occasion) {
-  if (!frame->result.model || waiting_ >= kMostWaiting) return false;
+  if (!frame->result.model || waiting_ >= kMaxWaiting) return false;
   ++waiting_;
   QMetaObject::invokeMethod(far_, [this, frame, facts, occasion] {
     try {
@@ -132,7 +133,7 @@ bool PictureStore::write(const LiveFramePtr& frame, const PictureFacts& facts, O
                 QDateTime::fromMSecsSinceEpoch(frame->result.frame.time, QTimeZone::utc()).toString(kStamp) +
                 QStringLiteral(".png"))
                    .toStdString();
-        writePicture(path, frame->image());
+        vision::writePicture(path, frame->image());
         writeSource(QString::fromStdString(path), facts.source);
       } else {
         path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame, facts.night),
@@ -203,4 +204,4 @@ void PictureStore::load(const QString& path) {
   });
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

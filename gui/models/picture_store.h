@@ -11,10 +11,10 @@
 #include <optional>
 #include <vector>
 
-#include "models/live_frame.h"
+#include "gui/models/live_frame.h"
 #include "monitor/time.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A stored picture, as monitor::writeSnapshot() names them.
 struct StoredPicture {
@@ -63,13 +63,13 @@ class PictureStore : public QObject {
   void save(std::function<QImage()> make, const QString& path);
 
  signals:
-  void written(const QString& path, mpm::PictureStore::Occasion occasion);
+  void written(const QString& path, mpm::gui::PictureStore::Occasion occasion);
   void forgotten(int files);
   void saved(const QString& path);
   void failed(const QString& message);
   void listed();
   /// `areas`: shares of the classes by name, as the JSON file has them.
-  void loaded(const mpm::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
+  void loaded(const mpm::gui::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
 
  private:
   void forgetOld();
@@ -92,4 +92,4 @@ class PictureStore : public QObject {
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/recents.h"
+#include "gui/models/recents.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -11,9 +11,9 @@
 #include <QUrl>
 #include <QUrlQuery>
 
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 QVector<Recent> loadRecents(QSettings& settings) {
   QVector<Recent> result;
@@ -30,10 +30,10 @@ QVector<Recent> loadRecents(QSettings& settings) {
 }
 
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent) {
-  recent.source = QString::fromStdString(withoutCredentials(recent.source.toStdString()));
+  recent.source = QString::fromStdString(vision::redactCredentials(recent.source.toStdString()));
   recents.removeIf([&](const Recent& other) { return other.source == recent.source; });
   recents.prepend(recent);
-  if (recents.size() > kMostRecents) recents.resize(kMostRecents);
+  if (recents.size() > kMaxRecents) recents.resize(kMaxRecents);
   return recents;
 }
 
@@ -83,7 +83,7 @@ QString sourceTitle(const QString& source) {
       return QFileInfo(source).fileName();
     case SourceKind::kAddress:
     case SourceKind::kPipeline:
-      return QString::fromStdString(withoutCredentials(source.toStdString()));
+      return QString::fromStdString(vision::redactCredentials(source.toStdString()));
   }
   return source;
 }
@@ -131,4 +131,4 @@ QString withCredentials(const QString& address, const QString& user, const QStri
          (password.isEmpty() ? QString() : QLatin1Char(':') + encode(password)) + QLatin1Char('@') + rest;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -7,7 +7,7 @@
 
 class QSettings;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A source that was watched before.
 struct Recent {
@@ -19,7 +19,7 @@ struct Recent {
   friend bool operator==(const Recent&, const Recent&) = default;
 };
 
-inline constexpr int kMostRecents = 8;
+inline constexpr int kMaxRecents = 8;
 QVector<Recent> loadRecents(QSettings& settings);
 void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 /// With `recent` in front, without its credentials; one entry per source.
@@ -54,4 +54,4 @@ QVector<CameraDevice> cameras(const QString& root = QStringLiteral("/"));
 /// `address` with user and password put in; both percent-encoded. Empty user: `address` as it is.
 QString withCredentials(const QString& address, const QString& user, const QString& password);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/settings_writer.h"
+#include "gui/models/settings_writer.h"
 
 #include <QSettings>
 
-namespace mpm {
+namespace mpm::gui {
 
 std::unique_ptr<QSettings> openSettings(const QString& file) {
   return file.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file, QSettings::IniFormat);
@@ -33,4 +33,4 @@ void SettingsWriter::set(const QString& key, const QVariant& value) {
   change([key, value](QSettings& settings) { settings.setValue(key, value); });
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -10,7 +10,7 @@
 
 class QSettings;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Changes settings on a thread of its own: writing them waits for the disk, which on an SD card takes long enough to
 /// be felt. Each change is on the disk soon after it was made, in the order they were made.
@@ -34,4 +34,4 @@ class SettingsWriter {
 /// The settings of `file`, or the user's where that is empty.
 std::unique_ptr<QSettings> openSettings(const QString& file);
 
-}  // namespace mpm
+}  // namespace mpm::gui

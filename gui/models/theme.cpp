@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/theme.h"
+#include "gui/models/theme.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 double luminance(const QColor& color) {
@@ -183,4 +183,4 @@ std::vector<std::pair<QColor, QColor>> Theme::textPairs() const {
   return pairs;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Every colour of the program. Qt 6.4 cannot tell what the desktop prefers, so the choice is the user's.
 struct Theme {
@@ -35,4 +35,4 @@ double contrast(const QColor& a, const QColor& b);
 /// Black or white, whichever is read more easily on `background`.
 QColor readableOn(const QColor& background);
 
-}  // namespace mpm
+}  // namespace mpm::gui

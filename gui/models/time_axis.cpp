@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/time_axis.h"
+#include "gui/models/time_axis.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QDateTime local(double time) { return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)); }
@@ -114,4 +114,4 @@ QString spanText(double seconds) {
   return QCoreApplication::translate("spanText", "%1 d %2 h").arg(whole / 86400).arg(whole / 3600 % 24);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,7 +4,7 @@
 #include <QString>
 #include <vector>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A stretch of time mapped to pixels. Times are seconds since 1970.
 struct TimeAxis {
@@ -39,4 +39,4 @@ std::vector<double> valueTicks(double low, double high, int most);
 /// "12.5 s", "3 min 20 s", "2 h 05 min", "4 d 3 h".
 QString spanText(double seconds);
 
-}  // namespace mpm
+}  // namespace mpm::gui

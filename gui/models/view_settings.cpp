@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/view_settings.h"
+#include "gui/models/view_settings.h"
 
 #include <QSettings>
 #include <algorithm>
 #include <iterator>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // In the order of the enumerations.
@@ -79,4 +79,4 @@ ChartChoice loadChartChoice(const QSettings& settings) {
   return choice;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,12 +4,12 @@
 #include <QByteArray>
 #include <QString>
 
-#include "models/class_paint.h"
-#include "models/merge_colors.h"
+#include "gui/models/class_paint.h"
+#include "gui/models/merge_colors.h"
 
 class QSettings;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// How a person looks at the pictures.
 struct PicturesChoice {
@@ -38,4 +38,4 @@ void save(QSettings& settings, const ChartChoice& choice);
 PicturesChoice loadPicturesChoice(const QSettings& settings);
 ChartChoice loadChartChoice(const QSettings& settings);
 
-}  // namespace mpm
+}  // namespace mpm::gui

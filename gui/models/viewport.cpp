@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/viewport.h"
+#include "gui/models/viewport.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // The centre that keeps the picture over the whole widget where it is the larger of the two, and in its middle where
@@ -64,4 +64,4 @@ QRectF Viewport::tokenRect(int token, Size2 grid) const {
   return {rect_.left() + token % grid.width * width, rect_.top() + token / grid.width * height, width, height};
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

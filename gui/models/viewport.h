@@ -8,7 +8,7 @@
 
 #include "mpm/options.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Which part of a picture is looked at. It names no pixel, so views of different sizes can share it.
 struct ViewState {
@@ -50,4 +50,4 @@ class Viewport {
   QRectF rect_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/watch_settings.h"
+#include "gui/models/watch_settings.h"
 
 #include <QSettings>
 #include <algorithm>
 
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 const QString kNight = QStringLiteral("night/%1"), kAlarm = QStringLiteral("alarm/%1"),
@@ -171,4 +171,4 @@ ClassColors loadClassColors(const QSettings& settings) {
   return colors;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/legend_model.h"
-#include "monitor/alarms.h"
-#include "monitor/day_night.h"
+#include "gui/models/legend_model.h"
+#include "monitor/statistics/alarms.h"
+#include "monitor/statistics/day_night.h"
 
 class QSettings;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Time-lapse and retention of pictures and samples.
 struct KeepOptions {
@@ -40,4 +40,4 @@ monitor::AlarmOptions loadAlarms(QSettings& settings);
 KeepOptions loadKeepOptions(const QSettings& settings);
 ClassColors loadClassColors(const QSettings& settings);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/about_box.h"
+#include "gui/views/about_box.h"
 
 #include <QCoreApplication>
 #include <QMessageBox>
 
 #include "mpm/build_info.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 void showAbout(QWidget* parent) {
   const BuildInfo build = buildInfo();
   auto* box =
@@ -23,4 +23,4 @@ void showAbout(QWidget* parent) {
   box->open();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

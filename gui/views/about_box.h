@@ -3,9 +3,9 @@
 
 class QWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Says what this program is and what it was built with.
 void showAbout(QWidget* parent);
 
-}  // namespace mpm
+}  // namespace mpm::gui

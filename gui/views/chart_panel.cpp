@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/chart_panel.h"
+#include "gui/views/chart_panel.h"
 
 #include <QAbstractItemView>
 #include <QButtonGroup>
@@ -14,12 +14,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "models/recents.h"
-#include "views/look.h"
-#include "views/time_chart.h"
-#include "views/wrapping_row.h"
+#include "gui/models/recents.h"
+#include "gui/views/look.h"
+#include "gui/views/time_chart.h"
+#include "gui/views/wrapping_row.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
@@ -332,4 +332,4 @@ void ChartPanel::follow() {
   chart_->setRange(end - length, end);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

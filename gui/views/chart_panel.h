@@ -4,16 +4,16 @@
 #include <QComboBox>
 #include <QWidget>
 
-#include "models/history.h"
-#include "models/view_settings.h"
-#include "monitor/inference.h"
+#include "gui/models/history.h"
+#include "gui/models/view_settings.h"
+#include "monitor/capture/inference.h"
 
 class QButtonGroup;
 class QLabel;
 class QPushButton;
 class QToolButton;
 
-namespace mpm {
+namespace mpm::gui {
 
 class TimeChart;
 
@@ -82,4 +82,4 @@ class ChartPanel : public QWidget {
   std::vector<monitor::SourceRecord> records_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/chart_scene.h"
+#include "gui/views/chart_scene.h"
 
 #include <QDateTime>
 #include <QFontMetrics>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 constexpr int kGapBetweenLanes = 10;
@@ -192,4 +192,4 @@ QImage ChartScene::picture(QSize size) const {
   return image;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "models/chart_lane.h"
-#include "models/theme.h"
+#include "gui/models/chart_lane.h"
+#include "gui/models/theme.h"
 
 class QPainter;
 
-namespace mpm {
+namespace mpm::gui {
 
 struct ChartSeries {
   monitor::Quantity quantity;
@@ -43,7 +43,7 @@ struct ChartScene {
   /// The stored time nearest to the crosshair, and what was measured then; one per line.
   QString crosshairText() const;
 
-  Q_DECLARE_TR_FUNCTIONS(mpm::TimeChart)
+  Q_DECLARE_TR_FUNCTIONS(mpm::gui::TimeChart)
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/compare_panel.h"
+#include "gui/views/compare_panel.h"
 
 #include <QCheckBox>
 #include <QLabel>
 #include <QLocale>
 #include <QVBoxLayout>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 QImage differencePicture(const LiveFrame& frame, int width) {
   const cv::Mat& image = frame.scales.back();
@@ -91,4 +91,4 @@ void ComparePanel::resizeEvent(QResizeEvent*) { showPicture(); }
 
 QString ComparePanel::text() const { return facts_->text(); }
 
-}  // namespace mpm
+}  // namespace mpm::gui

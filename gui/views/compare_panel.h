@@ -4,12 +4,12 @@
 #include <QImage>
 #include <QWidget>
 
-#include "models/live_frame.h"
+#include "gui/models/live_frame.h"
 
 class QCheckBox;
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The same frame with and without merging: agreement, speed, and where the labels differ.
 class ComparePanel : public QWidget {
@@ -40,4 +40,4 @@ class ComparePanel : public QWidget {
 /// A small picture of `frame`, grey, with the pixels whose label differs in a strong colour.
 QImage differencePicture(const LiveFrame& frame, int width);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/day_night_panel.h"
+#include "gui/views/day_night_panel.h"
 
 #include <QCoreApplication>
 #include <QGridLayout>
@@ -9,9 +9,9 @@
 
 #include <cmath>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QString number(double value, int decimals = 0) { return QLocale().toString(value, 'f', decimals); }
@@ -113,4 +113,4 @@ QString DayNightPanel::text() const {
   return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + difference_->text() + QLatin1Char('\n') + rule_->text();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,12 +3,12 @@
 
 #include <QWidget>
 
-#include "monitor/day_night.h"
-#include "monitor/statistics.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/statistics/statistics.h"
 
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Token counts by day and by night, and whether they differ.
 class DayNightPanel : public QWidget {
@@ -31,4 +31,4 @@ class DayNightPanel : public QWidget {
 QString differenceText(const monitor::DayNightStatistics& statistics);
 QString ruleText(const monitor::NightRule& rule);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/events_panel.h"
+#include "gui/views/events_panel.h"
 
 #include <QEvent>
 #include <QHeaderView>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // The word says it; the colour only helps the eye.
@@ -58,4 +58,4 @@ void EventsPanel::fitTimes() {
                                     fontMetrics().horizontalAdvance(QStringLiteral("30 Sept 2026 00:00:00")) + 16);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,9 +3,9 @@
 
 #include <QTableView>
 
-#include "models/events_model.h"
+#include "gui/models/events_model.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The list of events. A double click or Enter asks for the time of one.
 class EventsPanel : public QTableView {
@@ -23,4 +23,4 @@ class EventsPanel : public QTableView {
   void fitTimes();
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/image_view.h"
+#include "gui/views/image_view.h"
 
 #include <QPainter>
 #include <cmath>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // What was saved with its classes needs no labels to be painted.
@@ -88,4 +88,4 @@ void ImageView::resizeEvent(QResizeEvent* event) {
   PictureView::resizeEvent(event);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,10 +3,10 @@
 
 #include <QImage>
 
-#include "models/class_paint.h"
-#include "views/picture_view.h"
+#include "gui/models/class_paint.h"
+#include "gui/views/picture_view.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The image with the classes laid over it.
 class ImageView : public PictureView {
@@ -35,4 +35,4 @@ class ImageView : public PictureView {
   bool stale_ = true;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/inspector_panel.h"
+#include "gui/views/inspector_panel.h"
 
 #include <QFormLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* legend, QWidget* parent)
     : QWidget(parent), selection_(selection), legend_(legend) {
@@ -89,4 +89,4 @@ QString InspectorPanel::text() const {
   return parts.join(QLatin1Char('\n'));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

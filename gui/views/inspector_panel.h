@@ -3,14 +3,14 @@
 
 #include <QWidget>
 
-#include "models/legend_model.h"
-#include "models/live_frame.h"
-#include "models/patch_selection.h"
+#include "gui/models/legend_model.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/patch_selection.h"
 
 class QFormLayout;
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What is known of the patch under the mouse or the patch cursor.
 class InspectorPanel : public QWidget {
@@ -33,4 +33,4 @@ class InspectorPanel : public QWidget {
   QWidget* facts_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/legend_panel.h"
+#include "gui/views/legend_panel.h"
 
 #include <QColorDialog>
 #include <QHBoxLayout>
@@ -10,9 +10,9 @@
 #include <QShortcut>
 #include <QTableView>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
     : QWidget(parent), model_(model), filter_(new LegendFilter(this)) {
@@ -108,4 +108,4 @@ void LegendPanel::showMenu(const QPoint& at) {
   menu->popup(table_->viewport()->mapToGlobal(at));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

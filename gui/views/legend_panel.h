@@ -3,12 +3,12 @@
 
 #include <QWidget>
 
-#include "models/legend_model.h"
+#include "gui/models/legend_model.h"
 
 class QLineEdit;
 class QTableView;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The table of classes with its search field.
 class LegendPanel : public QWidget {
@@ -30,4 +30,4 @@ class LegendPanel : public QWidget {
   QLineEdit* search_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

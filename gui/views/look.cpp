@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/look.h"
+#include "gui/views/look.h"
 
 #include <QApplication>
 #include <QDialog>
@@ -18,9 +18,9 @@
 #include <QVariant>
 #include <utility>
 
-#include "views/themed_style.h"
+#include "gui/views/themed_style.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 constexpr char kValueName[] = "value_name";
@@ -302,4 +302,4 @@ void setBadge(QLabel* label, const char* kind) {
 
 void makePrimary(QPushButton* button) { mark(button, "primary", true); }
 
-}  // namespace mpm
+}  // namespace mpm::gui

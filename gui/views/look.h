@@ -3,7 +3,7 @@
 
 #include <QIcon>
 
-#include "models/theme.h"
+#include "gui/models/theme.h"
 
 class QDialog;
 class QLabel;
@@ -12,7 +12,7 @@ class QScrollArea;
 class QTableView;
 class QWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The theme in force. UI thread only.
 const Theme& theme();
@@ -75,4 +75,4 @@ void setBadge(QLabel* label, const char* kind);
 /// The button that does what the dialog is for.
 void makePrimary(QPushButton* button);
 
-}  // namespace mpm
+}  // namespace mpm::gui

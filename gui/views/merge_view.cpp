@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/merge_view.h"
+#include "gui/views/merge_view.h"
 
 #include <QPainter>
 #include <cmath>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 MergeView::MergeView(PatchSelection* selection, QWidget* parent) : PictureView(selection, parent) {}
 
@@ -122,4 +122,4 @@ void MergeView::paintKey(QPainter& painter) {
   }
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,10 +4,10 @@
 #include <QLine>
 #include <vector>
 
-#include "models/merge_colors.h"
-#include "views/picture_view.h"
+#include "gui/models/merge_colors.h"
+#include "gui/views/picture_view.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The merge map: which patches became one token.
 class MergeView : public PictureView {
@@ -36,4 +36,4 @@ class MergeView : public PictureView {
   bool stale_ = true;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

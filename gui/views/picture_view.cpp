@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/picture_view.h"
+#include "gui/views/picture_view.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/merge_colors.h"
-#include "views/look.h"
+#include "gui/models/merge_colors.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 PictureView::PictureView(PatchSelection* selection, QWidget* parent) : QWidget(parent), selection_(selection) {
   setMouseTracking(true);
@@ -212,4 +212,4 @@ void PictureView::keyPressEvent(QKeyEvent* event) {
 
 void PictureView::leaveEvent(QEvent*) { selection_->point(std::nullopt, std::nullopt); }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,11 +3,11 @@
 
 #include <QWidget>
 
-#include "models/live_frame.h"
-#include "models/patch_selection.h"
-#include "models/viewport.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/patch_selection.h"
+#include "gui/models/viewport.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What the image and the merge map have in common: zoom, pan, the patch under the mouse, the outlined cluster.
 class PictureView : public QWidget {
@@ -66,4 +66,4 @@ class PictureView : public QWidget {
   bool moved_ = false;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

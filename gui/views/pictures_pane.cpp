@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/pictures_pane.h"
+#include "gui/views/pictures_pane.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/image_view.h"
-#include "views/look.h"
-#include "views/merge_view.h"
+#include "gui/views/image_view.h"
+#include "gui/views/look.h"
+#include "gui/views/merge_view.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next,
                            QWidget* parent)
@@ -206,4 +206,4 @@ void PicturesPane::refreshLook() {
   frame_label_->setFixedHeight(map_bar_->sizeHint().height());
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,16 +3,16 @@
 
 #include <QSplitter>
 
-#include "models/legend_model.h"
-#include "models/live_frame.h"
-#include "models/patch_selection.h"
-#include "models/view_settings.h"
+#include "gui/models/legend_model.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/patch_selection.h"
+#include "gui/models/view_settings.h"
 
 class QAction;
 class QComboBox;
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 class ImageView;
 class MergeView;
@@ -64,7 +64,7 @@ class PicturesPane : public QSplitter {
   void refreshLook();
 
  signals:
-  void modeChanged(mpm::ViewMode mode);
+  void modeChanged(mpm::gui::ViewMode mode);
   void opacityChanged(double opacity);
   void mapShown(bool shown);
 
@@ -85,4 +85,4 @@ class PicturesPane : public QSplitter {
   int last_step_ = 0;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/schedule_panel.h"
+#include "gui/views/schedule_panel.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
@@ -8,9 +8,9 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
   summary_ = new QLabel(this);
@@ -98,4 +98,4 @@ void SchedulePanel::refresh() {
                                        : tr("Schedule %1").arg(blocks.join(QStringLiteral(", "))));
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

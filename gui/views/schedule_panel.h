@@ -11,7 +11,7 @@ class QGridLayout;
 class QLabel;
 class QPushButton;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// One check box per encoder block: tokens are merged before the checked ones. None: the full model.
 class SchedulePanel : public QWidget {
@@ -39,4 +39,4 @@ class SchedulePanel : public QWidget {
   std::vector<QCheckBox*> boxes_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

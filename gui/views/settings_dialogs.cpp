@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/settings_dialogs.h"
+#include "gui/views/settings_dialogs.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -13,9 +13,9 @@
 #include <QTimeEdit>
 #include <cmath>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 QDialogButtonBox* buttons(QDialog* dialog, QDialogButtonBox::StandardButton accept) {
@@ -314,4 +314,4 @@ KeepOptions KeepDialog::options() const {
           said(large_, database_mb_)};
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,8 +3,8 @@
 
 #include <QDialog>
 
-#include "models/watch_settings.h"
-#include "monitor/export.h"
+#include "gui/models/watch_settings.h"
+#include "monitor/store/export.h"
 
 class QCheckBox;
 class QComboBox;
@@ -14,7 +14,7 @@ class QRadioButton;
 class QSpinBox;
 class QTimeEdit;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What counts as night.
 class NightDialog : public QDialog {
@@ -82,11 +82,11 @@ class KeepDialog : public QDialog {
   KeepOptions options() const;
 
  signals:
-  void chosen(const mpm::KeepOptions& options);
+  void chosen(const mpm::gui::KeepOptions& options);
 
  private:
   QCheckBox *lapse_, *keep_, *free_, *old_samples_, *large_;
   QDoubleSpinBox *minutes_, *days_, *megabytes_, *sample_days_, *database_mb_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

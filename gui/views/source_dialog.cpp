@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/source_dialog.h"
+#include "gui/views/source_dialog.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -16,11 +16,11 @@
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
+#include "gui/views/look.h"
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
-#include "views/look.h"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 struct SourceDialog::Trial {
   std::atomic<bool> stop = false;
@@ -221,10 +221,10 @@ void SourceDialog::test() {
     QImage thumbnail;
     QString message;
     try {
-      SourceOptions options;
+      vision::SourceOptions options;
       options.timeout_s = 5;
       options.stop = &trial->stop;
-      const auto opened = openSource(text, options);
+      const auto opened = vision::openSource(text, options);
       if (const auto frame = opened->next()) {
         cv::Mat small;
         const double scale = std::min(1.0, 240.0 / std::max(frame->image.cols, 1));
@@ -237,7 +237,7 @@ void SourceDialog::test() {
         message = SourceDialog::tr("It gave no frame");
       }
     } catch (const std::exception& error) {
-      message = QString::fromStdString(withoutCredentials(error.what()));
+      message = QString::fromStdString(vision::redactCredentials(error.what()));
     }
     if (trial->stop) return;
     QMetaObject::invokeMethod(qApp, [trial, dialog, thumbnail, message] {
@@ -254,4 +254,4 @@ void SourceDialog::test() {
 QString SourceDialog::resultText() const { return result_->text(); }
 bool SourceDialog::hasThumbnail() const { return !thumbnail_->pixmap(Qt::ReturnByValue).isNull(); }
 
-}  // namespace mpm
+}  // namespace mpm::gui

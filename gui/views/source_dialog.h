@@ -4,7 +4,7 @@
 #include <QDialog>
 #include <memory>
 
-#include "models/recents.h"
+#include "gui/models/recents.h"
 
 class QComboBox;
 class QLabel;
@@ -13,7 +13,7 @@ class QListWidget;
 class QPushButton;
 class QStackedWidget;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Chooses a source, and tries it before it is opened.
 class SourceDialog : public QDialog {
@@ -23,7 +23,7 @@ class SourceDialog : public QDialog {
   ~SourceDialog() override;
 
   void setSource(const QString& source);
-  /// As openSource() takes it, with credentials.
+  /// As vision::openSource() takes it, with credentials.
   QString source() const;
   QString resultText() const;
   bool hasThumbnail() const;
@@ -48,4 +48,4 @@ class SourceDialog : public QDialog {
   std::shared_ptr<Trial> trial_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/source_panel.h"
+#include "gui/views/source_panel.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -7,10 +7,10 @@
 #include <QPushButton>
 #include <cmath>
 
-#include "models/time_axis.h"
-#include "views/look.h"
+#include "gui/models/time_axis.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 using monitor::CaptureState;
 
@@ -129,7 +129,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 
 void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   const bool held = paused_ && status.state != CaptureState::kIdle;
-  state_->setText(held ? tr("Paused") : mpm::stateText(status));
+  state_->setText(held ? tr("Paused") : mpm::gui::stateText(status));
   setBadge(state_, held ? "warning" : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
@@ -153,4 +153,4 @@ void SourcePanel::setPaused(bool paused) {
 QString SourcePanel::stateText() const { return state_->text(); }
 QString SourcePanel::countersText() const { return counters_->text(); }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,13 +3,13 @@
 
 #include <QWidget>
 
-#include "models/recents.h"
-#include "monitor/inference.h"
+#include "gui/models/recents.h"
+#include "monitor/capture/inference.h"
 
 class QLabel;
 class QPushButton;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What is watched with which model, and how the connection is.
 class SourcePanel : public QWidget {
@@ -45,4 +45,4 @@ bool isOld(const monitor::CaptureStatus& status);
 /// It has ended, and no frame ever came.
 bool gaveNothing(const monitor::CaptureStatus& status);
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/speed_panel.h"
+#include "gui/views/speed_panel.h"
 
 #include <QFormLayout>
 #include <QLabel>
@@ -7,9 +7,9 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 StageBar::StageBar(QWidget* parent) : QWidget(parent) {}
 
@@ -106,4 +106,4 @@ QString SpeedPanel::text() const {
   return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + bar_->accessibleDescription();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,11 +3,11 @@
 
 #include <QWidget>
 
-#include "monitor/inference.h"
+#include "monitor/capture/inference.h"
 
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Where the time of a frame goes, as a bar with the names and numbers beside it.
 class StageBar : public QWidget {
@@ -40,4 +40,4 @@ class SpeedPanel : public QWidget {
   StageBar* bar_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/status_line.h"
+#include "gui/views/status_line.h"
 
 #include <QLabel>
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
 
-#include "models/time_axis.h"
-#include "views/look.h"
-#include "views/source_panel.h"
+#include "gui/models/time_axis.h"
+#include "gui/views/look.h"
+#include "gui/views/source_panel.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
@@ -96,4 +96,4 @@ QString StatusLine::tokensText(const LiveFrame& frame) {
   return text;
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,12 +4,12 @@
 #include <QStatusBar>
 #include <QTimer>
 
-#include "models/live_frame.h"
-#include "monitor/inference.h"
+#include "gui/models/live_frame.h"
+#include "monitor/capture/inference.h"
 
 class QLabel;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// The line below the window: how the connection is, what just happened, and the numbers of the frame on show.
 class StatusLine : public QStatusBar {
@@ -46,4 +46,4 @@ class StatusLine : public QStatusBar {
   QTimer notice_timer_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/themed_style.h"
+#include "gui/views/themed_style.h"
 
 #include <QPainter>
 #include <QStyleOption>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 void ThemedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                                 const QWidget* widget) const {
@@ -56,4 +56,4 @@ int ThemedStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
   return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,7 +3,7 @@
 
 #include <QProxyStyle>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Fusion with check boxes, radio buttons and the arrow of a tool bar that is too narrow in the colours of the theme in
 /// force. Its own outline is a darker shade of the window, which on a dark window nobody sees.
@@ -16,4 +16,4 @@ class ThemedStyle : public QProxyStyle {
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

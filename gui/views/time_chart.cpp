@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/time_chart.h"
+#include "gui/views/time_chart.h"
 
 #include <QDateTime>
 #include <QKeyEvent>
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 TimeChart::TimeChart(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
@@ -168,4 +168,4 @@ void TimeChart::resizeEvent(QResizeEvent*) {
   if (!ask_.isActive()) ask_.start();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -5,9 +5,9 @@
 #include <QWidget>
 #include <vector>
 
-#include "views/chart_scene.h"
+#include "gui/views/chart_scene.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Samples over time: one lane per quantity above a common time axis, the night shaded. What is on show is asked for
 /// by rangeChanged(); until the answer is there, the buckets at hand are drawn where they belong.
@@ -72,4 +72,4 @@ class TimeChart : public QWidget {
   QTimer ask_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/welcome_page.h"
+#include "gui/views/welcome_page.h"
 
 #include <QFrame>
 #include <QGridLayout>
@@ -10,9 +10,9 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // A hand-made merge map: what this program shows, before there is a picture to show it on.
@@ -148,4 +148,4 @@ void WelcomePage::setRecents(const QVector<Recent>& recents) {
   }
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -3,11 +3,11 @@
 
 #include <QWidget>
 
-#include "models/recents.h"
+#include "gui/models/recents.h"
 
 class QVBoxLayout;
 
-namespace mpm {
+namespace mpm::gui {
 
 /// What a person sees first: the ways to begin.
 class WelcomePage : public QWidget {
@@ -20,8 +20,8 @@ class WelcomePage : public QWidget {
 
  signals:
   void demoRequested();
-  void kindRequested(mpm::SourceKind kind);
-  void recentRequested(const mpm::Recent& recent);
+  void kindRequested(mpm::gui::SourceKind kind);
+  void recentRequested(const mpm::gui::Recent& recent);
 
  private:
   QWidget* demo_;
@@ -29,4 +29,4 @@ class WelcomePage : public QWidget {
   QWidget* recents_box_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "views/wrapping_row.h"
+#include "gui/views/wrapping_row.h"
 
 #include <algorithm>
 
-namespace mpm {
+namespace mpm::gui {
 
 QSize WrappingRow::sizeHint() const {
   QSize size(0, 0);
@@ -45,4 +45,4 @@ int WrappingRow::place(const QRect& rect, bool move) const {
   return y + row_height - rect.y();
 }
 
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -4,7 +4,7 @@
 #include <QLayout>
 #include <QList>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// A row that goes on below when it is full, so that no window has to be as wide as all of it. Hidden widgets take no
 /// room.
@@ -32,4 +32,4 @@ class WrappingRow : public QLayout {
   QList<QLayoutItem*> items_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

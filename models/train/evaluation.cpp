@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "mpm/evaluation.hpp"
+#include "vision/confusion_matrix.h"
 
 namespace mpm::train {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Counter {
-  ConfusionMatrix matrix;
+  vision::ConfusionMatrix matrix;
   int images = 0;
 
   void add(const cv::Mat& truth, const cv::Mat& prediction) {

@@ -6,8 +6,8 @@
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
 #include "samples.h"
+#include "vision/source.h"
 
 namespace mpm::train {
 namespace {
@@ -107,7 +107,7 @@ class FolderSource : public SampleSource {
   }
 
   Sample read(const Pair& pair) const {
-    Sample sample{openSource(pair.image)->next()->image, cv::imread(pair.labels, cv::IMREAD_UNCHANGED), false};
+    Sample sample{vision::openSource(pair.image)->next()->image, cv::imread(pair.labels, cv::IMREAD_UNCHANGED), false};
     if (sample.labels.empty()) throw Error("cannot read the label map '" + pair.labels + "'");
     if (sample.labels.type() != CV_8U)
       throw Error("the label map '" + pair.labels + "' is not an 8-bit grey image of class indices");

@@ -8,12 +8,12 @@
 #include <string>
 #include <type_traits>
 
-#include "errors.h"
-#include "interrupt.h"
+#include "cli/terminal/errors.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/quiet.h"
+#include "cli/terminal/terminal.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "quiet.h"
-#include "terminal.h"
 #include "trainer.h"
 
 namespace {
@@ -47,7 +47,7 @@ constexpr const char* kNotes =
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
     "2 wrong usage, 130 stopped with the run saved.";
 
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 
 // An option of the command line for each field of a recipe.
 std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
     if (!run.resume) recipe.validate();
     if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1)
       throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1");
-    if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMostThreads)
-      throw cli::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMostThreads));
+    if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMaxThreads)
+      throw cli::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMaxThreads));
     if (run.name.empty() || run.name.find('/') != std::string::npos)
       throw cli::UsageError("--name is '" + run.name + "'; it must be a file name, without folder and extension");
   } catch (const CLI::Success& help) {

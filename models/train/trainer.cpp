@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 // A batch is a mix of many streets without many streets being held at once.
-constexpr int kMostChunksInABatch = 16;
+constexpr int kMaxChunksInABatch = 16;
 
 int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
@@ -81,7 +81,7 @@ class Run {
   std::unique_ptr<Prefetcher> batches(int first_step) const {
     const Recipe& recipe = checkpoint_.recipe;
     return std::make_unique<Prefetcher>(
-        *source_, recipe.size, recipe.batch, std::min(recipe.batch, kMostChunksInABatch), options_.workers,
+        *source_, recipe.size, recipe.batch, std::min(recipe.batch, kMaxChunksInABatch), options_.workers,
         static_cast<std::uint64_t>(first_step) * static_cast<std::uint64_t>(recipe.batch));
   }
 

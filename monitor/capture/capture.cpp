@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/capture.h"
+#include "monitor/capture/capture.h"
 
 #include <algorithm>
 #include <atomic>
@@ -36,7 +36,7 @@ std::string secondsText(double seconds) {
 }  // namespace
 
 SourceFactory sourceFactory(std::string text) {
-  return [text = std::move(text)](const SourceOptions& options) { return openSource(text, options); };
+  return [text = std::move(text)](const vision::SourceOptions& options) { return vision::openSource(text, options); };
 }
 
 bool isLive(const std::string& source) {
@@ -116,14 +116,15 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
   Impl(SourceFactory factory_, CaptureOptions options_, std::shared_ptr<FrameMailbox> frames_, StateCallback callback)
       : factory(std::move(factory_)),
         options(std::move(options_)),
-        left_behind(options.source.left_behind ? options.source.left_behind : std::make_shared<std::atomic<int>>(0)),
+        abandoned_reads(options.source.abandoned_reads ? options.source.abandoned_reads
+                                                       : std::make_shared<std::atomic<int>>(0)),
         frames(std::move(frames_)),
         on_state(std::move(callback)),
         dropped_before(frames->dropped()) {}
 
   const SourceFactory factory;
   const CaptureOptions options;
-  const std::shared_ptr<std::atomic<int>> left_behind;  // by sources
+  const std::shared_ptr<std::atomic<int>> abandoned_reads;  // by sources
   const std::shared_ptr<FrameMailbox> frames;
   const StateCallback on_state;
   const std::int64_t dropped_before;
@@ -156,17 +157,17 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     bool failed = false;
     std::string why;
     try {
-      SourceOptions source_options = options.source;
+      vision::SourceOptions source_options = options.source;
       source_options.stop = &attempt->stop;
-      source_options.left_behind = left_behind;
+      source_options.abandoned_reads = abandoned_reads;
       // Not the caller's own: a read that hangs and comes back may outlive what that one uses.
       if (options.source.on_unreadable)
         source_options.on_unreadable = [this, &attempt](const std::string& text) { leaveOut(*attempt, text); };
-      const std::unique_ptr<FrameSource> source = factory(source_options);
+      const std::unique_ptr<vision::FrameSource> source = factory(source_options);
       if (!source) throw Error("there is no source");
       opened(*attempt, source->size().value_or(0));
       while (!attempt->stop) {
-        std::optional<Frame> frame = source->next();
+        std::optional<vision::Frame> frame = source->next();
         if (!frame) break;
         if (frame->image.empty()) throw Error("the source gave an empty frame");
         deliver(*attempt, std::move(*frame));
@@ -174,7 +175,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
       }
     } catch (const std::exception& error) {
       failed = true;
-      why = withoutCredentials(error.what());
+      why = vision::redactCredentials(error.what());
     }
     const std::lock_guard lock(mutex);
     attempt->finished = true;
@@ -195,11 +196,11 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     const std::lock_guard lock(mutex);
     attempt.heartbeat = steadyNow();
     ++attempt.left_out;
-    attempt.unreadable.push_back(withoutCredentials(text));
+    attempt.unreadable.push_back(vision::redactCredentials(text));
     changed.notify_all();
   }
 
-  void deliver(Attempt& attempt, Frame frame) {
+  void deliver(Attempt& attempt, vision::Frame frame) {
     const std::lock_guard lock(mutex);
     if (current.get() != &attempt || stopping) return;
     ++attempt.delivered;
@@ -371,7 +372,7 @@ struct Capture::Impl : std::enable_shared_from_this<Impl> {
     } while (!stopping && hanging() >= options.max_hanging);
   }
 
-  int hanging() const { return given_up + *left_behind; }
+  int hanging() const { return given_up + *abandoned_reads; }
 
   CaptureStatus statusLocked() const {
     const std::int64_t now = steadyNow();

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "monitor/event.h"
-#include "monitor/mailbox.h"
+#include "monitor/capture/mailbox.h"
+#include "monitor/store/event.h"
 #include "monitor/time.h"
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
 namespace mpm::monitor {
 
@@ -22,7 +22,7 @@ struct CapturedFrame {
   int stream = 0;           ///< CaptureOptions::stream
   UnixMs time = 0;          ///< when it arrived
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
-  std::string name{};       ///< Frame::name
+  std::string name{};       ///< vision::Frame::name
 };
 
 using FrameMailbox = Mailbox<CapturedFrame>;
@@ -30,9 +30,9 @@ using FrameMailbox = Mailbox<CapturedFrame>;
 /// Makes the source anew for each attempt, on a thread of the Capture's; may throw mpm::Error, may hang.
 /// stop() does not wait for a read in hand: what the factory and its sources use must be theirs. `options.stop`
 /// is set and must be passed on.
-using SourceFactory = std::function<std::unique_ptr<FrameSource>(const SourceOptions& options)>;
+using SourceFactory = std::function<std::unique_ptr<vision::FrameSource>(const vision::SourceOptions& options)>;
 
-/// openSource(text, options) as a factory.
+/// vision::openSource(text, options) as a factory.
 SourceFactory sourceFactory(std::string text);
 
 /// True for cameras, addresses and pipelines: what gives frames when it likes and may go away. False for images,
@@ -51,10 +51,10 @@ enum class CaptureState {
 const char* toString(CaptureState state);
 
 struct CaptureOptions {
-  /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `left_behind` each
+  /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `abandoned_reads` each
   /// Capture has its own. `on_unreadable` is called on the Capture's thread, as StateCallback is; pictures left out
   /// make the message of Ended.
-  SourceOptions source;
+  vision::SourceOptions source;
   double stall_s = 2;                                 ///< without a frame for so long at least: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended

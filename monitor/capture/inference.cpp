@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/inference.h"
+#include "monitor/capture/inference.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "monitor/model_digest.h"
+#include "monitor/capture/model_digest.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

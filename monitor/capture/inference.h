@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "monitor/capture.h"
-#include "monitor/event.h"
+#include "monitor/capture/capture.h"
+#include "monitor/store/event.h"
 #include "mpm/segmenter.hpp"
 
 namespace mpm::monitor {

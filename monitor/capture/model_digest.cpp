@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/model_digest.h"
+#include "monitor/capture/model_digest.h"
 
 #include <array>
 #include <cstdint>

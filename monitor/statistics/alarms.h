@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "monitor/event.h"
-#include "monitor/sample.h"
+#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::monitor {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/day_night.h"
+#include "monitor/statistics/day_night.h"
 
 #include <cmath>
 #include <cstdio>
 #include <ctime>
 
 #include "mpm/error.hpp"
-#include "scene/astronomy.h"
+#include "vision/astronomy.h"
 
 namespace mpm::monitor {
 namespace {
@@ -28,7 +28,7 @@ int localMinute(UnixMs time) {
 }  // namespace
 
 double sunElevation(UnixMs time, double latitude, double longitude) {
-  return scene::sunPosition(static_cast<double>(time) / kSecondMs, latitude, longitude).elevation;
+  return vision::sunPosition(static_cast<double>(time) / kSecondMs, latitude, longitude).elevation;
 }
 
 NightByHours parseNightHours(const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics.h"
+#include "monitor/statistics/statistics.h"
 
 #include <algorithm>
 #include <cmath>

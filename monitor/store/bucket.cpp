@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/bucket.h"
+#include "monitor/store/bucket.h"
 
 #include <cmath>
 #include <cstring>

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "monitor/sample.h"
-#include "monitor/sqlite.h"
-#include "monitor/store.h"
+#include "monitor/store/sample.h"
+#include "monitor/store/sqlite.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/damage.h"
+#include "monitor/store/damage.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "monitor/schema.h"
+#include "monitor/store/schema.h"
 
 namespace mpm::monitor {
 namespace {
@@ -78,7 +78,7 @@ std::optional<std::string> findDamage(const std::string& database) {
   }
 }
 
-bool wasOurs(const std::string& database, const Claim& claim) {
+bool wasOurs(const std::string& database, const DatabaseLock& claim) {
   constexpr std::size_t kApplicationIdAt = 68, kPage = 4096;  // https://www.sqlite.org/fileformat.html
   std::array<char, 100> header{};
   std::ifstream(database, std::ios::binary).read(header.data(), header.size());

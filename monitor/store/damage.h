@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "monitor/claim.h"
-#include "monitor/sqlite.h"
+#include "monitor/store/database_lock.h"
+#include "monitor/store/sqlite.h"
 #include "monitor/time.h"
 
 namespace mpm::monitor {
@@ -23,7 +23,7 @@ std::optional<std::string> findDamage(const std::string& database);
 
 /// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more, if anything,
 /// and was noted.
-bool wasOurs(const std::string& database, const Claim& claim);
+bool wasOurs(const std::string& database, const DatabaseLock& claim);
 
 /// Renames a damaged database, with the log beside it, to "NAME.damaged-2026-11-03T17-04-05Z", where nothing is
 /// replaced; sqlite3's `.recover` reads it there. Its connections in this process must be closed. Returns the new name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/claim.h"
+#include "monitor/store/database_lock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -58,16 +58,16 @@ bool has(const std::string& path, int file) {
 
 }  // namespace
 
-Claim::Claim(std::string database) : database_(std::move(database)) {}
+DatabaseLock::DatabaseLock(std::string database) : database_(std::move(database)) {}
 
-Claim::~Claim() { close(); }
+DatabaseLock::~DatabaseLock() { close(); }
 
-void Claim::close() {
+void DatabaseLock::close() {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
   locked_ = false;
 }
 
-int Claim::open() {
+int DatabaseLock::open() {
   const std::string path = lockFileOf(database_);
   if (file_ >= 0 && has(path, file_)) return file_;
   close();
@@ -76,7 +76,7 @@ int Claim::open() {
   return file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, info.st_mode & 0666);
 }
 
-void Claim::noteOurs() {
+void DatabaseLock::noteOurs() {
   close();  // a file of a disk that was pulled out looks like the one of the disk that was put back
   const std::string note = noteFor(database_) + '\n';
   if (open() < 0 || readNote(lockFileOf(database_)) + '\n' == note) return;
@@ -85,12 +85,12 @@ void Claim::noteOurs() {
     (void)!::ftruncate(file_, static_cast<off_t>(note.size()));
 }
 
-bool Claim::notedAsOurs() const {
+bool DatabaseLock::notedAsOurs() const {
   const std::string note = noteFor(database_);
   return !note.empty() && readNote(lockFileOf(database_)) == note;
 }
 
-bool Claim::take(const std::string& source) {
+bool DatabaseLock::take(const std::string& source) {
   const int file = open();
   if (locked_ && source == source_) return true;
   release();
@@ -104,9 +104,9 @@ bool Claim::take(const std::string& source) {
   return true;
 }
 
-bool Claim::keep() { return take(std::string(source_)); }
+bool DatabaseLock::keep() { return take(std::string(source_)); }
 
-void Claim::release() {
+void DatabaseLock::release() {
   if (std::exchange(locked_, false)) {
     struct flock lock = byteOf(source_, F_UNLCK);
     ::fcntl(file_, F_OFD_SETLK, &lock);
@@ -114,7 +114,7 @@ void Claim::release() {
   source_.clear();
 }
 
-bool Claim::isTaken(const std::string& database, const std::string& source) {
+bool DatabaseLock::isTaken(const std::string& database, const std::string& source) {
   const int file = ::open(lockFileOf(database).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
   struct flock lock = byteOf(source, F_WRLCK);

@@ -9,13 +9,13 @@ namespace mpm::monitor {
 /// whose header is damaged from a file that never was a database; and one source, so that a monitor that is started
 /// twice does not store every sample twice. The claim on a source ends with its process, however that ends. Where the
 /// file cannot be made nothing is claimed, and nobody is kept from writing. Not thread-safe.
-class Claim {
+class DatabaseLock {
  public:
   /// Makes nothing yet.
-  explicit Claim(std::string database);
-  ~Claim();
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
+  explicit DatabaseLock(std::string database);
+  ~DatabaseLock();
+  DatabaseLock(const DatabaseLock&) = delete;
+  DatabaseLock& operator=(const DatabaseLock&) = delete;
 
   /// To be called while the database is open as ours, after every opening: the file may have been replaced, and lie on
   /// a disk that was put back.

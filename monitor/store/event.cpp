@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/event.h"
+#include "monitor/store/event.h"
 
 namespace mpm::monitor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/export.h"
+#include "monitor/store/export.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,10 +16,10 @@
 #include <set>
 #include <sstream>
 
-#include "monitor/day_night.h"
+#include "base/atomic_file.h"
+#include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "mpm/whole_file.hpp"
 
 namespace mpm::monitor {
 namespace {
@@ -271,7 +271,7 @@ std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOpti
 
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
                                           const std::string& path, const std::function<bool(double)>& go_on) {
-  WholeFile file(path);
+  AtomicFile file(path);
   errno = 0;
   std::ofstream out(file.place(), std::ios::binary | std::ios::app);
   Progress progress(store.count(options.source, options.from, options.to), go_on);

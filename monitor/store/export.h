@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/retention.h"
+#include "monitor/store/retention.h"
 
 namespace mpm::monitor {
 namespace {

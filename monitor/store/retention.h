@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "monitor/sqlite.h"
+#include "monitor/store/sqlite.h"
 #include "monitor/time.h"
 
 namespace mpm::monitor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/sample.h"
+#include "monitor/store/sample.h"
 
 #include <array>
 #include <opencv2/imgproc.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/schema.h"
+#include "monitor/store/schema.h"
 
 #include <array>
 #include <charconv>
@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "monitor/bucket.h"
-#include "monitor/damage.h"
-#include "monitor/store.h"
+#include "monitor/store/bucket.h"
+#include "monitor/store/damage.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor {
 namespace {
@@ -95,8 +95,8 @@ bool isFull(const std::string& path) {
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
   if (error.code() == SQLITE_NOTADB)
     throw SqliteError(error.code(), "'" + path + "' is " +
-                                        (wasOurs(path, Claim(path)) ? "damaged: its first page is lost"
-                                                                    : "not a database: name another file"));
+                                        (wasOurs(path, DatabaseLock(path)) ? "damaged: its first page is lost"
+                                                                           : "not a database: name another file"));
   if (isDamage(error.code())) throw error;  // which names the file
   std::error_code unknown;
   const auto folder = std::filesystem::absolute(path, unknown).parent_path();

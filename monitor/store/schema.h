@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "monitor/sample.h"
-#include "monitor/sqlite.h"
+#include "monitor/store/sample.h"
+#include "monitor/store/sqlite.h"
 
 namespace mpm::monitor {
 

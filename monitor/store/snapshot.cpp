@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/snapshot.h"
+#include "monitor/store/snapshot.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,10 +8,10 @@
 #include <regex>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
-#include "mpm/pictures.hpp"
-#include "mpm/source.hpp"
-#include "mpm/whole_file.hpp"
+#include "vision/pictures.h"
+#include "vision/source.h"
 
 namespace mpm::monitor {
 namespace {
@@ -34,7 +34,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   }
   const StageTimes& ms = result.segmentation.ms;
   const Json json = {{"time", isoTime(sample.time, true)},
-                     {"source", withoutCredentials(source)},
+                     {"source", vision::redactCredentials(source)},
                      {"model", result.model_path},
                      {"schedule", result.model->schedule},
                      {"tokens", sample.tokens},
@@ -71,16 +71,19 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   const auto stemAt = [&](UnixMs time) { return (fs::path(folder) / stemOf(time)).string(); };
   UnixMs time = result.frame.time;
-  while (fs::exists(stemAt(time) + ".json", not_seen) && sourceOf(stemAt(time)) != withoutCredentials(source)) ++time;
+  while (fs::exists(stemAt(time) + ".json", not_seen) && sourceOf(stemAt(time)) != vision::redactCredentials(source))
+    ++time;
   const std::string stem = stemAt(time);
-  writePicture(stem + ".png", result.frame.image);
+  vision::writePicture(stem + ".png", result.frame.image);
   if (!result.segmentation.labels.empty()) {
     const bool chosen = colors.size() >= static_cast<std::size_t>(result.model->classes);
-    writePicture(stem + "_overlay.png",
-                 overlayPicture(result.frame.image, result.segmentation.labels,
-                                chosen ? colors : classColors(result.model->facts, result.model->classes), opacity));
+    vision::writePicture(
+        stem + "_overlay.png",
+        vision::overlayPicture(result.frame.image, result.segmentation.labels,
+                               chosen ? colors : vision::classColors(result.model->facts, result.model->classes),
+                               opacity));
   }
-  writeWholeFile(stem + ".json", describe(result, sample, source) + '\n');
+  writeFileAtomically(stem + ".json", describe(result, sample, source) + '\n');
   return stem + ".png";
 }
 
@@ -96,7 +99,7 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
 
   const auto stem = [size = stemOf(now).size()](const std::string& name) { return name.substr(0, size); };
   const auto isOurs = [&](const std::string& name) {
-    return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == withoutCredentials(source);
+    return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
   };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
   const std::string newest = last == names.rend() ? "" : stem(*last);

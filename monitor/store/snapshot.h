@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "monitor/inference.h"
-#include "monitor/sample.h"
+#include "monitor/capture/inference.h"
+#include "monitor/store/sample.h"
 
 namespace mpm::monitor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/sqlite.h"
+#include "monitor/store/sqlite.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "monitor/event.h"
-#include "monitor/sample.h"
-#include "monitor/statistics.h"
+#include "monitor/statistics/statistics.h"
+#include "monitor/store/event.h"
+#include "monitor/store/sample.h"
 #include "monitor/time.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"

@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "monitor/bucket.h"
-#include "monitor/schema.h"
-#include "monitor/store.h"
+#include "monitor/store/bucket.h"
+#include "monitor/store/schema.h"
+#include "monitor/store/store.h"
 #include "mpm/error.hpp"
 
 namespace mpm::monitor {

@@ -12,14 +12,14 @@
 #include <thread>
 #include <variant>
 
-#include "monitor/bucket.h"
-#include "monitor/claim.h"
-#include "monitor/damage.h"
-#include "monitor/retention.h"
-#include "monitor/schema.h"
-#include "monitor/store.h"
+#include "monitor/store/bucket.h"
+#include "monitor/store/damage.h"
+#include "monitor/store/database_lock.h"
+#include "monitor/store/retention.h"
+#include "monitor/store/schema.h"
+#include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
 namespace mpm::monitor {
 namespace {
@@ -61,7 +61,7 @@ struct Place {
 // The writing itself, on one thread.
 class Connection {
  public:
-  Connection(const std::string& path, bool create, Claim& claim)
+  Connection(const std::string& path, bool create, DatabaseLock& claim)
       : path_(path), claim_(claim), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
     claim_.noteOurs();
     try {
@@ -227,7 +227,7 @@ class Connection {
   }
 
   std::string path_;
-  Claim& claim_;
+  DatabaseLock& claim_;
   Database database_;
   std::optional<FileIdentity> identity_;
   HeldFile file_;
@@ -258,7 +258,7 @@ struct StoreWriter::Impl {
   EventCallback on_event;
 
   // Of the writer's thread.
-  std::optional<Claim> claim;
+  std::optional<DatabaseLock> claim;
   std::optional<Connection> connection;
   std::optional<FileIdentity> ours;  // the file that was opened last
   std::string real_path;             // without links, of where it lies
@@ -616,15 +616,15 @@ StoreWriter::~StoreWriter() {
 
 void StoreWriter::beginSession(const SessionInfo& info) {
   SessionInfo shown = info;
-  shown.source = withoutCredentials(info.source);
-  shown.model = withoutCredentials(info.model);
+  shown.source = vision::redactCredentials(info.source);
+  shown.model = vision::redactCredentials(info.model);
   impl_->enqueue(BeginSession{std::move(shown), impl_->options.now()});
 }
 
 void StoreWriter::endSession() { impl_->enqueue(EndSession{impl_->options.now()}); }
 
 void StoreWriter::setSource(const std::string& name) {
-  impl_->enqueue(SetSource{withoutCredentials(name), impl_->options.now()});
+  impl_->enqueue(SetSource{vision::redactCredentials(name), impl_->options.now()});
 }
 
 void StoreWriter::setRetention(double keep_days, double max_megabytes) {
@@ -642,14 +642,14 @@ void StoreWriter::setRetention(double keep_days, double max_megabytes) {
 }
 
 bool StoreWriter::isTaken(const std::string& source) const {
-  return Claim::isTaken(impl_->path, withoutCredentials(source));
+  return DatabaseLock::isTaken(impl_->path, vision::redactCredentials(source));
 }
 
 void StoreWriter::append(const Sample& sample) { impl_->enqueue(sample); }
 
 void StoreWriter::append(const Event& event) {
   Event shown = event;
-  shown.message = withoutCredentials(event.message);
+  shown.message = vision::redactCredentials(event.message);
   impl_->enqueue(std::move(shown));
 }
 

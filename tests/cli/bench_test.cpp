@@ -21,8 +21,8 @@ std::vector<std::string> benchArguments(std::vector<std::string> more) {
   return more;
 }
 
-// A peer that loads nothing and says with which options it was started; /bin/sh is its Python.
-void writePeer(const std::string& folder, const std::string& name) {
+// A baseline that loads nothing and says with which options it was started; /bin/sh is its Python.
+void writeBaseline(const std::string& folder, const std::string& name) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/" + name + "_worker.py")
       << "while read -r line; do printf '{\"ok\": false, \"why\": \"%s\"}\\n' \"$*\"; done\n";
@@ -114,9 +114,9 @@ TEST(Bench, SaysThatABatchRepeatsImages) {
   EXPECT_EQ(notesOf("2"), "");
 }
 
-TEST(Bench, APeerThatCannotRunIsARowThatSaysWhy) {
+TEST(Bench, ABaselineThatCannotRunIsARowThatSaysWhy) {
   const CommandResult result = mpmCommand(benchArguments(
-      {"--schedule", "none", "--peers", "onnxruntime", "--peer-python", "/nonexistent/python", "--json"}));
+      {"--schedule", "none", "--baselines", "onnxruntime", "--baseline-python", "/nonexistent/python", "--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto row = result.json()["variants"][1];
   EXPECT_EQ(row["runtime"], "onnxruntime");
@@ -124,20 +124,20 @@ TEST(Bench, APeerThatCannotRunIsARowThatSaysWhy) {
   EXPECT_THAT(row["note"].get<std::string>(), HasSubstr("could not be started"));
 }
 
-TEST(Bench, PassesOnWhatAPeerComplainsAbout) {
-  const CommandResult result =
-      mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}));
+TEST(Bench, PassesOnWhatABaselineComplainsAbout) {
+  const CommandResult result = mpmCommand(
+      benchArguments({"--schedule", "none", "--baselines", "opencv", "--baseline-python", "/bin/sh", "--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("it ended without an answer: "));
 }
 
 TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
   const TemporaryFolder folder;
-  writePeer(folder / "peers", "torch");
+  writeBaseline(folder / "baselines", "torch");
   const auto namesWith = [&](const char* attention, bool noted) {
-    const CommandResult result =
-        mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1", "--attention", attention, "--peers",
-                                   "torch", "--peer-python", "/bin/sh", "--peer-folder", folder / "peers", "--json"}));
+    const CommandResult result = mpmCommand(
+        benchArguments({"--schedule", "none", "--schedule", "1", "--attention", attention, "--baselines", "torch",
+                        "--baseline-python", "/bin/sh", "--baseline-folder", folder / "baselines", "--json"}));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.err.find("left out") != std::string::npos, noted) << result.err;
     std::vector<std::string> names;
@@ -152,26 +152,26 @@ TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
                           "torch sdpa none fp32", "torch sdpa 1 fp32"));
 }
 
-TEST(Bench, FindsThePeersOfItsInstallation) {
+TEST(Bench, FindsTheBaselinesOfItsInstallation) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   fs::create_directories(folder / "bin");
   fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder / "bin/mpm");
-  writePeer(folder / "share/mpm/peers", "opencv");
-  const CommandResult result =
-      mpmCommand(benchArguments({"--schedule", "none", "--peers", "opencv", "--peer-python", "/bin/sh", "--json"}),
-                 {.program = fs::relative(folder / "bin/mpm", MPM_BINARY_DIR).string(),
-                  .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}}});
+  writeBaseline(folder / "share/mpm/baselines", "opencv");
+  const CommandResult result = mpmCommand(
+      benchArguments({"--schedule", "none", "--baselines", "opencv", "--baseline-python", "/bin/sh", "--json"}),
+      {.program = fs::relative(folder / "bin/mpm", MPM_BINARY_DIR).string(),
+       .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}}});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.json()["variants"][1]["note"].get<std::string>(), HasSubstr("--threads 1 "));
 }
 
 TEST(Bench, GivesEveryVariantTheSameThreadsAndSaysHowMany) {
   const TemporaryFolder folder;
-  writePeer(folder / "peers", "opencv");
+  writeBaseline(folder / "baselines", "opencv");
   const CommandResult result =
       mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--schedule", "none", "--threads", "4096", "--json",
-                  "--peers", "opencv", "--peer-python", "/bin/sh", "--peer-folder", folder / "peers"});
+                  "--baselines", "opencv", "--baseline-python", "/bin/sh", "--baseline-folder", folder / "baselines"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string threads = std::to_string(cv::getNumberOfCPUs());
   EXPECT_EQ(result.json()["threads"].dump(), threads);

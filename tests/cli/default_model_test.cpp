@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
-#include "mpm/default_model.hpp"
 #include "support/temporary_folder.h"
+#include "vision/default_model.h"
 
 namespace mpm::test {
 namespace {
@@ -61,7 +61,7 @@ TEST_F(DefaultModel, OneThatIsNamedAndMissingIsAnError) {
 
 // A third of the images of models/README.md: eight streets, eight hours in eight seasons.
 TEST(ShippedModel, SeesWhatIsTrue) {
-  const std::string model = defaultModel();
+  const std::string model = vision::defaultModel();
   if (model.empty()) GTEST_SKIP() << "models/street_vit_t16.onnx is not there";
   const auto info = mpmCommand({"info", "--json"}).json();
   EXPECT_EQ(info["path"], model);

@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
-#include "mpm/source.hpp"
 #include "support/temporary_folder.h"
+#include "vision/source.h"
 
 namespace mpm::test {
 namespace {
@@ -36,7 +36,7 @@ TEST_F(EvalOfTheScene, ScoresAreThoseOfItsFramesAsFiles) {
   for (const char* part : {"all", "day", "night"})
     for (const char* kind : {"images", "labels"})
       std::filesystem::create_directories(folder_ / (std::string(part) + "/" + kind));
-  const auto source = openSource(kStreets);
+  const auto source = vision::openSource(kStreets);
   while (const auto frame = source->next())
     for (const char* part : {"all", frame->night.value() ? "night" : "day"}) {
       cv::imwrite(folder_ / (std::string(part) + "/images/" + frame->name + ".png"), frame->image);

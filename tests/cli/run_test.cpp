@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
-#include "mpm/default_model.hpp"
 #include "support/temporary_folder.h"
+#include "vision/default_model.h"
 
 namespace mpm::test {
 namespace {
@@ -114,7 +114,7 @@ TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
 }
 
 TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
-  if (defaultModel().empty()) GTEST_SKIP() << "there is no default model";
+  if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
   const TemporaryFolder folder;
   const CommandResult result = mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -204,7 +204,7 @@ TEST(Run, TakesImagesVideosAndGlobsTogetherAndStopsInTime) {
 TEST(Run, SegmentsTheVideoOfTheDistributionWithTheDefaultModel) {
   const std::string video = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
   if (!std::filesystem::exists(video)) GTEST_SKIP() << video << " is not there: apt install opencv-doc";
-  if (defaultModel().empty()) GTEST_SKIP() << "there is no default model";
+  if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
   const TemporaryFolder folder;
   const CommandResult result = mpmCommand({"run", video, "--max-frames", "5", "--out", folder / "out", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -3,9 +3,9 @@
 
 #include <QDateTime>
 
-#include "models/chart_lane.h"
+#include "gui/models/chart_lane.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 monitor::Chart chart(std::initializer_list<double> values, std::initializer_list<int> gaps = {}) {
@@ -135,4 +135,4 @@ TEST(SpanText, ReadsLikeASpan) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "application.h"
-#include "views/look.h"
+#include "gui/application.h"
+#include "gui/views/look.h"
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  mpm::Application app(argc, argv);
+  mpm::gui::Application app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("mpm-test"));
   QLocale::setDefault(QLocale::c());
-  mpm::applyLook(mpm::lightTheme(), 100);  // as the program: Fusion's own gradients wait for a pool of threads
+  mpm::gui::applyLook(mpm::gui::lightTheme(),
+                      100);  // as the program: Fusion's own gradients wait for a pool of threads
   return RUN_ALL_TESTS();
 }

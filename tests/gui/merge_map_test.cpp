@@ -6,12 +6,12 @@
 #include <random>
 #include <set>
 
-#include "models/merge_colors.h"
-#include "models/merge_lookup.h"
-#include "models/patch_selection.h"
+#include "gui/models/merge_colors.h"
+#include "gui/models/merge_lookup.h"
+#include "gui/models/patch_selection.h"
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(PatchSelection, MouseKeysAndPin) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

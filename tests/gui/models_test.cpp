@@ -8,14 +8,14 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
-#include "models/events_model.h"
-#include "models/legend_model.h"
-#include "models/recents.h"
-#include "models/view_settings.h"
-#include "models/watch_settings.h"
+#include "gui/models/events_model.h"
+#include "gui/models/legend_model.h"
+#include "gui/models/recents.h"
+#include "gui/models/view_settings.h"
+#include "gui/models/watch_settings.h"
 #include "mpm/error.hpp"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 using Mode = QAbstractItemModelTester::FailureReportingMode;
@@ -131,7 +131,7 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   saveRecents(settings, remembered(watched, camera));
   settings.sync();
   const auto recents = loadRecents(settings);
-  ASSERT_EQ(recents.size(), kMostRecents);
+  ASSERT_EQ(recents.size(), kMaxRecents);
   EXPECT_EQ(recents[0].source, QStringLiteral("rtsp://***@camera/1"));
   EXPECT_TRUE(recents[0].needsPassword());
   EXPECT_EQ(recents[0].schedule, QStringLiteral("2,5"));
@@ -262,4 +262,4 @@ TEST(Sources, CamerasAreListedByTheirNames) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "models/class_paint.h"
+#include "gui/models/class_paint.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 struct Scene {
@@ -109,4 +109,4 @@ TEST(ClassPaint, EnlargesSmoothly) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -17,23 +17,23 @@
 #include <QWheelEvent>
 #include <opencv2/imgcodecs.hpp>
 
-#include "models/export_job.h"
-#include "models/history.h"
-#include "monitor/store.h"
-#include "views/chart_panel.h"
-#include "views/day_night_panel.h"
-#include "views/legend_panel.h"
-#include "views/look.h"
-#include "views/schedule_panel.h"
-#include "views/settings_dialogs.h"
-#include "views/source_dialog.h"
-#include "views/source_panel.h"
-#include "views/speed_panel.h"
-#include "views/time_chart.h"
-#include "views/welcome_page.h"
+#include "gui/models/export_job.h"
+#include "gui/models/history.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/settings_dialogs.h"
+#include "gui/views/source_dialog.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/time_chart.h"
+#include "gui/views/welcome_page.h"
+#include "monitor/store/store.h"
 #include "window_fixture.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 TEST(SchedulePanel, ChecksAreTheSchedule) {
@@ -452,4 +452,4 @@ TEST(History, ADatabaseThatIsNoneIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

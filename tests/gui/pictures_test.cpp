@@ -12,9 +12,9 @@
 #include <atomic>
 #include <opencv2/imgcodecs.hpp>
 
-#include "models/picture_store.h"
+#include "gui/models/picture_store.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 LiveFramePtr frameAt(monitor::UnixMs time) {
@@ -191,4 +191,4 @@ TEST(LiveFrame, ComparesWithTheFullModel) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -19,17 +19,17 @@
 #include <QStyle>
 #include <QStyleOptionSlider>
 
-#include "application.h"
-#include "monitor/store.h"
-#include "views/inspector_panel.h"
-#include "views/look.h"
-#include "views/merge_view.h"
-#include "views/schedule_panel.h"
-#include "views/settings_dialogs.h"
-#include "views/welcome_page.h"
+#include "gui/application.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/settings_dialogs.h"
+#include "gui/views/welcome_page.h"
+#include "monitor/store/store.h"
 #include "window_fixture.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 class OnScreen : public Window {
@@ -226,21 +226,21 @@ pid_t startScreen(QByteArray& display) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   QByteArray display;
-  const pid_t screen = GTEST_FLAG_GET(list_tests) ? -1 : mpm::startScreen(display);
+  const pid_t screen = GTEST_FLAG_GET(list_tests) ? -1 : mpm::gui::startScreen(display);
   if (screen > 0) qputenv("DISPLAY", display);
   qputenv("QT_QPA_PLATFORM", screen > 0 ? "xcb;offscreen" : "offscreen");
   int failed = 0;
   {
-    mpm::Application app(argc, argv);
+    mpm::gui::Application app(argc, argv);
     QApplication::setQuitOnLastWindowClosed(false);
     QApplication::setOrganizationName(QStringLiteral("mpm-test"));
     QLocale::setDefault(QLocale::c());
-    mpm::applyLook(mpm::lightTheme(), 100);
+    mpm::gui::applyLook(mpm::gui::lightTheme(), 100);
     failed = RUN_ALL_TESTS();
   }
   if (screen > 0) {

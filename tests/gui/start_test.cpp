@@ -10,7 +10,7 @@
 #include <QUrl>
 #include <csignal>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 struct Outcome {
@@ -140,4 +140,4 @@ TEST(Start, LoadsNoQt5) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

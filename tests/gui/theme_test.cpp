@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/theme.h"
+#include "gui/models/theme.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <QRadioButton>
 #include <algorithm>
 
-#include "views/look.h"
+#include "gui/views/look.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 TEST(Theme, EveryTextIsReadable) {
@@ -71,4 +71,4 @@ TEST(Theme, ContrastIsThatOfWcag) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -6,7 +6,7 @@
 #include <QTranslator>
 #include <QXmlStreamReader>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 // Every message of the .ts file has a translation that is finished and keeps its place holders.
@@ -58,4 +58,4 @@ TEST(Translations, AreInTheProgram) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

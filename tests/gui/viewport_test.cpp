@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/viewport.h"
+#include "gui/models/viewport.h"
 
 #include <gtest/gtest.h>
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 TEST(Viewport, FitsThePictureIntoTheMiddle) {
@@ -59,4 +59,4 @@ TEST(Viewport, TokensTileThePictureInRasterOrder) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

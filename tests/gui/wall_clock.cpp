@@ -18,9 +18,9 @@ extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
   return result;
 }
 
-namespace mpm {
+namespace mpm::gui {
 
 WallClock::WallClock(std::int64_t seconds) { shift = seconds; }
 WallClock::~WallClock() { shift = 0; }
 
-}  // namespace mpm
+}  // namespace mpm::gui

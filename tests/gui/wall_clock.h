@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace mpm {
+namespace mpm::gui {
 
 /// Sets the wall clock that this program sees, and no other one, by so many seconds for as long as it lives.
 class WallClock {
@@ -14,4 +14,4 @@ class WallClock {
   WallClock& operator=(const WallClock&) = delete;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

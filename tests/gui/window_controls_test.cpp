@@ -15,18 +15,18 @@
 #include <QTableView>
 #include <QTimeEdit>
 
-#include "models/legend_model.h"
-#include "monitor/store.h"
-#include "views/chart_panel.h"
-#include "views/day_night_panel.h"
-#include "views/legend_panel.h"
-#include "views/merge_view.h"
-#include "views/pictures_pane.h"
-#include "views/settings_dialogs.h"
-#include "views/time_chart.h"
+#include "gui/models/legend_model.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/settings_dialogs.h"
+#include "gui/views/time_chart.h"
+#include "monitor/store/store.h"
 #include "window_fixture.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 class Controls : public Window {
@@ -384,4 +384,4 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

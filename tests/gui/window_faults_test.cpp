@@ -18,24 +18,24 @@
 #include <mutex>
 #include <thread>
 
-#include "models/recents.h"
+#include "gui/models/recents.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/settings_dialogs.h"
+#include "gui/views/source_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/time_chart.h"
+#include "gui/views/welcome_page.h"
 #include "mpm/error.hpp"
-#include "views/chart_panel.h"
-#include "views/compare_panel.h"
-#include "views/day_night_panel.h"
-#include "views/legend_panel.h"
-#include "views/merge_view.h"
-#include "views/pictures_pane.h"
-#include "views/schedule_panel.h"
-#include "views/settings_dialogs.h"
-#include "views/source_panel.h"
-#include "views/speed_panel.h"
-#include "views/time_chart.h"
-#include "views/welcome_page.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 using monitor::EventKind;
@@ -56,10 +56,10 @@ struct Camera {
   }
 };
 
-class CameraSource : public FrameSource {
+class CameraSource : public vision::FrameSource {
  public:
   explicit CameraSource(std::shared_ptr<Camera> camera) : camera_(std::move(camera)) {}
-  std::optional<Frame> next() override {
+  std::optional<vision::Frame> next() override {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     {
       std::unique_lock lock(camera_->mutex);
@@ -68,7 +68,7 @@ class CameraSource : public FrameSource {
     if (camera_->unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
     cv::Mat image(160, 320, CV_8UC3);
     cv::RNG(static_cast<std::uint64_t>(++number_)).fill(image, cv::RNG::UNIFORM, 0, 256);
-    return Frame{image, "frame", "camera", number_};
+    return vision::Frame{image, "frame", "camera", number_};
   }
 
  private:
@@ -84,7 +84,7 @@ class Faults : public Window {
   }
   bool openCamera() {
     WindowOptions with_camera = options();
-    with_camera.factory = [camera = camera_](const SourceOptions&) {
+    with_camera.factory = [camera = camera_](const vision::SourceOptions&) {
       if (camera->unplugged) throw Error("nothing at rtsp://anna:geheim@camera/1");
       return std::make_unique<CameraSource>(camera);
     };
@@ -257,7 +257,7 @@ TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
 TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
   WindowOptions own = options();
   own.model = ownModel();
-  own.factory = [camera = camera_](const SourceOptions&) { return std::make_unique<CameraSource>(camera); };
+  own.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(own);
   window_->openSource(QStringLiteral("rtsp://camera/1"));
   ASSERT_TRUE(runs());
@@ -393,7 +393,7 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
   WindowOptions on_disk = options();
   on_disk.database = file("disk/m.db");
-  on_disk.factory = [camera = camera_](const SourceOptions&) { return std::make_unique<CameraSource>(camera); };
+  on_disk.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(on_disk);
   window_->openSource(QStringLiteral("rtsp://camera/1"));
   EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
@@ -798,4 +798,4 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

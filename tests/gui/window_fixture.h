@@ -13,13 +13,13 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "action_registry.h"
-#include "main_window.h"
-#include "monitor/store.h"
+#include "gui/action_registry.h"
+#include "gui/main_window.h"
+#include "gui/views/image_view.h"
+#include "monitor/store/store.h"
 #include "monitor/time.h"
-#include "views/image_view.h"
 
-namespace mpm {
+namespace mpm::gui {
 
 inline constexpr int kPatience = 60000;
 
@@ -132,4 +132,4 @@ class Window : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-}  // namespace mpm
+}  // namespace mpm::gui

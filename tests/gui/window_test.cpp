@@ -30,24 +30,24 @@
 #include <ctime>
 #include <thread>
 
-#include "application.h"
-#include "exports.h"
-#include "models/merge_colors.h"
-#include "monitor/store.h"
-#include "views/chart_panel.h"
-#include "views/compare_panel.h"
-#include "views/events_panel.h"
-#include "views/inspector_panel.h"
-#include "views/legend_panel.h"
-#include "views/merge_view.h"
-#include "views/schedule_panel.h"
-#include "views/speed_panel.h"
-#include "views/time_chart.h"
-#include "views/welcome_page.h"
+#include "gui/application.h"
+#include "gui/exports.h"
+#include "gui/models/merge_colors.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/events_panel.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/schedule_panel.h"
+#include "gui/views/speed_panel.h"
+#include "gui/views/time_chart.h"
+#include "gui/views/welcome_page.h"
+#include "monitor/store/store.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
 
-namespace mpm {
+namespace mpm::gui {
 namespace {
 
 TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
@@ -880,4 +880,4 @@ TEST(Watchdog, OtherThreadsMayTakeTheirTime) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::gui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/alarms.h"
+#include "monitor/statistics/alarms.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/capture.h"
+#include "monitor/capture/capture.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -35,23 +35,23 @@ namespace {
 using mpm::test::Gate;
 using ::testing::HasSubstr;
 
-Frame frame(int index) {
+vision::Frame frame(int index) {
   return {.image = cv::Mat(2, 2, CV_8UC3, cv::Scalar::all(index % 256)), .name = "x", .source = "x", .index = index};
 }
 
 // A source made of a function that gets the number of the call.
-class FakeSource final : public FrameSource {
+class FakeSource final : public vision::FrameSource {
  public:
-  explicit FakeSource(std::function<std::optional<Frame>(int)> next) : next_(std::move(next)) {}
-  std::optional<Frame> next() override { return next_(calls_++); }
+  explicit FakeSource(std::function<std::optional<vision::Frame>(int)> next) : next_(std::move(next)) {}
+  std::optional<vision::Frame> next() override { return next_(calls_++); }
 
  private:
-  std::function<std::optional<Frame>(int)> next_;
+  std::function<std::optional<vision::Frame>(int)> next_;
   int calls_ = 0;
 };
 
-SourceFactory always(std::function<std::optional<Frame>(int)> next) {
-  return [next](const SourceOptions&) { return std::make_unique<FakeSource>(next); };
+SourceFactory always(std::function<std::optional<vision::Frame>(int)> next) {
+  return [next](const vision::SourceOptions&) { return std::make_unique<FakeSource>(next); };
 }
 
 CaptureOptions quick() {
@@ -62,7 +62,7 @@ CaptureOptions quick() {
   return options;
 }
 
-std::optional<Frame> slowly(int call) {
+std::optional<vision::Frame> slowly(int call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return frame(call);
 }
@@ -131,7 +131,7 @@ TEST(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   options.reconnect = false;
   std::vector<std::string> told;  // by one thread
   options.source.on_unreadable = [&](const std::string& why) { told.push_back(why); };
-  const SourceFactory factory = [](const SourceOptions& source) {
+  const SourceFactory factory = [](const vision::SourceOptions& source) {
     return std::make_unique<FakeSource>([told = source.on_unreadable](int call) {
       if (call < 3) told("b" + std::to_string(call));
       return call < 5 ? std::optional(frame(call)) : std::nullopt;
@@ -151,8 +151,9 @@ TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
   const auto frames = std::make_shared<FrameMailbox>();
   CaptureOptions options = quick();
   options.reconnect = false;
-  Capture capture([](const SourceOptions&) -> std::unique_ptr<FrameSource> { throw Error("there is no file 'x'"); },
-                  options, frames);
+  Capture capture(
+      [](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> { throw Error("there is no file 'x'"); },
+      options, frames);
   capture.start();
   ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
   EXPECT_EQ(capture.status().message, "there is no file 'x'");
@@ -163,10 +164,10 @@ TEST(Capture, ASourceThatDisappearsComesBack) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
   const auto there = std::make_shared<std::atomic<bool>>(true);
   Collected<CaptureStatus> states;
-  const SourceFactory factory = [opened, there](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+  const SourceFactory factory = [opened, there](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
     ++*opened;
     if (!*there) throw Error("cannot open rtsp://user:hunter2@camera");
-    return std::make_unique<FakeSource>([there](int call) -> std::optional<Frame> {
+    return std::make_unique<FakeSource>([there](int call) -> std::optional<vision::Frame> {
       if (!*there) throw Error("rtsp://user:hunter2@camera stopped");
       return slowly(call);
     });
@@ -207,7 +208,7 @@ TEST(Capture, AReadThatHangsForEverIsReplaced) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   Collected<CaptureState> states;
-  const SourceFactory factory = [gate, opened](const SourceOptions&) {
+  const SourceFactory factory = [gate, opened](const vision::SourceOptions&) {
     const bool hangs = ++*opened <= 2;
     return std::make_unique<FakeSource>([gate, hangs](int call) {
       if (hangs && call == 3) gate->wait();
@@ -230,7 +231,7 @@ TEST(Capture, AHangingSourceHangsNobody) {
   const auto frames = std::make_shared<FrameMailbox>();
   {
     Capture opens(
-        [gate](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+        [gate](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
           gate->wait();
           return nullptr;
         },
@@ -266,10 +267,10 @@ TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
 TEST(Capture, AnOutageIsToldOnceForEachReason) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
-  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+  const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
     const int attempt = ++*opened;
     if (attempt <= 20) throw Error(attempt % 2 == 0 ? "refused" : "no route");
-    return std::make_unique<FakeSource>([](int call) -> std::optional<Frame> {
+    return std::make_unique<FakeSource>([](int call) -> std::optional<vision::Frame> {
       if (call == 3) throw Error("refused");
       return slowly(call);
     });
@@ -296,9 +297,9 @@ TEST(Capture, AnOutageIsToldOnceForEachReason) {
 TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
-  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+  const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
     const bool settles = ++*opened > 20;
-    return std::make_unique<FakeSource>([settles](int call) -> std::optional<Frame> {
+    return std::make_unique<FakeSource>([settles](int call) -> std::optional<vision::Frame> {
       if (!settles && call > 1) return std::nullopt;
       return slowly(call);
     });
@@ -351,9 +352,9 @@ TEST(Capture, ASourceThatStallsAgainAndAgainIsToldOnceUntilItSettles) {
 TEST(Capture, ASourceThatSettlesJustToBeLostMustSettleForLonger) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
-  const SourceFactory factory = [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+  const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
     ++*opened;
-    return std::make_unique<FakeSource>([](int call) -> std::optional<Frame> {
+    return std::make_unique<FakeSource>([](int call) -> std::optional<vision::Frame> {
       if (call > 40) return std::nullopt;
       return slowly(call);
     });
@@ -382,7 +383,7 @@ TEST(Capture, ReadsThatHangAreNotPiledUp) {
   options.max_hanging = 3;
   {
     Capture capture(
-        [gate, opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+        [gate, opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
           if (++*opened <= 3) gate->wait();
           return std::make_unique<FakeSource>(slowly);
         },
@@ -409,7 +410,7 @@ TEST(Capture, OneReadThatHangsCountsUntilAFrameComes) {
   CaptureOptions options = quick();
   options.source.timeout_s = 0.01;
   Capture capture(
-      [gate, opened, free](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+      [gate, opened, free](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened == 1) gate->wait();
         if (!*free) throw Error("the camera is in use");  // by the read that hangs
         return std::make_unique<FakeSource>(slowly);
@@ -432,12 +433,12 @@ TEST(Capture, ReadsThatTheSourceLeftBehindAreNotPiledUpEither) {
   const auto hanging = std::make_shared<std::atomic<int>>(0);
   const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
-  options.source.left_behind = hanging;
+  options.source.abandoned_reads = hanging;
   options.max_hanging = 3;
   Capture capture(
-      [opened](const SourceOptions& source) -> std::unique_ptr<FrameSource> {
+      [opened](const vision::SourceOptions& source) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened > 3) return std::make_unique<FakeSource>(slowly);
-        ++*source.left_behind;
+        ++*source.abandoned_reads;
         throw Error("cannot open x: no answer within 0.1 s");
       },
       options, std::make_shared<FrameMailbox>());
@@ -455,7 +456,7 @@ TEST(Capture, ReadsThatTheSourceLeftBehindAreNotPiledUpEither) {
 TEST(Capture, WithoutAThreadToReadItTriesAgain) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
   Capture capture(
-      [opened](const SourceOptions&) -> std::unique_ptr<FrameSource> {
+      [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
         if (++*opened > 1) return std::make_unique<FakeSource>(slowly);
         no_thread_can_be_made = true;
         throw Error("x");

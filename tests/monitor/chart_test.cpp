@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "monitor/samples.h"
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 

@@ -8,9 +8,9 @@
 #include <csignal>
 #include <filesystem>
 
-#include "monitor/claim.h"
 #include "monitor/samples.h"
-#include "monitor/store.h"
+#include "monitor/store/database_lock.h"
+#include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
 
@@ -27,7 +27,7 @@ StoreOptions quick() {
   return options;
 }
 
-TEST(StoreClaim, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
+TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   Collected<std::string> told;
@@ -65,7 +65,7 @@ TEST(StoreClaim, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   EXPECT_THAT(told.all().back(), HasSubstr("now that the other program has ended"));
 }
 
-TEST(StoreClaim, GoesWithTheSession) {
+TEST(DatabaseLockTest, GoesWithTheSession) {
   const TemporaryFolder folder;
   StoreWriter first(folder / "a.db", quick()), second(folder / "a.db", quick());
   first.beginSession(session("a"));
@@ -82,17 +82,17 @@ TEST(StoreClaim, GoesWithTheSession) {
   EXPECT_FALSE(first.isTaken("b"));
 }
 
-TEST(StoreClaim, ALinkToTheDatabaseIsTheSameDatabase) {
+TEST(DatabaseLockTest, ALinkToTheDatabaseIsTheSameDatabase) {
   const TemporaryFolder folder;
   StoreWriter first(folder / "a.db", quick());
   first.setSource("rtsp://user:secret@camera/1");
   ASSERT_TRUE(first.flush());
   std::filesystem::create_symlink("a.db", folder / "link.db");
-  EXPECT_TRUE(Claim::isTaken(folder / "link.db", "rtsp://***@camera/1"));
-  EXPECT_FALSE(Claim::isTaken(folder / "none.db", "rtsp://***@camera/1"));
+  EXPECT_TRUE(DatabaseLock::isTaken(folder / "link.db", "rtsp://***@camera/1"));
+  EXPECT_FALSE(DatabaseLock::isTaken(folder / "none.db", "rtsp://***@camera/1"));
 }
 
-TEST(StoreClaim, OutlivesWhatHappensToItsFile) {
+TEST(DatabaseLockTest, OutlivesWhatHappensToItsFile) {
   namespace fs = std::filesystem;
   const auto deleteTheLock = [](const std::string& path) { fs::remove(path + "-lock"); };
   const auto replaceTheDatabase = [](const std::string& path) {
@@ -124,7 +124,7 @@ TEST(StoreClaim, OutlivesWhatHappensToItsFile) {
   }
 }
 
-TEST(StoreClaim, OneThatLostItsLockToAnotherStoresNothingTwice) {
+TEST(DatabaseLockTest, OneThatLostItsLockToAnotherStoresNothingTwice) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   StoreWriter first(path, quick());
@@ -148,7 +148,7 @@ TEST(StoreClaim, OneThatLostItsLockToAnotherStoresNothingTwice) {
   EXPECT_THAT(StoreReader(path).sessions(1), SizeIs(3));
 }
 
-TEST(StoreClaim, DoesNotOutliveAKilledProcess) {
+TEST(DatabaseLockTest, DoesNotOutliveAKilledProcess) {
   const TemporaryFolder folder;
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -162,12 +162,12 @@ TEST(StoreClaim, DoesNotOutliveAKilledProcess) {
   ::posix_spawn_file_actions_destroy(&actions);
   std::int64_t committed = 0;
   ASSERT_EQ(::read(ends[0], &committed, sizeof committed), static_cast<ssize_t>(sizeof committed));
-  EXPECT_TRUE(Claim::isTaken(database, session().source));
+  EXPECT_TRUE(DatabaseLock::isTaken(database, session().source));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   ::close(ends[0]);
   ::close(ends[1]);
-  EXPECT_FALSE(Claim::isTaken(database, session().source));
+  EXPECT_FALSE(DatabaseLock::isTaken(database, session().source));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/day_night.h"
+#include "monitor/statistics/day_night.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/export.h"
+#include "monitor/store/export.h"
 
 #include <gmock/gmock.h>
 
@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "monitor/day_night.h"
 #include "monitor/samples.h"
+#include "monitor/statistics/day_night.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 

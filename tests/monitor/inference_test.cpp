@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/inference.h"
+#include "monitor/capture/inference.h"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "monitor/model_digest.h"
+#include "monitor/capture/model_digest.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/damaged_model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/mailbox.h"
+#include "monitor/capture/mailbox.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "monitor/samples.h"
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {

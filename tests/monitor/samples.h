@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 
 namespace mpm::monitor::test {
 

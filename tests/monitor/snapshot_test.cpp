@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/snapshot.h"
+#include "monitor/store/snapshot.h"
 
 #include <gmock/gmock.h>
 

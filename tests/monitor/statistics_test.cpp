@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/statistics.h"
+#include "monitor/statistics/statistics.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "monitor/day_night.h"
+#include "monitor/statistics/day_night.h"
 
 namespace mpm::monitor {
 namespace {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "monitor/damage.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store.h"
+#include "monitor/store/damage.h"
+#include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"

@@ -15,7 +15,7 @@
 #include "monitor/recorder.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"

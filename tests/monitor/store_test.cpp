@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/store.h"
+#include "monitor/store/store.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -8,9 +8,9 @@
 #include <atomic>
 #include <fstream>
 
-#include "monitor/retention.h"
 #include "monitor/samples.h"
 #include "monitor/sql.h"
+#include "monitor/store/retention.h"
 #include "monitor/wait.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"

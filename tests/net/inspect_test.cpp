@@ -8,7 +8,7 @@
 
 #include "mpm/read_net.hpp"
 #include "mpm/segmenter.hpp"
-#include "pipeline/inspect.h"
+#include "net/inspect.h"
 
 namespace mpm {
 namespace {

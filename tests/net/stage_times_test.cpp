@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stage_times.h"
+#include "net/stage_times.h"
 
 #include <gtest/gtest.h>
 

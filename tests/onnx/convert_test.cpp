@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "mpm/mpm.hpp"
-#include "onnx/model_info_json.h"
+#include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"

@@ -10,8 +10,8 @@
 
 #include "mpm/convert.hpp"
 #include "mpm/mpm.hpp"
-#include "onnx/graph.h"
-#include "onnx/model_file.h"
+#include "onnx/model/graph.h"
+#include "onnx/model/model_file.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/placement.h"
+#include "net/placement.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "layers/device_net.h"
 #include "mpm/mpm.hpp"
-#include "onnx/model_file.h"
+#include "onnx/model/model_file.h"
 #include "support/data_path.h"
 #include "support/throws_with.h"
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "mpm/source.hpp"
 #include "scene/street.h"
 #include "support/throws_with.h"
+#include "vision/source.h"
 
 namespace mpm {
 namespace {
 
 TEST(SceneSource, FramesCarryTheirTruth) {
   const std::string text = "demo:street?seed=3&size=96x64&speed=600&fps=10&frames=2";
-  const auto source = openSource(text);
+  const auto source = vision::openSource(text);
   EXPECT_EQ(source->size(), 2);
   scene::Street street(scene::parseStreet(text.substr(5)));
   for (int i = 0; i < 2; ++i) {
-    const std::optional<Frame> frame = source->next();
+    const std::optional<vision::Frame> frame = source->next();
     ASSERT_TRUE(frame.has_value());
     const scene::Rendering expected = street.frame(i).value();
     EXPECT_EQ(frame->index, i);
@@ -31,10 +31,10 @@ TEST(SceneSource, FramesCarryTheirTruth) {
 
 TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
   const std::string options = "&size=64x64&step=43200&start=2026-06-21T00:00&frames=2";
-  const auto source = openSource("demo:street?seed=3..4" + options);
+  const auto source = vision::openSource("demo:street?seed=3..4" + options);
   EXPECT_EQ(source->size(), 4);
   for (int i = 0; i < 4; ++i) {
-    const std::optional<Frame> frame = source->next();
+    const std::optional<vision::Frame> frame = source->next();
     ASSERT_TRUE(frame.has_value());
     scene::Street street(scene::parseStreet("street?seed=" + std::to_string(3 + i / 2) + options));
     EXPECT_EQ(cv::norm(frame->image, street.frame(i % 2)->image, cv::NORM_INF), 0);
@@ -46,7 +46,7 @@ TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
 
 TEST(SceneSource, EndlessUntilStopped) {
   std::atomic<bool> stop = false;
-  const auto source = openSource("demo:street?size=64x64", {.stop = &stop});
+  const auto source = vision::openSource("demo:street?size=64x64", {.stop = &stop});
   EXPECT_FALSE(source->size().has_value());
   EXPECT_TRUE(source->next().has_value());
   stop = true;
@@ -54,8 +54,8 @@ TEST(SceneSource, EndlessUntilStopped) {
 }
 
 TEST(SceneSource, RefusesWhatItDoesNotKnow) {
-  EXPECT_MPM_ERROR(openSource("demo:beach"), "'beach'");
-  EXPECT_MPM_ERROR(openSource("demo:street?size=1x1"), "size");
+  EXPECT_MPM_ERROR(vision::openSource("demo:beach"), "'beach'");
+  EXPECT_MPM_ERROR(vision::openSource("demo:street?size=1x1"), "size");
 }
 
 }  // namespace

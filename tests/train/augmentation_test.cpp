@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "augmentation.h"
+#include "train/augmentation.h"
 
 #include <gmock/gmock.h>
 
 #include <opencv2/core.hpp>
 
 #include "mpm/error.hpp"
-#include "samples.h"
+#include "train/samples.h"
 #include "train/shapes.h"
 
 namespace mpm::train {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checkpoint.h"
+#include "train/checkpoint.h"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <filesystem>
 
-#include "files.h"
 #include "mpm/error.hpp"
-#include "safetensors.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "train/files.h"
+#include "train/safetensors.h"
 
 namespace mpm::train {
 namespace {

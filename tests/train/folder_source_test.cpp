@@ -5,9 +5,9 @@
 #include <map>
 
 #include "mpm/error.hpp"
-#include "samples.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "train/samples.h"
 #include "train/shapes.h"
 
 namespace mpm::train {

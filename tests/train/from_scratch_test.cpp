@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "checkpoint.h"
-#include "files.h"
-#include "learner.h"
 #include "mpm/convert.hpp"
 #include "support/temporary_folder.h"
 #include "train/agreement.h"
+#include "train/checkpoint.h"
+#include "train/files.h"
+#include "train/learner.h"
 #include "train/program.h"
 
 namespace mpm::train {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner.h"
+#include "train/learner.h"
 
 #include <gmock/gmock.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "mpm/error.hpp"
-#include "mpm/evaluation.hpp"
 #include "support/throws_with.h"
 #include "train/shapes.h"
+#include "vision/confusion_matrix.h"
 
 namespace mpm::train {
 namespace {
@@ -41,7 +41,7 @@ StepReport stepOn(Learner& learner, int step, double lr, int batch = 8) {
 double meanIou(Learner& learner, int first, int count) {
   const auto [images, labels] = test::shapeBatch(first, count, kSize);
   const cv::Mat predicted = learner.predict(images);
-  ConfusionMatrix matrix(kClasses, kIgnore);
+  vision::ConfusionMatrix matrix(kClasses, kIgnore);
   const auto flat = [](const cv::Mat& mat) { return cv::Mat(1, static_cast<int>(mat.total()), CV_8U, mat.data); };
   matrix.add(flat(labels), flat(predicted));
   return matrix.meanIou();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "network_config.h"
+#include "train/network_config.h"
 
 #include <gmock/gmock.h>
 

@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <opencv2/dnn.hpp>
 
-#include "checkpoint.h"
-#include "files.h"
-#include "learner.h"
-#include "model_files.h"
 #include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
-#include "onnx_file.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "train/agreement.h"
+#include "train/checkpoint.h"
+#include "train/files.h"
+#include "train/learner.h"
+#include "train/model_files.h"
+#include "train/onnx_file.h"
 #include "train/shapes.h"
 
 namespace mpm::train {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefetcher.h"
+#include "train/prefetcher.h"
 
 #include <gmock/gmock.h>
 

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "files.h"
 #include "support/temporary_folder.h"
+#include "train/files.h"
 
 namespace mpm::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe.h"
+#include "train/recipe.h"
 
 #include <gmock/gmock.h>
 
-#include "files.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "train/files.h"
 
 namespace mpm::train {
 namespace {

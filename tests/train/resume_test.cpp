@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "checkpoint.h"
-#include "files.h"
 #include "support/temporary_folder.h"
+#include "train/checkpoint.h"
+#include "train/files.h"
 #include "train/program.h"
 #include "train/shapes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "samples.h"
+#include "train/samples.h"
 
 namespace mpm::train {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule.h"
+#include "train/schedule.h"
 
 #include <gtest/gtest.h>
 

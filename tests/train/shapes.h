@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "samples.h"
+#include "train/samples.h"
 
 namespace mpm::test {
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "mpm/pictures.hpp"
+#include "vision/pictures.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 TEST(ClassColors, AreThoseOfTheFactsInBgr) {
@@ -77,4 +77,4 @@ TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "mpm/evaluation.hpp"
 #include "support/throws_with.h"
+#include "vision/confusion_matrix.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 cv::Mat labels(std::vector<unsigned char> values) { return cv::Mat(values, true).reshape(1, 1); }
@@ -63,4 +63,4 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
-#include "mpm/benchmark.hpp"
 #include "mpm/convert.hpp"
 #include "support/throws_with.h"
+#include "vision/flop_counter.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 const std::string kLinear = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
@@ -99,4 +99,4 @@ TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

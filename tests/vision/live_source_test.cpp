@@ -4,11 +4,11 @@
 #include <functional>
 #include <thread>
 
-#include "pipeline/sources.h"
 #include "support/gate.h"
 #include "support/throws_with.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 using test::Gate;
@@ -122,8 +122,8 @@ TEST(LiveSource, AnOpenThatHangsIsLeftBehind) {
 
 TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
   auto gate = std::make_shared<Gate>();
-  const auto left_behind = std::make_shared<std::atomic<int>>(0);
-  const SourceOptions impatient{.timeout_s = 0.01, .left_behind = left_behind};
+  const auto abandoned_reads = std::make_shared<std::atomic<int>>(0);
+  const SourceOptions impatient{.timeout_s = 0.01, .abandoned_reads = abandoned_reads};
   auto opened = std::make_shared<std::atomic<int>>(0);
   const auto open = [=] {
     return openLive(std::make_shared<FakeCapture>(
@@ -138,17 +138,17 @@ TEST(LiveSource, ReadsThatHangAreNotPiledUp) {
                     kCamera, impatient);
   };
   for (int i = 0; i < 4; ++i) EXPECT_MPM_ERROR(open(), "no answer within 0.01 s");
-  EXPECT_EQ(*left_behind, 4);
+  EXPECT_EQ(*abandoned_reads, 4);
   for (int i = 0; i < 4; ++i)
     EXPECT_MPM_ERROR(open()->next(), "camera 3");  // opens where there is time, but gives no frame
-  EXPECT_EQ(*left_behind, 8);
+  EXPECT_EQ(*abandoned_reads, 8);
   EXPECT_MPM_ERROR(open(), "cannot open camera 3: 8 reads hang and none has returned");
-  EXPECT_EQ(*left_behind, 8);
+  EXPECT_EQ(*abandoned_reads, 8);
   gate->open();
-  while (*left_behind > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (*abandoned_reads > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(*opened, 8);
   EXPECT_NO_THROW(openLive(std::make_shared<FakeCapture>(opens, [](cv::Mat&) { return false; }), kCamera,
-                           {.timeout_s = 300, .left_behind = left_behind}));
+                           {.timeout_s = 300, .abandoned_reads = abandoned_reads}));
 }
 
 TEST(LiveSource, SaysThatItDoesNotOpenAndNothingOfWhatOpenCvSays) {
@@ -185,4 +185,4 @@ TEST(LiveSource, StopsWaitingWhenToldTo) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpm/pictures.hpp"
+#include "vision/pictures.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 int different(const cv::Mat& a, const cv::Mat& b) {
@@ -112,4 +112,4 @@ TEST(WritePicture, NamesTheFolderThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scene/night.h"
+#include "vision/simulated_night.h"
 
 #include <gtest/gtest.h>
 
 #include <opencv2/core.hpp>
 
 #include "mpm/error.hpp"
-#include "scene/random.h"
+#include "vision/random.h"
 
-namespace mpm::scene {
+namespace mpm::vision {
 namespace {
 
 struct Statistics {
@@ -104,4 +104,4 @@ TEST(Night, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace mpm::scene
+}  // namespace mpm::vision

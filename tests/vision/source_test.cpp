@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -12,12 +12,12 @@
 #include <opencv2/videoio.hpp>
 #include <opencv2/videoio/registry.hpp>
 
-#include "pipeline/sources.h"
 #include "support/exif.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 using ::testing::ElementsAre;
@@ -312,14 +312,14 @@ TEST(OpenSource, EndsWhenToldToStop) {
 }
 
 TEST(WithoutCredentials, HidesUserAndPassword) {
-  EXPECT_EQ(withoutCredentials("rtsp://u:p@host/x"), "rtsp://***@host/x");
-  EXPECT_EQ(withoutCredentials("rtsp://u:p/?@q@host/x"), "rtsp://***@host/x");
-  EXPECT_EQ(withoutCredentials("http://host/c.cgi?user=me&pwd=it&fps=5"), "http://host/c.cgi?user=***&pwd=***&fps=5");
-  EXPECT_EQ(withoutCredentials("http://host/x"), "http://host/x");
-  EXPECT_EQ(withoutCredentials("folder@home/x.png"), "folder@home/x.png");
-  EXPECT_EQ(withoutCredentials("http://host/x?access_token=abc&api_key=d&fps=5"),
+  EXPECT_EQ(redactCredentials("rtsp://u:p@host/x"), "rtsp://***@host/x");
+  EXPECT_EQ(redactCredentials("rtsp://u:p/?@q@host/x"), "rtsp://***@host/x");
+  EXPECT_EQ(redactCredentials("http://host/c.cgi?user=me&pwd=it&fps=5"), "http://host/c.cgi?user=***&pwd=***&fps=5");
+  EXPECT_EQ(redactCredentials("http://host/x"), "http://host/x");
+  EXPECT_EQ(redactCredentials("folder@home/x.png"), "folder@home/x.png");
+  EXPECT_EQ(redactCredentials("http://host/x?access_token=abc&api_key=d&fps=5"),
             "http://host/x?access_token=***&api_key=***&fps=5");
-  EXPECT_EQ(withoutCredentials("videos/token=5/monkey=3.mp4"), "videos/token=5/monkey=3.mp4");
+  EXPECT_EQ(redactCredentials("videos/token=5/monkey=3.mp4"), "videos/token=5/monkey=3.mp4");
 }
 
 bool hasGStreamer() {
@@ -352,15 +352,15 @@ TEST(Pipeline, SaysWhatIsWrong) {
 }
 
 TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
-  EXPECT_EQ(withoutCredentials("gst:rtspsrc location=rtsp://host/x user-id=anna user-pw=geheim ! decodebin ! appsink"),
+  EXPECT_EQ(redactCredentials("gst:rtspsrc location=rtsp://host/x user-id=anna user-pw=geheim ! decodebin ! appsink"),
             "gst:rtspsrc location=rtsp://host/x user-id=*** user-pw=*** ! decodebin ! appsink");
-  EXPECT_EQ(withoutCredentials("gst:souphttpsrc proxy-id='a b' proxy-pw = \"ge \\\" heim\" ! appsink"),
+  EXPECT_EQ(redactCredentials("gst:souphttpsrc proxy-id='a b' proxy-pw = \"ge \\\" heim\" ! appsink"),
             "gst:souphttpsrc proxy-id=*** proxy-pw = *** ! appsink");
-  EXPECT_EQ(withoutCredentials("gst:x user-pw=(string)ge\\ heim passphrase=abc! appsink"),
+  EXPECT_EQ(redactCredentials("gst:x user-pw=(string)ge\\ heim passphrase=abc! appsink"),
             "gst:x user-pw=(string)*** passphrase=*** appsink");
-  EXPECT_EQ(withoutCredentials("gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink").find("heim"),
+  EXPECT_EQ(redactCredentials("gst:rtspsrc location=rtsp://u:p@host/x user-pw=ge@heim ! appsink").find("heim"),
             std::string::npos);
-  EXPECT_EQ(withoutCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
+  EXPECT_EQ(redactCredentials("cannot run 'rtspsrc user-pw=geheim'").find("geheim"), std::string::npos);
 }
 
 TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirPath) {
@@ -377,7 +377,7 @@ TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirPath) {
       {"http://127.0.0.1:8080/proxy/u:SECRET@cam1/x", "http://127.0.0.1:8080/proxy/***@cam1/x"},
       {"rtsp://h/stream:1/main", "rtsp://h/stream:1/main"},
   };
-  for (const auto& [address, shown] : cases) EXPECT_EQ(withoutCredentials(address), shown);
+  for (const auto& [address, shown] : cases) EXPECT_EQ(redactCredentials(address), shown);
 }
 
 TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirQuery) {
@@ -401,9 +401,9 @@ TEST(WithoutCredentials, HidesWhatCamerasTakeInTheirQuery) {
       {"http://h/axis-cgi/mjpg/video.cgi?camera=2&fps=5", "http://h/axis-cgi/mjpg/video.cgi?camera=2&fps=5"},
   };
   for (const auto& [address, shown] : cases) {
-    EXPECT_EQ(withoutCredentials(address), shown);
+    EXPECT_EQ(redactCredentials(address), shown);
     const std::string message = std::string(shown) + ": no answer within 10 s";
-    EXPECT_EQ(withoutCredentials(message), message) << "what is hidden already stays as it is";
+    EXPECT_EQ(redactCredentials(message), message) << "what is hidden already stays as it is";
   }
 }
 
@@ -419,15 +419,15 @@ TEST(WithoutCredentials, AnAtInThePathBelongsToThePath) {
       {"rtsp://***@127.0.0.1:1/hostA/live@main", "rtsp://***@127.0.0.1:1/hostA/live@main"},
       {"compare rtsp://u:p@a/x with rtsp://u:p@b/x", "compare rtsp://***@a/x with rtsp://***@b/x"},
   };
-  for (const auto& [address, shown] : cases) EXPECT_EQ(withoutCredentials(address), shown);
+  for (const auto& [address, shown] : cases) EXPECT_EQ(redactCredentials(address), shown);
 }
 
 TEST(WithoutCredentials, APasswordMayHoldAnything) {
   for (const char* address :
        {"rtsp://u:SE/CRET@host/x", "rtsp://u:SE@CR/ET@192.168.1.5/x", "rtsp://u:1234/SECRET@host/x",
         "rtsp://u:SECRET://x@host/x", "rtsp://anna@mail.com:SE/CRET@host/x", "rtsp://u:SE?C#RET@host/x"})
-    EXPECT_THAT(withoutCredentials(address), testing::MatchesRegex(R"(rtsp://\*\*\*@(host|192.168.1.5)/x)")) << address;
+    EXPECT_THAT(redactCredentials(address), testing::MatchesRegex(R"(rtsp://\*\*\*@(host|192.168.1.5)/x)")) << address;
 }
 
 }  // namespace
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -11,9 +11,9 @@
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
-#include "pipeline/sources.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 // A JPEG from its first to its end marker; what stands behind that is nobody's business. Without one the decoder fills
@@ -107,4 +107,4 @@ std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const So
   return std::make_unique<ImageSource>(std::move(paths), options);
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

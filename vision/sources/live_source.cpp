@@ -14,9 +14,9 @@
 #include <thread>
 
 #include "mpm/error.hpp"
-#include "pipeline/sources.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -25,7 +25,7 @@ constexpr int kMaxLeftBehind = 8;
 
 std::shared_ptr<std::atomic<int>> counterOf(const SourceOptions& options) {
   static const auto common = std::make_shared<std::atomic<int>>(0);
-  return options.left_behind ? options.left_behind : common;
+  return options.abandoned_reads ? options.abandoned_reads : common;
 }
 
 // What the reader thread and the source share. The thread holds a reference of its own, so that a read that never
@@ -36,21 +36,21 @@ struct Shared {
   enum class State { kOpening, kFailed, kOpen, kEnded } state = State::kOpening;
   cv::Mat slot;  // the frame that the caller may take; empty: none
   bool closing = false;
-  bool returned = false;                          // the thread
-  std::shared_ptr<std::atomic<int>> left_behind;  // counts it once it was left behind
+  bool returned = false;                              // the thread
+  std::shared_ptr<std::atomic<int>> abandoned_reads;  // counts it once it was left behind
 
   void leave(std::shared_ptr<std::atomic<int>> counter) {
     const std::lock_guard lock(mutex);
     closing = true;
     changed.notify_all();
     if (returned) return;
-    left_behind = std::move(counter);
-    ++*left_behind;
+    abandoned_reads = std::move(counter);
+    ++*abandoned_reads;
   }
   void finish() {
     const std::lock_guard lock(mutex);
     returned = true;
-    if (left_behind) --*left_behind;
+    if (abandoned_reads) --*abandoned_reads;
   }
 };
 
@@ -202,7 +202,7 @@ class PipelineCapture final : public Capture {
 
 // "rtsp://user:password@host:554/live/front.sdp?x=1" -> "front"; without a path, the host.
 std::string stemOfUrl(const std::string& url) {
-  std::string rest = withoutCredentials(url);
+  std::string rest = redactCredentials(url);
   rest.erase(0, rest.find("://") + 3);
   if (rest.starts_with("***@")) rest.erase(0, 4);
   rest.erase(std::min(rest.find_first_of("?#"), rest.size()));
@@ -240,7 +240,7 @@ std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOption
         "more)");
   };
   return openLive(std::make_shared<UrlCapture>(text, options.timeout_s),
-                  {.shown = withoutCredentials(text),
+                  {.shown = redactCredentials(text),
                    .stem = stemOfUrl(text),
                    .latest_only = live,
                    .end_is_error = live,
@@ -268,7 +268,7 @@ std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceO
           "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
   };
   return openLive(std::make_shared<PipelineCapture>(pipeline),
-                  {.shown = withoutCredentials(text),
+                  {.shown = redactCredentials(text),
                    .stem = "pipeline",
                    .end_is_error = false,
                    .why_not_open = why_not_open,
@@ -276,4 +276,4 @@ std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceO
                   options);
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

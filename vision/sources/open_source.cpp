@@ -5,13 +5,14 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <mutex>
 #include <opencv2/imgcodecs.hpp>
 #include <system_error>
 
 #include "mpm/error.hpp"
-#include "pipeline/sources.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,9 +69,23 @@ bool isCameraNumber(const std::string& text) {
   return text.size() <= 4 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
+std::mutex demo_mutex;
+SourceOpener demo_opener;  // guarded by demo_mutex
+
+std::unique_ptr<FrameSource> openDemo(const std::string& text, const SourceOptions& options) {
+  const std::lock_guard lock(demo_mutex);
+  if (!demo_opener) throw Error("'" + text + "': this program was built without the rendered scene");
+  return demo_opener(text, options);
+}
+
 bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
 }  // namespace
+
+void setDemoSource(SourceOpener opener) {
+  const std::lock_guard lock(demo_mutex);
+  demo_opener = std::move(opener);
+}
 
 std::vector<std::string> sourceFiles(const std::string& text) {
   if (text.starts_with("demo:") || text.starts_with("gst:") || text.find("://") != std::string::npos) return {};
@@ -97,7 +112,7 @@ void checkSource(const std::string& text) {
 std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
   checkSource(text);
   if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
-  if (text.starts_with("demo:")) return openScene(text, options);
+  if (text.starts_with("demo:")) return openDemo(text, options);
   if (text.starts_with("gst:")) return openPipeline(text, options);
   if (text.find("://") != std::string::npos) return openUrl(text, options);
   std::error_code error;
@@ -113,4 +128,4 @@ std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOpt
   throw Error("there is no file or folder '" + text + "'");
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

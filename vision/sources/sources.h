@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "mpm/source.hpp"
+#include "vision/source.h"
 
-namespace mpm {
+namespace mpm::vision {
 
 /// `image` as CV_8UC3 BGR, whatever depth and channels it has.
 cv::Mat toBgr8(const cv::Mat& image);
@@ -51,12 +51,9 @@ struct LiveDescription {
 
 /// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
 /// thread owns what it needs, so one that hangs for ever is left behind and costs its memory, nothing else; too many of
-/// them (SourceOptions::left_behind) are an error.
+/// them (SourceOptions::abandoned_reads) are an error.
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
                                       const SourceOptions& options);
-
-/// `text` starts with "demo:".
-std::unique_ptr<FrameSource> openScene(const std::string& text, const SourceOptions& options);
 
 /// What keeps a camera ("0", /dev/video0) that does not open from doing so, as far as its device tells.
 std::string whyNoCamera(const std::string& camera);
@@ -68,4 +65,4 @@ void checkPipeline(const std::string& text);
 /// Of a text that checkPipeline() takes.
 std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options);
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -9,9 +9,9 @@
 #include <cctype>
 #include <cerrno>
 
-#include "pipeline/sources.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 std::string presentDevices() {
@@ -41,4 +41,4 @@ std::string whyNoCamera(const std::string& camera) {
   return "no permission for " + device + ": add this user to the group " + groupOf(device);
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

@@ -4,9 +4,9 @@
 #include <opencv2/videoio.hpp>
 
 #include "mpm/error.hpp"
-#include "pipeline/sources.h"
+#include "vision/sources/sources.h"
 
-namespace mpm {
+namespace mpm::vision {
 namespace {
 
 class VideoSource final : public FrameSource {
@@ -57,4 +57,4 @@ std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOpti
   return source->isOpened() ? std::move(source) : nullptr;
 }
 
-}  // namespace mpm
+}  // namespace mpm::vision

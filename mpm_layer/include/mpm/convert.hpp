@@ -26,8 +26,8 @@ MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOpti
 /// files of its external data.
 MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
 
-/// convertModel, then writeWholeFile. Returns what was converted. Throws mpm::Error where the output would replace one
-/// of modelFiles().
+/// convertModel, then writeFileAtomically. Returns what was converted. Throws mpm::Error where the output would replace
+/// one of modelFiles().
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 

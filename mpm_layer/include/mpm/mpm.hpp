@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mpm/benchmark.hpp"      // IWYU pragma: export
-#include "mpm/build_info.hpp"     // IWYU pragma: export
-#include "mpm/convert.hpp"        // IWYU pragma: export
-#include "mpm/default_model.hpp"  // IWYU pragma: export
-#include "mpm/error.hpp"          // IWYU pragma: export
-#include "mpm/evaluation.hpp"     // IWYU pragma: export
-#include "mpm/merging.hpp"        // IWYU pragma: export
-#include "mpm/model_info.hpp"     // IWYU pragma: export
-#include "mpm/options.hpp"        // IWYU pragma: export
-#include "mpm/pictures.hpp"       // IWYU pragma: export
-#include "mpm/read_net.hpp"       // IWYU pragma: export
-#include "mpm/segmenter.hpp"      // IWYU pragma: export
-#include "mpm/source.hpp"         // IWYU pragma: export
-#include "mpm/version.hpp"        // IWYU pragma: export
-#include "mpm/whole_file.hpp"     // IWYU pragma: export
+#include "mpm/build_info.hpp"  // IWYU pragma: export
+#include "mpm/convert.hpp"     // IWYU pragma: export
+#include "mpm/error.hpp"       // IWYU pragma: export
+#include "mpm/merging.hpp"     // IWYU pragma: export
+#include "mpm/model_info.hpp"  // IWYU pragma: export
+#include "mpm/options.hpp"     // IWYU pragma: export
+#include "mpm/read_net.hpp"    // IWYU pragma: export
+#include "mpm/segmenter.hpp"   // IWYU pragma: export
+#include "mpm/version.hpp"     // IWYU pragma: export

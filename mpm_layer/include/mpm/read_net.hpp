@@ -38,4 +38,20 @@ MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& op
 /// and whatever memory held. Nothing happens on the CPU, where all blobs are there.
 MPM_API void bringToHost(cv::dnn::Net& net, const std::string& name);
 
+/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping. On a
+/// GPU all of the net's time is `backbone`.
+struct StageTimes {
+  double total = 0;
+  double preprocess = 0;
+  double backbone = 0;
+  double merge = 0;
+  double restore = 0;
+  double head = 0;
+  double postprocess = 0;
+};
+
+/// Where the last forward of a net of readNet() went, which took `forward_ms`: backbone, merge, restore and head of the
+/// result, all of it backbone where OpenCV keeps no profile or the layers run on a GPU.
+MPM_API StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms);
+
 }  // namespace mpm

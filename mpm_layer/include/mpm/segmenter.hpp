@@ -9,20 +9,9 @@
 #include "mpm/export.hpp"
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
+#include "mpm/read_net.hpp"
 
 namespace mpm {
-
-/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping. On a
-/// GPU all of the net's time is `backbone`.
-struct StageTimes {
-  double total = 0;
-  double preprocess = 0;
-  double backbone = 0;
-  double merge = 0;
-  double restore = 0;
-  double head = 0;
-  double postprocess = 0;
-};
 
 /// How an image meets a net of fixed input size.
 enum class Fit {

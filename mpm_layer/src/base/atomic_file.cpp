@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpm/whole_file.hpp"
+#include "base/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -72,7 +72,7 @@ bool writeAll(int file, std::span<const char> bytes) {
 
 }  // namespace
 
-WholeFile::WholeFile(const std::string& path) : path_(path), place_(path) {
+AtomicFile::AtomicFile(const std::string& path) : path_(path), place_(path) {
   std::error_code none;
   if (fs::is_directory(path, none)) fail(path, EISDIR);
   if (staysAsItIs(path)) return;
@@ -83,11 +83,11 @@ WholeFile::WholeFile(const std::string& path) : path_(path), place_(path) {
   if (place_.empty()) fail(path_, errno);
 }
 
-WholeFile::~WholeFile() {
+AtomicFile::~AtomicFile() {
   if (!target_.empty()) ::unlink(place_.c_str());
 }
 
-void WholeFile::finish(bool synced) {
+void AtomicFile::finish(bool synced) {
   if (target_.empty()) return;
   if (synced) {
     const int file = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -100,8 +100,8 @@ void WholeFile::finish(bool synced) {
   target_.clear();
 }
 
-void writeWholeFile(const std::string& path, std::span<const char> bytes, bool synced) {
-  WholeFile whole(path);
+void writeFileAtomically(const std::string& path, std::span<const char> bytes, bool synced) {
+  AtomicFile whole(path);
   const int file = openToAppend(whole.place());
   if (file < 0) fail(path, errno);
   const bool written = writeAll(file, bytes);

@@ -4,20 +4,18 @@
 #include <span>
 #include <string>
 
-#include "mpm/export.hpp"
-
 namespace mpm {
 
 /// A file that stands at its path whole or not at all: written beside it under a temporary name, then renamed. Links
 /// are followed. What is no regular file (a device, a FIFO), or is what our own output goes to, is appended to as it
 /// is.
-class MPM_API WholeFile {
+class AtomicFile {
  public:
   /// Throws mpm::Error naming `path` and the cause when nothing can be written there.
-  explicit WholeFile(const std::string& path);
-  WholeFile(const WholeFile&) = delete;
-  WholeFile& operator=(const WholeFile&) = delete;
-  ~WholeFile();  ///< without finish(): the path is as it was
+  explicit AtomicFile(const std::string& path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();  ///< without finish(): the path is as it was
 
   /// Append here.
   const std::string& place() const { return place_; }
@@ -30,10 +28,10 @@ class MPM_API WholeFile {
 };
 
 /// `path` holds these bytes or is as it was. Throws mpm::Error naming `path` and the cause (a full disk, no
-/// permission), and leaves nothing behind. `synced` as of WholeFile::finish().
-MPM_API void writeWholeFile(const std::string& path, std::span<const char> bytes, bool synced = false);
+/// permission), and leaves nothing behind. `synced` as of AtomicFile::finish().
+void writeFileAtomically(const std::string& path, std::span<const char> bytes, bool synced = false);
 
 /// Both lead to the same file, which need not exist.
-MPM_API bool sameFile(const std::string& a, const std::string& b);
+bool sameFile(const std::string& a, const std::string& b);
 
 }  // namespace mpm

@@ -7,12 +7,12 @@
 namespace mpm {
 
 /// What ConvertOptions::device says: "cpu", "auto", "cuda", "cuda:1".
-struct DeviceWord {
+struct DeviceSpec {
   enum class Kind { kCpu, kAuto, kCuda } kind = Kind::kCpu;
   std::optional<int> index = {};  ///< kCuda: the GPU that is named; nullopt: the first
 };
 
 /// Throws mpm::Error when it is none of these.
-DeviceWord parseDevice(const std::string& text);
+DeviceSpec parseDeviceSpec(const std::string& text);
 
 }  // namespace mpm

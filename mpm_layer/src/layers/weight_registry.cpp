@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layers/waiting_weights.h"
+#include "layers/weight_registry.h"
 
 #include <utility>
 
@@ -8,20 +8,20 @@
 namespace mpm {
 namespace {
 
-thread_local WaitingWeights* youngest = nullptr;
+thread_local WeightRegistry* youngest = nullptr;
 
 }  // namespace
 
-WaitingWeights::WaitingWeights() : outer_(std::exchange(youngest, this)) {}
+WeightRegistry::WeightRegistry() : outer_(std::exchange(youngest, this)) {}
 
-WaitingWeights::~WaitingWeights() { youngest = outer_; }
+WeightRegistry::~WeightRegistry() { youngest = outer_; }
 
-int WaitingWeights::add(std::vector<cv::Mat> weights) {
+int WeightRegistry::add(std::vector<cv::Mat> weights) {
   waiting_.push_back(std::move(weights));
   return static_cast<int>(waiting_.size()) - 1;
 }
 
-std::vector<cv::Mat> WaitingWeights::get(int number) {
+std::vector<cv::Mat> WeightRegistry::get(int number) {
   if (!youngest || number < 0 || static_cast<std::size_t>(number) >= youngest->waiting_.size())
     throw Error(std::string("attribute '") + kAttribute +
                 "': no weights wait under this number; it is for nets in memory, no file has it");

@@ -10,14 +10,14 @@ namespace mpm {
 /// model parsed from these and as blobs. A layer is made with the attribute `kAttribute`, the number of its weights.
 ///
 /// Known to the layers that this thread makes while the object lives; of several, to those of the youngest.
-class WaitingWeights {
+class WeightRegistry {
  public:
   static constexpr const char* kAttribute = "waiting_weights";
 
-  WaitingWeights();
-  ~WaitingWeights();
-  WaitingWeights(const WaitingWeights&) = delete;
-  WaitingWeights& operator=(const WaitingWeights&) = delete;
+  WeightRegistry();
+  ~WeightRegistry();
+  WeightRegistry(const WeightRegistry&) = delete;
+  WeightRegistry& operator=(const WeightRegistry&) = delete;
 
   /// The number that the layer is to be made with.
   int add(std::vector<cv::Mat> weights);
@@ -26,7 +26,7 @@ class WaitingWeights {
   static std::vector<cv::Mat> get(int number);
 
  private:
-  WaitingWeights* outer_;
+  WeightRegistry* outer_;
   std::vector<std::vector<cv::Mat>> waiting_;
 };
 

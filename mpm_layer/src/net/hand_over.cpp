@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/hand_over.h"
+#include "net/hand_over.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "mpm/error.hpp"
-#include "onnx/node_proto.h"
-#include "onnx/plain_weights.h"
+#include "onnx/model/node_proto.h"
+#include "onnx/model/plain_weights.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -23,7 +23,7 @@ cv::Mat takeValues(onnx::TensorProto& tensor) {
 
 }  // namespace
 
-void handOver(onnx::GraphProto& graph, WaitingWeights& waiting) {
+void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
   std::map<std::string, onnx::TensorProto*> weights;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) weights[tensor.name()] = &tensor;
   std::map<std::string, int> readers;
@@ -35,7 +35,7 @@ void handOver(onnx::GraphProto& graph, WaitingWeights& waiting) {
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!isOurs(node)) continue;
     for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.name() == WaitingWeights::kAttribute)
+      if (attribute.name() == WeightRegistry::kAttribute)
         throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + attribute.name() +
                     "', which no file has: convert the original model again");
     const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
@@ -51,7 +51,7 @@ void handOver(onnx::GraphProto& graph, WaitingWeights& waiting) {
       taken.insert(node.input(i));
     }
     node.mutable_input()->DeleteSubrange(activations, node.input_size() - activations);
-    addAttribute(node, {WaitingWeights::kAttribute, std::int64_t{waiting.add(std::move(values))}});
+    addAttribute(node, {WeightRegistry::kAttribute, std::int64_t{waiting.add(std::move(values))}});
   }
   auto& tensors = *graph.mutable_initializer();
   tensors.erase(std::remove_if(tensors.begin(), tensors.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/inspect.h"
+#include "net/inspect.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/placement.h"
+#include "net/placement.h"
 
 #include <map>
 #include <set>
 
-#include "onnx/node_proto.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/preprocess.h"
+#include "net/preprocess.h"
 
 #include <algorithm>
 

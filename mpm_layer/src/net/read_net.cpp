@@ -6,17 +6,17 @@
 #include <mutex>
 #include <opencv2/core/utils/logger.hpp>
 
+#include "base/device_spec.h"
+#include "base/freed_memory.h"
 #include "kernels/precision.h"
 #include "layers/device_net.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "mpm/error.hpp"
+#include "net/hand_over.h"
+#include "net/placement.h"
 #include "onnx/converter.h"
-#include "onnx/device_word.h"
-#include "onnx/freed_memory.h"
-#include "onnx/hand_over.h"
-#include "onnx/model_file.h"
-#include "onnx/placement.h"
+#include "onnx/model/model_file.h"
 
 namespace mpm {
 namespace {
@@ -47,10 +47,10 @@ class QuietImport {
 
 /// Index of the GPU that the options ask for, or nothing for the CPU.
 std::optional<int> chosenDevice(const ReadOptions& options) {
-  const DeviceWord asked = parseDevice(options.device);
-  if (asked.kind == DeviceWord::Kind::kCpu) return std::nullopt;
+  const DeviceSpec asked = parseDeviceSpec(options.device);
+  if (asked.kind == DeviceSpec::Kind::kCpu) return std::nullopt;
   const std::vector<CudaDevice> devices = cudaDevices();
-  if (asked.kind == DeviceWord::Kind::kAuto && devices.empty()) return std::nullopt;
+  if (asked.kind == DeviceSpec::Kind::kAuto && devices.empty()) return std::nullopt;
   const auto no = [&](const std::string& why) { throw Error("device '" + options.device + "': " + why); };
   if (!builtWithCuda()) no("this build of libmpm_layer has no CUDA (MPM_WITH_CUDA), only the device cpu");
   if (devices.empty()) no("no CUDA device or no driver for one was found, only the device cpu");
@@ -76,7 +76,7 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
   if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
   if (info) *info = converted.info;
   try {
-    WaitingWeights weights;
+    WeightRegistry weights;
     onnx_graph::handOver(graph, weights);
     const std::string bytes = onnx_graph::serialised(std::move(converted.model));
     cv::dnn::Net net;

@@ -16,10 +16,10 @@
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
-#include "pipeline/inspect.h"
-#include "pipeline/preprocess.h"
-#include "pipeline/stage_times.h"
-#include "pipeline/windows.h"
+#include "net/inspect.h"
+#include "net/preprocess.h"
+#include "net/stage_times.h"
+#include "net/windows.h"
 
 namespace mpm {
 namespace {
@@ -66,7 +66,7 @@ auto withOurErrors(Work work) {
 
 /// The most pixels that windows cover: as many as OpenCV reads of a file. An image much narrower than a window is
 /// scaled up to many more.
-constexpr std::int64_t kMostWindowedPixels = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxWindowedPixels = std::int64_t{1} << 30;
 
 /// px of `image` scaled up until one window fits.
 Size2 sizeForWindows(cv::Size image, Size2 window) {
@@ -76,9 +76,9 @@ Size2 sizeForWindows(cv::Size image, Size2 window) {
     return std::max<std::int64_t>(least, std::llround(length * scale));
   };
   const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
-  if (height * width > kMostWindowedPixels)
+  if (height * width > kMaxWindowedPixels)
     throw Error("an image of " + std::to_string(image.height) + "x" + std::to_string(image.width) +
-                " px has more than " + std::to_string(kMostWindowedPixels) + " px where windows of " +
+                " px has more than " + std::to_string(kMaxWindowedPixels) + " px where windows of " +
                 std::to_string(window.height) + "x" + std::to_string(window.width) +
                 " fit into it: use the fit 'resize'");
   return {static_cast<int>(height), static_cast<int>(width)};

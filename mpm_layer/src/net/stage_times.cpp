@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stage_times.h"
+#include "net/stage_times.h"
 
 #include <exception>
 #include <numeric>
@@ -38,6 +38,13 @@ void addForwardTime(cv::dnn::Net& net, double forward_ms, StageTimes& times) {
   }
   for (double& time : ticks) time *= 1e3 / cv::getTickFrequency();
   addForwardTime(layers, ticks, forward_ms, times);
+}
+
+StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms) {
+  StageTimes times;
+  addForwardTime(net, forward_ms, times);
+  times.total = forward_ms;
+  return times;
 }
 
 }  // namespace mpm

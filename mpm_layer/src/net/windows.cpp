@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/windows.h"
+#include "net/windows.h"
 
 #include <algorithm>
 

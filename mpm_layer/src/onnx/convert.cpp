@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
-#include "mpm/whole_file.hpp"
 #include "onnx/converter.h"
 
 namespace mpm {
@@ -73,7 +73,7 @@ ModelInfo convertFile(const std::string& onnx_path, const std::string& output_pa
   requireApart(onnx_path, output_path);
   ModelInfo info;
   const std::string bytes = convertModel(onnx_path, options, &info);
-  writeWholeFile(output_path, bytes, true);
+  writeFileAtomically(output_path, bytes, true);
   return info;
 }
 

@@ -6,8 +6,8 @@
 
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
-#include "onnx/model_info_json.h"
-#include "onnx/node_proto.h"
+#include "onnx/model/model_info_json.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

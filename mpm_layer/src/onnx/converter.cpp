@@ -5,15 +5,15 @@
 #include <cmath>
 #include <set>
 
-#include "onnx/canonical/canonical.h"
+#include "base/freed_memory.h"
 #include "onnx/converted_info.h"
-#include "onnx/emit.h"
-#include "onnx/fold.h"
-#include "onnx/freed_memory.h"
-#include "onnx/graph.h"
-#include "onnx/node_proto.h"
-#include "onnx/plain_weights.h"
-#include "onnx/trunk.h"
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/graph.h"
+#include "onnx/model/node_proto.h"
+#include "onnx/model/plain_weights.h"
+#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "mpm/convert.hpp"
-#include "onnx/model_file.h"
-#include "onnx/model_info_json.h"
+#include "onnx/model/model_file.h"
+#include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
 

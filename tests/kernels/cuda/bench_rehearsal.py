@@ -17,16 +17,16 @@ def output_of(*command):
 
 def main():
     bench, source, scratch = (pathlib.Path(word) for word in sys.argv[1:])
-    ours, peer = scratch / "rehearsal.log", scratch / "torch_rehearsal.log"
+    ours, baseline = scratch / "rehearsal.log", scratch / "torch_rehearsal.log"
     ours.write_text(output_of(bench, "--rehearse"), encoding="utf-8")
     if importlib.util.find_spec("torch"):
-        peer.write_text(output_of(sys.executable, source / "bench/peers/torch_cuda_worker.py", "--rehearse"),
+        baseline.write_text(output_of(sys.executable, source / "bench/baselines/torch_cuda_worker.py", "--rehearse"),
                         encoding="utf-8")
     else:
-        peer = pathlib.Path(__file__).with_name("torch_rehearsal.jsonl")
+        baseline = pathlib.Path(__file__).with_name("torch_rehearsal.jsonl")
     table = source / "bench/cuda/table.py"
 
-    whole = output_of(sys.executable, table, ours, peer)
+    whole = output_of(sys.executable, table, ours, baseline)
     print(whole)
     verdicts = re.findall(r"[<>]= .*  (met|MISSED|-)$", whole, re.MULTILINE)
     assert len(verdicts) == 12, f"{len(verdicts)} targets, not 12"

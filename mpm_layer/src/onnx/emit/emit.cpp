@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/emit.h"
+#include "onnx/emit/emit.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/model_info_json.h"
+#include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
 

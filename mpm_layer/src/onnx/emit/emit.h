@@ -8,9 +8,9 @@
 
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
-#include "onnx/head.h"
-#include "onnx/net_writer.h"
-#include "onnx/trunk.h"
+#include "onnx/emit/net_writer.h"
+#include "onnx/heads/head.h"
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 

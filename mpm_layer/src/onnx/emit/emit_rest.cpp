@@ -4,10 +4,10 @@
 #include <set>
 #include <string_view>
 
-#include "onnx/canonical/canonical.h"
-#include "onnx/data_movement.h"
-#include "onnx/emit.h"
-#include "onnx/fold.h"
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
+#include "onnx/recognise/canonical/canonical.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "onnx/emit.h"
+#include "onnx/emit/emit.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/net_writer.h"
+#include "onnx/emit/net_writer.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/node_proto.h"
-#include "onnx/tensor.h"
+#include "onnx/model/node_proto.h"
+#include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "onnx/data_movement.h"
+#include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
 namespace {

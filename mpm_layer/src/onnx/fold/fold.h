@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "onnx/graph.h"
+#include "onnx/model/graph.h"
 
 namespace mpm::onnx_graph {
 

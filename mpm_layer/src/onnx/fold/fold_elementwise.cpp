@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "onnx/data_movement.h"
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
 namespace {

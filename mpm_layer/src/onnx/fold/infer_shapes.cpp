@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "onnx/data_movement.h"
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/head.h"
+#include "onnx/heads/head.h"
 
 #include <algorithm>
 

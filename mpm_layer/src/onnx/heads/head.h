@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "onnx/trunk.h"
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/data_movement.h"
+#include "onnx/model/data_movement.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/graph.h"
+#include "onnx/model/graph.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mpm/error.hpp"
-#include "onnx/tensor.h"
+#include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
 

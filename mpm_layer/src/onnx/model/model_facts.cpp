@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpm/error.hpp"
-#include "onnx/model_info_json.h"
+#include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -127,7 +127,7 @@ Size2 readSize(const Fields& fields, const char* name) {
 }
 
 constexpr int kMost = 1 << 30;
-constexpr int kMostBlocks = 10'000;  // more than a graph of a million nodes holds; the app shows each
+constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes holds; the app shows each
 
 }  // namespace
 
@@ -195,7 +195,7 @@ ModelInfo fromJson(const std::string& text) {
   info.converted = true;
   readCommon(fields, info.facts);
   readChannels(fields, info.facts);
-  fields.read("blocks", info.blocks, 1, kMostBlocks);
+  fields.read("blocks", info.blocks, 1, kMaxBlocks);
   fields.read("dim", info.dim, 1, kMost);
   fields.read("heads", info.heads, 1, kMost);
   fields.read("special_tokens", info.special_tokens, 0, kMost);

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "onnx/tensor.h"
+#include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/node_proto.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/plain_weights.h"
+#include "onnx/model/plain_weights.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "onnx/model_file.h"
-#include "onnx/node_proto.h"
+#include "onnx/model/model_file.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -6,16 +6,16 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "onnx/data_movement.h"
-#include "onnx/graph.h"
-#include "onnx/model_file.h"
+#include "onnx/model/data_movement.h"
+#include "onnx/model/graph.h"
+#include "onnx/model/model_file.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
 // Functions that call functions make any number of nodes of a file of a few kB, and copies of whatever they hold.
-constexpr std::size_t kMostNodes = 1'000'000;
-constexpr std::size_t kMostInlinedBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxNodes = 1'000'000;
+constexpr std::size_t kMaxInlinedBytes = std::size_t{1} << 30;
 constexpr int kDeepestCall = 32;
 
 using Scope = std::unordered_map<std::string, int>;
@@ -183,10 +183,10 @@ class Reader {
 
   /// Counts what is read, calls and constants too: they become no node of the graph, but cost time and memory.
   void requireRoomFor(const onnx::NodeProto& node, const std::string& prefix, int depth) {
-    if (++nodes_read_ > kMostNodes) throw Error("the graph has more than a million nodes, functions written out");
+    if (++nodes_read_ > kMaxNodes) throw Error("the graph has more than a million nodes, functions written out");
     if (depth == 0) return;
     inlined_bytes_ += node.ByteSizeLong() + prefix.size() * (1 + static_cast<std::size_t>(node.output_size()));
-    if (inlined_bytes_ > kMostInlinedBytes) throw Error("the graph, its functions written out, is larger than 1 GiB");
+    if (inlined_bytes_ > kMaxInlinedBytes) throw Error("the graph, its functions written out, is larger than 1 GiB");
   }
 
   void addNode(const onnx::NodeProto& written, Scope& scope, const std::string& prefix, int depth) {

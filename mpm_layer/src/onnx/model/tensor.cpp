@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/tensor.h"
+#include "onnx/model/tensor.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/algebra.h"
+#include "onnx/recognise/algebra.h"
 
 #include <algorithm>
 #include <numeric>
@@ -148,7 +148,7 @@ Cells Algebra::cells(const RowView& view, int term) const {
   result.shape.push_back(cols);
   if (view.whole()) return result;
   std::vector<std::int32_t> ids;
-  ids.reserve(static_cast<std::size_t>(elements(result.shape, kMostCells)));
+  ids.reserve(static_cast<std::size_t>(elements(result.shape, kMaxCells)));
   for (const std::int64_t row : view.row_of) {
     for (std::int64_t j = 0; j < cols; ++j) ids.push_back(static_cast<std::int32_t>(row * cols + j));
   }
@@ -164,7 +164,7 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
     shape[axis] = cells.shape[order[axis]];
     step[axis] = stride[order[axis]];
   }
-  const auto count = static_cast<std::size_t>(elements(shape, kMostCells));
+  const auto count = static_cast<std::size_t>(elements(shape, kMaxCells));
   std::vector<std::int32_t> ids(count);
   std::vector<float> offset(cells.offset ? count : 0);
   Shape position(rank, 0);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "onnx/interpret.h"
+#include "onnx/recognise/interpret.h"
 
 namespace mpm::onnx_graph {
 
@@ -21,7 +21,7 @@ struct RowView {
 /// equal ones are made once.
 class Algebra {
  public:
-  static constexpr std::int64_t kMostCells = std::int64_t{1} << 27;
+  static constexpr std::int64_t kMaxCells = std::int64_t{1} << 27;
 
   std::vector<Term> terms;
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "onnx/trunk.h"
+#include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/interpret.h"
+#include "onnx/recognise/interpret.h"
 
 #include <algorithm>
 
-#include "onnx/canonical/canonical.h"
-#include "onnx/data_movement.h"
-#include "onnx/fold.h"
-#include "onnx/interpreter.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
+#include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/interpreter.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
-constexpr std::int64_t kMostTokens = std::int64_t{1} << 17;
+constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
 bool is(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
 
@@ -63,13 +63,13 @@ Interpretation Interpreter::run() {
 }
 
 void Interpreter::shareIds(Meaning& meaning) {
-  constexpr std::size_t kMostKept = 64;  // a ViT has some ten, whatever its depth
+  constexpr std::size_t kMaxKept = 64;  // a ViT has some ten, whatever its depth
   const auto share = [this](Cells& cells) {
     if (!cells.ids) return;
     const auto equal = std::find_if(ids_.begin(), ids_.end(), [&](const auto& ids) { return *ids == *cells.ids; });
     if (equal != ids_.end())
       cells.ids = *equal;
-    else if (ids_.size() < kMostKept)
+    else if (ids_.size() < kMaxKept)
       ids_.push_back(cells.ids);
   };
   if (Cells* cells = std::get_if<Cells>(&meaning)) share(*cells);
@@ -152,7 +152,7 @@ void Interpreter::move(const Node& node) {
     if (cells && !first) first = cells;
     if (const Shape* shape = graph_.shape(value)) total += elements(*shape);
   }
-  const auto movements = first && total <= Algebra::kMostCells ? moveData(graph_, node, true) : std::nullopt;
+  const auto movements = first && total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
   if (!movements) return give(foreign(node, "a shape that depends on the image", "static shapes"));
 
   bool with_offset = false;
@@ -194,7 +194,7 @@ void Interpreter::move(const Node& node) {
       result.ids = first->ids;
       result.offset = first->offset;
     } else {
-      elements(movement.shape, Algebra::kMostCells);
+      elements(movement.shape, Algebra::kMaxCells);
       result.ids = std::make_shared<const std::vector<std::int32_t>>(moved(movement, id_parts));
       if (with_offset) result.offset = std::make_shared<const std::vector<float>>(moved(movement, offset_parts));
     }
@@ -249,9 +249,9 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   term.node = &node;
   term.grid_h = (*out)[2];
   term.grid_w = (*out)[3];
-  term.rows = elements({term.grid_h, term.grid_w}, kMostTokens);
+  term.rows = elements({term.grid_h, term.grid_w}, kMaxTokens);
   term.cols = weight.shape[0];
-  elements({term.rows, term.cols}, Algebra::kMostCells);
+  elements({term.rows, term.cols}, Algebra::kMaxCells);
   const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
   term.stride_h = strides[0];
   term.stride_w = strides[1];

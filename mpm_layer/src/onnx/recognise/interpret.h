@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "onnx/graph.h"
-#include "onnx/terms.h"
+#include "onnx/model/graph.h"
+#include "onnx/recognise/terms.h"
 
 namespace mpm::onnx_graph {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/interpreter.h"
+#include "onnx/recognise/interpreter.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/data_movement.h"
-#include "onnx/interpreter.h"
+#include "onnx/model/data_movement.h"
+#include "onnx/recognise/interpreter.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "onnx/algebra.h"
-#include "onnx/interpret.h"
+#include "onnx/recognise/algebra.h"
+#include "onnx/recognise/interpret.h"
 
 namespace mpm::onnx_graph {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/graph.h"
-#include "onnx/tensor.h"
+#include "onnx/model/graph.h"
+#include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/trunk.h"
+#include "onnx/recognise/trunk.h"
 
 #include <algorithm>
 #include <cmath>

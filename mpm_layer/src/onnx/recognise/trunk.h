@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/interpret.h"
+#include "onnx/recognise/interpret.h"
 
 namespace mpm::onnx_graph {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "onnx/canonical/canonical.h"
+#include "onnx/recognise/canonical/canonical.h"
 
 namespace mpm::onnx_graph {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/canonical/canonical.h"
+#include "onnx/recognise/canonical/canonical.h"
 
 #include <algorithm>
 
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
 
 namespace mpm::onnx_graph {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/canonical/canonical.h"
+#include "onnx/recognise/canonical/canonical.h"
 
 namespace mpm::onnx_graph {
 namespace {

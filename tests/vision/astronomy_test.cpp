@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scene/astronomy.h"
+#include "vision/astronomy.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 
 #include "scene/street.h"
 
-namespace mpm::scene {
+namespace mpm::vision {
 namespace {
 
 constexpr double kTilt = 23.436;  // degrees, of the ecliptic in 2024
 
-double at(const char* time) { return parseStreet(std::string("street?start=") + time).start; }
+double at(const char* time) { return scene::parseStreet(std::string("street?start=") + time).start; }
 
 double highest(const char* midnight, double latitude) {
   double elevation = -90;
@@ -85,4 +85,4 @@ TEST(Moon, CoversTheSunOverDallasInApril2024) {
 }
 
 }  // namespace
-}  // namespace mpm::scene
+}  // namespace mpm::vision

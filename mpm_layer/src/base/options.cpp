@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/options.hpp"
 
+#include <array>
 #include <charconv>
+#include <utility>
 
+#include "base/device_spec.h"
 #include "mpm/error.hpp"
-#include "onnx/device_word.h"
 
 namespace mpm {
 namespace {
@@ -18,10 +20,25 @@ void requireIncreasing(const Schedule& schedule) {
   }
 }
 
+constexpr std::array<std::pair<Precision, const char*>, 4> kPrecisionWords = {
+    {{Precision::kFp32, "fp32"}, {Precision::kBf16, "bf16"}, {Precision::kTf32, "tf32"}, {Precision::kFp16, "fp16"}}};
+
 }  // namespace
 
-DeviceWord parseDevice(const std::string& text) {
-  using Kind = DeviceWord::Kind;
+std::string toString(Precision precision) {
+  for (const auto& [value, word] : kPrecisionWords)
+    if (value == precision) return word;
+  return {};
+}
+
+Precision parsePrecision(const std::string& text) {
+  for (const auto& [value, word] : kPrecisionWords)
+    if (text == word) return value;
+  throw Error("precision '" + text + "' is not fp32, bf16, tf32 or fp16");
+}
+
+DeviceSpec parseDeviceSpec(const std::string& text) {
+  using Kind = DeviceSpec::Kind;
   if (text == "cpu") return {Kind::kCpu};
   if (text == "auto") return {Kind::kAuto};
   if (text == "cuda") return {Kind::kCuda};
@@ -78,7 +95,7 @@ void ConvertOptions::validate() const {
     throw Error("input size " + std::to_string(input_size->height) + "x" + std::to_string(input_size->width) +
                 ": both sides must be positive");
   }
-  parseDevice(device);
+  parseDeviceSpec(device);
 }
 
 }  // namespace mpm

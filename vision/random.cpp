@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random.h"
 
-namespace mpm::scene {
+namespace mpm::vision {
 namespace {
 
 double normalQuantile(double probability) {
@@ -33,4 +33,4 @@ const std::array<float, 4096>& normalQuantiles() {
   return quantiles;
 }
 
-}  // namespace mpm::scene
+}  // namespace mpm::vision

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "astronomy.h"
+#include "vision/astronomy.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mpm::scene {
+namespace mpm::vision {
 namespace {
 
 constexpr double kDegree = 3.14159265358979323846 / 180;
@@ -63,4 +63,4 @@ Moon moonPosition(double unix_time, double latitude, double longitude) {
   return moon;
 }
 
-}  // namespace mpm::scene
+}  // namespace mpm::vision

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace mpm::scene {
+namespace mpm::vision {
 
 /// Where something in the sky stands for an observer, in degrees: above the flat horizon, without refraction, and
 /// clockwise from north.
@@ -19,4 +19,4 @@ struct Moon {
 };
 Moon moonPosition(double unix_time, double latitude, double longitude);
 
-}  // namespace mpm::scene
+}  // namespace mpm::vision
