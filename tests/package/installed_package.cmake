@@ -18,10 +18,10 @@ if(found EQUAL -1)
   message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
 endif()
 
-# The peers of `mpm bench`, and what they import of this project.
+# The baselines of `mpm bench`, and what they import of this project.
 foreach(file worker.py torch_worker.py segmenter_weights.py setup_venv.sh)
-  if(NOT EXISTS ${prefix}/share/mpm/peers/${file})
-    message(FATAL_ERROR "share/mpm/peers/${file} is not installed")
+  if(NOT EXISTS ${prefix}/share/mpm/baselines/${file})
+    message(FATAL_ERROR "share/mpm/baselines/${file} is not installed")
   endif()
 endforeach()
 

@@ -70,12 +70,15 @@ bool isCameraNumber(const std::string& text) {
 }
 
 std::mutex demo_mutex;
-SourceOpener demo_opener;  // guarded by demo_mutex
+SourceOpener& demoOpener() {  // guarded by demo_mutex
+  static SourceOpener opener;
+  return opener;
+}
 
 std::unique_ptr<FrameSource> openDemo(const std::string& text, const SourceOptions& options) {
   const std::lock_guard lock(demo_mutex);
-  if (!demo_opener) throw Error("'" + text + "': this program was built without the rendered scene");
-  return demo_opener(text, options);
+  if (!demoOpener()) throw Error("'" + text + "': this program was built without the rendered scene");
+  return demoOpener()(text, options);
 }
 
 bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
@@ -84,7 +87,7 @@ bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::
 
 void setDemoSource(SourceOpener opener) {
   const std::lock_guard lock(demo_mutex);
-  demo_opener = std::move(opener);
+  demoOpener() = std::move(opener);
 }
 
 std::vector<std::string> sourceFiles(const std::string& text) {
