@@ -54,7 +54,7 @@ TEST(Translations, EnglishPluralsAreComplete) { expectComplete(QStringLiteral("e
 TEST(Translations, AreInTheProgram) {
   QTranslator french;
   ASSERT_TRUE(french.load(QStringLiteral(":/i18n/mpm-monitor_fr.qm")));
-  EXPECT_EQ(french.translate("mpm::WelcomePage", "Try the demo"), QStringLiteral("Essayer la démo"));
+  EXPECT_EQ(french.translate("mpm::gui::WelcomePage", "Try the demo"), QStringLiteral("Essayer la démo"));
 }
 
 }  // namespace
