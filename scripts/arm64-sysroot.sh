@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks Debian 12's arm64 libraries into a folder, for the cross compiler; nothing in it is installed or run.
+# Downloads Debian 12's arm64 libraries and unpacks them into FOLDER for the cross compiler.
 #   scripts/arm64-sysroot.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: scripts/arm64-sysroot.sh FOLDER" >&2; exit 2; }
@@ -13,7 +13,7 @@ packages="libc6-dev linux-libc-dev libstdc++-12-dev libopencv-dev libopenblas-de
 mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial" "$root/sysroot"
 : >"$root/apt/status"
 echo "deb http://deb.debian.org/debian bookworm main" >"$root/apt/sources.list"
-# apt of this machine, on lists and a package database of its own.
+# This machine's apt with separate lists and a separate package database.
 apt() {
   apt-get -q -y -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::Etc::sourcelist="$root/apt/sources.list" \
     -o Dir::Etc::sourceparts=- -o Dir::State::lists="$root/apt/lists" -o Dir::State::status="$root/apt/status" \
@@ -24,11 +24,11 @@ apt update
 # shellcheck disable=SC2086
 apt install --download-only $packages
 for package in "$root"/apt/archives/*.deb; do dpkg -x "$package" "$root/sysroot"; done
-# Links that name absolute targets would lead back to this machine.
+# Absolute links would point into this machine's files.
 find "$root/sysroot" -type l -lname '/*' | while read -r link; do
   ln -snf "$root/sysroot$(readlink "$link")" "$link"
 done
-# What update-alternatives would have linked.
+# The links that update-alternatives makes on a real system.
 lib=$root/sysroot/usr/lib/aarch64-linux-gnu
 for folder in "$lib"/openblas-pthread "$lib"/blas "$lib"/lapack; do
   [ -d "$folder" ] || continue

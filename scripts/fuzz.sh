@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Bytes at random through the ONNX reader, the recogniser and the writer, under libFuzzer, AddressSanitizer and
-# UndefinedBehaviorSanitizer (clang). A finding stops it and leaves the input in build-fuzz/.
+# Fuzzes the ONNX reader and the converter with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer (clang).
+# It stops at the first crash and leaves the input in build-fuzz/.
 #   scripts/fuzz.sh [SECONDS]      default: 600
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
 sh packages/install.sh
-# libomp-dev: without recommendations clang comes without OpenMP, which oneDNN needs.
+# oneDNN needs OpenMP, which clang has in a package of its own.
 $sudo apt-get install -q -y --no-install-recommends clang libclang-rt-dev libomp-dev
 cmake --preset fuzz
 cmake --build --preset fuzz --target fuzz_reader

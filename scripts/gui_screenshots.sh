@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the desktop app for real on a virtual screen and saves what it looks like: 1280x800 and 800x480, light and dark.
-# usage: scripts/gui_screenshots.sh BUILD_FOLDER OUTPUT_FOLDER [SOURCE [MODEL]]
+# Runs the desktop app on a virtual screen and saves screenshots: 1280x800 and 800x480, light and dark.
+#   scripts/gui_screenshots.sh BUILD_FOLDER OUTPUT_FOLDER [SOURCE [MODEL]]
 set -eu
 [ $# -ge 2 ] || { echo "usage: $0 BUILD_FOLDER OUTPUT_FOLDER [SOURCE [MODEL]]" >&2; exit 2; }
 app=$1/bin/mpm-monitor
@@ -14,10 +14,10 @@ done
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'kill $app_id $screen_id 2>/dev/null || true; rm -rf "$work"' EXIT
-app_id= screen_id=
+app_id='' screen_id=''
 display=:$((90 + $$ % 100))
 
-# shot NAME SIZE SECONDS "KEYS" "X Y" OPTION...: starts the app, waits, presses the keys, moves the mouse, saves, ends it
+# shot NAME SIZE SECONDS "KEYS" "X Y" OPTION...: starts the app, waits, presses keys, moves the mouse, saves a screenshot
 shot() {
   name=$1 size=$2 seconds=$3 keys=$4 at=$5
   shift 5
@@ -32,13 +32,14 @@ shot() {
     DISPLAY=$display xdotool key "$key"
     sleep 1
   done
+  # shellcheck disable=SC2086
   [ -z "$at" ] || { DISPLAY=$display xdotool mousemove $at; sleep 1; }
   DISPLAY=$display import -window root "$out/$name.png"
   kill $app_id
   wait $app_id || { echo "$0: the app ended with $?" >&2; exit 1; }
   kill $screen_id
   wait $screen_id 2>/dev/null || true
-  app_id= screen_id=
+  app_id='' screen_id=''
 }
 
 shot welcome_light 1280x800 3 "" "" --light

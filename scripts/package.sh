@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages of everything, for the release this runs on, in build-packages/. Root or sudo.
+# Builds Debian packages for this release into build-packages/. Root or sudo.
 set -eu
 cd "$(dirname "$0")/.."
 

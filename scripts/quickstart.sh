@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds into build/, and shows a ViT at work in OpenCV DNN with Mutual Pair Merging on a street that
-# is rendered: live in the app where there is a display, else a day of pictures in build/quickstart. Root or sudo.
+# Installs the packages, builds into build/ and shows a ViT with Mutual Pair Merging on a rendered street: live in the app
+# where there is a display, otherwise as pictures of a day in build/quickstart. Root or sudo.
 set -eu
 cd "$(dirname "$0")/.."
 

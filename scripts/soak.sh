@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A day of the rendered street at high speed through the app (off screen) and through `mpm monitor`, side by side, with the
-# memory of both each half minute. Fails when one of them ends, or when its memory in the last quarter of the time is more
-# than 3 % above that of the second quarter (in the first, caches fill).
-# usage: scripts/soak.sh [BUILD_FOLDER [MINUTES]]
+# Runs the app (off screen) and `mpm monitor` side by side on a rendered day at high speed and prints the memory of both
+# every 30 s. Fails when one of them ends, or when its mean memory in the last quarter of the run is more than 3 % above the
+# mean in the second quarter. (Caches fill in the first quarter.)
+#   scripts/soak.sh [BUILD_FOLDER [MINUTES]]
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build} minutes=${2:-30}

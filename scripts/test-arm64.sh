@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Cross-compiles the library and the tests for 64-bit Arm and runs the tests of kernels, merging and layers under
-# qemu-user. Debian 12 on x86-64; root or sudo for the compiler and qemu.
+# Cross-compiles the library for 64-bit Arm and runs the tests of kernels, merging and layers under qemu-user. For Debian
+# 12 on x86-64. Installs the compiler and qemu: root or sudo.
 #   scripts/test-arm64.sh [SYSROOT_FOLDER]
 set -eu
 cd "$(dirname "$0")/.."
