@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library loads little, and none of OpenCV's input and output, nor CUDA.
+execute_process(COMMAND ldd ${LIBRARY} OUTPUT_VARIABLE loaded COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n" lines "${loaded}")
+list(LENGTH lines count)
+if(count EQUAL 0 OR count GREATER 40)
+  message(SEND_ERROR "ldd prints ${count} lines for ${LIBRARY}, expected 1 to 40:\n${loaded}")
+endif()
+execute_process(COMMAND ${READELF} -d ${LIBRARY} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+if(NOT dynamic MATCHES "NEEDED[^\n]*opencv_dnn")
+  message(SEND_ERROR "${READELF} -d shows no opencv_dnn:\n${dynamic}")
+endif()
+foreach(name IN ITEMS videoio imgcodecs highgui cublas cudart)
+  if(dynamic MATCHES "${name}")
+    message(SEND_ERROR "${LIBRARY} needs ${name}:\n${dynamic}")
+  endif()
+endforeach()
