@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds everything into build/, runs every test. Root or sudo.
+# Installs the packages, checks the sources, builds into build/ and runs every test. Root or sudo.
 set -eu
 cd "$(dirname "$0")/.."
 
 sh packages/install.sh
+sh scripts/check.sh --quick
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=ON \
   -DMPM_WITH_LIBTORCH=AUTO -DCMAKE_CUDA_ARCHITECTURES=90 -DMPM_WARNINGS_AS_ERRORS=ON
 cmake --build build

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checks the sources: format, shell scripts, SPDX lines, include rules and clang-tidy.
+#   scripts/check.sh [--quick]      --quick: without clang-tidy, which takes about an hour on 2 cores
+# clang-tidy needs a configured build/ (cmake --preset release). Debian 12's version 14 of both tools is expected.
+set -eu
+cd "$(dirname "$0")/.."
+case $* in
+  '' | --quick) ;;
+  *) echo "usage: scripts/check.sh [--quick]" >&2; exit 2 ;;
+esac
+
+# sources PATTERN...: files of the project by name
+sources() {
+  for pattern; do find . \( -path './build*' -o -path './.git' \) -prune -o -type f -name "$pattern" -print; done
+}
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+  sources '*.cpp' '*.h' '*.hpp' '*.cu' '*.cuh' | xargs clang-format --dry-run -Werror
+else
+  echo "scripts/check.sh: format not checked: clang-format 14 is not installed" >&2
+fi
+sources '*.sh' | xargs shellcheck .ci/run packages/debian/postinst
+cmake -DSOURCE_DIR="$PWD" -P tests/package/licence_lines.cmake
+cmake -DSOURCE_DIR="$PWD" -P tests/package/includes_point_one_way.cmake
+[ "$*" != --quick ] || exit 0
+
+[ -f build/compile_commands.json ] || { echo "scripts/check.sh: no build/: run cmake --preset release" >&2; exit 1; }
+run-clang-tidy -quiet -p build "$PWD/(assets|bench|cli|gui|models|monitor|mpm_layer|vision)/"
