@@ -5,8 +5,8 @@
     make_models.py --out tests/data        the selection that is kept in the tree
     make_models.py --out DIR --all         every source through both exporters at every opset they write
 
-Beside NAME.onnx stands NAME.reference.json: a seeded input and what ONNX Runtime computes for it, checked here against
-PyTorch. models.json lists the files for the tests, README.md for people. The same versions write the same bytes.
+NAME.reference.json has a seeded input of NAME.onnx and what ONNX Runtime computes for it, checked here against PyTorch. models.json lists
+the files for the tests, README.md for people. The same versions write the same bytes.
 """
 
 import argparse
@@ -479,25 +479,27 @@ def make(spec, folder):
             "reference": reference.name if reference else None}
 
 
-README = """# Models of real exporters
+README = """# Test models from real exporters
 
-Small models with random weights, each exported by the tool that its column names, and what ONNX Runtime {ort} computes for
-a seeded input. Everything here is written by `tests/exporters/make_models.py`, the tables below too; change it there and run it
-(its `requirements.txt` pins what it was run with). All weights are random numbers drawn there: nothing is trained or
-anyone else's.
+Small models with random weights. Each was exported by the tool in the column "exporter". A reference file holds what ONNX Runtime {ort}
+computes for a seeded input. `tests/exporters/make_models.py` writes everything in this folder that is listed here, also this page. To
+change something, edit and run that script (`requirements.txt` beside it has the versions). All weights are random numbers from the
+script. No model is trained, and none is the work of others.
 
-- `NAME.onnx`: the model. `NAME.weights`: its external data, where it has any.
-- `NAME.reference.json`: `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Where there is
-  `mpm`, also what `tests/exporters/mpm_reference.py`, Mutual Pair Merging in double precision, gives for a `schedule`:
-  `token_counts` {{B, K + 1}}, `merge_map` {{B, K, N}} (composed), `outputs` (every token restored before the head). No decision
-  of these merges is closer than {margin:g} in cosine similarity.
-- `models.json`: the table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance`
-  of their standard deviation) or `refuse`. `segmenter_linear_half`'s reference is float32 over weights rounded to float16.
-  `size` among the dynamic axes of `hf_vit` is only declared: positions fix the grid.
+- `NAME.onnx` is the model. `NAME.weights` is its external data, if it has any.
+- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Some have `mpm` too:
+  the result of `tests/exporters/mpm_reference.py`, Mutual Pair Merging in double precision, for a `schedule`: `token_counts` {{B, K + 1}},
+  `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). No merge decision is closer than
+  {margin:g} in cosine similarity.
+- `models.json` is this table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance` of
+  their standard deviation) or `refuse`. The reference of `segmenter_linear_half` is float32 with weights rounded to float16. `size` among the
+  dynamic axes of `hf_vit` is only declared: the positions fix the grid.
 
 | file | source | exporter | opset | dynamic | verdict | head | special tokens |
 |---|---|---|---|---|---|---|---|
 {rows}
+
+`fuzz/` holds changed copies of these files that once made the converter crash.
 """
 
 
