@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# oneDNN::oneDNN. Debian's own dnnl-config.cmake demands OpenCL, which a CPU build does not need.
+# Defines oneDNN::oneDNN. Debian's own dnnl-config.cmake requires OpenCL, which a CPU build does not need.
 find_path(OneDNN_INCLUDE_DIR dnnl.hpp)
 find_library(OneDNN_LIBRARY dnnl)
 if(OneDNN_INCLUDE_DIR AND EXISTS ${OneDNN_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h)

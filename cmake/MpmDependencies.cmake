@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything comes from the distribution (packages/); nothing is downloaded.
+# All dependencies come from the distribution (packages/). Nothing is downloaded.
 find_package(Threads REQUIRED)
-# highgui is not among the modules: Debian's brings Qt 5, which a Qt 6 program must never load.
+# Without highgui: Debian's loads Qt 5, which a Qt 6 program must never load.
 find_package(OpenCV REQUIRED COMPONENTS core imgproc imgcodecs videoio dnn)
 find_package(Protobuf REQUIRED)
 find_package(ONNX CONFIG REQUIRED)
@@ -27,7 +27,7 @@ if(mpm_gemm STREQUAL "AUTO")
 endif()
 if(mpm_gemm STREQUAL "onednn")
   find_package(OneDNN REQUIRED)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)  # oneDNN's threads, which we keep at one
+  find_package(OpenMP REQUIRED COMPONENTS CXX)  # for oneDNN's threads; we use one
 elseif(mpm_gemm STREQUAL "cblas")
   pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 else()
@@ -36,15 +36,14 @@ endif()
 
 set(mpm_libtorch OFF)
 if(NOT MPM_WITH_LIBTORCH STREQUAL "OFF" AND mpm_libtorch_compiles)
-  # A LibTorch built with CUDA compiles a probe for the GPUs of this machine unless an architecture is named; nothing of
-  # ours is compiled by it.
+  # Without this, a LibTorch built with CUDA compiles a probe for the GPUs of this machine. It compiles no code of ours.
   if(NOT DEFINED TORCH_CUDA_ARCH_LIST)
     set(TORCH_CUDA_ARCH_LIST 9.0)
   endif()
   if(Torch_DIR AND EXISTS ${Torch_DIR}/../Caffe2/Caffe2Config.cmake)
-    set(Caffe2_DIR ${Torch_DIR}/../Caffe2)  # Torch's config would take the distribution's for its own
+    set(Caffe2_DIR ${Torch_DIR}/../Caffe2)  # otherwise Torch's config finds the distribution's
   endif()
-  find_package(Torch QUIET)  # after Protobuf: LibTorch's own search for it would win otherwise
+  find_package(Torch QUIET)  # after Protobuf, or LibTorch's own search for Protobuf wins
   if(Torch_FOUND)
     set(mpm_libtorch ON)
   elseif(MPM_WITH_LIBTORCH STREQUAL "ON")

@@ -15,7 +15,7 @@ if(OpenCV_VERSION VERSION_GREATER_EQUAL 5)
 else()
   set(mpm_opencv_pc opencv4)
 endif()
-# Relative, so that the installed tree can be moved and `cmake --install --prefix` is believed.
+# Relative, so that the installed tree can be moved and `cmake --install --prefix` works.
 file(RELATIVE_PATH mpm_prefix_from_pc "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/mpm_layer.pc.in ${PROJECT_BINARY_DIR}/mpm_layer.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/mpm_layer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

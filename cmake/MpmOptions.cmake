@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What can be chosen. ON is had or is an error, here where the compiler alone decides, in MpmDependencies and MpmCuda where
-# something has to be found; what AUTO became stands in the summary. Part of another project, it is the library alone.
+# Build options. ON means required: a missing dependency is an error. AUTO builds a part when its dependency is found, and
+# the summary reports it. This file checks the compiler, MpmDependencies and MpmCuda check the dependencies. As part of another
+# project only the library is built.
 option(MPM_WARNINGS_AS_ERRORS "Treat warnings as errors (on in CI)" OFF)
 option(MPM_BUILD_TOOLS "Build the programs: mpm, mpm-view and, where their libraries are found, mpm-monitor and mpm-train" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 
-# mpm_auto(NAME DEFAULT WHAT): AUTO, ON or OFF, also as the other words that CMake has for the two.
+# mpm_auto(NAME DEFAULT WHAT): an option with the values AUTO, ON and OFF. Accepts CMake's other words for ON and OFF.
 function(mpm_auto name default what)
   set(${name} ${default} CACHE STRING "${what}: AUTO, ON or OFF")
   set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)
@@ -32,7 +33,7 @@ mpm_auto(MPM_WITH_CUDA AUTO "Kernels for NVIDIA GPUs (AUTO: where nvcc is on the
 set(MPM_GEMM AUTO CACHE STRING "GEMM library: AUTO (onednn on x86-64, cblas elsewhere), onednn or cblas")
 set_property(CACHE MPM_GEMM PROPERTY STRINGS AUTO onednn cblas)
 
-# Whether LibTorch's headers can be compiled: those of 1.13 do not pass clang 14 as C++20, which ours are.
+# clang 14 cannot compile the headers of LibTorch 1.13 as C++20.
 set(mpm_libtorch_compiles ON)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
   set(mpm_libtorch_compiles OFF)
@@ -49,7 +50,7 @@ if(NOT MPM_BUILD_TOOLS)
   endforeach()
   foreach(needing IN ITEMS MPM_WITH_QT MPM_WITH_LIBTORCH)
     if(${needing} STREQUAL "ON")
-      message(FATAL_ERROR "${needing} is ON but MPM_BUILD_TOOLS is OFF: it is for a program alone")
+      message(FATAL_ERROR "${needing} is ON but MPM_BUILD_TOOLS is OFF: only the programs use it")
     endif()
     set(${needing} OFF)
   endforeach()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages, one per component (scripts/package.sh). What a package needs is read off its programs' libraries, so
-# each fits the release that it was built on.
+# Debian packages, one per component (scripts/package.sh). Their dependencies come from the libraries that the programs load,
+# so a package fits the release it was built on.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mpm)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -39,8 +39,8 @@ endif()
 if(TARGET mpm-monitor)
   list(APPEND CPACK_COMPONENTS_ALL app)
   mpm_package(app mpm-monitor graphics "Desktop app: segmentation, merge maps and token counts of a fixed camera"
-    "${library} ${same_version}, mpm ${same_version}, qt6-qpa-plugins")  # windows are a plugin, which no link tells of
-  set(CPACK_DEBIAN_APP_PACKAGE_RECOMMENDS "qt6-translations-l10n")  # Cancel, Save and their like in French
+    "${library} ${same_version}, mpm ${same_version}, qt6-qpa-plugins")  # a Qt plugin that shlibdeps cannot see
+  set(CPACK_DEBIAN_APP_PACKAGE_RECOMMENDS "qt6-translations-l10n")  # Qt's own texts (Cancel, Save, ...) in French
 endif()
 if(TARGET mpm-train)
   list(APPEND CPACK_COMPONENTS_ALL trainer)

@@ -4,7 +4,7 @@ message(STATUS "  OpenCV      ${OpenCV_VERSION}")
 message(STATUS "  GEMM        ${mpm_gemm}")
 message(STATUS "  Highway     ${HWY_VERSION}")
 message(STATUS "  ONNX        ${ONNX_VERSION}")
-# mpm_summary(LABEL OPTION HAVE TEXT WHY_NOT): what became of an option, and why AUTO became OFF
+# mpm_summary(LABEL OPTION HAVE TEXT WHY_NOT): prints the value of an option, and the reason when AUTO became OFF
 function(mpm_summary label option have text why_not)
   if(have)
     message(STATUS "  ${label}${text}")

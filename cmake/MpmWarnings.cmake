@@ -3,6 +3,6 @@ add_library(mpm_warnings INTERFACE)
 target_compile_options(mpm_warnings INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wformat=2
   -Wimplicit-fallthrough -Wundef -Wunused -Wvla
-  # GCC 12 sees overlaps in "text" + std::to_string(n) that are not there (its bug 105651).
+  # GCC 12 warns of overlaps in "text" + std::to_string(n) that do not exist (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<BOOL:${MPM_WARNINGS_AS_ERRORS}>:-Werror>)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# 64-bit Arm (Raspberry Pi 5 and its kin) from an x86-64 machine; tests run under qemu-user. scripts/test-arm64.sh uses it.
+# Cross-compiles for 64-bit Arm (such as Raspberry Pi 5) on x86-64. Tests run under qemu-user. Used by scripts/test-arm64.sh.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
@@ -14,6 +14,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-L;${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
-# Debian keeps BLAS behind alternatives, which a sysroot does not have.
+# Debian links BLAS by update-alternatives, which a sysroot does not run.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu:${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/openblas-pthread")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${CMAKE_EXE_LINKER_FLAGS_INIT}")

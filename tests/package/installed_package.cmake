@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs into a scratch prefix, then builds and runs a project that knows nothing but that prefix: with find_package and
-# with pkg-config.
+# Installs into a scratch prefix, then builds and runs a project that only uses that prefix, with find_package and with
+# pkg-config.
 file(REMOVE_RECURSE ${SCRATCH})
 set(prefix "${SCRATCH}/a pre+fix")
 set(run COMMAND_ERROR_IS_FATAL ANY)
@@ -10,7 +10,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${SCR
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
 execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
-# The programs find their library in whatever prefix it is, and the service its program.
+# The programs find their library in any prefix, and the service finds its program.
 execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm info OUTPUT_QUIET ${run})
 file(READ ${prefix}/lib/systemd/system/mpm-monitor@.service service)
 string(FIND "${service}" "ExecStart=\"${prefix}/bin/mpm\" monitor" found)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# With add_subdirectory another project gets the library and its headers, no program and no test, and keeps its own build
-# type. An object library, so that with Ninja nothing of ours is compiled a second time.
+# With add_subdirectory another project gets the library and its headers, but no programs and tests, and keeps its own build
+# type. It uses an object library, so Ninja does not compile our sources a second time.
 file(REMOVE_RECURSE ${SCRATCH})
 set(run COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${PART} -B ${SCRATCH} -DMPM_SOURCE_DIR=${SOURCE_DIR}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Errors are exceptions: the library itself neither prints nor ends the process.
+# The library reports errors as exceptions. It never prints and never ends the process.
 execute_process(COMMAND ${NM} -D --undefined-only ${LIBRARY} OUTPUT_VARIABLE undefined COMMAND_ERROR_IS_FATAL ANY)
 set(never abort exit _exit _Exit quick_exit __assert_fail stdout stderr perror printf puts putchar fprintf vprintf vfprintf
   __printf_chk __fprintf_chk __vfprintf_chk _ZSt4cout _ZSt4cerr _ZSt4clog _ZSt5wcout _ZSt5wcerr)
@@ -24,7 +24,7 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
 endforeach()
-# Strong symbols of our own only: anything else could clash with the program's. (The linker adds the three bounds.)
+# Only our own strong symbols: others could clash with the program's. (The linker adds __bss_start, _edata and _end.)
 string(REGEX MATCHALL "[0-9a-f]+ [TDBR] [^\n]+" strong "${defined}")
 foreach(line IN LISTS strong)
   if(NOT line MATCHES " [TDBR] (_ZT[ISV]N3mpm|_ZNK?3mpm|mpm_|(__bss_start|_edata|_end)$)")

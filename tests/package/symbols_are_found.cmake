@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What symbols.cmake is worth: it passes a library that does nothing, and names what each of these others uses.
+# Tests symbols.cmake: it passes a library that does nothing, and names the forbidden symbol that each other library uses.
 file(MAKE_DIRECTORY ${SCRATCH})
 
 # check(BODY SYMBOL): a library with that body is found to use SYMBOL; with an empty SYMBOL it passes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An option that cannot be had ends the configuration in a line that names it; none is passed over in silence.
+# An option that is ON but lacks its dependency ends the configuration with one line that names the option.
 file(REMOVE_RECURSE ${SCRATCH})
 
 # refused(LINE ARGUMENTS...)
