@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs into a scratch prefix, then builds and runs a project that only uses that prefix, with find_package and with
-# pkg-config.
+# Installs into a scratch prefix and runs what is there. Builds the examples with find_package and with pkg-config and runs
+# them; python_test.py compares what they wrote.
 file(REMOVE_RECURSE ${SCRATCH})
 set(prefix "${SCRATCH}/a pre+fix")
 set(run COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix} OUTPUT_QUIET ${run})
-execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${prefix}
-  -DOpenCV_DIR=${OPENCV} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" OUTPUT_QUIET ${run})
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
-execute_process(COMMAND ${SCRATCH}/build/consumer ${MODEL} ${run})
 
-# The programs find their library in any prefix, and the service finds its program.
-execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm info OUTPUT_QUIET ${run})
+# The programs find the library in any prefix, and the service finds its program.
+set(mpm ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm)
+execute_process(COMMAND ${mpm} convert ${MODEL} -o ${SCRATCH}/labels.onnx ${run})
+execute_process(COMMAND ${mpm} convert ${MODEL} -o ${SCRATCH}/logits.onnx --output logits ${run})
+execute_process(COMMAND ${mpm} run demo:street?frames=1 --out ${SCRATCH} OUTPUT_QUIET ${run})
+set(image ${SCRATCH}/street_000000_overlay.png)  # a picture of the network input's size
 file(READ ${prefix}/lib/systemd/system/mpm-monitor@.service service)
 string(FIND "${service}" "ExecStart=\"${prefix}/bin/mpm\" monitor" found)
 if(found EQUAL -1)
@@ -25,11 +25,28 @@ foreach(file worker.py torch_worker.py segmenter_weights.py setup_venv.sh)
   endif()
 endforeach()
 
+# The examples, of the installed package alone.
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${EXAMPLES} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${prefix}
+  -DOpenCV_DIR=${OPENCV} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" OUTPUT_QUIET ${run})
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
+execute_process(COMMAND ${SCRATCH}/build/segment_image ${MODEL} ${image} ${SCRATCH}/overlay.png OUTPUT_VARIABLE printed ${run})
+execute_process(COMMAND ${SCRATCH}/build/opencv_program ${SCRATCH}/logits.onnx ${image} ${SCRATCH}/labels.png ${run})
+
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
 execute_process(COMMAND ${pkg_config} --cflags --libs mpm_layer
   OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE ${run})
-separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
-execute_process(COMMAND ${COMPILER} -std=c++20 ${CONSUMER}/main.cpp -o ${SCRATCH}/by_pkg_config ${flags}
+separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags} -lopencv_imgcodecs -lopencv_imgproc")
+execute_process(COMMAND ${COMPILER} -std=c++20 ${EXAMPLES}/segment_image.cpp -o ${SCRATCH}/by_pkg_config ${flags}
   -Wl,-rpath,${prefix}/${LIBDIR} ${run})
-execute_process(COMMAND ${SCRATCH}/by_pkg_config ${MODEL} ${run})
+execute_process(COMMAND ${SCRATCH}/by_pkg_config ${MODEL} ${image} ${SCRATCH}/by_pkg_config.png OUTPUT_QUIET ${run})
+
+file(SHA256 ${SCRATCH}/overlay.png overlay)
+file(SHA256 ${SCRATCH}/by_pkg_config.png by_pkg_config)
+if(NOT overlay STREQUAL by_pkg_config)
+  message(FATAL_ERROR "segment_image writes another overlay when it is built with pkg-config")
+endif()
+if(NOT printed MATCHES "step: ([0-9]+) ([0-9]+) ([0-9]+)\n" OR CMAKE_MATCH_1 LESS_EQUAL CMAKE_MATCH_2
+   OR CMAKE_MATCH_2 LESS_EQUAL CMAKE_MATCH_3)
+  message(FATAL_ERROR "segment_image merged no tokens: ${printed}")
+endif()
