@@ -29,7 +29,7 @@ void requireApart(const std::vector<std::string>& sources, const std::string& fo
   std::vector<std::string> files;
   for (const std::string& source : sources) {
     if (sameFile(source, folder)) throw UsageError("--out is the source '" + source + "' itself: name another folder");
-    for (std::string& file : vision::sourceFiles(source)) {
+    for (std::string& file : vision::sourceFiles(vision::parseSourceSpec(source))) {
       stems.insert(fs::path(file).stem().string());
       files.push_back(std::move(file));
     }

@@ -40,7 +40,7 @@ void HistoryView::watch(const QString& source) {
   watching_ = true;
   live_events_.clear();
   showOwn();
-  if (sourceKind(source) == SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+  if (sourceSpec(source).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
 }
 
 void HistoryView::showOwn() {

@@ -118,7 +118,7 @@ void LiveMonitor::open(const LiveOptions& options) {
 
   monitor::CaptureOptions capture;
   capture.stream = stream_;
-  capture.reconnect = monitor::isLive(options.source);
+  capture.reconnect = options.source.isLive();
   if (!capture.reconnect) capture.max_fps = options.max_fps;
   capture.lossless = options.every_frame;
   const auto factory = options.factory ? options.factory : monitor::sourceFactory(options.source);
@@ -158,14 +158,14 @@ void LiveMonitor::close() {
 
 void LiveMonitor::makeRecorder() {
   monitor::RecorderOptions options;
-  options.source = options_.source;
+  options.source = options_.source.text;
   options.every_s = options_.every_frame ? 0 : options_.every_s;
   options.night = options_.night;
   options.alarms = options_.alarms;
   options.dropped = dropped_;
-  options.watch_clock = !options_.source.starts_with("demo:");  // its days pass in minutes
+  options.watch_clock = options_.source.kind != vision::SourceKind::kDemo;  // its days pass in minutes
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->store) shared_->store->setSource(options_.source);
+  if (shared_->store) shared_->store->setSource(options_.source.text);
   shared_->recorder = std::make_shared<monitor::Recorder>(options, shared_->store.get(), [this](const Event& event) {
     QMetaObject::invokeMethod(this, [this, event] { emit eventHappened(event); });
   });

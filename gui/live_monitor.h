@@ -18,7 +18,7 @@ namespace mpm::gui {
 
 /// What is opened and how it is watched.
 struct LiveOptions {
-  std::string source;   ///< as vision::openSource() takes it, or gst:PIPELINE
+  vision::SourceSpec source;
   double max_fps = 25;  ///< files: not faster
   double every_s = 1;   ///< one stored sample in so many seconds at most
   /// Files: each frame waits until the model has taken the one before, and is a sample whatever every_s.
@@ -45,7 +45,7 @@ class LiveMonitor : public QObject {
   bool isOpen() const { return capture_ != nullptr; }
   const LiveOptions& options() const { return options_; }
   /// The source as it may be shown and stored.
-  std::string sourceName() const { return vision::redactCredentials(options_.source); }
+  std::string sourceName() const { return options_.source.shownText(); }
 
   /// These three show on the next frame or, where repeats(), on the last one.
   void setSchedule(const Schedule& schedule);

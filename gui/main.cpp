@@ -40,10 +40,10 @@ void handleMessage(QtMsgType type, const QMessageLogContext&, const QString& mes
 }
 
 // So that it is found again when the program starts in another folder.
-QString absolute(const QString& source) {
-  const QString path = mpm::gui::localPath(source);
-  const mpm::gui::SourceKind kind = mpm::gui::sourceKind(path);
-  const bool file = kind == mpm::gui::SourceKind::kFolder || kind == mpm::gui::SourceKind::kVideo;
+QString absolute(const QString& asked) {
+  const QString path = mpm::gui::localPath(asked);
+  const mpm::vision::SourceSpec source = mpm::gui::sourceSpec(path);
+  const bool file = !source.isLive() && source.kind != mpm::vision::SourceKind::kDemo;
   return file ? QFileInfo(path).absoluteFilePath() : path;
 }
 

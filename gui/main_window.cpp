@@ -132,14 +132,15 @@ void MainWindow::makeDocks() {
 
 LiveOptions MainWindow::liveOptions(const QString& source) const {
   LiveOptions options;
-  options.source = source.toStdString();
+  options.source = sourceSpec(source);
   options.night = rules_->night();
   options.alarms = rules_->alarmsOfModel();
   options.factory = options_.factory;
   // A folder is looked through, not played.
-  options.max_fps = sourceKind(source) == SourceKind::kFolder ? 4 : 25;
-  options.every_frame = isNumbered(source);
-  if (sourceKind(source) == SourceKind::kDemo) {
+  const vision::SourceKind kind = options.source.kind;
+  options.max_fps = kind == vision::SourceKind::kFolder || kind == vision::SourceKind::kGlob ? 4 : 25;
+  options.every_frame = isNumbered(options.source);
+  if (kind == vision::SourceKind::kDemo) {
     options.max_fps = 10;
     options.night = monitor::NightBySun{48, 0};
   }

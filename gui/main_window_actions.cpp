@@ -29,7 +29,7 @@ void MainWindow::makeActions() {
   const QString file = tr("&File"), view = tr("&View"), watch = tr("&Watch"), help = tr("&Help");
 
   a.add(file, "open", tr("&Open a source…"), QKeySequence::Open, [this] {
-     opener_->askForSource(SourceKind::kVideo);
+     opener_->askForSource(vision::SourceKind::kVideo);
    })->setIcon(icon(Glyph::kCamera));
   a.add(file, "demo", tr("Try the &demo"), tr("Ctrl+D"), [this] {
      openSource(QStringLiteral("demo:"));

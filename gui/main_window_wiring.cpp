@@ -35,7 +35,8 @@ void MainWindow::wireOpening() {
     log(text);
     showNotice(text, "warning");
   });
-  connect(source_, &SourcePanel::changeSourceRequested, opener_, [this] { opener_->askForSource(SourceKind::kVideo); });
+  connect(source_, &SourcePanel::changeSourceRequested, opener_,
+          [this] { opener_->askForSource(vision::SourceKind::kVideo); });
   connect(source_, &SourcePanel::changeModelRequested, opener_, &Opener::askForModel);
   connect(source_, &SourcePanel::pauseRequested, actions_->action(QStringLiteral("pause")), &QAction::toggle);
   connect(source_, &SourcePanel::closeRequested, this, &MainWindow::closeSource);

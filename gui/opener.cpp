@@ -11,7 +11,6 @@
 #include "gui/models/settings_writer.h"
 #include "gui/views/source_dialog.h"
 #include "mpm/error.hpp"
-#include "vision/source.h"
 
 namespace mpm::gui {
 namespace {
@@ -60,7 +59,7 @@ void Opener::want(const std::optional<Recent>& recent) {
 
 void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
   const QString model = absolute(QString::fromStdString(live_->model()));
-  const QString name = QString::fromStdString(vision::redactCredentials(source.toStdString()));
+  const QString name = QString::fromStdString(sourceSpec(source).shownText());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model,
                                    wanted_ ? wanted_->schedule : textOf(schedule), QDateTime::currentDateTime()});
@@ -89,7 +88,7 @@ void Opener::open(const QStringList& asked) {
   }
   const QString folder = sources.isEmpty() ? QString() : QFileInfo(sources[0]).absolutePath();
   const bool pictures = std::all_of(sources.begin(), sources.end(), [&](const QString& path) {
-    return isPicture(path) && QFileInfo(path).absolutePath() == folder;
+    return sourceSpec(path).kind == vision::SourceKind::kImage && QFileInfo(path).absolutePath() == folder;
   });
   if (pictures && sources.size() > 1) first[static_cast<int>(What::kSource)] = folder;
   for (const QString& path : first)
@@ -134,14 +133,14 @@ void Opener::openRemembered(const Recent& recent, bool take_model, bool take_sch
     emit scheduleChosen(*schedule);
   }
   if (!recent.needsPassword()) return emit sourceChosen(recent.source);
-  auto* dialog = new SourceDialog(SourceKind::kAddress, window_);
+  auto* dialog = new SourceDialog(vision::SourceKind::kUrl, window_);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setSource(recent.source);
   connect(dialog, &SourceDialog::chosen, this, &Opener::sourceChosen);
   dialog->open();
 }
 
-void Opener::askForSource(SourceKind kind) {
+void Opener::askForSource(vision::SourceKind kind) {
   auto* dialog = new SourceDialog(kind, window_);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &SourceDialog::chosen, this, &Opener::sourceChosen);

@@ -41,7 +41,7 @@ class Opener : public QObject {
   void openRecent(const Recent& recent);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();
-  void askForSource(SourceKind kind);
+  void askForSource(vision::SourceKind kind);
   void askForModel();
   void askForDatabase();
 

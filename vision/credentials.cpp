@@ -5,7 +5,7 @@
 #include <regex>
 #include <string_view>
 
-#include "vision/source.h"
+#include "vision/source_spec.h"
 
 namespace mpm::vision {
 namespace {

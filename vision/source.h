@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "vision/source_spec.h"
+
 namespace mpm::vision {
 
 struct Frame {
@@ -51,29 +53,21 @@ class FrameSource {
   virtual std::optional<int> size() const { return std::nullopt; }
 };
 
-/// `text`: an image, a folder (its images, sorted by name), a glob ("street/*.png"), a video, a camera ("0" or
-/// /dev/video0), a URL (rtsp://, http://, https://), a GStreamer pipeline ("gst:v4l2src ! videoconvert !
-/// video/x-raw,format=BGR ! appsink", where OpenCV was built with it), or the built-in scene
-/// ("demo:street?weather=rain&frames=100", also of several streets: "demo:street?seed=1..8&frames=24";
-/// assets/scene/street.h has its keys). Cameras, pipelines and rtsp:// give their latest frame and drop those that come
-/// while the caller is busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
-std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {});
+/// Opens a source. Cameras, pipelines and rtsp:// give their latest frame and drop those that come while the caller is
+/// busy; everything else gives every frame. Throws mpm::Error when there is no such thing.
+std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOptions& options = {});
+inline std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {}) {
+  return openSource(parseSourceSpec(text), options);
+}
 
 /// Who opens "demo:" sources. The scene registers itself here (scene/demo_source.h); without it openSource() refuses
 /// them. Thread-safe.
-using SourceOpener = std::function<std::unique_ptr<FrameSource>(const std::string& text, const SourceOptions& options)>;
+using SourceOpener =
+    std::function<std::unique_ptr<FrameSource>(const SourceSpec& source, const SourceOptions& options)>;
 void setDemoSource(SourceOpener opener);
 
-/// Throws mpm::Error for an address or a pipeline that openSource() refuses whatever is plugged in: of an unknown kind,
-/// without an appsink, for an OpenCV without GStreamer. Opens nothing.
-void checkSource(const std::string& text);
-
-/// The files that openSource(text) would read now: images, or one video; none of cameras, addresses and the scene.
-/// Throws mpm::Error when a folder or glob holds none.
-std::vector<std::string> sourceFiles(const std::string& text);
-
-/// `text` with user and password replaced by "***": of a URL, of its path and query (user=, pwd=, token=, ...), of the
-/// properties of a GStreamer pipeline. Host, path and channel stay: what is left names a source.
-std::string redactCredentials(const std::string& text);
+/// The files that openSource() would read now: images, or one video; none for cameras, URLs and the demo. Throws
+/// mpm::Error when a folder or glob holds none.
+std::vector<std::string> sourceFiles(const SourceSpec& source);
 
 }  // namespace mpm::vision

@@ -15,8 +15,8 @@ namespace {
 /// The films of some streets, one after the other.
 class DemoSource final : public vision::FrameSource {
  public:
-  DemoSource(const std::string& text, const vision::SourceOptions& options)
-      : text_(text), streets_(parseStreets(text.substr(std::string("demo:").size()))), options_(options) {
+  DemoSource(const vision::SourceSpec& source, const vision::SourceOptions& options)
+      : text_(source.text), streets_(parseStreets(source.target)), options_(options) {
     street_.emplace(streets_.front());
   }
 
@@ -60,8 +60,8 @@ class DemoSource final : public vision::FrameSource {
 }  // namespace
 
 void registerDemoSource() {
-  vision::setDemoSource([](const std::string& text, const vision::SourceOptions& options) {
-    return std::make_unique<DemoSource>(text, options);
+  vision::setDemoSource([](const vision::SourceSpec& source, const vision::SourceOptions& options) {
+    return std::make_unique<DemoSource>(source, options);
   });
 }
 

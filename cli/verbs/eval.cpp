@@ -125,6 +125,10 @@ void requireSceneClasses(const ModelInfo& model) {
   throw Error("the model's classes are not those of the scene (" + names + "): its labels cannot be compared");
 }
 
+vision::SourceSpec sourceOf(const EvalArguments& arguments) {
+  return vision::parseSourceSpec(arguments.scene.empty() ? arguments.images : arguments.scene);
+}
+
 void requireLabelledSource(const EvalArguments& arguments) {
   if (arguments.scene.empty() && (arguments.images.empty() || arguments.labels.empty()))
     throw UsageError(
@@ -132,7 +136,7 @@ void requireLabelledSource(const EvalArguments& arguments) {
   if (arguments.scene.empty()) return;
   if (!arguments.images.empty() || !arguments.labels.empty())
     throw UsageError("either the scene or --images and --labels, not both");
-  if (!arguments.scene.starts_with("demo:"))
+  if (sourceOf(arguments).kind != vision::SourceKind::kDemo)
     throw UsageError("'" + arguments.scene + "' has no labels: name --images DIR and --labels DIR");
 }
 
@@ -295,7 +299,7 @@ void printTable(const Result& result, const std::vector<std::string>& names) {
 void requirePerImage(const EvalArguments& arguments, const std::string& model,
                      const std::map<std::string, std::string>& labels) {
   if (arguments.per_image.empty()) return;
-  std::vector<std::string> inputs = vision::sourceFiles(arguments.scene.empty() ? arguments.images : arguments.scene);
+  std::vector<std::string> inputs = vision::sourceFiles(sourceOf(arguments));
   inputs.push_back(model);
   for (const auto& [stem, path] : labels) inputs.push_back(path);
   for (const std::string& input : inputs)
@@ -317,8 +321,7 @@ int eval(const EvalArguments& arguments) {
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");
   // EXIF turns the image alone, never its label map.
-  const auto source =
-      vision::openSource(rendered ? arguments.scene : arguments.images, {.stop = &interrupted(), .upright = false});
+  const auto source = vision::openSource(sourceOf(arguments), {.stop = &interrupted(), .upright = false});
   if (rendered) requireSceneClasses(model);
   if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -34,7 +33,6 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kSnapshotCareMs = kHourMs;
 constexpr double kPatienceS = 20;  // with a disk that may not answer, at the start and at the end
-constexpr const char* kScene = "demo:";
 
 struct MonitorArguments {
   std::string source, model, database;
@@ -51,20 +49,14 @@ struct MonitorArguments {
   bool json = false;
 };
 
-bool isScene(const std::string& source) { return source.starts_with(kScene); }
-
-scene::StreetOptions sceneOptions(const std::string& source) {
-  return scene::parseStreet(source.substr(std::strlen(kScene)));
-}
-
-NightRule nightRule(const MonitorArguments& arguments) {
+NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec& source) {
   const bool sun = arguments.latitude || arguments.longitude;
   if (sun + arguments.night_brightness.has_value() + arguments.night_hours.has_value() > 1)
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
-  if (isScene(arguments.source)) {  // which knows where it is
-    const scene::StreetOptions film = sceneOptions(arguments.source);
+  if (source.kind == vision::SourceKind::kDemo) {  // which knows where it is
+    const scene::StreetOptions film = scene::parseStreet(source.target);
     rule = NightBySun{.latitude = film.latitude, .longitude = film.longitude};
   }
   try {
@@ -82,8 +74,8 @@ NightRule nightRule(const MonitorArguments& arguments) {
 
 // The built-in scene as a camera: its frames are --every seconds apart on its own clock, which `speed` makes faster and
 // `step` replaces, and it goes on after what the database holds of it.
-std::string sceneAsCamera(const MonitorArguments& arguments, bool database_is_there) {
-  std::string text = arguments.source;
+vision::SourceSpec sceneAsCamera(const MonitorArguments& arguments, vision::SourceSpec source, bool database_is_there) {
+  std::string& text = source.target;
   const auto append = [&](const char* key, double value) {
     char pair[64];
     std::snprintf(pair, sizeof pair, "%s=%.17g", key, value);
@@ -91,17 +83,17 @@ std::string sceneAsCamera(const MonitorArguments& arguments, bool database_is_th
   };
   constexpr double kHighestRate = 1000;  // that the scene allows
   if (arguments.every_s > 1 / kHighestRate) append("fps", 1 / arguments.every_s);
-  const scene::StreetOptions film = sceneOptions(text);
-  if (!database_is_there) return text;  // the disk is full
+  const scene::StreetOptions film = scene::parseStreet(text);
+  if (!database_is_there) return source;  // the disk is full
   try {
     for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
       const double last = static_cast<double>(stored.last) / kSecondMs;
-      if (stored.name == vision::redactCredentials(arguments.source) && film.speed > 0 && last >= film.start)
+      if (stored.name == source.shownText() && film.speed > 0 && last >= film.start)
         append("start", last + film.speed / film.fps);
     }
   } catch (const Error&) {  // what is wrong with it the writer meets as well, and mends or tells
   }
-  return text;
+  return source;
 }
 
 // "car>20": the area of class car above 20 %.
@@ -221,7 +213,7 @@ std::string statusText(const CaptureStatus& capture, const InferenceStatus& infe
 
 std::string storedText(std::int64_t added, const std::string& database) {
   std::int64_t kept = 0;
-  for (const SourceRecord& source : StoreReader(database).sources()) kept += source.samples;
+  for (const SourceRecord& stored : StoreReader(database).sources()) kept += stored.samples;
   return std::to_string(added) + (added == 1 ? " new sample, " : " new samples, ") + std::to_string(kept) + " in " +
          database + "; 'mpm report " + database + "' sums them up";
 }
@@ -241,16 +233,18 @@ void refuseNan(const MonitorArguments& arguments) {
 int monitorSource(const MonitorArguments& arguments) {
   refuseNan(arguments);
   if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
+  const vision::SourceSpec source = vision::parseSourceSpec(arguments.source);
   try {  // what no wait mends is said at once, and not tried for a year
-    vision::checkSource(arguments.source);
+    vision::checkSource(source);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
   const std::string model_path = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
-  RecorderOptions recording{.source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments)};
+  RecorderOptions recording{
+      .source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments, source)};
   recording.alarms = alarmOptions(arguments, classNames(readModelInfo(model_path, arguments.options)));
-  CaptureOptions capturing = captureOptions(arguments.source);
+  CaptureOptions capturing = captureOptions(source);
   capturing.source.timeout_s = arguments.timeout_s;
   // A picture that was read long before its turn would count as one that came too early.
   if (capturing.lossless && arguments.every_s > 0) capturing.max_fps = 1 / arguments.every_s;
@@ -279,8 +273,8 @@ int monitorSource(const MonitorArguments& arguments) {
   store.emplace(arguments.database, storing, tell);
   const auto refuseWhere = [&](bool taken) {
     if (taken)
-      throw Error("another program stores '" + vision::redactCredentials(arguments.source) + "' in '" +
-                  arguments.database + "' at this moment: end it, or name another file");
+      throw Error("another program stores '" + source.shownText() + "' in '" + arguments.database +
+                  "' at this moment: end it, or name another file");
   };
   refuseWhere(store->isTaken(arguments.source));
   store->setSource(arguments.source);
@@ -293,8 +287,8 @@ int monitorSource(const MonitorArguments& arguments) {
   capturing.source.on_unreadable = [&](const std::string& why) {
     recorder.add(Event{unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };
-  const std::string read_from =
-      isScene(arguments.source) ? sceneAsCamera(arguments, store->status().writing) : arguments.source;
+  const vision::SourceSpec read_from =
+      source.kind == vision::SourceKind::kDemo ? sceneAsCamera(arguments, source, store->status().writing) : source;
   Capture capture(sourceFactory(read_from), capturing, frames, [&](const CaptureStatus& status) {
     const auto event = sourceEvent(status, unixNow());
     if (!event) return;
@@ -344,24 +338,24 @@ int monitorSource(const MonitorArguments& arguments) {
   };
   std::int64_t next_tick = 0;
   while (!interrupted() && !console.nobodyReads()) {
-    const CaptureStatus source = capture.status();
+    const CaptureStatus captured = capture.status();
     const InferenceStatus inference = worker->status();
     std::string text;
     {
       const std::lock_guard lock(mutex);
-      text = statusText(source, inference, store->status(), last);
+      text = statusText(captured, inference, store->status(), last);
     }
     if (const std::int64_t now = steadyNow(); now >= next_tick) {
       next_tick = now + 1000;
-      recorder.tick(source, unixNow(), now);
+      recorder.tick(captured, unixNow(), now);
       service.status(text);
     }
-    if (!inference.stuck() && !source.stuck() && !store->status().stuck()) service.alive();
+    if (!inference.stuck() && !captured.stuck() && !store->status().stuck()) service.alive();
     lookAtOutput();
     console.status(text);
-    if (source.state == CaptureState::kEnded &&
-        source.in == source.dropped + inference.processed + inference.failed + inference.stale) {
-      failure = source.message;
+    if (captured.state == CaptureState::kEnded &&
+        captured.in == captured.dropped + inference.processed + inference.failed + inference.stale) {
+      failure = captured.message;
       break;
     }
     std::this_thread::sleep_for(100ms);

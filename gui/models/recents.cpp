@@ -5,15 +5,14 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QMimeDatabase>
 #include <QSettings>
 #include <QTimeZone>
 #include <QUrl>
 #include <QUrlQuery>
 
-#include "vision/source.h"
-
 namespace mpm::gui {
+
+using vision::SourceKind;
 
 QVector<Recent> loadRecents(QSettings& settings) {
   QVector<Recent> result;
@@ -50,42 +49,23 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
   settings.endArray();
 }
 
-SourceKind sourceKind(const QString& source) {
-  if (source.startsWith(QLatin1String("demo:"))) return SourceKind::kDemo;
-  if (source.startsWith(QLatin1String("gst:"))) return SourceKind::kPipeline;
-  if (source.contains(QLatin1String("://"))) return SourceKind::kAddress;
-  if (source.startsWith(QLatin1String("/dev/"))) return SourceKind::kCamera;
-  bool number = false;
-  source.toInt(&number);
-  if (number) return SourceKind::kCamera;
-  const QFileInfo file(source);
-  const bool glob =
-      source.contains(QLatin1Char('*')) || source.contains(QLatin1Char('?')) || source.contains(QLatin1Char('['));
-  return file.isDir() || (glob && !file.exists()) ? SourceKind::kFolder : SourceKind::kVideo;
-}
+vision::SourceSpec sourceSpec(const QString& source) { return vision::parseSourceSpec(source.toStdString()); }
 
-bool isNumbered(const QString& source) {
-  const SourceKind kind = sourceKind(source);
-  if (kind != SourceKind::kDemo) return kind == SourceKind::kFolder;
-  const QUrlQuery options(source.mid(source.indexOf(QLatin1Char('?')) + 1));
+bool isNumbered(const vision::SourceSpec& source) {
+  if (source.kind != SourceKind::kDemo) return source.kind == SourceKind::kFolder || source.kind == SourceKind::kGlob;
+  const QString text = QString::fromStdString(source.target);
+  const QUrlQuery options(text.mid(text.indexOf(QLatin1Char('?')) + 1));
   return options.queryItemValue(QStringLiteral("frames")).toLongLong() > 0;
 }
 
-QString sourceTitle(const QString& source) {
-  switch (sourceKind(source)) {
-    case SourceKind::kDemo:
-      return QCoreApplication::translate("sourceTitle", "Demo street");
-    case SourceKind::kCamera:
-      return QCoreApplication::translate("sourceTitle", "Camera %1")
-          .arg(source.startsWith(QLatin1Char('/')) ? QFileInfo(source).fileName() : source);
-    case SourceKind::kVideo:
-    case SourceKind::kFolder:
-      return QFileInfo(source).fileName();
-    case SourceKind::kAddress:
-    case SourceKind::kPipeline:
-      return QString::fromStdString(vision::redactCredentials(source.toStdString()));
-  }
-  return source;
+QString sourceTitle(const QString& text) {
+  const vision::SourceSpec source = sourceSpec(text);
+  const QString target = QString::fromStdString(source.target);
+  if (source.kind == SourceKind::kDemo) return QCoreApplication::translate("sourceTitle", "Demo street");
+  if (source.kind == SourceKind::kCamera)
+    return QCoreApplication::translate("sourceTitle", "Camera %1")
+        .arg(source.camera_index < 0 ? QFileInfo(target).fileName() : QString::number(source.camera_index));
+  return source.isLive() ? QString::fromStdString(source.shownText()) : QFileInfo(target).fileName();
 }
 
 QString demoSource() {
@@ -93,13 +73,6 @@ QString demoSource() {
   const QDateTime noon(QDate(now.date().year(), 3, 20), QTime(12, 30), QTimeZone::utc());
   return QStringLiteral("demo:street?start=%1&speed=240&fps=10")
       .arg(noon.toSecsSinceEpoch() + now.toSecsSinceEpoch() % 1800);
-}
-
-bool isPicture(const QString& path) {
-  return QMimeDatabase()
-      .mimeTypeForFile(path, QMimeDatabase::MatchExtension)
-      .name()
-      .startsWith(QLatin1String("image/"));
 }
 
 QString localPath(const QString& text) {

@@ -5,6 +5,8 @@
 #include <QString>
 #include <QVector>
 
+#include "vision/source_spec.h"
+
 class QSettings;
 
 namespace mpm::gui {
@@ -25,21 +27,16 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents);
 /// With `recent` in front, without its credentials; one entry per source.
 QVector<Recent> remembered(QVector<Recent> recents, Recent recent);
 
-/// A glob ("street/*.png") is a folder.
-enum class SourceKind { kDemo, kCamera, kVideo, kFolder, kAddress, kPipeline };
-SourceKind sourceKind(const QString& source);
+vision::SourceSpec sourceSpec(const QString& source);
 /// A folder, a glob, a demo of so many frames: what it has is a number of pictures, none to be left out. Nothing passes
 /// in them while a model works, as it does in front of a camera.
-bool isNumbered(const QString& source);
+bool isNumbered(const vision::SourceSpec& source);
 /// "Demo street", "vtest.avi", "rtsp://***@camera/stream".
 QString sourceTitle(const QString& source);
 
 /// The built-in street: a day in six minutes from a spring noon on, so that its dusk comes soon. Every call names a
 /// moment of its own, because what is stored of two runs must not be mixed.
 QString demoSource();
-
-/// A file whose name is that of a picture.
-bool isPicture(const QString& path);
 
 /// What file managers hand over, file:///a%20b, as a path; anything else as it is.
 QString localPath(const QString& text);

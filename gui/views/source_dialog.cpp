@@ -12,7 +12,9 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
@@ -21,6 +23,22 @@
 #include "vision/source.h"
 
 namespace mpm::gui {
+
+using vision::SourceKind;
+
+namespace {
+
+// Of the pages.
+constexpr SourceKind kKinds[] = {SourceKind::kDemo,   SourceKind::kCamera, SourceKind::kVideo,
+                                 SourceKind::kFolder, SourceKind::kUrl,    SourceKind::kPipeline};
+
+int pageOf(SourceKind kind) {
+  if (kind == SourceKind::kImage || kind == SourceKind::kMissing) kind = SourceKind::kVideo;
+  if (kind == SourceKind::kGlob) kind = SourceKind::kFolder;
+  return static_cast<int>(std::find(std::begin(kKinds), std::end(kKinds), kind) - std::begin(kKinds));
+}
+
+}  // namespace
 
 struct SourceDialog::Trial {
   std::atomic<bool> stop = false;
@@ -130,7 +148,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
     emit chosen(source());
     accept();
   });
-  kinds_->setCurrentRow(static_cast<int>(kind));
+  kinds_->setCurrentRow(pageOf(kind));
   refresh();
 }
 
@@ -158,16 +176,16 @@ QWidget* SourceDialog::pathPage(const QString& text, QLineEdit*& field, bool fol
 }
 
 void SourceDialog::setSource(const QString& source) {
-  const SourceKind kind = sourceKind(source);
-  kinds_->setCurrentRow(static_cast<int>(kind));
-  switch (kind) {
+  const int page = pageOf(sourceSpec(source).kind);
+  kinds_->setCurrentRow(page);
+  switch (kKinds[page]) {
     case SourceKind::kVideo:
       video_->setText(source);
       break;
     case SourceKind::kFolder:
       folder_->setText(source);
       break;
-    case SourceKind::kAddress: {
+    case SourceKind::kUrl: {
       QString address = source;
       address_->setText(address.replace(QLatin1String("://***@"), QLatin1String("://")));
       (address == source ? address_ : user_)->setFocus();
@@ -179,13 +197,13 @@ void SourceDialog::setSource(const QString& source) {
     case SourceKind::kCamera:
       camera_->setCurrentIndex(camera_->findData(source));
       break;
-    case SourceKind::kDemo:
+    default:
       break;
   }
 }
 
 QString SourceDialog::source() const {
-  switch (static_cast<SourceKind>(kinds_->currentRow())) {
+  switch (kKinds[kinds_->currentRow()]) {
     case SourceKind::kDemo:
       return QStringLiteral("demo:");
     case SourceKind::kCamera:
@@ -194,12 +212,13 @@ QString SourceDialog::source() const {
       return video_->text().trimmed();
     case SourceKind::kFolder:
       return folder_->text().trimmed();
-    case SourceKind::kAddress:
+    case SourceKind::kUrl:
       return withCredentials(address_->text().trimmed(), user_->text(), password_->text());
     case SourceKind::kPipeline:
       return pipeline_->text().trimmed().isEmpty() ? QString() : QStringLiteral("gst:") + pipeline_->text().trimmed();
+    default:
+      return {};
   }
-  return {};
 }
 
 void SourceDialog::refresh() {

@@ -19,7 +19,7 @@ namespace mpm::gui {
 class SourceDialog : public QDialog {
   Q_OBJECT
  public:
-  explicit SourceDialog(SourceKind kind, QWidget* parent = nullptr);
+  explicit SourceDialog(vision::SourceKind kind, QWidget* parent = nullptr);
   ~SourceDialog() override;
 
   void setSource(const QString& source);

@@ -103,9 +103,9 @@ SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
 
 void SourcePanel::setSource(const QString& source) {
   const bool open = !source.isEmpty();
-  kind_ = sourceKind(source);
+  kind_ = sourceSpec(source).kind;
   title_->setText(open ? sourceTitle(source) : tr("No source"));
-  const bool plain = sourceKind(source) == SourceKind::kDemo || sourceTitle(source) == source;
+  const bool plain = kind_ == vision::SourceKind::kDemo || sourceTitle(source) == source;
   detail_->setText(open && !plain ? source : QString());
   detail_->setVisible(!detail_->text().isEmpty());
   pause_->setEnabled(open);
@@ -135,7 +135,7 @@ void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
   const QLocale locale;
   const QString in = locale.toString(qlonglong(status.in));
-  const bool video = kind_ == SourceKind::kVideo && status.in > 1;
+  const bool video = kind_ == vision::SourceKind::kVideo && status.in > 1;
   QString counters = status.of > 0 && !video
                          ? tr("%1 of %2 pictures").arg(in, locale.toString(qlonglong(status.of)))
                          : tr("%1 frames in, %2 dropped").arg(in, locale.toString(qlonglong(status.dropped)));

@@ -34,7 +34,7 @@ class SourcePanel : public QWidget {
   QLabel *title_, *detail_, *state_, *message_, *counters_, *model_, *model_detail_;
   QPushButton *pause_, *close_;
   bool paused_ = false;
-  SourceKind kind_ = SourceKind::kVideo;
+  vision::SourceKind kind_ = vision::SourceKind::kMissing;
 };
 
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.

@@ -70,11 +70,12 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
 
   auto* grid = new QGridLayout;
   grid->setSpacing(8);
+  using vision::SourceKind;
   const std::tuple<SourceKind, Glyph, QString> kinds[] = {
       {SourceKind::kCamera, Glyph::kCamera, tr("Camera")},
       {SourceKind::kVideo, Glyph::kVideo, tr("Video")},
       {SourceKind::kFolder, Glyph::kFolder, tr("Image folder")},
-      {SourceKind::kAddress, Glyph::kNetwork, tr("Network camera (RTSP)")}};
+      {SourceKind::kUrl, Glyph::kNetwork, tr("Network camera (RTSP)")}};
   int i = 0;
   for (const auto& [kind, glyph, name] : kinds) {
     auto* button = new QPushButton(icon(glyph), name, content);

@@ -20,7 +20,7 @@ class WelcomePage : public QWidget {
 
  signals:
   void demoRequested();
-  void kindRequested(mpm::gui::SourceKind kind);
+  void kindRequested(mpm::vision::SourceKind kind);
   void recentRequested(const mpm::gui::Recent& recent);
 
  private:

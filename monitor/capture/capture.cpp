@@ -35,13 +35,10 @@ std::string secondsText(double seconds) {
 
 }  // namespace
 
-SourceFactory sourceFactory(std::string text) {
-  return [text = std::move(text)](const vision::SourceOptions& options) { return vision::openSource(text, options); };
-}
-
-bool isLive(const std::string& source) {
-  return source.find("://") != std::string::npos || source.starts_with("/dev/") || source.starts_with("gst:") ||
-         (!source.empty() && source.find_first_not_of("0123456789") == std::string::npos);
+SourceFactory sourceFactory(vision::SourceSpec source) {
+  return [source = std::move(source)](const vision::SourceOptions& options) {
+    return vision::openSource(source, options);
+  };
 }
 
 const char* toString(CaptureState state) {
@@ -75,9 +72,9 @@ void CaptureOptions::validate() const {
   if (max_hanging < 1) throw Error("a source needs at least one read that may hang");
 }
 
-CaptureOptions captureOptions(const std::string& source) {
+CaptureOptions captureOptions(const vision::SourceSpec& source) {
   CaptureOptions options;
-  options.reconnect = isLive(source);
+  options.reconnect = source.isLive();
   options.lossless = !options.reconnect;
   return options;
 }

@@ -32,12 +32,8 @@ using FrameMailbox = Mailbox<CapturedFrame>;
 /// is set and must be passed on.
 using SourceFactory = std::function<std::unique_ptr<vision::FrameSource>(const vision::SourceOptions& options)>;
 
-/// vision::openSource(text, options) as a factory.
-SourceFactory sourceFactory(std::string text);
-
-/// True for cameras, addresses and pipelines: what gives frames when it likes and may go away. False for images,
-/// folders, videos.
-bool isLive(const std::string& source);
+/// vision::openSource(source, options) as a factory.
+SourceFactory sourceFactory(vision::SourceSpec source);
 
 enum class CaptureState {
   kIdle,      ///< not started, or stopped
@@ -72,8 +68,8 @@ struct CaptureOptions {
   void validate() const;
 };
 
-/// What fits `source`: cameras and addresses reconnect and give their latest frame; files give every frame and end.
-CaptureOptions captureOptions(const std::string& source);
+/// What fits `source`: live sources reconnect and give their latest frame; the others give every frame and end.
+CaptureOptions captureOptions(const vision::SourceSpec& source);
 
 struct CaptureStatus {
   CaptureState state = CaptureState::kIdle;

@@ -52,6 +52,7 @@ Channel makeTerminal() {
   ::setenv("TERM", "xterm", 1);  // whatever the terminal is that the tests run on
   ::unsetenv("NO_COLOR");
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(127);
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);

@@ -13,6 +13,7 @@ namespace mpm::test {
 struct CommandOptions {
   std::string program = "mpm";                       ///< of this build
   std::map<std::string, std::string> environment{};  ///< on top of ours
+  std::string folder{};                              ///< to run in; empty: ours
   std::optional<std::size_t> file_size_limit{};      ///< bytes that a file may grow to: a disk that is full
   std::optional<int> signal_after_first_line{};      ///< sent once a line came on stdout
   std::string signal_at_stderr{};                    ///< the signal comes once this is on stderr instead

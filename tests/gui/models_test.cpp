@@ -141,26 +141,24 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   EXPECT_FALSE(file.readAll().contains("geheim"));
 }
 
-TEST(Sources, KindsAndTitles) {
+TEST(Sources, HaveTitles) {
   QTemporaryDir folder;
-  EXPECT_EQ(sourceKind(QStringLiteral("demo:")), SourceKind::kDemo);
-  EXPECT_EQ(sourceKind(QStringLiteral("0")), SourceKind::kCamera);
-  EXPECT_EQ(sourceKind(QStringLiteral("/dev/video2")), SourceKind::kCamera);
-  EXPECT_EQ(sourceKind(folder.path()), SourceKind::kFolder);
-  EXPECT_EQ(sourceKind(folder.filePath(QStringLiteral("*.png"))), SourceKind::kFolder);
-  EXPECT_EQ(sourceKind(QStringLiteral("/x/y.mp4")), SourceKind::kVideo);
-  EXPECT_EQ(sourceKind(QStringLiteral("rtsp://a/b")), SourceKind::kAddress);
-  EXPECT_EQ(sourceKind(QStringLiteral("gst:videotestsrc ! appsink")), SourceKind::kPipeline);
+  EXPECT_EQ(sourceSpec(folder.path()).kind, vision::SourceKind::kFolder);
+  EXPECT_EQ(sourceTitle(QStringLiteral("demo:")), QStringLiteral("Demo street"));
+  for (const char* camera : {"7", "camera:7"})
+    EXPECT_EQ(sourceTitle(QString::fromLatin1(camera)), QStringLiteral("Camera 7"));
+  EXPECT_EQ(sourceTitle(QStringLiteral("/dev/video2")), QStringLiteral("Camera video2"));
   EXPECT_EQ(sourceTitle(QStringLiteral("rtsp://u:p@cam/x")), QStringLiteral("rtsp://***@cam/x"));
   EXPECT_EQ(sourceTitle(QStringLiteral("/x/y.mp4")), QStringLiteral("y.mp4"));
 }
 
 TEST(Sources, WhatHasANumberOfPicturesIsNoCamera) {
   QTemporaryDir folder;
-  EXPECT_TRUE(isNumbered(folder.path()));
-  EXPECT_TRUE(isNumbered(QStringLiteral("demo:street?seed=7&frames=100")));
+  EXPECT_TRUE(isNumbered(sourceSpec(folder.path())));
+  EXPECT_TRUE(isNumbered(sourceSpec(folder.filePath(QStringLiteral("*.png")))));
+  EXPECT_TRUE(isNumbered(sourceSpec(QStringLiteral("demo:street?seed=7&frames=100"))));
   for (const char* other : {"demo:", "demo:street?frames=0&seed=3", "0", "/x/y.mp4", "rtsp://a/b?frames=3"})
-    EXPECT_FALSE(isNumbered(QString::fromLatin1(other))) << other;
+    EXPECT_FALSE(isNumbered(sourceSpec(QString::fromLatin1(other)))) << other;
 }
 
 TEST(Sources, FilesAsFileManagersHandThemOver) {

@@ -213,7 +213,7 @@ TEST(SettingsDialogs, SayWhatCannotBeAccepted) {
 TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
   QTemporaryDir folder;
   cv::imwrite(folder.filePath(QStringLiteral("a.png")).toStdString(), cv::Mat(60, 80, CV_8UC3, cv::Scalar(1, 2, 3)));
-  SourceDialog dialog(SourceKind::kFolder);
+  SourceDialog dialog(vision::SourceKind::kFolder);
   dialog.setSource(folder.path());
   EXPECT_EQ(dialog.source(), folder.path());
   QSignalSpy tested(&dialog, &SourceDialog::tested);
@@ -225,7 +225,7 @@ TEST(SourceDialog, TestsASourceAndShowsItsFirstFrame) {
 }
 
 TEST(SourceDialog, SaysWhyASourceFailsAndHidesThePassword) {
-  SourceDialog dialog(SourceKind::kAddress);
+  SourceDialog dialog(vision::SourceKind::kUrl);
   dialog.setSource(QStringLiteral("rtsp://***@127.0.0.1:9/none"));
   auto fields = dialog.findChildren<QLineEdit*>();
   for (QLineEdit* field : fields) {

@@ -482,14 +482,11 @@ TEST(Capture, TakesFramesNotFasterThanAsked) {
   EXPECT_LE(in, static_cast<double>(steadyNow() - start) / 10 + 2);
 }
 
-TEST(Capture, KnowsWhatIsLive) {
-  for (const char* source : {"0", "12", "/dev/video0", "rtsp://a/b", "http://a/b.mjpg", "gst:v4l2src ! appsink"})
-    EXPECT_TRUE(isLive(source)) << source;
-  for (const char* source : {"a.png", "folder", "video.avi", "./0", "", "street/*.png"})
-    EXPECT_FALSE(isLive(source)) << source;
-  EXPECT_TRUE(captureOptions("0").reconnect);
-  EXPECT_FALSE(captureOptions("0").lossless);
-  EXPECT_TRUE(captureOptions("a.avi").lossless);
+TEST(Capture, OptionsFitTheSource) {
+  EXPECT_TRUE(captureOptions(vision::parseSourceSpec("camera:0")).reconnect);
+  EXPECT_FALSE(captureOptions(vision::parseSourceSpec("camera:0")).lossless);
+  EXPECT_FALSE(captureOptions(vision::parseSourceSpec("a.avi")).reconnect);
+  EXPECT_TRUE(captureOptions(vision::parseSourceSpec("a.avi")).lossless);
   CaptureOptions options;
   EXPECT_EQ(options.backoff_s, (std::vector<double>{1, 2, 5, 10, 30}));
   options.stall_s = 0;

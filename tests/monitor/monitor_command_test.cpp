@@ -74,6 +74,16 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   EXPECT_THAT(again.err, HasSubstr("5 new samples, 10 in"));
 }
 
+TEST_F(MonitorCommand, AFolderCalledLikeACameraIsAFolder) {
+  fs::rename(images(3), folder_ / "2026");
+  const CommandResult result = monitor("2026", {"--every", "0"}, {.folder = folder_.path()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("3 new samples, 3 in"));
+  ASSERT_EQ(StoreReader(database_).sources().size(), 1u);
+  EXPECT_EQ(StoreReader(database_).sources()[0].name, "2026");
+  expectFailure(monitor("2025.avi", {}, {.folder = folder_.path()}), 1, {"there is no file or folder '2025.avi'"});
+}
+
 TEST_F(MonitorCommand, LeavesOutAPictureThatCannotBeReadAndGoesOn) {
   const std::string source = images(3);
   std::ofstream(folder_ / "in/101.png") << "no picture";

@@ -190,12 +190,12 @@ TEST(SourceFiles, AreThoseThatAreRead) {
   for (const char* name : {"b.png", "a.png"}) cv::imwrite(folder / name, plain(1));
   write(folder / "notes.txt", "no image");
   const std::vector<std::string> both = {folder / "a.png", folder / "b.png"};
-  EXPECT_EQ(sourceFiles(folder.path()), both);
-  EXPECT_EQ(sourceFiles(folder / "*.png"), both);
-  EXPECT_EQ(sourceFiles(folder / "b.png"), std::vector<std::string>{folder / "b.png"});
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder.path())), both);
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder / "*.png")), both);
+  EXPECT_EQ(sourceFiles(parseSourceSpec(folder / "b.png")), std::vector<std::string>{folder / "b.png"});
   for (const char* text : {"0", "demo:street?frames=2", "rtsp://camera/*", "/dev/null"})
-    EXPECT_TRUE(sourceFiles(text).empty()) << text;
-  EXPECT_MPM_ERROR(sourceFiles(folder / "*.jpg"), "no file matches");
+    EXPECT_TRUE(sourceFiles(parseSourceSpec(text)).empty()) << text;
+  EXPECT_MPM_ERROR(sourceFiles(parseSourceSpec(folder / "*.jpg")), "no file matches");
 }
 
 TEST(OpenSource, GivesTheFramesOfAVideo) {
@@ -222,7 +222,7 @@ TEST(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(""), "the source is empty");
   EXPECT_MPM_ERROR(openSource(folder / "missing.png"), "there is no file or folder");
   EXPECT_MPM_ERROR(openSource(folder.path()), "holds no image");
-  EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not a kind of address");
+  EXPECT_MPM_ERROR(openSource("ftp://host/video.mp4"), "'ftp://' is not supported");
   write(folder / "empty.mp4", "");
   EXPECT_MPM_ERROR(openSource(folder / "empty.mp4"), "is empty");
   write(folder / "text_01.txt", "These are words.");
@@ -286,7 +286,7 @@ TEST(OpenSource, SaysWhatKeepsACameraFromOpening) {
   EXPECT_MPM_ERROR(openSource("97"), "cannot open camera 97: there is no /dev/video97");
   EXPECT_MPM_ERROR(openSource("/dev/video97"), "cannot open camera /dev/video97: there is no /dev/video97");
   EXPECT_MPM_ERROR(openSource("/dev/null"),
-                   "cannot open camera /dev/null: /dev/null is in use by another program, or is no camera");
+                   "cannot open camera /dev/null: /dev/null is in use by another program, or is not a camera");
 }
 
 TEST(OpenSource, SaysHowToLearnMoreOfAnAddress) {

@@ -157,46 +157,14 @@ class LiveSource final : public FrameSource {
   int index_ = 0;
 };
 
-class CameraCapture final : public Capture {
+class VideoCapture final : public Capture {
  public:
-  explicit CameraCapture(std::string device) : device_(std::move(device)) {}
-  bool open() override {
-    const bool index = std::all_of(device_.begin(), device_.end(), [](unsigned char c) { return std::isdigit(c); });
-    return index ? capture_.open(std::stoi(device_)) : capture_.open(device_, cv::CAP_V4L2);
-  }
+  explicit VideoCapture(std::function<bool(cv::VideoCapture&)> open) : open_(std::move(open)) {}
+  bool open() override { return open_(capture_); }
   bool read(cv::Mat& image) override { return capture_.read(image); }
 
  private:
-  std::string device_;
-  cv::VideoCapture capture_;
-};
-
-class UrlCapture final : public Capture {
- public:
-  UrlCapture(std::string url, double timeout_s)
-      : url_(std::move(url)), timeout_ms_(static_cast<int>(timeout_s * 1e3)) {}
-  bool open() override {
-    // Time-outs act only with FFmpeg by name and as parameters of open (opencv#23207). They end most hanging reads; our
-    // thread is for the others.
-    return capture_.open(url_, cv::CAP_FFMPEG,
-                         {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, timeout_ms_, cv::CAP_PROP_READ_TIMEOUT_MSEC, timeout_ms_});
-  }
-  bool read(cv::Mat& image) override { return capture_.read(image); }
-
- private:
-  std::string url_;
-  int timeout_ms_;
-  cv::VideoCapture capture_;
-};
-
-class PipelineCapture final : public Capture {
- public:
-  explicit PipelineCapture(std::string pipeline) : pipeline_(std::move(pipeline)) {}
-  bool open() override { return capture_.open(pipeline_, cv::CAP_GSTREAMER); }
-  bool read(cv::Mat& image) override { return capture_.read(image); }
-
- private:
-  std::string pipeline_;
+  std::function<bool(cv::VideoCapture&)> open_;
   cv::VideoCapture capture_;
 };
 
@@ -224,51 +192,64 @@ std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDesc
   return std::make_unique<LiveSource>(std::move(capture), std::move(description), options);
 }
 
-std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options) {
-  LiveDescription description{.shown = "camera " + text, .stem = "camera" + text};
-  if (const auto slash = text.rfind('/'); slash != std::string::npos) description.stem = text.substr(slash + 1);
-  description.why_not_open = [text] { return whyNoCamera(text); };
-  return openLive(std::make_shared<CameraCapture>(text), std::move(description), options);
+std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOptions& options) {
+  const std::string& device = source.target;
+  const std::string number = std::to_string(source.camera_index);
+  const bool numbered = source.camera_index >= 0;
+  const auto open = [index = source.camera_index, device](cv::VideoCapture& capture) {
+    return index >= 0 ? capture.open(index) : capture.open(device, cv::CAP_V4L2);
+  };
+  return openLive(std::make_shared<VideoCapture>(open),
+                  {.shown = "camera " + (numbered ? number : device),
+                   .stem = numbered ? "camera" + number : device.substr(device.rfind('/') + 1),
+                   .why_not_open = [device] { return whyNoCamera(device); }},
+                  options);
 }
 
-std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options) {
-  const bool live = text.starts_with("rtsp");
-  // Why, FFmpeg only tells its log.
+std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options) {
+  const bool live = source.target.starts_with("rtsp");
+  // Time-outs act only with FFmpeg by name and as parameters of open (opencv#23207). They end most hanging reads; our
+  // thread is for the others.
+  const auto open = [url = source.target, ms = static_cast<int>(options.timeout_s * 1e3)](cv::VideoCapture& capture) {
+    return capture.open(url, cv::CAP_FFMPEG, {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, ms, cv::CAP_PROP_READ_TIMEOUT_MSEC, ms});
+  };
+  // FFmpeg writes the reason to its log only.
   const auto why_not_open = [] {
     return std::string(
-        "no answer, or no video there (OPENCV_FFMPEG_LOGLEVEL=32 and OPENCV_LOG_LEVEL=INFO in the environment tell "
-        "more)");
+        "no answer, or no video there (set OPENCV_FFMPEG_LOGLEVEL=32 and OPENCV_LOG_LEVEL=INFO in the environment to "
+        "see more)");
   };
-  return openLive(std::make_shared<UrlCapture>(text, options.timeout_s),
-                  {.shown = redactCredentials(text),
-                   .stem = stemOfUrl(text),
+  return openLive(std::make_shared<VideoCapture>(open),
+                  {.shown = source.shownText(),
+                   .stem = stemOfUrl(source.target),
                    .latest_only = live,
                    .end_is_error = live,
                    .why_not_open = why_not_open},
                   options);
 }
 
-void checkPipeline(const std::string& text) {
+void checkPipeline(const std::string& pipeline) {
   const auto backends = cv::videoio_registry::getBackends();
   if (std::find(backends.begin(), backends.end(), cv::CAP_GSTREAMER) == backends.end())
-    throw Error("this OpenCV was built without GStreamer: use an address, a file or a camera");
-  if (text.find("appsink") == std::string::npos)
-    throw Error("the GStreamer pipeline must end in 'appsink', where the frames are taken from");
+    throw Error("this OpenCV was built without GStreamer: use a URL, a file or a camera");
+  if (pipeline.find("appsink") == std::string::npos) throw Error("the GStreamer pipeline must end in 'appsink'");
 }
 
-std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options) {
-  const std::string pipeline = text.substr(std::string_view("gst:").size());
+std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const SourceOptions& options) {
+  const auto open = [pipeline = source.target](cv::VideoCapture& capture) {
+    return capture.open(pipeline, cv::CAP_GSTREAMER);
+  };
   const auto why_not_open = [] {
     return std::string(
-        "an element that is not installed, or two that do not fit (GST_DEBUG=2 in the environment tells more)");
+        "an element is not installed, or two do not fit (set GST_DEBUG=2 in the environment to see more)");
   };
   const auto check = [](const cv::Mat& frame) {  // planar colours come as a grey image that is too high
     if (frame.type() != CV_8UC3)
       throw Error(
           "the GStreamer pipeline gives no BGR frames: put 'videoconvert ! video/x-raw,format=BGR' before the appsink");
   };
-  return openLive(std::make_shared<PipelineCapture>(pipeline),
-                  {.shown = redactCredentials(text),
+  return openLive(std::make_shared<VideoCapture>(open),
+                  {.shown = source.shownText(),
                    .stem = "pipeline",
                    .end_is_error = false,
                    .why_not_open = why_not_open,

@@ -50,23 +50,15 @@ std::vector<std::string> expandGlob(const std::string& pattern) {
   return paths;
 }
 
-std::unique_ptr<FrameSource> openFile(const std::string& path, const SourceOptions& options) {
+std::unique_ptr<FrameSource> openFile(const SourceSpec& source, const SourceOptions& options) {
+  const std::string& path = source.target;
   std::error_code error;
   if (fs::file_size(path, error) == 0 && !error) throw Error("'" + path + "' is empty");
   requireReadable(path);
-  if (fs::path(path).extension() == ".onnx") throw Error("'" + path + "' is a model, no picture: give it with --model");
-  bool image = looksLikeImage(path);  // a damaged one is no video
-  try {
-    image = image || cv::haveImageReader(path);
-  } catch (const cv::Exception&) {  // a file that cannot be opened
-  }
-  if (image) return openImages({path}, options);
+  if (fs::path(path).extension() == ".onnx") throw Error("'" + path + "' is a model, not a picture: use --model");
+  if (source.kind == SourceKind::kImage) return openImages({path}, options);
   if (auto video = openVideo(path, options)) return video;
   throw Error("'" + path + "' is neither an image nor a video that OpenCV can read");
-}
-
-bool isCameraNumber(const std::string& text) {
-  return text.size() <= 4 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 std::mutex demo_mutex;
@@ -75,60 +67,85 @@ SourceOpener& demoOpener() {  // guarded by demo_mutex
   return opener;
 }
 
-std::unique_ptr<FrameSource> openDemo(const std::string& text, const SourceOptions& options) {
+std::unique_ptr<FrameSource> openDemo(const SourceSpec& source, const SourceOptions& options) {
   const std::lock_guard lock(demo_mutex);
-  if (!demoOpener()) throw Error("'" + text + "': this program was built without the rendered scene");
-  return demoOpener()(text, options);
+  if (!demoOpener()) throw Error("'" + source.text + "': this program was built without the rendered scene");
+  return demoOpener()(source, options);
 }
 
-bool isGlob(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
+[[noreturn]] void refuseMissing(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (error == std::errc::permission_denied) throw Error("cannot read '" + path + "': " + error.message());
+  if (fs::exists(status)) throw Error("'" + path + "' is neither a file nor a folder");
+  throw Error("there is no file or folder '" + path + "'");
+}
 
 }  // namespace
+
+bool isImageFile(const std::string& path) {
+  if (looksLikeImage(path)) return true;  // a damaged one as well
+  try {
+    return cv::haveImageReader(path);
+  } catch (const cv::Exception&) {  // a file that cannot be opened
+    return false;
+  }
+}
 
 void setDemoSource(SourceOpener opener) {
   const std::lock_guard lock(demo_mutex);
   demoOpener() = std::move(opener);
 }
 
-std::vector<std::string> sourceFiles(const std::string& text) {
-  if (text.starts_with("demo:") || text.starts_with("gst:") || text.find("://") != std::string::npos) return {};
-  std::error_code error;
-  const fs::file_status status = fs::status(text, error);
-  if (fs::is_directory(status)) return imagesOfFolder(text);
-  if (fs::is_regular_file(status)) return {text};
-  if (fs::exists(status) || !isGlob(text)) return {};
-  return expandGlob(text);
+std::vector<std::string> sourceFiles(const SourceSpec& source) {
+  switch (source.kind) {
+    case SourceKind::kImage:
+    case SourceKind::kVideo:
+      return {source.target};
+    case SourceKind::kFolder:
+      return imagesOfFolder(source.target);
+    case SourceKind::kGlob:
+      return expandGlob(source.target);
+    default:
+      return {};
+  }
 }
 
-void checkSource(const std::string& text) {
+void checkSource(const SourceSpec& source) {
+  const std::string& text = source.text;
   if (text.empty()) throw Error("the source is empty: name an image, a folder, a video, a camera or a URL");
-  if (text.starts_with("demo:")) return;
-  if (text.starts_with("gst:")) return checkPipeline(text);
-  const auto colon = text.find("://");
-  if (colon == std::string::npos) return;
-  const std::string scheme = text.substr(0, colon);
+  if (source.kind == SourceKind::kMissing && text.starts_with("camera:"))
+    throw Error("'" + text + "' has no camera number: write for example camera:0");
+  if (source.kind == SourceKind::kPipeline) checkPipeline(text);
+  if (source.kind != SourceKind::kUrl) return;
+  const std::string scheme = text.substr(0, text.find("://"));
   for (const char* known : {"rtsp", "rtsps", "http", "https"})
     if (scheme == known) return;
-  throw Error("'" + scheme + "://' is not a kind of address that is read here: rtsp, http or https");
+  throw Error("'" + scheme + "://' is not supported: use an rtsp, http or https URL");
 }
 
-std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options) {
-  checkSource(text);
+std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOptions& options) {
+  checkSource(source);
   if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
-  if (text.starts_with("demo:")) return openDemo(text, options);
-  if (text.starts_with("gst:")) return openPipeline(text, options);
-  if (text.find("://") != std::string::npos) return openUrl(text, options);
-  std::error_code error;
-  const fs::file_status status = fs::status(text, error);
-  if (fs::is_directory(status)) return openImages(imagesOfFolder(text), options);
-  if (fs::is_regular_file(status)) return openFile(text, options);
-  if (fs::is_character_file(status)) return openCamera(text, options);
-  if (error == std::errc::permission_denied) throw Error("cannot read '" + text + "': " + error.message());
-  if (fs::exists(status)) throw Error("'" + text + "' is neither a file nor a folder");
-  if (text.starts_with("/dev/video")) return openCamera(text, options);
-  if (isCameraNumber(text)) return openCamera(text, options);
-  if (isGlob(text)) return openImages(expandGlob(text), options);
-  throw Error("there is no file or folder '" + text + "'");
+  switch (source.kind) {
+    case SourceKind::kImage:
+    case SourceKind::kVideo:
+      return openFile(source, options);
+    case SourceKind::kFolder:
+    case SourceKind::kGlob:
+      return openImages(sourceFiles(source), options);
+    case SourceKind::kCamera:
+      return openCamera(source, options);
+    case SourceKind::kUrl:
+      return openUrl(source, options);
+    case SourceKind::kPipeline:
+      return openPipeline(source, options);
+    case SourceKind::kDemo:
+      return openDemo(source, options);
+    case SourceKind::kMissing:
+      break;
+  }
+  refuseMissing(source.target);
 }
 
 }  // namespace mpm::vision

@@ -17,6 +17,9 @@ cv::Mat toBgr8(const cv::Mat& image);
 /// STEM_000012.
 std::string frameName(const std::string& stem, int index);
 
+/// Whether the name or the first bytes of a file are those of an image.
+bool isImageFile(const std::string& path);
+
 /// Throws mpm::Error that says why when this user may not read the file.
 void requireReadable(const std::string& path);
 
@@ -55,14 +58,14 @@ struct LiveDescription {
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
                                       const SourceOptions& options);
 
-/// What keeps a camera ("0", /dev/video0) that does not open from doing so, as far as its device tells.
-std::string whyNoCamera(const std::string& camera);
+/// Why a camera ("/dev/video0") does not open, as far as its device tells.
+std::string whyNoCamera(const std::string& device);
 
-std::unique_ptr<FrameSource> openCamera(const std::string& text, const SourceOptions& options);
-std::unique_ptr<FrameSource> openUrl(const std::string& text, const SourceOptions& options);
-/// `text` starts with "gst:". Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
-void checkPipeline(const std::string& text);
-/// Of a text that checkPipeline() takes.
-std::unique_ptr<FrameSource> openPipeline(const std::string& text, const SourceOptions& options);
+std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOptions& options);
+std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options);
+/// Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
+void checkPipeline(const std::string& pipeline);
+/// Of a pipeline that checkPipeline() takes.
+std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const SourceOptions& options);
 
 }  // namespace mpm::vision

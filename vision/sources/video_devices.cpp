@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 
 #include "vision/sources/sources.h"
@@ -32,11 +30,9 @@ std::string groupOf(const std::string& device) {
 
 }  // namespace
 
-std::string whyNoCamera(const std::string& camera) {
-  const bool number = std::all_of(camera.begin(), camera.end(), [](unsigned char c) { return std::isdigit(c); });
-  const std::string device = number ? "/dev/video" + std::to_string(std::stoi(camera)) : camera;
+std::string whyNoCamera(const std::string& device) {
   if (::faccessat(AT_FDCWD, device.c_str(), R_OK | W_OK, AT_EACCESS) == 0)
-    return device + " is in use by another program, or is no camera";
+    return device + " is in use by another program, or is not a camera";
   if (errno == ENOENT) return "there is no " + device + presentDevices();
   return "no permission for " + device + ": add this user to the group " + groupOf(device);
 }

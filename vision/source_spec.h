@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace mpm::vision {
+
+enum class SourceKind {
+  kImage,
+  kVideo,     ///< a file that is not an image
+  kFolder,    ///< of images
+  kGlob,      ///< "street/*.png"
+  kCamera,    ///< "0", "camera:0", "/dev/video0"
+  kUrl,       ///< "rtsp://camera/stream"
+  kPipeline,  ///< of GStreamer: "gst:v4l2src ! videoconvert ! video/x-raw,format=BGR ! appsink"
+  kDemo,      ///< the rendered street: "demo:street?weather=rain"
+  kMissing,   ///< none of these: a path without a file, folder or camera
+};
+
+/// What a source is, as parseSourceSpec() read its text.
+struct SourceSpec {
+  SourceKind kind = SourceKind::kMissing;
+  std::string text{};     ///< as the user wrote it; may hold a password
+  std::string target{};   ///< path, glob or URL; the device of a camera; `text` without "gst:" or "demo:"
+  int camera_index = -1;  ///< of a camera that was named by its number
+
+  /// True for cameras, URLs and pipelines: a read may fail or hang, and a later one may work again.
+  bool isLive() const;
+  /// `text` with user names and passwords replaced by "***".
+  std::string shownText() const;
+};
+
+/// Decides what `text` means. An existing path wins over every other reading; "camera:2026" is camera 2026 even where a
+/// folder 2026 exists; a number of at most 4 digits is a camera, and so is a path below /dev (but not below /dev/shm)
+/// that does not exist at the moment. Opens no camera and no URL; never throws.
+SourceSpec parseSourceSpec(const std::string& text);
+
+/// Throws mpm::Error for what openSource() can never open: an empty text, a camera without a number, a URL of an
+/// unknown kind, a pipeline without an appsink or with an OpenCV that lacks GStreamer. Opens nothing.
+void checkSource(const SourceSpec& source);
+
+/// `text` with user names and passwords replaced by "***": in URLs, their paths and queries (user=, pwd=, token=, ...)
+/// and in the properties of GStreamer pipelines. Host, path and channel stay: the result still names the source.
+std::string redactCredentials(const std::string& text);
+
+}  // namespace mpm::vision
