@@ -348,7 +348,7 @@ TEST(Pipeline, SaysWhatIsWrong) {
   if (!hasGStreamer()) GTEST_SKIP() << "no GStreamer here";
   EXPECT_MPM_ERROR(openSource("gst:videotestsrc ! fakesink"), "must end in 'appsink'");
   EXPECT_MPM_ERROR(openSource("gst:nosuchelement user-pw=geheim ! appsink"),
-                   "cannot open gst:nosuchelement user-pw=*** ! appsink: an element that is not installed");
+                   "cannot open gst:nosuchelement user-pw=*** ! appsink: an element is not installed");
 }
 
 TEST(WithoutCredentials, HidesThePropertiesOfPipelines) {
