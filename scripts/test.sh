@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the packages, checks the sources, builds into build/ and runs every test. Root or sudo.
+# Installs the packages, checks the sources, builds into build/ and runs the tests. Root or sudo.
+# scripts/test-long.sh runs the tests that take minutes each.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,4 +10,4 @@ sh scripts/check.sh --quick
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=ON \
   -DMPM_WITH_LIBTORCH=AUTO -DCMAKE_CUDA_ARCHITECTURES=90 -DMPM_WARNINGS_AS_ERRORS=ON
 cmake --build build
-ctest --test-dir build --output-on-failure --parallel "$(nproc)"
+ctest --test-dir build --output-on-failure --label-exclude long --parallel "$(nproc)"

@@ -13,20 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An installation with nothing but the library, which the command then runs with.
+// An installation with nothing but the program.
 class DefaultModel : public ::testing::Test {
  protected:
   void SetUp() override {
-    fs::create_directories(library_);
-    fs::copy_file(MPM_LIBRARY, fs::path(library_) / MPM_LIBRARY_SONAME);
+    fs::create_directories(folder_ / "bin");
+    fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", program_);
   }
 
   CommandResult command(const std::vector<std::string>& arguments, const std::string& named = "") const {
-    return mpmCommand(arguments, {.environment = {{"LD_LIBRARY_PATH", library_}, {"MPM_MODEL", named}}});
+    return mpmCommand(arguments, {.program = fs::relative(program_, MPM_BINARY_DIR).string(),
+                                  .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()},
+                                                  {"MPM_MODEL", named}}});
   }
 
   TemporaryFolder folder_;
-  const std::string library_ = folder_ / "lib/some-architecture";
+  const std::string program_ = folder_ / "bin/mpm";
 };
 
 TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
@@ -40,7 +42,7 @@ TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
     expectFailure(command(verb), 2, {"no model", "--model", "torch.onnx.export", "mpm convert", verb[0]});
 }
 
-TEST_F(DefaultModel, StandsInTheInstallationOfTheLibrary) {
+TEST_F(DefaultModel, IsBesideTheProgram) {
   fs::create_directories(folder_ / "share/mpm/models");
   const std::string model = folder_ / "share/mpm/models/street_vit_t16.onnx";
   fs::copy_file(kSegmenter, model);
