@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the table of docs/performance.md: what this library takes against what people could switch to, as ratios in one run.
+"""Prints the table of docs/performance.md: the time of this library as a ratio to other runtimes, measured in one run.
 
     bench/baselines/setup_venv.sh ~/baselines
     ~/baselines/bin/python bench/targets.py --image street.png [--encoder-from MODEL.onnx] [--rounds 15] [--models DIR]
                                         [--opencv-python ~/opencv-4.10/bin/python]
 
-Models are made by bench/models/make_segmenter.py: random weights, or, with --encoder-from, the encoder of a trained
-Segmenter ViT-T/16, whose tokens merge as those of real images do. The token counts that the T model has on the image are
-imposed on the B model. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
+bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
+ViT-T/16, which merges tokens of real images. The B model gets the token counts that the T model has on the image. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
 """
 import argparse
 import json
@@ -47,7 +46,7 @@ class Bench:
             command += ["--baselines", baselines]
         print("+ " + " ".join(map(str, command)), file=sys.stderr, flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE)
-        if not run.stdout:  # one that fails, bf16 on a CPU without it, leaves the results of the others
+        if not run.stdout:  # a variant may fail (bf16 on a CPU without it); the results of the others are still printed
             run.check_returncode()
         return json.loads(run.stdout)
 
@@ -181,7 +180,7 @@ def main():
     if "batch" in parts:
         model = bench.model("T", "labels")
         per_image = {1: [], 8: []}
-        for _ in range(3):  # taking turns here, too: one run has one batch size
+        for _ in range(3):  # alternates, because one run has one batch size
             for batch, times in per_image.items():
                 run = bench.run(model, max(5, options.rounds // batch), "--schedule", "2,5", "--batch", str(batch))
                 times.append(ms(find(run, "mpm", schedule="2,5", batch=batch)) / batch)

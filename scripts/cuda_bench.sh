@@ -32,7 +32,7 @@ mkdir -p "$out" "$logs"
 export PATH=$PATH:/usr/local/cuda/bin
 failed=()
 start=$SECONDS
-save() {  # what there is by now: whoever stops this script loses no more than one step
+save() {  # saves results so far, so that stopping this script loses one step at most
   local measured=()
   for log in "$logs"/{ours,torch}.log "$logs"/net[0-9]*.log; do [ -f "$log" ] && measured+=("$log"); done
   python3 bench/cuda/table.py "${measured[@]}" >"$out/table.txt"

@@ -35,8 +35,8 @@ def main():
         options.inter_op_num_threads = 1
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = 3
-        # Its threads spin between operators by default, which is fastest; between runs they must not, or they would
-        # eat the next contender's cores.
+        # Threads spin between operators by default, which is fastest. Between runs they must not spin, or they would slow
+        # down the next variant.
         options.add_session_config_entry("session.force_spinning_stop", "1")
         session = onnxruntime.InferenceSession(with_argmax(arguments.model), options, providers=["CPUExecutionProvider"])
         image, output = session.get_inputs()[0].name, session.get_outputs()[0].name

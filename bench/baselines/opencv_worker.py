@@ -27,7 +27,7 @@ def main():
             result = net.forward()
             if result.ndim == 4 and result.shape[1] > 1 and result.dtype == np.float32:
                 return result.argmax(axis=1)
-            # In OpenCV 4.x labels are floats, too.
+            # In OpenCV 4.x labels are floats.
             return result.astype(np.int64) if labels_of(arguments.model) else result
 
         return cv2.__version__, run

@@ -15,9 +15,9 @@ import torch.nn.functional as F
 import worker
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
-import segmenter_weights  # noqa: E402  (installed, it stands beside this file)
+import segmenter_weights  # noqa: E402  (installed in the same folder)
 
-HEAD_DIM = 64  # of every Segmenter of the paper
+HEAD_DIM = 64  # in every Segmenter of the paper
 
 
 class Weights:
@@ -79,7 +79,7 @@ def mutual_pair_merge(x, live):
         similarity.masked_fill_(~live[:, None, :], -torch.inf)
     best = similarity.argmax(dim=-1)
     index = torch.arange(tokens)[None]
-    partner = (best.gather(1, best) == index) & (best < index)  # the second of a mutual pair
+    partner = (best.gather(1, best) == index) & (best < index)  # the second token of a mutual pair
     representative = ~partner if live is None else ~partner & live
     ids = representative.cumsum(dim=1) - 1
     cluster = torch.where(partner, ids.gather(1, best), ids)

@@ -48,7 +48,7 @@ def serve(load, precision):
     """`load()` returns (version, run); `run(image)` takes {B, 3, H, W} float32 and returns what the model gives: labels
     {B, H, W} or {B, 1, H, W} of any integer type, or features. run's time is what is measured: it contains the argmax."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not look like an answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not look like an answer
 
     def answer(**fields):
         answers.write(json.dumps(fields) + "\n")
@@ -71,7 +71,7 @@ def serve(load, precision):
                     answer(**timed_run(run, command, folder))
                 else:
                     raise Refused(f"unknown command '{command['cmd']}'")
-            except Exception as error:  # a baseline that fails is a row of the table that says why
+            except Exception as error:  # a baseline that fails becomes a table row with the reason
                 answer(ok=False, why=one_line(error))
 
 

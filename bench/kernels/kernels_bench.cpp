@@ -24,7 +24,7 @@ void setRate(benchmark::State& state, double flops) {
       benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
 }
 
-// One core's ceiling, to read the others against: a square product whose operands lie in L2.
+// Peak of one core, to compare the others with: a square product whose operands fit into L2.
 void BM_GemmPeak(benchmark::State& state) {
   const auto precision = state.range(0) != 0 ? Precision::kBf16 : Precision::kFp32;
   if (precision == Precision::kBf16 && !cpuHasBf16()) return state.SkipWithError("no bf16 on this CPU");

@@ -16,7 +16,8 @@ double peakMiB() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// What the process grows by in its first MPM call: run it alone (--benchmark_filter), for memory once taken is kept.
+/// Growth of the process in its first MPM call. Run it alone (--benchmark_filter), because the process keeps its
+/// memory.
 void pairingMemory(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0)), dim = static_cast<int>(state.range(1));
   const auto values = static_cast<std::size_t>(n) * static_cast<std::size_t>(dim);

@@ -168,7 +168,7 @@ def build(arguments, draw):
     image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [images, 3, height, width])
     graph = helper.make_graph(g.nodes, "segmenter", [image, *g.inputs], [output], g.initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", arguments.opset)], producer_name="make_segmenter")
-    model.ir_version = 8  # the oldest readers that know LayerNormalization
+    model.ir_version = 8  # the oldest version with LayerNormalization
     return model
 
 
@@ -231,14 +231,15 @@ def encoder_weights(path, size, input_size, otherwise):
 
 
 def impose_tokens(counts, grid, seed, otherwise):
-    """Positions by which the tokens merge as counted, counts[0] left after the first insertion and counts[1] after the
-    second, whatever the image and the weights: for the cost that a trained model's merging would have at this size.
+    """Positions that leave counts[0] tokens after the first insertion and counts[1] after the second, for any image and
+    any weights. So a model of this size costs what merging would cost in a trained one.
 
-    Every token stands in the direction of a family, near its core. From the inside: two tokens at the core, which pair
-    at the first insertion; one a step away, which pairs with their mean at the second; further out what must not pair,
-    each in a direction of its own, or what pairs once and then no more, two in one place. Whoever is further out has
-    the core as its best neighbour and is not the core's. The steps are far larger than what an image and five blocks
-    of random weights add to a position."""
+    Every token belongs to a family and lies near the core of that family. From the inside to the outside:
+    - two tokens at the core, which pair at the first insertion;
+    - one token a step away, which pairs with their mean at the second;
+    - tokens that never pair, each in its own direction, and tokens that pair once, two in one place.
+    An outer token has the core as its best neighbour, but not the other way round. The steps are far larger than what
+    an image and five blocks of random weights add to a position."""
     tokens = grid[0] * grid[1]
     first, second = tokens - counts[0], counts[0] - counts[1]  # pairs of each insertion
     if not (1 <= second <= first and second + 2 * first <= tokens):
@@ -318,7 +319,7 @@ def write(arguments):
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     try:
-        if model.ByteSize() > 2**31 - 2**20:  # protobuf's limit, and room for the rest
+        if model.ByteSize() > 2**31 - 2**20:  # protobuf's limit, with some space for the rest
             weights = path.with_suffix(".weights").name
             (path.parent / weights).unlink(missing_ok=True)
             onnx.save(model, str(temporary), save_as_external_data=True, location=weights)

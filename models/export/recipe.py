@@ -28,7 +28,7 @@ def import_torch():
     except ImportError:
         raise ExportError("PyTorch is not installed: pip install -r models/export/requirements.txt") from None
     if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) < (2, 6):
-        # Before 2.6 weights_only=True could be got round (CVE-2025-32434).
+        # Before 2.6, weights_only=True can be bypassed (CVE-2025-32434).
         raise ExportError(f"PyTorch {torch.__version__} is too old to open a checkpoint safely: 2.6 or later is needed")
     return torch
 

@@ -123,9 +123,9 @@ class Naming:
 
     source: str
     blocks: dict  # "encoder.blocks" -> theirs, with `{}` for the number
-    in_block: dict  # what stands behind the number
+    in_block: dict  # the rest of the name after the number
     outside: dict
-    dropped: dict = field(default_factory=dict)  # pattern of a tensor that is knowingly left out -> why
+    dropped: dict = field(default_factory=dict)  # pattern of a tensor that is left out on purpose -> reason
     transposed: frozenset = frozenset()  # ours is their transpose
     convolutions: frozenset = frozenset()  # theirs is a 1x1 convolution
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
   throw Error("cannot write '" + path + "': " + std::strerror(cause));
 }
 
-// What a rename would take away from under its users: devices, FIFOs, and what our own output goes to.
+// True for a target that must not be replaced by a rename: a device, a FIFO, our own standard output.
 bool staysAsItIs(const std::string& path) {
   struct stat file {};
   struct stat output {};
@@ -32,7 +32,7 @@ bool staysAsItIs(const std::string& path) {
   return !S_ISREG(file.st_mode);
 }
 
-// The file that a chain of links leads to; it need not be there yet.
+// The target of a chain of links. It need not exist.
 fs::path withoutLinks(fs::path path) {
   std::error_code none;
   for (int links = 0; links < 40 && fs::is_symlink(path, none); ++links)
@@ -44,8 +44,8 @@ int openToAppend(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
-// An empty file beside `target` that nobody else writes, neither another thread nor another process; its path, or ""
-// and errno. What a killed process of our number left behind stays.
+// Creates an empty file in the folder of `target` that no other thread or process writes. Returns its path, or "" with
+// errno set. A file left by a killed process with our process id stays.
 std::string makeNewFile(const std::string& target) {
   static std::atomic<unsigned> count{0};
   const std::string stem = target + ".part" + std::to_string(::getpid()) + ".";
@@ -91,7 +91,8 @@ void AtomicFile::finish(bool synced) {
   if (target_.empty()) return;
   if (synced) {
     const int file = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
-    const bool done = file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);  // nothing to sync there
+    const bool done =
+        file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);  // not a file that can be synced
     const int cause = errno;
     if (file >= 0) ::close(file);
     if (!done) fail(path_, cause);

@@ -9,8 +9,8 @@
 
 namespace mpm::onnx_graph {
 
-/// Gives the system back what was freed: glibc keeps freed memory of the size of weights for the process, which would
-/// stay several times as large as its net for as long as it runs.
+/// Returns freed memory to the system. glibc keeps freed memory of the size of weights, so the process would stay
+/// several times as large as its net.
 inline void returnFreedMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -19,7 +19,7 @@ void layerNorm(MatrixView<const float> x, const float* weight, const float* bias
 /// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.
 void activate(Activation activation, MatrixView<float> x);
 
-/// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (SwiGLU and its kin).
+/// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (such as SwiGLU).
 void activateGated(Activation activation, MatrixView<float> x);
 
 }  // namespace mpm

@@ -8,11 +8,11 @@
 
 namespace mpm {
 
-/// Whether none of the `count` values is NaN or an infinity.
+/// True when none of the `count` values is NaN or infinite.
 inline bool allFinite(const float* values, std::size_t count) {
-  std::uint32_t most = 0;  // of the bits without the sign: those of an infinity, and behind them NaNs, are the largest
-  for (std::size_t i = 0; i < count; ++i) most = std::max(most, std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu);
-  return most < 0x7f800000u;
+  std::uint32_t max = 0;  // of the bits without the sign: those of infinities and NaNs are the largest
+  for (std::size_t i = 0; i < count; ++i) max = std::max(max, std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu);
+  return max < 0x7f800000u;
 }
 
 }  // namespace mpm

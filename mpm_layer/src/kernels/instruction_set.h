@@ -6,9 +6,9 @@
 
 namespace mpm {
 
-/// Instruction sets that our vector kernels were compiled for and this CPU has, best first: "avx512", "avx2", "sse4",
-/// "neon", "scalar". The environment variable MPM_INSTRUCTION_SET picks one at start; a name that is not in the list is
-/// ignored with the best one in its place (mpm info says which is in use).
+/// Instruction sets that this build and this CPU support, best first: "avx512", "avx2", "sse4", "neon", "scalar". The
+/// environment variable MPM_INSTRUCTION_SET selects one at start. A name that is not in the list is ignored and the
+/// best one is used (mpm info prints it).
 std::vector<std::string> availableInstructionSets();
 std::string instructionSet();
 

@@ -8,13 +8,13 @@
 
 namespace mpm {
 
-/// y = x W^T + b with the weights packed once, for the tile loops of the kernels: every call runs on the calling thread
-/// alone, on oneDNN (x86-64) or CBLAS (elsewhere). No allocation and no primitive creation once a height was seen.
+/// y = x W^T + b with weights packed once, for the tile loops of the kernels. Runs on the calling thread only, on
+/// oneDNN (x86-64) or CBLAS (elsewhere). A call with a known height allocates nothing and creates no primitive.
 class PackedLinear {
  public:
-  /// Rows that one call takes at most: the weights of a ViT-B block lie in L3 and come by once per call.
+  /// Maximum rows per call. The weights of a ViT-B block are in L3 and are read once per call.
   static constexpr int kMaxRows = 256;
-  /// Rows that the GEMM library is called with are a multiple of this; a tile that is none pays for the next.
+  /// The GEMM library is called with a multiple of so many rows. Other heights cost as much as the next multiple.
   static const int kRowUnit;
 
   PackedLinear();

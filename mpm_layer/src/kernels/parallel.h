@@ -21,19 +21,19 @@ class TaskRef {
   void (*call_)(void*, int);
 };
 
-/// How the kernels spread their work. The kernels bring no threads of their own: the layers hand them OpenCV's, so that
-/// there is one pool in the process. Results must not depend on which thread runs a task, nor on their number.
+/// How kernels run tasks in parallel. Kernels have no threads of their own: the layers pass OpenCV's, so there is one
+/// thread pool in the process. Results must not depend on which thread runs a task, or on the number of threads.
 class Parallel {
  public:
   virtual ~Parallel() = default;
   /// Calls body(0) ... body(tasks - 1), each once, started in this order, and returns when all are done. The first
   /// exception thrown by a task is rethrown here; tasks not yet started are then dropped.
   virtual void run(int tasks, TaskRef body) const = 0;
-  /// Threads that run() spreads over: a hint for the size of tasks.
+  /// Number of threads of run(): a hint for the size of tasks.
   virtual int threads() const { return 1; }
 };
 
-/// Everything on the calling thread.
+/// Runs everything on the calling thread.
 class Serial final : public Parallel {
  public:
   void run(int tasks, TaskRef body) const override {

@@ -20,8 +20,8 @@ struct AxisResampling {
 /// Bilinear, half-pixel centres, edges clamped (align_corners false, as cv::resize and torch do it). `inputs` >= 1.
 AxisResampling bilinearAxis(int inputs, int outputs);
 
-/// First `first`, then `second` (second.inputs == first.outputs()) in one step: a resize of a resize without the
-/// intermediate image.
+/// `first` followed by `second` (second.inputs == first.outputs()) as one resampling: a resize of a resize without
+/// the intermediate image.
 AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& second);
 
 /// Resize and argmax in one: label of each output pixel, ties to the lowest class, without the {classes, H, W} tensor.

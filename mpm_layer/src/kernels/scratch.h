@@ -15,7 +15,7 @@ class Scratch {
   T* atLeast(std::size_t count) {
     if (count > count_) {
       data_.reset();
-      count_ = 0;  // which it stays when there is no memory
+      count_ = 0;  // stays 0 when the allocation throws
       data_.reset(static_cast<T*>(::operator new(count * sizeof(T), kAlignment)));
       count_ = count;
     }

@@ -43,7 +43,7 @@ struct TransformerBlockSpec {
   Precision precision = Precision::kFp32;
 };
 
-/// x + MLP(LN(x')) with x' = x + Attention(LN(x)). Weights are packed once. Tiled so that no intermediate leaves L2 and
+/// x + MLP(LN(x')) with x' = x + Attention(LN(x)). Weights are packed once. Tiled, so that intermediates stay in L2 and
 /// the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the rest per row tile again.
 class TransformerBlock {
  public:

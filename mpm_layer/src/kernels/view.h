@@ -6,7 +6,7 @@
 
 namespace mpm {
 
-/// Row-major matrix that somebody else owns. Rows are `stride` elements apart.
+/// Row-major matrix that does not own its memory. Rows are `stride` elements apart.
 template <typename T>
 struct MatrixView {
   T* data = nullptr;
@@ -18,7 +18,7 @@ struct MatrixView {
   MatrixView(T* values, int row_count, int col_count) : MatrixView(values, row_count, col_count, col_count) {}
   MatrixView(T* values, int row_count, int col_count, std::ptrdiff_t row_stride)
       : data(values), rows(row_count), cols(col_count), stride(row_stride) {}
-  /// A mutable view is also a const one.
+  /// A mutable view converts to a const one.
   template <typename U>
   requires(std::is_same_v<const U, T>) MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}

@@ -5,8 +5,8 @@
 namespace mpm {
 namespace {
 
-/// Segmenter appends its class embeddings behind the patches. Attention does not know the order of its keys, so they
-/// stand in front here, where special rows belong.
+/// Segmenter appends its class embeddings behind the patches. The order of keys does not matter to attention, so this
+/// layer puts them in front, like other special rows.
 class ClassTokensLayer final : public MpmLayer {
  public:
   explicit ClassTokensLayer(const cv::dnn::LayerParams& params)

@@ -12,13 +12,13 @@ namespace mpm {
 class DeviceNet;
 class DeviceOp;
 
-/// The image of a net that begins on a device: its bytes go there, and what the net eats is made of them there. One
-/// thread, the net's.
+/// The image of a net that begins on a device: its bytes are copied there and become the network input there. Used by
+/// the thread of the net only.
 class DeviceImage {
  public:
-  /// In place of the net's input `blob` {1, 3, H, W}, which goes into the layer called `reader`; null when that does
-  /// not run on a device, or others read the input too. From now on forward() takes what put() left on the device; the
-  /// blob must have been set all the same, once, for its shape.
+  /// Replaces the net's input `blob` {1, 3, H, W} of the layer called `reader`. Null when that layer does not run on a
+  /// device, or when other layers read the input too. From now on forward() uses the image of put(). The blob must
+  /// still be set once, for its shape.
   static std::unique_ptr<DeviceImage> of(cv::dnn::Net& net, const std::string& reader, const PixelValues& values,
                                          const cv::Mat& blob);
   ~DeviceImage();
@@ -30,7 +30,7 @@ class DeviceImage {
  private:
   DeviceImage(std::shared_ptr<DeviceNet> device, std::unique_ptr<DeviceOp> op, cv::Mat blob);
   std::shared_ptr<DeviceNet> device_;
-  std::unique_ptr<DeviceOp> op_;  // goes before the device that it is on
+  std::unique_ptr<DeviceOp> op_;  // destroyed before its device
   cv::Mat blob_;
 };
 

@@ -12,12 +12,12 @@ namespace mpm {
 class DeviceOp;
 class MpmLayer;
 
-/// Labels made where a net's scores stand on a device, at a size of the caller's: a byte per pixel comes to the host
-/// and the scores stay there. One thread, the net's.
+/// Labels computed on the device from the scores of a net, at a size that the caller chooses. One byte per pixel comes
+/// to the host; the scores stay on the device. Used by the thread of the net only.
 class DeviceLabels {
  public:
-  /// Of the first image of the layer called `scores`; null when that does not run on a device. From now on forward()
-  /// returns the layer's blob without content.
+  /// Labels of the first image of the layer called `scores`. Null when that layer does not run on a device. From now on
+  /// forward() returns the layer's blob without content.
   static std::unique_ptr<DeviceLabels> of(cv::dnn::Net& net, const std::string& scores);
   ~DeviceLabels();
 
@@ -32,8 +32,8 @@ class DeviceLabels {
  private:
   explicit DeviceLabels(cv::Ptr<MpmLayer> scores);
   cv::Ptr<MpmLayer> scores_;
-  std::unique_ptr<DeviceOp> op_;  // goes before the device that it is on
-  cv::Mat labels_;                // one address: the device keeps a value for each
+  std::unique_ptr<DeviceOp> op_;  // destroyed before its device
+  cv::Mat labels_;                // keeps its address, because the device stores a value per address
 };
 
 }  // namespace mpm

@@ -63,7 +63,7 @@ class MaskScoresLayer final : public MpmLayer {
 
   int classes_;
   float eps_;
-  Precision precision_;  // on a device; the CPU's are in fp32
+  Precision precision_;  // on a device; the CPU uses fp32
   PackedLinear proj_patch_, proj_classes_;
   cv::Mat norm_weight_, norm_bias_;
 };

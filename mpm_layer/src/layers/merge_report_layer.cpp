@@ -5,7 +5,7 @@
 namespace mpm {
 namespace {
 
-/// What the states say, in the form that callers read: composed maps and token counts after each insertion.
+/// The states in the form that callers read: composed maps and token counts after each insertion.
 class MergeReportLayer final : public MpmLayer {
  public:
   explicit MergeReportLayer(const cv::dnn::LayerParams& params) : MpmLayer(params, 0) {}
@@ -30,7 +30,7 @@ class MergeReportLayer final : public MpmLayer {
     cv::Mat& maps = outputs[0];
     cv::Mat& counts = outputs[1];
     const int states = static_cast<int>(inputs.size());
-    for (const cv::Mat& state : inputs) {  // callers index with what the report says
+    for (const cv::Mat& state : inputs) {  // callers use these numbers as indices
       liveRows(state, 0);
       expectClustersAreLive(state);
     }

@@ -9,15 +9,15 @@
 #include <vector>
 
 #if CV_VERSION_MAJOR >= 5
-// Its cv::dnn::Layer has members `inputs` and `outputs`, which is what the parameters of every layer are called.
+// cv::dnn::Layer of OpenCV 5 has members `inputs` and `outputs`, the names of our parameters.
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
-/// The differences between OpenCV 4.6 and 5.0 that a layer meets, in one place.
+/// All differences between OpenCV 4.6 and 5.0 that matter to layers.
 namespace mpm::opencv {
 
-/// True when nodes may be run by the engine of OpenCV 5, which knows a custom op by its bare name and hands constants
-/// over as inputs.
+/// True when the new engine of OpenCV 5 may run nodes. It knows a custom operator by its bare name and passes constants
+/// as inputs.
 inline constexpr bool kHasNewEngine = CV_VERSION_MAJOR >= 5;
 
 /// A vector in 4.x, a class with explicit constructors in 5.0.
@@ -27,8 +27,8 @@ using MatShape = cv::MatShape;
 using MatShape = cv::dnn::MatShape;
 #endif
 
-/// The classic engine also in 5.0: the new one gives either all outputs of a net or one, and labels without scores are
-/// what callers ask for.
+/// Uses the classic engine in 5.0 too: the new one gives all outputs of a net or one, but callers ask for labels
+/// without scores.
 inline cv::dnn::Net readOnnx(const std::string& bytes) {
 #if CV_VERSION_MAJOR >= 5
   return cv::dnn::readNetFromONNX(bytes.data(), bytes.size(), cv::dnn::ENGINE_CLASSIC);
@@ -37,7 +37,7 @@ inline cv::dnn::Net readOnnx(const std::string& bytes) {
 #endif
 }
 
-/// What an error says, in one line: OpenCV writes its comparisons on several.
+/// The message of an error in one line. OpenCV writes comparisons on several lines.
 inline std::string oneLine(const cv::Exception& error) {
   std::istringstream words(error.err);
   std::string line;

@@ -13,12 +13,13 @@
 namespace mpm {
 namespace {
 
-// A program may end while a thread of it is in a forward(), whose tools, OpenCV's pool and oneDNN, exit() destroys
-// under its feet. So exit() waits here until nobody computes, and who wants to then waits for the end. Neither for
-// long: a destructor of the program may be waiting for that very thread.
+// A program may end while one of its threads is in a forward(). exit() would then destroy OpenCV's pool and oneDNN
+// while they are in use. So exit() waits here until no thread computes, and a thread that starts to compute then waits
+// for the end. Both waits are short: a destructor of the program may be waiting for that thread.
 class TheEnd {
  public:
-  /// To be called behind every first use of a tool: exit() goes backwards, so that it comes here before the tool goes.
+  /// Call it after the first use of OpenCV's pool or oneDNN: exit() runs in reverse order, so it waits here before it
+  /// destroys them.
   int watch() {
     return std::atexit([] { theEnd().begin(); });
   }
@@ -49,7 +50,7 @@ class TheEnd {
   }
 
   std::atomic<int> computing_{0};
-  std::atomic<bool> begun_{false};  // behind it the two below never change
+  std::atomic<bool> begun_{false};  // once it is true, the two members below never change
   std::thread::id exiting_;
   std::chrono::steady_clock::time_point patience_;
 };

@@ -5,8 +5,8 @@
 
 namespace mpm {
 
-/// The kernels' work on OpenCV's own threads, as many as cv::setNumThreads allows. Tasks start in order and each thread
-/// takes the next one when it is done, so that unequal tasks balance.
+/// Runs the tasks of kernels on OpenCV's threads, as many as cv::setNumThreads allows. Tasks start in order, and a
+/// thread takes the next one when it is done, so unequal tasks balance.
 class OpenCvParallel final : public Parallel {
  public:
   void run(int tasks, TaskRef body) const override;

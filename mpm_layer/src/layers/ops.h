@@ -5,7 +5,7 @@
 
 namespace mpm {
 
-/// Constructors of the ops of docs/ops.md, one file per op, as cv::dnn::LayerFactory wants them.
+/// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory. Each operator has its own file.
 cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMutualPairMerge(cv::dnn::LayerParams& params);

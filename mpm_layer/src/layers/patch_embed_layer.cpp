@@ -88,7 +88,7 @@ class PatchEmbedLayer final : public MpmLayer {
 
   int height_, width_, stride_h_, stride_w_, special_;
   bool one_image_;
-  Precision precision_;  // on a device; the CPU's is fp32
+  Precision precision_;  // on a device; the CPU uses fp32
   PatchGeometry geometry_;
   PackedLinear weight_;
   cv::Mat position_, special_rows_;

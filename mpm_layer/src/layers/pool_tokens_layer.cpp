@@ -42,7 +42,7 @@ class PoolTokensLayer final : public MpmLayer {
   }
 
  private:
-  /// A cluster's row stands for as many patches as it has members, so the mean is that of the restored grid.
+  /// Weights the row of a cluster by its number of members, so the mean is that of the restored grid.
   void meanOverPatches(MatrixView<const float> image, TokenState<const float> state, float* mean) {
     sum_.assign(image.cols, 0.);
     for (int i = 0; i < state.live(); ++i) {

@@ -12,8 +12,8 @@
 namespace mpm {
 namespace {
 
-// As OpenCV wants a layer made. The layer packs its weights; OpenCV's parameters, which live as long as the net, would
-// keep them a second time. Errors are OpenCV's, and name the layer.
+// Factory function in the form that OpenCV calls. Clears OpenCV's parameters, which live as long as the net: the layer
+// packs its weights, so they would be in memory twice. Errors are cv::Exception and name the layer.
 template <cv::Ptr<cv::dnn::Layer> (*kMake)(cv::dnn::LayerParams&)>
 cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   std::string problem;

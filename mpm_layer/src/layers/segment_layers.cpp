@@ -7,7 +7,8 @@
 namespace mpm {
 namespace {
 
-/// Scores of the grid to the input's size: labels {B, 1, H, W} with the argmax fused in, or logits {B, C, H, W}.
+/// Resizes the scores of the grid to the input's size: labels {B, 1, H, W} with the argmax fused in, or logits
+/// {B, C, H, W}.
 class SegmentLayer final : public MpmLayer {
  public:
   SegmentLayer(const cv::dnn::LayerParams& params, bool labels)
@@ -17,9 +18,9 @@ class SegmentLayer final : public MpmLayer {
         grid_w_(intAttribute(params, "grid_w")),
         height_(intAttribute(params, "height")),
         width_(intAttribute(params, "width")) {
-    constexpr int kLongest = 1 << 15;  // of a side; two of them multiply to an int
+    constexpr int kMaxSide = 1 << 15;  // px; the product of two sides fits an int
     for (const int side : {grid_h_, grid_w_, height_, width_})
-      expect(side > 0 && side < kLongest, "its sizes must lie between 1 and 32767");
+      expect(side > 0 && side < kMaxSide, "its sizes must lie between 1 and 32767");
     rows_ = bilinearAxis(grid_h_, height_);
     columns_ = bilinearAxis(grid_w_, width_);
   }
@@ -45,7 +46,7 @@ class SegmentLayer final : public MpmLayer {
       const MatrixView<const float> grid(scores.ptr<float>(b), scores.size[1], scores.size[2]);
       float* const out = outputs[0].ptr<float>(b);
       if (labels_) {
-        // Of NaNs the argmax is class 0, which nobody would question.
+        // The argmax of NaNs would be class 0, which looks valid.
         expect(allFinite(scores.ptr<float>(b), scores.total(1)),
                "its scores hold NaN or infinity: the image or the weights are damaged");
         resizeArgmax(grid, rows_, columns_, MatrixView<float>(out, height_, width_), parallel_);

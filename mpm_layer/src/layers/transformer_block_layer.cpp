@@ -103,7 +103,7 @@ class TransformerBlockLayer final : public MpmLayer {
                                             ", the weights are for " + std::to_string(spec_.dim));
   }
 
-  /// log(cluster size) of every live row, {batch, capacity}; special rows stand for themselves.
+  /// log(cluster size) of every live row, {batch, capacity}; 0 for special rows.
   const float* logSizes(const cv::Mat& tokens, const cv::Mat& state) {
     const int batch = tokens.size[0], capacity = tokens.size[1];
     float* const bias = bias_.atLeast(static_cast<std::size_t>(batch) * capacity);

@@ -6,10 +6,10 @@
 
 namespace mpm {
 
-/// Weights on their way to their layers past OpenCV's importer, which would hold them three times: as bytes, as the
-/// model parsed from these and as blobs. A layer is made with the attribute `kAttribute`, the number of its weights.
+/// Passes weights to their layers without OpenCV's importer, which would hold them three times: as bytes, as the parsed
+/// model and as blobs. A layer finds its weights by the number in its attribute `kAttribute`.
 ///
-/// Known to the layers that this thread makes while the object lives; of several, to those of the youngest.
+/// Serves the layers that this thread creates while the object lives. Of several objects, the newest serves.
 class WeightRegistry {
  public:
   static constexpr const char* kAttribute = "waiting_weights";
@@ -19,10 +19,10 @@ class WeightRegistry {
   WeightRegistry(const WeightRegistry&) = delete;
   WeightRegistry& operator=(const WeightRegistry&) = delete;
 
-  /// The number that the layer is to be made with.
+  /// Returns the number for the layer's attribute.
   int add(std::vector<cv::Mat> weights);
-  /// The weights, not copies: OpenCV's diagnostics make a layer twice. Throws mpm::Error where none of this number wait
-  /// in this thread.
+  /// Returns the weights without copying. They stay, because OpenCV's diagnostics create a layer twice. Throws
+  /// mpm::Error when this thread has no weights of that number.
   static std::vector<cv::Mat> get(int number);
 
  private:

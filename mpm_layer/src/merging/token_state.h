@@ -5,9 +5,9 @@
 
 namespace mpm {
 
-/// What travels beside the tokens of one image (docs/ops.md): how many image rows are live, which of them each patch
-/// went to, and how many patches each of them stands for. Stored as floats because blobs of OpenCV 4.x are float; every
-/// count is exact up to 2^24 tokens.
+/// State of the tokens of one image (docs/ops.md): the number of live image rows, the row of each patch, and the number
+/// of patches in each row. Stored as floats, because blobs of OpenCV 4.x are float. Every count is exact up to 2^24
+/// tokens.
 template <typename T>
 struct TokenState {
   T* data = nullptr;
@@ -20,7 +20,7 @@ struct TokenState {
   T* clusterSize() const { return data + 1 + patches; }  ///< {N}; the first live() count
 };
 
-/// Every patch its own cluster.
+/// Makes every patch its own cluster.
 void resetState(TokenState<float> state);
 
 }  // namespace mpm

@@ -7,9 +7,9 @@
 
 namespace mpm::onnx_graph {
 
-/// Takes the weights of the ai.mpm nodes out of a converted graph; they wait for the layers that OpenCV will make of
-/// these nodes. What a file holds in another way than the converter writes it stays where it is. Throws mpm::Error for
-/// a node that has the attribute of waiting weights already.
+/// Moves the weights of the ai.mpm nodes of a converted graph into the registry, where the layers fetch them. Weights
+/// in another form than the converter writes stay in the graph. Throws mpm::Error for a node that already has the
+/// attribute of registered weights.
 void handOver(onnx::GraphProto& graph, WeightRegistry& waiting);
 
 }  // namespace mpm::onnx_graph

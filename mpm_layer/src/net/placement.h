@@ -5,7 +5,7 @@
 
 namespace mpm::onnx_graph {
 
-/// Tells the ai.mpm nodes of a converted model that they run on a device, in the attributes that MpmLayer reads:
+/// Marks the ai.mpm nodes of a converted model as running on a device, with the attributes that MpmLayer reads:
 ///
 /// - `device`: its index; `session`: the number of the net, which its layers find each other by.
 /// - `device_inputs`, a character per activation: 0 made on the host, 1 by another such node, 2 by one and for this

@@ -9,7 +9,8 @@
 
 namespace mpm {
 
-/// Starts of windows of `window` px over `length` >= window px, `stride` px apart, the last one flush with the end.
+/// Start positions of windows of `window` px over `length` >= window px, `stride` px apart. The last window ends at the
+/// end.
 std::vector<int> windowStarts(int length, int window, int stride);
 
 /// Sliding windows over one image, each with the scores of its patches.
@@ -21,9 +22,9 @@ struct WindowScores {
   std::vector<cv::Mat> scores;     ///< {rows.size() * columns.size()} of {grid.height * grid.width, classes}, CV_32F
 };
 
-/// Label of each pixel of `labels` (CV_8U, its size says which): every window's scores resized to the window, averaged
-/// where windows overlap, resized to `labels`, argmax. The {classes, H, W} tensor is never made: a few rows of it live
-/// at a time, so memory is that of the scores.
+/// Computes the label of each pixel of `labels` (CV_8U; its size is the output size). The scores of every window are
+/// resized to the window, averaged where windows overlap, resized to `labels`, and the argmax is taken. Only a few rows
+/// of the {classes, H, W} tensor exist at a time, so memory is that of the scores.
 void labelWindows(const WindowScores& windows, cv::Mat& labels, const Parallel& parallel);
 
 }  // namespace mpm

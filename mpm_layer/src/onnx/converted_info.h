@@ -7,8 +7,8 @@
 
 namespace mpm::onnx_graph {
 
-/// Throws mpm::Error where `info`, the metadata of a converted file, says something else than the file's graph: whoever
-/// reads the net's outputs believes it. Sides that the graph leaves open, and the number of images, may be anything.
+/// Throws mpm::Error when `info`, the metadata of a converted file, contradicts the file's graph: readers of the
+/// outputs rely on it. Sides that the graph leaves open, and the number of images, may be anything.
 void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph);
 
 }  // namespace mpm::onnx_graph

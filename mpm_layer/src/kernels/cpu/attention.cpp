@@ -34,7 +34,7 @@ std::size_t valueSize(int rows, int heads, int head_dim) {
          static_cast<std::size_t>(paddedHeadDim(head_dim));
 }
 
-// Rows of k whose norms are looked at together: the unit in which tasks pack.
+// Rows of k that share one largest norm. Tasks pack this many rows at a time.
 constexpr int kUnit = 16;
 
 int unitsFor(int rows) { return (rows + kUnit - 1) / kUnit; }

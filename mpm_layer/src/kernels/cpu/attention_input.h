@@ -7,22 +7,22 @@
 
 namespace mpm {
 
-/// Queries, keys and values of one image in the layouts of attentionTile(), head-major, and the key bias. A view: the
-/// memory is the caller's.
+/// Queries, keys and values of one image in the layouts of attentionTile(), head-major, and the key bias. A view: it
+/// does not own its memory.
 struct AttentionInput {
   int rows = 0;
   int heads = 0;
   int head_dim = 0;
-  bool bf16 = false;             ///< q, k, v hold the layouts of attentionTileBf16(), which need half the room
+  bool bf16 = false;             ///< q, k, v hold the layouts of attentionTileBf16(), which need half the memory
   float* q = nullptr;            ///< {heads, rows, head_dim}
   float* k = nullptr;            ///< {heads, panels, head_dim, kPanel}
   float* v = nullptr;            ///< {heads, rows, paddedHeadDim}
   float* bias = nullptr;         ///< {panels * kPanel}
   float* key_squares = nullptr;  ///< {heads, units of 16 rows}: the largest |k|^2 of each; not in bf16
 
-  /// Floats that an image of so many rows needs in all.
+  /// Floats that an image of `row_count` rows needs.
   static std::size_t size(int row_count, int head_count, int dim);
-  /// Lays the parts out in `memory` (aligned to 64 bytes).
+  /// Places the parts in `memory` (aligned to 64 bytes).
   AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16 = false);
   AttentionInput() = default;
 

@@ -19,12 +19,12 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Keys whose weights lie in L1 at a time: 24 KiB of weights, through which V streams once per row group. 128, with V in
-// L1 too, is 1 % slower.
+// Keys per step. Their weights, 24 KiB, stay in L1 while V streams through once per row group. 128 keys, with V in L1
+// too, are 1 % slower.
 constexpr int kKeyStep = 256;
 
-// Up to this bound on the size of a score no maximum needs to be found before 2^score: weights stay in [2^-60, 2^60],
-// and so does a sum of as many as there can be keys in fp32. A trained ViT mostly stays below.
+// Scores up to this size need no row maximum before 2^score: weights stay in [2^-60, 2^60], and their sum over all keys
+// fits fp32. The scores of a trained ViT are usually smaller.
 constexpr float kSafeScore = 60.0f;
 
 template <int V, std::size_t... J>
@@ -188,7 +188,7 @@ float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int ro
   return largest;
 }
 
-// No score is larger in size: |q . k| <= |q| |k|. Infinite or a NaN where one could be.
+// Upper bound of |score|: |q . k| <= |q| |k|. Infinite or NaN if a score could be.
 HWY_INLINE float scoreBound(const AttentionTile& tile) {
   const Floats d;
   Vec biases = hn::Zero(d);
@@ -219,7 +219,7 @@ void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* H
   }
 }
 
-// All scores of the rows first, for their maxima.
+// First all scores of the rows, to find their maxima.
 void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float* HWY_RESTRICT weights,
                    float* HWY_RESTRICT sums, float* HWY_RESTRICT mixed) {
   const Floats d;
@@ -243,8 +243,8 @@ void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float*
     float* max = maxima + i * kLanes;
     hn::Store(hn::MaxOfLanes(d, hn::Load(d, max)), d, max);
   }
-  // The weights of a step go to L1 and are used up there: nothing is written back to L2. All rows first, because a
-  // broadcast from a vector that was stored just before would wait for it.
+  // The weights of a step are written to L1 and read there, never in L2. All rows come first, because a broadcast from
+  // a vector that was just stored has to wait.
   for (int j = 0; j < tile.keys; j += kKeyStep) {
     const int keys = std::min(kKeyStep, tile.keys - j);
     const int vectors = (keys + kLanes - 1) / kLanes;

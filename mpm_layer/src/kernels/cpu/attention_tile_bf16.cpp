@@ -6,9 +6,9 @@
 #include "kernels/cpu/row_groups.h"
 
 #if defined(__x86_64__)
-// Highway 1.0 knows no bf16 dot product, so this one file is written for AVX-512 itself.
+// Highway 1.0 has no bf16 dot product, so this file uses AVX-512 intrinsics.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 on its own intrinsics
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12 warns about its own intrinsics
 #endif
 #include <immintrin.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kLanes = 16;
 constexpr int kTileVectors = 4;
-constexpr int kKeyStep = 256;  // as the fp32 kernel
+constexpr int kKeyStep = 256;  // same as the fp32 kernel
 
 template <int R, int V>
 struct Tile {
@@ -98,7 +98,7 @@ MPM_INLINE void raiseMaxima(const Tile<R, V>& tile, float* maxima, std::index_se
    ...);
 }
 
-// 2^x to 1e-4, a twentieth of what bf16 rounds the result by.
+// 2^x with an error of 1e-4, a twentieth of the rounding of bf16.
 MPM_INLINE __m512 exp2(__m512 x) {
   x = _mm512_max_ps(x, _mm512_set1_ps(-150.0f));
   const __m512 n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

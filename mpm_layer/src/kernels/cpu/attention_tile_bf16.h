@@ -11,18 +11,18 @@ struct Bf16Pair {
   std::uint16_t first, second;
 };
 
-/// True when the CPU has AVX512-BF16 and this build the code for it.
+/// True when the CPU has AVX512-BF16 and this build contains the code for it.
 bool hasBf16AttentionTile();
 
 constexpr int pairsFor(int count) { return (count + 1) / 2; }
 
-/// As AttentionTile, operands in bf16; logits, maxima, sums and the result in fp32.
+/// Same as AttentionTile, with operands in bf16; logits, maxima, sums and the result in fp32.
 struct AttentionTileBf16 {
   const Bf16Pair* q;  ///< {rows, pairsFor(head_dim)}, already times scale * log2(e)
   int rows;
   const Bf16Pair* k;  ///< {panels, pairsFor(head_dim), kPanel}
   const Bf16Pair* v;  ///< {pairsFor(keys), paddedHeadDim}: two keys of one column
-  const float* bias;  ///< as AttentionTile
+  const float* bias;  ///< same as AttentionTile
   int keys;
   int head_dim;
   float* out;  ///< {rows, head_dim}

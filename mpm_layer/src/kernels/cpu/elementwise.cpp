@@ -80,7 +80,7 @@ HWY_INLINE hn::Vec<D> apply(D d, hn::Vec<D> x) {
   if constexpr (kActivation == Activation::kGeluTanh) return geluTanh(d, x);
   if constexpr (kActivation == Activation::kGeluQuick) return timesSigmoid(d, x, hn::Mul(x, hn::Set(d, 1.702f)));
   if constexpr (kActivation == Activation::kSilu) return timesSigmoid(d, x, x);
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // a maximum would make 0 of NaN
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // Max would turn NaN into 0
 }
 
 // `gate` null: in place; else times the gate. The remainder goes through the same vector code, so that an element's

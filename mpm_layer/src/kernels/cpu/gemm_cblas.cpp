@@ -12,13 +12,13 @@
 namespace mpm {
 namespace {
 
-// Our tasks are the parallelism. OpenBLAS has no setting per call or thread before 0.3.27, so it is the process's.
+// Our tasks run in parallel, so OpenBLAS must not. Before 0.3.27 it only has a setting for the whole process.
 void useOneThread() { [[maybe_unused]] static const bool done = (openblas_set_num_threads(1), true); }
 
 }  // namespace
 
-// OpenBLAS picks other kernels for other heights, and they round differently: every call has this one. Every call also
-// packs the weights anew: at 16 rows that is a third of the time.
+// OpenBLAS chooses its kernel by the number of rows, and kernels round differently. So every call has this height.
+// Every call also packs the weights again: at 16 rows that is a third of the time.
 const int PackedLinear::kRowUnit = 64;
 
 struct PackedLinear::Impl {

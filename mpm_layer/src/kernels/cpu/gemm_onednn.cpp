@@ -22,8 +22,8 @@ namespace {
 
 using dnnl::memory;
 
-// oneDNN's OpenMP team would fight with the pool our tasks run on. The setting is the calling thread's own; a primitive
-// remembers what it was when it was made, and asks again when it runs.
+// oneDNN's OpenMP threads would compete with the pool that runs our tasks. The setting belongs to the calling thread. A
+// primitive reads it when it is created and when it runs.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) {
@@ -39,13 +39,13 @@ class OneThread {
   int before_;
 };
 
-// Never destroyed, as the products below: a program may end while a thread of it is still in a forward().
+// Never destroyed, like the products below: a program may end while one of its threads is still in a forward().
 const dnnl::engine& engine() {
   static const auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return cpu;
 }
 
-// What `work` gives; what oneDNN says of itself as errors that callers know.
+// Runs `work` and turns the errors of oneDNN into errors that callers know.
 template <class Work>
 auto withOurErrors(Work work) {
   try {
@@ -93,7 +93,7 @@ Product makeProduct(const Shape& shape, const memory::desc& weights) {
   return {dnnl::matmul(made), made.src_desc(), made.weights_desc(), made.dst_desc(), made.scratchpad_desc()};
 }
 
-// Layout of packed weights: what the primitive of full height likes best, used at every height.
+// Layout of packed weights: the best one for the primitive of full height, used for every height.
 memory::desc packedLayout(int in, int out, Precision precision) {
   const memory::desc any({in, out}, dataType(precision), memory::format_tag::any);
   return makeProduct({PackedLinear::kMaxRows, in, out, in, out, false, precision}, any).weights;
@@ -109,7 +109,7 @@ const Product& product(const Shape& shape, const memory::desc& weights) {
   return found->second;
 }
 
-// What a thread keeps for a shape: the memory objects that point at the operands of the current call.
+// Cache of a thread for one shape: the memory objects that point at the operands of the current call.
 struct Call {
   const Product* product = nullptr;
   memory x, y, scratchpad;
@@ -168,7 +168,7 @@ struct PackedLinear::Impl {
     call.arguments.find(DNNL_ARG_WEIGHTS)->second = weights;
     call.arguments.find(DNNL_ARG_BIAS)->second = bias;
     call.product->primitive.execute(state.stream, call.arguments);
-    // The calls of a thread outlive the net; its weights must not.
+    // The cache of a thread outlives the net, but must not keep its weights.
     call.arguments.find(DNNL_ARG_WEIGHTS)->second = memory();
     call.arguments.find(DNNL_ARG_BIAS)->second = memory();
   }
@@ -207,8 +207,8 @@ void PackedLinear::Impl::pack(MatrixView<const float> weight, const float* given
 void PackedLinear::Impl::run(MatrixView<const float> x, MatrixView<float> y, bool accumulate) const {
   const OneThread one;
   ThreadState& state = threadState();
-  // Rows with gaps between them: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and other
-  // roundings), 3.7 on AVX-512 leaves the gaps out when it writes a single column.
+  // Rows with a stride: oneDNN 2.6 falls back to a reference loop (a thousand times slower, and it rounds
+  // differently). 3.7 on AVX-512 ignores the stride when it writes a single column.
   if (y.stride != out) {
     const MatrixView<float> dense(
         state.y_dense.atLeast(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(out)), x.rows, out);

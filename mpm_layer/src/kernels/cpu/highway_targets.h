@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes Highway for the targets we ship: one per register width. The others (SSSE3, AVX3_DL and later) bring nothing
-// to fp32 arithmetic and would double the compile time. Include this in place of hwy headers.
+// Includes Highway for the targets we ship: one per register width. The others (SSSE3, AVX3_DL and later) do not speed
+// up fp32 arithmetic and would double the compile time. Include this instead of Highway's headers.
 #pragma once
 
-// On 64-bit Arm that is NEON, which is in every such CPU: chosen when compiling, because Highway's choice at run time
-// asks for AES, too, and a Raspberry Pi 4 has none.
+// On 64-bit Arm the target is NEON, which every such CPU has. It is fixed at compile time: Highway's choice at run time
+// also requires AES, which a Raspberry Pi 4 lacks.
 #ifndef HWY_DISABLED_TARGETS
 #if defined(__aarch64__)
 #define HWY_COMPILE_ONLY_STATIC

@@ -2,7 +2,7 @@
 #include "kernels/instruction_set.h"
 
 #include "kernels/cpu/highway_targets.h"
-// After the targets were chosen.
+// Must follow the choice of targets.
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string nameOf(std::int64_t target) {
   }
 }
 
-// Asked once, before anything is forced: Highway answers later with what was forced.
+// Called once, before a target is forced: afterwards Highway returns the forced one.
 const std::vector<InstructionSet>& all() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found;

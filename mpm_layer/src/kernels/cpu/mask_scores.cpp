@@ -22,7 +22,7 @@ TaskScratch& taskScratch() {
   return scratch;
 }
 
-// Projection and L2 norm of a few rows, in the calling thread's scratch.
+// Projection and L2 norm of a few rows, in scratch memory of the calling thread.
 MatrixView<float> project(MatrixView<const float> x, const PackedLinear& linear) {
   const MatrixView<float> y(taskScratch().projected.atLeast(kRows * static_cast<std::size_t>(linear.out())), x.rows,
                             linear.out());

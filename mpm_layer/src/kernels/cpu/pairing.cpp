@@ -22,7 +22,7 @@
 namespace mpm {
 namespace {
 
-// Below every cosine: what marks a pair that does not count.
+// Less than every cosine: marks a pair that does not count.
 constexpr float kNoPair = -2.0f;
 
 struct Candidate {
@@ -30,8 +30,8 @@ struct Candidate {
   int index;
 };
 
-// How a row is brought to length 1. `inverse` is 0 for a zero row and negative for a row whose norm leaves the range in
-// which one fp32 factor is exact enough: those are divided in double precision.
+// How to scale a row to length 1. `inverse` is 0 for a zero row. It is negative for a row whose norm is outside the
+// range in which one fp32 factor is exact enough: such rows are divided in double precision.
 struct Normalised {
   const float* x;
   float inverse;
@@ -46,7 +46,7 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// In double: squares of any finite float neither overflow nor vanish there, and a NaN or infinity shows in the sum.
+// In double, where squares of finite floats neither overflow nor vanish. A NaN or infinity shows in the sum.
 double sumOfSquares(const float* HWY_RESTRICT x, int n) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;
@@ -76,8 +76,8 @@ void normaliseRow(const Normalised& row, float* HWY_RESTRICT to, int n) {
   for (; i < n; ++i) to[i] = row.x[i] * row.inverse;
 }
 
-// Of one row of similarities the largest, lowest column first; raises the columns' own best to this row, `index`, where
-// it is larger. `similarities`, `column_best` and `column_index` {kPanel}, aligned.
+// Returns the largest similarity of a row, ties to the lowest column. Sets a column's best to this row, `index`, where
+// this similarity is larger. `similarities`, `column_best` and `column_index` {kPanel}, aligned.
 Candidate scanRow(const float* HWY_RESTRICT similarities, std::int32_t index, float* HWY_RESTRICT column_best,
                   std::int32_t* HWY_RESTRICT column_index) {
   const Floats d;
@@ -114,11 +114,11 @@ HWY_EXPORT(sumOfSquares);
 HWY_EXPORT(normaliseRow);
 HWY_EXPORT(scanRow);
 
-// Rows normalised at a time: beside a panel of dim 768 they stay in L2.
+// Rows normalised at a time. They fit into L2 together with a panel of dim 768.
 constexpr int kRows = 48;
 
-// One number per token whose maximum is (largest similarity, lowest index), so that tasks can raise it in any order and
-// the outcome is the same.
+// One number per token. Its maximum is (largest similarity, lowest index), so tasks may raise it in any order and the
+// result is the same.
 using Best = std::uint64_t;
 
 Best toBest(Candidate candidate) {

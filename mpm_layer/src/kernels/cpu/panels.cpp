@@ -16,11 +16,11 @@ namespace mpm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A panel of this depth is 32 KiB, two thirds of L1; deeper products run in steps and keep their sums in c.
+// A panel of this depth is 32 KiB, two thirds of L1. Deeper products run in steps and accumulate in c.
 constexpr int kDepthStep = 128;
 
 #if HWY_TARGET != HWY_SCALAR
-// Four rows at a time, 4 x 4 transposes: a scalar scatter costs four times as much.
+// Four rows at a time, with 4 x 4 transposes. A scalar scatter is four times slower.
 HWY_INLINE void packFourRows(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int depth, float* HWY_RESTRICT panel) {
   const hn::FixedTag<float, 4> d;
   const hn::RepartitionToWide<decltype(d)> dw;

@@ -19,7 +19,7 @@
 namespace mpm {
 namespace {
 
-// Output rows that one task makes at a time: enough independent chains to hide the latency of a maximum.
+// Output rows that one task computes at a time: enough independent chains to hide the latency of a maximum.
 constexpr int kRows = 4;
 // Taps that the pixel-parallel path handles: bilinear has 2, a bilinear resize of one 3.
 constexpr int kMaxTaps = 4;
@@ -87,8 +87,8 @@ struct Argmax {
   }
 };
 
-// Labels of up to one vector of pixels in kRows rows, pixel-parallel; `weight` {kTaps, lanes}. Ties stay with the lower
-// class because only a larger score takes over.
+// Labels of up to one vector of pixels in kRows rows, pixel-parallel; `weight` {kTaps, lanes}. Ties go to the lower
+// class, because only a larger score replaces it.
 template <int kTaps, class D>
 HWY_INLINE void labelPixels(D d, const float* HWY_RESTRICT s, const GridRows& rows, const float* HWY_RESTRICT weight,
                             std::int32_t* HWY_RESTRICT labels) {
@@ -133,7 +133,7 @@ HWY_INLINE void labelRunOf(D d, const GridRows& rows, const AxisResampling& colu
   }
 }
 
-// The narrowest vector that takes a run whole wastes the fewest lanes.
+// The narrowest vector that holds a whole run wastes the fewest lanes.
 template <int kTaps>
 void labelRun(const GridRows& rows, const AxisResampling& columns, const Run& run, std::int32_t* HWY_RESTRICT labels,
               int label_stride) {
@@ -143,7 +143,7 @@ void labelRun(const GridRows& rows, const AxisResampling& columns, const Run& ru
   labelRunOf<kTaps>(hn::ScalableTag<float>(), rows, columns, run, labels, label_stride);
 }
 
-// Class-parallel: for many taps or runs of a pixel or two, where lanes over pixels would idle. `sum` {classes}.
+// Class-parallel: for many taps, or runs of one or two pixels, where pixel lanes would be idle. `sum` {classes}.
 std::int32_t labelPixel(const float* HWY_RESTRICT s, int classes, const float* HWY_RESTRICT weight, int taps,
                         float* HWY_RESTRICT sum) {
   combine(s, classes, weight, taps, sum, classes);
@@ -265,7 +265,7 @@ AxisResampling composeAxes(const AxisResampling& first, const AxisResampling& se
     int low = first.inputs, high = 0;
     for (int t = 0; t < second.taps; ++t) {
       const double outer = second.weight[static_cast<std::size_t>(o * second.taps + t)];
-      if (outer == 0) continue;  // a tap of no weight must not widen the row
+      if (outer == 0) continue;  // a tap with weight 0 must not widen the row
       const int middle = second.first[static_cast<std::size_t>(o)] + t;
       const int from = first.first[static_cast<std::size_t>(middle)];
       for (int u = 0; u < first.taps; ++u) {
@@ -329,7 +329,7 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
     const int begin = task * kRows;
     const int count = std::min(kRows, height - begin);
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
-    // One pixel's scores at a time would scatter over the planes a cache line apart; one class at a time writes rows.
+    // One class at a time writes whole rows. One pixel at a time would write one float to each plane.
     for (int r = 0; r < count; ++r)
       for (int c = 0; c < classes; ++c) {
         const float* s = grid.data + r * grid.row_stride + c;

@@ -8,9 +8,9 @@ namespace mpm {
 /// Rows of a register tile: 6 x 4 accumulators, 4 operands and a broadcast fit 32 registers; 6 x 2 fit 16.
 inline constexpr int kTileRows = 6;
 
-/// body(R, i) for each group of R rows from row i on: kTileRows of them, fewer at the end. R is a constant of its type,
-/// so that a tile of R rows is registers. A lambda compiled for an instruction set needs that set's attribute of its
-/// own.
+/// Calls body(R, i) for each group of R rows that begins at row i: kTileRows rows, fewer at the end. R is a
+/// compile-time constant, so that a tile of R rows fits registers. A lambda compiled for an instruction set needs the
+/// attribute of that set.
 template <class Body>
 __attribute__((always_inline)) inline void forRowGroups(int rows, const Body& body) {
   static_assert(kTileRows == 6);

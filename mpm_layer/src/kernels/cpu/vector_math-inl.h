@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vec = hn::Vec<Floats>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
-// AVX-512 and NEON have 32 vector registers, the others 16: what a micro-kernel can keep there follows from it.
+// AVX-512 and NEON have 32 vector registers, the others 16. This decides the size of a micro-kernel.
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
 
 template <class D>
@@ -53,7 +53,7 @@ HWY_INLINE hn::Vec<D> timesSigmoid(D d, hn::Vec<D> x, hn::Vec<D> argument) {
 }
 
 /// x Phi(x) = max(x, 0) - a Phi(-a) with a = |x|; log2 Phi(-a) = -1 + a p(a), p fitted on [0, 5.5] so that Phi is right
-/// to 6e-8. Its leading coefficient is negative: further out 2^... goes to exactly 0. No division, no clamp.
+/// to 6e-8. Its leading coefficient is negative, so beyond 5.5 2^... goes to exactly 0. No division, no clamp.
 template <class D>
 HWY_INLINE hn::Vec<D> geluErf(D d, hn::Vec<D> x) {
   const auto a = hn::Abs(x);

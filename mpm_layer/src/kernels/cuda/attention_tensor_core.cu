@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kKeys = 64;  // of a tile
 
-// Heads are filled up with zeros to kWidth columns.
+// Heads are padded with zeros to kWidth columns.
 template <typename T, int kWidth>
 struct KeyTile {
   T k[kKeys * kWidth], v[kKeys * kWidth];
@@ -58,7 +58,7 @@ __device__ unsigned packed(float low, float high) {
   return static_cast<unsigned>(fromFloat<T>(low).bits) | static_cast<unsigned>(fromFloat<T>(high).bits) << 16;
 }
 
-// What a thread knows of its queries, in kM fragments: of the rows that are its own in each half of a fragment.
+// State of a thread for its queries, in kM fragments: for its rows in each half of a fragment.
 template <int kWidth, int kM>
 struct Attended {
   float sum[kM][kWidth / 8][4];    // of values times probabilities
@@ -243,7 +243,7 @@ __device__ __forceinline__ void attend(const Products& products, const Tile& key
   products.template multiplyValues<kGroups>(score, keys, state.sum);
 }
 
-// The queries of one block over tiles of keys that arrive while the one before is worked on.
+// The queries of one block, over tiles of keys. The next tile is copied while the current one is used.
 template <class Products, bool kRaw>
 __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
     attendOnTensorCores(Operands<typename Products::Number> all) {
@@ -264,8 +264,8 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
   fetchRows<Products::kThreads, kQueries, kWidth>(head.q, head.stride, all.head_dim, first_query, head.rows, queries);
   fetchTile(0);
 
-  // An image of 1025 rows leaves one query for its last block and one key for its last tile: whoever of the block has
-  // no queries only fetches, and of the tile 16 keys are looked at.
+  // With 1025 rows the last block has one query and the last tile one key. Warps without queries only copy, and only 16
+  // keys of the tile are used.
   const bool idle = first_query + Products::firstQuery() >= head.rows;
   Products products = {};
   Attended<kWidth, kM> state = {};

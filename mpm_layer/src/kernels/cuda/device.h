@@ -72,7 +72,7 @@ class Memory {
  public:
   enum class Where { kDevice, kPinnedHost };
   Memory() = default;
-  /// Throws mpm::Error, naming how much was asked for, when the device has no room.
+  /// Throws mpm::Error with the requested size when the device is out of memory.
   Memory(const Stream& stream, std::size_t bytes, Where where = Where::kDevice);
   ~Memory();
   Memory(Memory&& other) noexcept { *this = std::move(other); }

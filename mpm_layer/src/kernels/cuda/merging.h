@@ -59,7 +59,7 @@ void writeState(const Stream& stream, const TokenState& state, const StateFloats
 /// One call of Mutual Pair Merging on a batch of images (merging/mutual_pair_merge.h has the rule).
 class MutualPairMerge {
  public:
-  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` needs room for as many rows as x. `state` goes
+  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. `state` goes
   /// from the one to the other. Enqueues eight launches and waits for nothing.
   void run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged);
 

@@ -6,7 +6,7 @@
 
 namespace mpm::cuda {
 
-/// 8-bit pixels to what a net eats, on the device: a quarter of the bytes of the result has to get there.
+/// Converts 8-bit pixels to network input on the device. Only a quarter of the bytes has to be uploaded.
 class Normaliser {
  public:
   Normaliser(const Stream& stream, const PixelValues& values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Similarities are computed twice at most: all of them in fp16 on the tensor cores, and in fp32 those few that fp16
-// cannot tell from the best.
+// All similarities are computed in fp16 on the tensor cores. The few that fp16 cannot distinguish from the best are
+// computed again in fp32.
 //
 // Let u_i be row i brought to length 1 in fp32, h_i = fp16(u_i), and D_ij the fp32 dot product of u_i and u_j, which
 // decides (in a fixed order of operations that is symmetric in i and j: identical rows tie to the bit). T_ij is what
@@ -13,7 +13,7 @@
 // and its result, is off by at most 2^-23 of the largest, which is at most sum_k |h_ik h_jk| <= 1 + 2^-9. A step adds
 // at least 8 products to the sum so far, so |T_ij - <h_i, h_j>| <= 10/8 d 2^-23 (1 + 2^-9) < d 2^-22. The fp32 dot
 // product adds up to d/32 + 4 products per lane, then 5 times two lanes: |D_ij - <u_i, u_j>| < (d + 300) 2^-29.
-// Together, with room for the roundings of the sums and differences below (each at most 2^-23):
+// Together, with a margin for the roundings of the sums and differences below (each at most 2^-23):
 //
 //   |T_ij - D_ij| <= e_i + e_j + s, where e is scaled by 1 + 2^-9 when it is stored and s = (d + 32) 2^-22 * 9/8
 //

@@ -136,7 +136,7 @@ std::optional<Tensor> evaluateConstantOfShape(const Graph& graph, const Node& no
   if (!value) return Tensor::of(*sides, std::vector<float>(count, 0.0f));
   const onnx::TensorProto& proto = value->t();
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
-  // A one-element tensor; its reader lives with the file, so the few types that occur are read here.
+  // A one-element tensor. Only the few types that occur are read here.
   if (proto.data_type() == onnx::TensorProto::FLOAT) {
     float fill = proto.float_data_size() > 0 ? proto.float_data(0) : 0.0f;
     if (proto.raw_data().size() >= sizeof fill)
@@ -190,7 +190,7 @@ std::optional<Tensor> evaluateScatter(const Graph& graph, const Node& node, Fold
   return data->isFloat() ? Tensor::of(data->shape, std::move(floats)) : Tensor::of(data->shape, std::move(ints));
 }
 
-/// Marks `node` as gone: whoever read its output reads its input.
+/// Marks `node` as dead: readers of its output read its input instead.
 bool doesNothing(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] < 0) return false;
   if (node.op == "Identity" || node.op == "Dropout") return true;

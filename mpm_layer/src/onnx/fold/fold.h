@@ -8,20 +8,20 @@
 
 namespace mpm::onnx_graph {
 
-/// Elements that folding may still make, so that a small hostile file cannot exhaust memory.
+/// Number of elements that folding may still create, so that a small malicious file cannot exhaust memory.
 class FoldBudget {
  public:
   explicit FoldBudget(std::int64_t left) : left_(left) {}
-  /// Takes the elements of `shape`; throws mpm::Error when they are more than what is left.
+  /// Uses up the elements of `shape`. Throws mpm::Error when they exceed what is left.
   std::int64_t take(const Shape& shape);
 
  private:
   std::int64_t left_;
 };
 
-/// Gives the image its static shape and everything behind it follows: every tensor that does not depend on the image's
-/// pixels becomes a constant, every other one gets its shape where the op is known. Nodes that do nothing at inference
-/// (Identity, Dropout, a Cast between floats) vanish. Throws mpm::Error naming a node whose shapes contradict.
+/// Sets the static shape of the image. Every tensor that does not depend on pixels becomes a constant, every other one
+/// gets its shape if the operator is known. Nodes that do nothing at inference (Identity, Dropout, a Cast between
+/// floats) are removed. Throws mpm::Error naming a node whose shapes contradict each other.
 void foldConstants(Graph& graph, const Shape& image);
 
 /// The outputs of a node whose inputs are all constant; nullopt where the op is not known.
@@ -39,12 +39,12 @@ std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& no
 /// What a Resize makes of its input.
 struct Resizing {
   Shape shape;
-  std::vector<double> scale;  ///< per axis, that by which ONNX finds the place of a pixel in the input
-  /// The scales lead from the input to `shape` and not into a pixel: they say no more than the shape does.
+  std::vector<double> scale;  ///< per axis, as ONNX computes the input position of a pixel
+  /// The scales give exactly `shape`, and do not end within a pixel.
   bool whole_pixels = true;
 };
 
-/// From its sizes or its scales; nullopt when they are not constant, or mean something that depends on more.
+/// From the sizes or the scales; nullopt when they are not constant, or when the result depends on more.
 std::optional<Resizing> resizing(const Graph& graph, const Node& node);
 
 /// Axes of a Reduce*, counted from the front, wherever the opset keeps them; nullopt when they are not constant.

@@ -59,7 +59,7 @@ bool yieldsBool(const std::string& op) {
 
 constexpr double kTwo63 = 9223372036854775808.0;
 
-/// Integers beyond 2^53 occur as the "to the end" of a slice and must survive exactly.
+/// Integers beyond 2^53 mean "to the end" in a slice, and must stay exact.
 std::int64_t wholeNumber(double value) {
   if (std::isnan(value)) return 0;
   if (value >= kTwo63) return std::numeric_limits<std::int64_t>::max();

@@ -67,7 +67,7 @@ std::optional<Resizing> resizing(const Graph& graph, const Node& node) {
   if (scales && scales->size() == static_cast<std::int64_t>(axes.size())) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const double scale = scales->at(static_cast<std::int64_t>(i)), before = static_cast<double>((*source)[axes[i]]);
-      // As floats, as ONNX Runtime has it: the float next to 10 / 7 makes 10 of 7, whichever side of it it lies on.
+      // In float, as ONNX Runtime does it: the float next to 10 / 7 then gives 10 from 7, from above or below.
       const auto side = static_cast<double>(std::floor(static_cast<float>(before) * static_cast<float>(scale)));
       if (!(side >= 1 && side < 1e9)) refuse(node, "a scale that leaves nothing", "a positive one");
       result.shape[axes[i]] = static_cast<std::int64_t>(side);
@@ -91,7 +91,7 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
       node.integer("exclude_outside", 0) != 0) {
     return std::nullopt;
   }
-  // Where the far corner lies then, ONNX and its reference implementation do not agree.
+  // ONNX and its reference implementation disagree about the position of the far corner.
   if (coordinates == "align_corners" && !resized->whole_pixels) return std::nullopt;
   const Shape& shape = resized->shape;
   if (shape[0] != source->shape[0] || shape[1] != source->shape[1] || source->size() == 0) return std::nullopt;

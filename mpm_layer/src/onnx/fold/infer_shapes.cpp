@@ -44,10 +44,9 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   if (strides.size() != 2 || dilations.size() != 2 || pads.size() != 4) return std::nullopt;
   Shape shape{input[0], channels, 0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    constexpr std::int64_t kMost = 1 << 20;
-    if (strides[axis] < 1 || strides[axis] > kMost || kernel[axis] < 1 || kernel[axis] > kMost || dilations[axis] < 1 ||
-        dilations[axis] > kMost || pads[axis] < 0 || pads[axis] > kMost || pads[axis + 2] < 0 ||
-        pads[axis + 2] > kMost) {
+    constexpr std::int64_t kMax = 1 << 20;
+    if (strides[axis] < 1 || strides[axis] > kMax || kernel[axis] < 1 || kernel[axis] > kMax || dilations[axis] < 1 ||
+        dilations[axis] > kMax || pads[axis] < 0 || pads[axis] > kMax || pads[axis + 2] < 0 || pads[axis + 2] > kMax) {
       refuse(node, "a stride, kernel or padding out of range", "sensible ones");
     }
     const std::int64_t reach = dilations[axis] * (kernel[axis] - 1) + 1;
@@ -55,10 +54,10 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
       shape[axis + 2] = (input[axis + 2] + strides[axis] - 1) / strides[axis];
       continue;
     }
-    const std::int64_t room = input[axis + 2] + pads[axis] + pads[axis + 2] - reach;
-    if (room < 0) refuse(node, "an image of " + toString(input), "at least one kernel");
+    const std::int64_t extent = input[axis + 2] + pads[axis] + pads[axis + 2] - reach;
+    if (extent < 0) refuse(node, "an image of " + toString(input), "at least one kernel");
     const bool ceil = node.integer("ceil_mode", 0) != 0;
-    shape[axis + 2] = (room + (ceil ? strides[axis] - 1 : 0)) / strides[axis] + 1;
+    shape[axis + 2] = (extent + (ceil ? strides[axis] - 1 : 0)) / strides[axis] + 1;
   }
   return shape;
 }
@@ -75,10 +74,10 @@ std::optional<Shape> transposedConvShape(const Node& node, const Shape& input, c
   }
   Shape shape{input[0], weight[1] * node.integer("group", 1), 0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    constexpr std::int64_t kMost = 1 << 20;
-    if (std::abs(strides[axis]) > kMost || std::abs(extra[axis]) > kMost || std::abs(dilations[axis]) > kMost ||
-        std::abs(pads[axis]) > kMost || std::abs(pads[axis + 2]) > kMost || weight[axis + 2] > kMost ||
-        input[axis + 2] > kMost) {
+    constexpr std::int64_t kMax = 1 << 20;
+    if (std::abs(strides[axis]) > kMax || std::abs(extra[axis]) > kMax || std::abs(dilations[axis]) > kMax ||
+        std::abs(pads[axis]) > kMax || std::abs(pads[axis + 2]) > kMax || weight[axis + 2] > kMax ||
+        input[axis + 2] > kMax) {
       refuse(node, "a stride, kernel or padding out of range", "sensible ones");
     }
     shape[axis + 2] = strides[axis] * (input[axis + 2] - 1) + extra[axis] + (weight[axis + 2] - 1) * dilations[axis] +

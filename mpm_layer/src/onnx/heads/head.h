@@ -7,7 +7,7 @@
 
 namespace mpm::onnx_graph {
 
-/// A head that scores every patch for every class and needs no token but the patches: it runs on merged rows.
+/// A head that scores every patch for every class and reads patches only. It can run on merged rows.
 struct SegmentationHead {
   std::int64_t classes = 0;
   int scores = -1;    ///< linear head: the term of the scores, with the rows of the encoder
@@ -19,7 +19,7 @@ struct SegmentationHead {
   LinearPart proj_patch, proj_classes;  ///< without bias
 };
 
-/// The head behind `output` when it is one of Segmenter's two: a map {1, classes, h, w}, resized or not, argmax or not.
+/// Recognises one of Segmenter's two heads before `output`: a map {1, classes, h, w}, resized or not, argmax or not.
 std::optional<SegmentationHead> recogniseHead(const Interpretation& found, const Trunk& trunk, int output);
 
 }  // namespace mpm::onnx_graph

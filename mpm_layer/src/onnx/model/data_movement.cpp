@@ -197,7 +197,7 @@ class Mover {
       const std::int64_t stride_size = forward ? step : -step;
       shape[axis] = distance <= 0 || side == 0 ? 0 : (distance - 1) / stride_size + 1;
       offset += begin * stride[axis];
-      if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never taken
+      if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never used
     }
     return Movements{view(std::move(shape), stride, offset)};
   }

@@ -19,11 +19,11 @@ namespace mpm::onnx_graph {
 struct Value {
   std::string name;
   std::optional<Shape> shape;      ///< once it is known
-  std::optional<Tensor> constant;  ///< an initialiser, or what folding found
+  std::optional<Tensor> constant;  ///< an initialiser, or a result of folding
   int producer = -1;               ///< node, or -1
 };
 
-/// A node of the graph, as it was written or as a canonical pass rewrote it.
+/// A node of the graph, original or rewritten by a canonical pass.
 struct Node {
   std::string op;
   std::string domain;
@@ -69,7 +69,7 @@ struct Graph {
   /// The live node that makes `value`, or null.
   Node* producer(int value);
   const Node* producer(int value) const;
-  /// Lets everything that read `from` read `to`, graph outputs included.
+  /// Makes all readers of `from` read `to`, graph outputs included.
   void replaceUses(int from, int to);
   /// Live nodes that read each value; a graph output counts as a reader with the index -1.
   std::vector<std::vector<int>> readers() const;

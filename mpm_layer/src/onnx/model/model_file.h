@@ -11,15 +11,15 @@
 
 namespace mpm::onnx_graph {
 
-/// The file parsed, and checked so far that a graph with nodes and an opset is there. Throws mpm::Error (without the
-/// file's name) for a file that is missing, empty, cut off, or something else than ONNX.
+/// Parses the file and checks that it has a graph with nodes and an opset. Throws mpm::Error (without the name of the
+/// file) for a file that is missing, empty, cut off or not ONNX.
 onnx::ModelProto readModelFile(const std::filesystem::path& path);
 
 /// The same for bytes in memory.
 onnx::ModelProto parseModel(const std::string& bytes);
 
-/// The bytes of a converted model, which is used up: each of its weights is freed as it is written, so that they are in
-/// memory once. Throws mpm::Error for more than one file can hold.
+/// The bytes of a converted model. Consumes the model: each weight is freed when it is written, so that weights are in
+/// memory once. Throws mpm::Error when the model is too large for one file.
 std::string serialised(onnx::ModelProto model);
 
 /// The files of its external data, as the model names them.
@@ -28,11 +28,11 @@ std::set<std::string> externalFiles(const onnx::ModelProto& model);
 /// Opset of the default domain, 11 or later. Throws mpm::Error for an older or a missing one.
 int defaultOpset(const onnx::ModelProto& model);
 
-/// Brings external data of `proto` into it, where it has any; `folder` and `what` as below.
+/// Loads the external data of `proto`, if it has any. `folder` and `what`: see readTensor().
 void loadExternalData(onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what);
 
-/// The elements of `proto`, checked against its shape. External data is looked up in `folder`, and nowhere else; an
-/// empty folder means that there can be none. `what` names the tensor in errors.
+/// The elements of `proto`, checked against its shape. External data is read from `folder` only; an
+/// empty folder means that there is none. `what` names the tensor in errors.
 Tensor readTensor(const onnx::TensorProto& proto, const std::filesystem::path& folder, const std::string& what);
 
 }  // namespace mpm::onnx_graph

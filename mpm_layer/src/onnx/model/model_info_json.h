@@ -8,25 +8,25 @@
 
 namespace mpm::onnx_graph {
 
-/// ModelInfo as it travels in the metadata of a converted model, and back. fromJson throws mpm::Error on a text that
-/// toJson did not write.
+/// ModelInfo as JSON, for the metadata of a converted model. fromJson throws mpm::Error on a text that toJson did not
+/// write.
 std::string toJson(const ModelInfo& info);
 ModelInfo fromJson(const std::string& text);
 
-/// What MODEL.json says (docs of the converter give its fields).
+/// Contents of MODEL.json (docs/converter.md has the fields).
 struct FactsFile {
   ModelFacts facts;
-  Size2 input;  ///< 0 x 0 where it says nothing
+  Size2 input;  ///< 0 x 0 when absent
 };
 
 /// MODEL.json for MODEL.onnx.
 std::filesystem::path factsPath(std::filesystem::path onnx_path);
 
-/// Reads the JSON beside `onnx_path`: the defaults, named after the model, where there is none. Throws mpm::Error,
-/// naming the file and the field, when it is not what it should be.
+/// Reads the JSON beside `onnx_path`. Without one: the defaults, with the name of the model file. Throws mpm::Error,
+/// naming the file and the field, when a value is invalid.
 FactsFile readFacts(const std::filesystem::path& onnx_path);
 
-/// Throws mpm::Error when the facts name classes, but another number of them than the graph has.
+/// Throws mpm::Error when the facts name classes, but not as many as the graph has.
 void requireClasses(const ModelFacts& facts, int classes);
 
 }  // namespace mpm::onnx_graph

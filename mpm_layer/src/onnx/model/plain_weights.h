@@ -7,9 +7,9 @@
 
 namespace mpm::onnx_graph {
 
-/// Undoes what other tools made of a converted file: the weights of its ai.mpm nodes become initialisers of floats
-/// again, as the converter writes them (from Constant nodes, external data in `folder`, 16-bit floats), and what its
-/// other nodes have in external data comes into the model. Throws mpm::Error, naming the tensor.
+/// Undoes changes that other tools make to a converted file. Weights of ai.mpm nodes in Constant nodes, external data
+/// (in `folder`) or 16-bit floats become float initialisers again, as the converter writes them. External data of other
+/// nodes is loaded too. Throws mpm::Error, naming the tensor.
 void makeWeightsPlain(onnx::GraphProto& graph, const std::filesystem::path& folder);
 
 /// Whether `tensor` holds floats as the converter writes them: raw, all of them, with a shape.

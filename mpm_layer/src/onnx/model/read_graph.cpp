@@ -13,7 +13,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-// Functions that call functions make any number of nodes of a file of a few kB, and copies of whatever they hold.
+// Functions that call functions can create any number of nodes from a file of a few kB.
 constexpr std::size_t kMaxNodes = 1'000'000;
 constexpr std::size_t kMaxInlinedBytes = std::size_t{1} << 30;
 constexpr int kDeepestCall = 32;
@@ -29,7 +29,7 @@ void requireFinite(const Tensor& tensor, const std::string& what) {
   }
 }
 
-/// How many inputs the ONNX specification demands of an op of the default domain that the converter reads by position.
+/// Number of inputs that ONNX requires for an operator of the default domain that the converter reads by position.
 int inputsDemanded(const std::string& op) {
   static const std::unordered_map<std::string, int> more_or_none = {{"Constant", 0},
                                                                     {"Add", 2},
@@ -70,7 +70,7 @@ void requireInputs(const Node& node) {
   }
 }
 
-/// A local function, and what its attributes are where a call does not say.
+/// A local function, and the defaults of its attributes.
 struct Function {
   const onnx::FunctionProto* proto = nullptr;
   Attributes defaults;
@@ -116,11 +116,11 @@ class Reader {
       Tensor tensor = readTensor(proto, folder_, what);
       requireFinite(tensor, what);
       graph_.weights += tensor.size();
-      std::string().swap(*proto.mutable_raw_data());  // weights once in memory; clear_raw_data() would keep theirs
+      std::string().swap(*proto.mutable_raw_data());  // frees the memory; clear_raw_data() would keep it
       scope[proto.name()] = graph_.addConstant(proto.name(), std::move(tensor));
     }
     for (const onnx::ValueInfoProto& input : source.input()) {
-      if (scope.contains(input.name())) continue;  // a default value, as old exporters write weights
+      if (scope.contains(input.name())) continue;  // a default value: old exporters list weights as inputs
       if (graph_.image >= 0) {
         throw Error("graph input '" + input.name() + "': found a second input, expected the image alone");
       }
@@ -153,7 +153,7 @@ class Reader {
     return found->second;
   }
 
-  /// Whether `node` makes integers or truth values; of these a CastLike cannot be read as a Cast to float.
+  /// True when `node` produces integers or booleans. A CastLike of these is not a Cast to float.
   bool makesIntegers(const Node& node) const {
     static const std::unordered_set<std::string> kOps = {
         "Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Not",         "IsNaN",   "IsInf",
@@ -165,7 +165,7 @@ class Reader {
     return constant ? !constant->isFloat() : integers_.contains(source);
   }
 
-  /// CastLike to a float, which exporters without an optimiser write, as the Cast that it is.
+  /// Rewrites a CastLike to float, which exporters without an optimiser write, as a Cast.
   const onnx::NodeProto& likeCast(const onnx::NodeProto& proto, const Scope& scope) {
     if (proto.op_type() != "CastLike" || !proto.domain().empty() || proto.input_size() != 2) return proto;
     const int like = lookUp(proto.input(1), scope, proto);
@@ -181,7 +181,7 @@ class Reader {
     return cast;
   }
 
-  /// Counts what is read, calls and constants too: they become no node of the graph, but cost time and memory.
+  /// Counts everything that is read, also calls and constants. They do not become nodes, but cost time and memory.
   void requireRoomFor(const onnx::NodeProto& node, const std::string& prefix, int depth) {
     if (++nodes_read_ > kMaxNodes) throw Error("the graph has more than a million nodes, functions written out");
     if (depth == 0) return;
@@ -220,7 +220,7 @@ class Reader {
     }
     const bool integers = makesIntegers(node);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (integers || (i > 0 && node.op != "Split")) integers_.insert(node.outputs[i]);  // TopK, Dropout: who knows
+      if (integers || (i > 0 && node.op != "Split")) integers_.insert(node.outputs[i]);  // TopK, Dropout: unknown types
     }
     if (node.op == "Constant" && node.domain.empty()) {
       Value& value = graph_.values[static_cast<std::size_t>(node.outputs[0])];
@@ -293,7 +293,7 @@ class Reader {
   const std::filesystem::path& folder_;
   Graph graph_;
   std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
-  std::unordered_set<int> integers_;  ///< values that are no floats, or may be none
+  std::unordered_set<int> integers_;  ///< values that are not floats, or may not be
   std::unordered_map<std::string, Function> functions_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace mpm::onnx_graph {
 
-/// Cells whose last axis is a whole row of a term, in order: which row stands where.
+/// Cells whose last axis is a whole row of a term, in order: which row is where.
 struct RowView {
   int term = -1;
   Shape lead;                        ///< the shape without its last axis
@@ -17,8 +17,8 @@ struct RowView {
   bool whole() const { return row_of.empty(); }
 };
 
-/// The terms made so far, and how cells are taken for rows, for heads and back. Arranged terms are made as needed;
-/// equal ones are made once.
+/// The terms so far, and the conversion of cells to rows, to heads and back. Arranged terms are created as needed,
+/// equal ones only once.
 class Algebra {
  public:
   static constexpr std::int64_t kMaxCells = std::int64_t{1} << 27;
@@ -28,14 +28,14 @@ class Algebra {
   int add(Term term);
   const Term& at(int term) const { return terms[static_cast<std::size_t>(term)]; }
 
-  /// Cells as rows of a term, if need be of a new arranged one, in which case `cells` is rewritten to it. nullopt when
-  /// the last axis is not a row of tokens.
+  /// Cells as rows of a term. If a new arranged term is needed, `cells` is rewritten to it. nullopt when the last axis
+  /// is not a row of tokens.
   std::optional<RowView> rows(Cells& cells, const Node& node);
   /// Rows of `view` as a term of its own.
   RowView arranged(const RowView& view, const Node& node);
   /// Cells {.., tokens, head_dim} as heads: the same columns for every token and tokens in order; else nullopt.
   std::optional<HeadView> heads(const Cells& cells) const;
-  /// Cells of `term` (whose rows are those of view.term) that stand where the view's rows stand.
+  /// Cells of `term` (with the rows of view.term) in the places of the view's rows.
   Cells cells(const RowView& view, int term) const;
   /// Cells transposed.
   static Cells permuted(const Cells& cells, const std::vector<std::size_t>& order);

@@ -40,7 +40,7 @@ Interpretation Interpreter::run() {
   std::vector<bool> of_image(graph_.values.size(), false);
   of_image[static_cast<std::size_t>(graph_.image)] = true;
   for (const Node& node : graph_.nodes) {
-    // What is made of constants and could not be folded is blamed where it meets the tokens, if it does. A body may
+    // A value made of constants that could not be folded is reported where it meets the tokens, if it does. A body may
     // read anything.
     const bool has_body = is(node, "If") || is(node, "Loop") || is(node, "Scan");
     const auto isOfImage = [&](int value) { return value >= 0 && of_image[static_cast<std::size_t>(value)]; };
@@ -63,7 +63,7 @@ Interpretation Interpreter::run() {
 }
 
 void Interpreter::shareIds(Meaning& meaning) {
-  constexpr std::size_t kMaxKept = 64;  // a ViT has some ten, whatever its depth
+  constexpr std::size_t kMaxKept = 64;  // a ViT has about ten, at any depth
   const auto share = [this](Cells& cells) {
     if (!cells.ids) return;
     const auto equal = std::find_if(ids_.begin(), ids_.end(), [&](const auto& ids) { return *ids == *cells.ids; });
@@ -79,8 +79,8 @@ void Interpreter::shareIds(Meaning& meaning) {
   }
 }
 
-/// Cells hold as many elements as the graph's tensor. A constant of a higher rank, or heads along another axis, may
-/// have repeated them, which none of the patterns looks at.
+/// Checks that the cells have as many elements as the tensor. A constant of a higher rank, or heads along another axis,
+/// may have repeated them, which no pattern expects.
 Meaning Interpreter::asShaped(const Node& node, Meaning meaning) const {
   Cells* cells = std::get_if<Cells>(&meaning);
   Scores* scores = std::get_if<Scores>(&meaning);
@@ -262,7 +262,7 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   } else if (node.input(2) >= 0) {
     return foreign(node, "a bias that is not constant");
   }
-  // A normalisation in the graph goes into the weights: exact, since nothing is padded.
+  // A normalisation in the graph is folded into the weights. This is exact, because nothing is padded.
   const std::int64_t area = weight.shape[2] * weight.shape[3];
   for (std::int64_t o = 0; o < term.cols; ++o) {
     double shift = 0;

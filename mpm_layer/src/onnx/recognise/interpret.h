@@ -18,7 +18,7 @@ struct ImageCells {
   std::vector<float> scale, offset;
 };
 
-/// A tensor of which every element is an element of one term, or a constant: scale * term[id] + offset.
+/// A tensor whose elements are elements of one term, or constants: scale * term[id] + offset.
 struct Cells {
   int term = -1;
   Shape shape;
@@ -29,7 +29,7 @@ struct Cells {
   std::int32_t id(std::size_t i) const { return ids ? (*ids)[i] : static_cast<std::int32_t>(i); }
 };
 
-/// scale * q k^T, and whether its rows went through a softmax.
+/// scale * q k^T, with or without a softmax of its rows.
 struct Scores {
   Cells q, k;  ///< {.., rows, columns} both
   Shape shape;
@@ -44,7 +44,7 @@ struct ClassMap {
   bool argmax = false;
 };
 
-/// Something that has no place in this algebra: which node began it, and why.
+/// A value that this algebra cannot express: the node that produced it, and why.
 struct Foreign {
   const Node* node = nullptr;
   std::string found, expected;
@@ -52,7 +52,7 @@ struct Foreign {
 
 using Meaning = std::variant<std::monostate, ImageCells, Cells, Scores, ClassMap, Foreign>;
 
-/// What the values of a graph mean, in terms of token matrices.
+/// The meaning of the values of a graph, as token matrices.
 struct Interpretation {
   std::vector<Term> terms;
   std::vector<Meaning> meaning;  ///< per value of the graph; monostate for constants
@@ -63,7 +63,8 @@ struct Interpretation {
   }
 };
 
-/// Runs a canonical graph on symbols instead of numbers. Never refuses: what it does not know is Foreign.
+/// Runs a canonical graph on symbols instead of numbers. Never throws for a node it does not know: its result is
+/// Foreign.
 Interpretation interpret(const Graph& graph);
 
 }  // namespace mpm::onnx_graph

@@ -190,7 +190,7 @@ Meaning Interpreter::softmax(const Node& node) {
   return result;
 }
 
-/// Exporters guard the softmax of a masked row: Where(IsNaN(p), 0, p). Without a mask it never strikes.
+/// Exporters guard the softmax of a masked row: Where(IsNaN(p), 0, p). Without a mask it never applies.
 Meaning Interpreter::where(const Node& node) {
   const Scores* scores = as<Scores>(node.input(2));
   const Tensor* zero = graph_.constant(node.input(1));

@@ -53,13 +53,13 @@ class Interpreter {
   }
   /// The value's cells, scores without softmax turned into a product of terms first; else null.
   Cells* cellsOf(int value, const Node& node);
-  /// True for a constant, and for what is made of constants and could not be folded.
+  /// True for a constant, and for a value made of constants that could not be folded.
   bool ofNoImage(int value) const {
     return std::holds_alternative<std::monostate>(meaning_[static_cast<std::size_t>(value)]);
   }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
-  /// Every block moves its tokens alike: the same arrangement is in memory once, not once per block.
+  /// Every block arranges its tokens in the same way. Keeps that arrangement in memory once, not once per block.
   void shareIds(Meaning& meaning);
 
   const Graph& graph_;

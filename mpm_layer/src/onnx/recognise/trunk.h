@@ -40,13 +40,13 @@ struct Embedding {
   std::vector<float> specials;  ///< {E, d}
 };
 
-/// Blocks in a row: streams[i] is the term that block i reads, streams.back() what the last one makes.
+/// Consecutive blocks: streams[i] is the term that block i reads, streams.back() the result of the last one.
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<int> streams;
-  /// Why the walk ended where it did, when something there still looked like a block; empty otherwise.
+  /// Why the walk ended, when the next part still looked like a block; otherwise empty.
   std::string obstacle;
-  bool half_a_block = false;  ///< it ended between attention and a missing MLP
+  bool half_a_block = false;  ///< ended after attention, without an MLP
 };
 
 /// The encoder of a plain ViT.

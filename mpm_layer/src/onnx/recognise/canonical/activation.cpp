@@ -77,7 +77,7 @@ const char* activationOf(const std::string& op, const Cubic& p) {
   return p[1] == 1 ? "silu" : nullptr;
 }
 
-/// Follows (a g + b) x from g = op(..) until x is multiplied in and nothing but a constant factor is missing.
+/// Follows (a g + b) x from g = op(..) until x is multiplied in and only a constant factor is missing.
 Node* productWith(const Matcher& match, int made, int x, double target_a, double target_b) {
   double a = 1, b = 0;
   bool with_x = false;

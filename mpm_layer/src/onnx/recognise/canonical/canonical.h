@@ -8,12 +8,12 @@
 
 namespace mpm::onnx_graph {
 
-/// Domain of the nodes that the passes below make:
+/// Domain of the nodes that the passes below create:
 ///   Linear {x, weight {out, in}, bias {out}}, LayerNorm {x, weight {d}, bias {d}} with Node::eps, both over the last
 ///   axis; L2Normalize {x} over the last axis with Node::eps; Activation {x} with Node::activation.
 inline constexpr const char* kCanonical = "canonical";
 
-/// Turns the spellings of exporters into canonical nodes. Shapes and constants must be folded.
+/// Turns the forms that exporters write into canonical nodes. Shapes and constants must be folded.
 void canonicalise(Graph& graph);
 
 /// MatMul by a constant and Gemm, each with the Add of a bias behind it -> Linear.
@@ -25,7 +25,7 @@ void canonicaliseL2Norms(Graph& graph);
 /// GELU (erf, tanh, quick), SiLU and ReLU, as op or taken apart -> Activation.
 void canonicaliseActivations(Graph& graph);
 
-/// What the passes ask of a graph.
+/// Queries of a graph that the passes use.
 class Matcher {
  public:
   explicit Matcher(Graph& graph) : graph_(graph), readers_(graph.readers()) {}
@@ -33,7 +33,7 @@ class Matcher {
   Graph& graph() const { return graph_; }
   /// The node that makes `value` when it is an `op` of the default domain, else null.
   Node* made(int value, const char* op) const;
-  /// The one number that a constant holds, however often.
+  /// The value of a constant whose elements are all equal.
   std::optional<double> scalar(int value) const;
   /// The only node that reads `value`; null when there are several or the value is an output of the graph.
   Node* onlyReader(int value) const;
@@ -47,7 +47,7 @@ class Matcher {
   std::int64_t columns(int value) const;
   /// True when `node` reduces exactly the last axis and keeps it.
   bool reducesLastAxis(const Node& node) const;
-  /// Replaces what `node` computes in its place.
+  /// Replaces the operation of `node`.
   static void rewrite(Node& node, const char* op, std::vector<int> inputs);
   int addConstant(const std::string& name, Shape shape, std::vector<float> values) const;
 

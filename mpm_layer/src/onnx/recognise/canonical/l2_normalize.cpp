@@ -24,8 +24,8 @@ int lengthOf(const Matcher& match, int value) {
   return pow && match.scalar(pow->input(1)) == 2.0 ? pow->inputs[0] : -1;
 }
 
-/// A floor under the length that only keeps a zero row from dividing by zero.
-bool isSmall(std::optional<double> floor) { return floor && *floor >= 0 && *floor <= 1e-6; }
+/// True for a lower limit of the length that only prevents a division by zero.
+bool isSmall(std::optional<double> limit) { return limit && *limit >= 0 && *limit <= 1e-6; }
 
 /// Through Clip, Max, the Add of a tiny number and Expand down to the length; returns the value measured.
 int dividedBy(const Matcher& match, int divisor, float& eps) {
@@ -34,23 +34,23 @@ int dividedBy(const Matcher& match, int divisor, float& eps) {
     const Graph& graph = match.graph();
     const Node* node = graph.producer(divisor);
     if (!node || !node->domain.empty()) return -1;
-    std::optional<double> floor;
+    std::optional<double> limit;
     int next = node->input(0);
     if (node->op == "Clip") {
       if (node->input(2) >= 0) {
         const auto ceiling = match.scalar(node->inputs[2]);
         if (!ceiling || *ceiling < 1e30) return -1;
       }
-      floor = match.scalar(node->input(1));
+      limit = match.scalar(node->input(1));
     } else if ((node->op == "Max" || node->op == "Add") && node->inputs.size() == 2) {
       if (graph.constant(next)) next = node->inputs[1];
-      floor = match.scalar(Matcher::other(*node, next));
+      limit = match.scalar(Matcher::other(*node, next));
     } else if (node->op != "Expand") {
       return -1;
     }
     if (node->op != "Expand") {
-      if (!isSmall(floor)) return -1;
-      eps = static_cast<float>(*floor);
+      if (!isSmall(limit)) return -1;
+      eps = static_cast<float>(*limit);
     }
     divisor = next;
   }

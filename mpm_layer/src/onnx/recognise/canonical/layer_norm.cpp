@@ -27,7 +27,7 @@ struct Deviation {
   bool inverse = false;
 };
 
-/// What is made of var + eps.
+/// The nodes that compute sqrt(var + eps), or its reciprocal.
 std::vector<Deviation> deviations(const Matcher& match, int variance) {
   std::vector<Deviation> result;
   for (const Node* node : match.readers(variance)) {
@@ -61,7 +61,7 @@ Node* quotient(const Matcher& match, const Deviation& deviation, int x) {
   return nullptr;
 }
 
-/// Makes `node`, which yields normalised x, a LayerNorm, and takes the Mul and Add behind it in.
+/// Turns `node`, which gives normalised x, into a LayerNorm that includes the following Mul and Add.
 void rewriteWithAffine(const Matcher& match, Node& node, int x, float eps) {
   Graph& graph = match.graph();
   const std::int64_t columns = match.columns(x);
