@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "files.h"
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "onnx_file.h"
 #include "safetensors.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_files.h"
 
-#include "files.h"
+#include "base/atomic_file.h"
 #include "onnx_file.h"
 #include "recipe.h"
 
@@ -20,8 +20,8 @@ void writeModel(const std::string& stem, const NetworkConfig& trained, const Ten
   json["std"] = facts.std;
   json["classes"] = toJson(facts.classes);
   json["ignore"] = facts.ignore;
-  writeFile(stem + ".json", {json.dump(2), "\n"});
-  writeFile(stem + ".onnx", {model});
+  writeFileAtomically(stem + ".json", json.dump(2) + "\n", true);
+  writeFileAtomically(stem + ".onnx", model, true);
 }
 
 }  // namespace mpm::train

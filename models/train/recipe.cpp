@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "files.h"
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {

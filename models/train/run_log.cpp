@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "files.h"
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {
@@ -18,7 +18,7 @@ RunLog::RunLog(const std::string& path, int steps) : path_(path) {
       if (json.is_object() && json.value("step", steps + 1) <= steps) kept += line + '\n';
     }
   }
-  writeFile(path, {kept});
+  writeFileAtomically(path, kept, true);
   file_.open(path, std::ios::app);
   if (!file_) throw Error("cannot write '" + path + "'");
 }

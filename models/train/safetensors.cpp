@@ -6,7 +6,7 @@
 #include <opencv2/core.hpp>
 #include <span>
 
-#include "files.h"
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {
@@ -93,7 +93,8 @@ void writeTensorFile(const std::string& path, const TensorFile& file) {
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // tensors start at a multiple of 8 bytes
   const std::uint64_t header_size = text.size();
-  writeFile(path, {{reinterpret_cast<const char*>(&header_size), sizeof header_size}, text, data});
+  const std::string_view size(reinterpret_cast<const char*>(&header_size), sizeof header_size);
+  writeFileAtomically(path, std::string(size) + text + data, true);
 }
 
 }  // namespace mpm::train

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
-#include "train/files.h"
 #include "train/safetensors.h"
 
 namespace mpm::train {
@@ -44,7 +44,7 @@ TEST(TensorFile, WidensHalves) {
   const std::string header =
       R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]}})";
   const std::uint16_t bits[] = {0x3c00, 0xc100, 0x4049};  // 1, -2.5; 3.140625
-  writeFile(folder / "x", {tensorFile(header, std::string(reinterpret_cast<const char*>(bits), sizeof bits))});
+  writeFileAtomically(folder / "x", tensorFile(header, std::string(reinterpret_cast<const char*>(bits), sizeof bits)));
   const TensorFile file = readTensorFile(folder / "x");
   EXPECT_THAT(file.tensors.at("h").values, ElementsAre(1.f, -2.5f));
   EXPECT_THAT(file.tensors.at("b").values, ElementsAre(3.140625f));
@@ -64,19 +64,19 @@ TEST(TensorFile, RefusesDamage) {
            tensorFile(R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})", "12345678"),   // integers
            tensorFile(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", "12345678"),                 // no type
        }) {
-    writeFile(path, {bytes});
+    writeFileAtomically(path, bytes);
     EXPECT_THROW(readTensorFile(path), Error) << bytes;
   }
-  writeFile(path, {tensorFile(good, "12345678")});
+  writeFileAtomically(path, tensorFile(good, "12345678"));
   EXPECT_NO_THROW(readTensorFile(path));
 }
 
 TEST(Files, AFileThatCannotBeWrittenStaysAsItWas) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "taken");
-  EXPECT_MPM_ERROR((writeFile(folder / "taken", {"x"})), "taken");
+  EXPECT_MPM_ERROR((writeFileAtomically(folder / "taken", "x")), "taken");
   EXPECT_FALSE(std::filesystem::exists(folder / "taken.part"));
-  EXPECT_THROW(writeFile(folder / "none/x", {"x"}), Error);
+  EXPECT_THROW(writeFileAtomically(folder / "none/x", "x"), Error);
 }
 
 TEST(Checkpoint, ComesBackAsItWas) {

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "mpm/convert.hpp"
 #include "support/temporary_folder.h"
 #include "train/agreement.h"
 #include "train/checkpoint.h"
-#include "train/files.h"
 #include "train/learner.h"
 #include "train/program.h"
 

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <opencv2/dnn.hpp>
 
+#include "base/atomic_file.h"
 #include "mpm/convert.hpp"
 #include "mpm/read_net.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "train/agreement.h"
 #include "train/checkpoint.h"
-#include "train/files.h"
 #include "train/learner.h"
 #include "train/model_files.h"
 #include "train/onnx_file.h"
@@ -142,7 +142,7 @@ TEST(StartingWeights, TakesAnOnnxFileOfItsOwn) {
   const NetworkConfig trained = optionsFor({32, 64}).network, wanted = optionsFor({64, 96}).network;
   const TensorMap weights = initialWeights(trained, 7), random = initialWeights(wanted, 1);
   for (const bool half : {false, true}) {
-    writeFile(folder / "model.onnx", {onnxModel(trained, weights, half)});
+    writeFileAtomically(folder / "model.onnx", onnxModel(trained, weights, half));
     const StartingWeights start = readStartingWeights(folder / "model.onnx", wanted, random);
     EXPECT_EQ(start.config.input, trained.input);
     const TensorMap expected = half ? roundedToHalf(trained, weights) : weights;
@@ -159,11 +159,11 @@ TEST(StartingWeights, TakesAnOnnxFileOfItsOwn) {
 TEST(StartingWeights, RefusesAnOnnxFileOfAnotherProgram) {
   const test::TemporaryFolder folder;
   const NetworkConfig wanted = optionsFor({64, 96}).network;
-  writeFile(folder / "model.onnx", {"no protobuf"});
+  writeFileAtomically(folder / "model.onnx", "no protobuf");
   EXPECT_MPM_ERROR((readStartingWeights(folder / "model.onnx", wanted, {})), "model.onnx': it is not an ONNX file");
   onnx::ModelProto other;
   other.set_producer_name("pytorch");
-  writeFile(folder / "model.onnx", {other.SerializeAsString()});
+  writeFileAtomically(folder / "model.onnx", other.SerializeAsString());
   EXPECT_MPM_ERROR((readStartingWeights(folder / "model.onnx", wanted, {})), "of another program");
 }
 

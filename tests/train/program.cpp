@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/atomic_file.h"
 #include "support/temporary_folder.h"
-#include "train/files.h"
 
 namespace mpm::test {
 
@@ -40,7 +40,7 @@ ProgramResult mpmTrain(const std::vector<std::string>& arguments, const std::fun
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, train::readFile(out), train::readFile(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readFile(out), readFile(err)};
 }
 
 }  // namespace mpm::test

@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
-#include "train/files.h"
 
 namespace mpm::train {
 namespace {
@@ -71,9 +71,9 @@ TEST(Recipe, ReadsSizes) {
 
 TEST(Classes, ComeFromAListOrAModel) {
   const TemporaryFolder folder;
-  writeFile(folder / "list", {R"([{"name":"a","color":"#010203"},{"name":"b","color":"#ffffff"}])"});
-  writeFile(folder / "model",
-            {R"({"name":"m","classes":[{"name":"a","color":"#010203"},{"name":"b","color":"#FFFFFF"}]})"});
+  writeFileAtomically(folder / "list", R"([{"name":"a","color":"#010203"},{"name":"b","color":"#ffffff"}])");
+  writeFileAtomically(folder / "model",
+                      R"({"name":"m","classes":[{"name":"a","color":"#010203"},{"name":"b","color":"#FFFFFF"}]})");
   for (const char* name : {"list", "model"}) {
     const auto classes = readClasses(folder / name);
     ASSERT_EQ(classes.size(), 2u);
@@ -81,11 +81,11 @@ TEST(Classes, ComeFromAListOrAModel) {
     EXPECT_EQ(classes[0].rgb, (std::array<std::uint8_t, 3>{1, 2, 3}));
     EXPECT_EQ(classes[1].rgb[0], 255);
   }
-  writeFile(folder / "one", {R"([{"name":"a","color":"#010203"}])"});
+  writeFileAtomically(folder / "one", R"([{"name":"a","color":"#010203"}])");
   EXPECT_THROW(readClasses(folder / "one"), Error);
-  writeFile(folder / "color", {R"([{"name":"a","color":"red"},{"name":"b","color":"#ffffff"}])"});
+  writeFileAtomically(folder / "color", R"([{"name":"a","color":"red"},{"name":"b","color":"#ffffff"}])");
   EXPECT_MPM_ERROR((readClasses(folder / "color")), "red");
-  writeFile(folder / "text", {"road, sky"});
+  writeFileAtomically(folder / "text", "road, sky");
   EXPECT_THROW(readClasses(folder / "text"), Error);
 }
 

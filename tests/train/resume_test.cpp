@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "support/temporary_folder.h"
 #include "train/checkpoint.h"
-#include "train/files.h"
 #include "train/program.h"
 #include "train/shapes.h"
 
@@ -29,7 +29,7 @@ class Resume : public testing::Test {
  protected:
   void SetUp() override {
     test::writeShapes(folder_ / "data", 30, {64, 96});
-    writeFile(folder_ / "classes.json", {toJson(test::kShapeClasses).dump()});
+    writeFileAtomically(folder_ / "classes.json", toJson(test::kShapeClasses).dump());
   }
 
   std::vector<std::string> arguments(const std::string& out) const {
@@ -106,8 +106,8 @@ TEST_F(Resume, FineTunesForOtherClassesAndAnotherSize) {
   *(std::find(base.begin(), base.end(), "--steps") + 1) = "8";
   ASSERT_EQ(mpmTrain(base).exit_code, 0);
 
-  writeFile(folder_ / "classes.json", {R"([{"name":"a","color":"#000000"},{"name":"b","color":"#111111"},
-    {"name":"c","color":"#222222"},{"name":"d","color":"#333333"}])"});
+  writeFileAtomically(folder_ / "classes.json", R"([{"name":"a","color":"#000000"},{"name":"b","color":"#111111"},
+    {"name":"c","color":"#222222"},{"name":"d","color":"#333333"}])");
   std::vector<std::string> tuned = arguments("tuned");
   *(std::find(tuned.begin(), tuned.end(), "--steps") + 1) = "1";
   *(std::find(tuned.begin(), tuned.end(), "--size") + 1) = "128x64";
@@ -143,7 +143,7 @@ TEST_F(Resume, RefusesWhatMakesNoSense) {
   fails({"--out", folder_ / "x", "--resume"}, 1, "checkpoint.safetensors");
   fails({"--out", folder_ / "x", "--data", folder_ / "none", "--classes", folder_ / "classes.json"}, 1, "none");
   fs::create_directories(folder_ / "used");
-  writeFile(folder_ / "used/checkpoint.safetensors", {"x"});
+  writeFileAtomically(folder_ / "used/checkpoint.safetensors", "x");
   fails(arguments("used"), 1, "--resume");
   fails({"--out", folder_ / "used", "--resume"}, 1, "not a safetensors file");
 }

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "mpm/error.hpp"
 
@@ -60,12 +62,12 @@ std::string makeNewFile(const std::string& target) {
   return "";
 }
 
-bool writeAll(int file, std::span<const char> bytes) {
+bool writeAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
 }
@@ -101,7 +103,7 @@ void AtomicFile::finish(bool synced) {
   target_.clear();
 }
 
-void writeFileAtomically(const std::string& path, std::span<const char> bytes, bool synced) {
+void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced) {
   AtomicFile whole(path);
   const int file = openToAppend(whole.place());
   if (file < 0) fail(path, errno);
@@ -109,6 +111,13 @@ void writeFileAtomically(const std::string& path, std::span<const char> bytes, b
   const int cause = errno;
   if (::close(file) != 0 || !written) fail(path, written ? errno : cause);
   whole.finish(synced);
+}
+
+std::string readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file || file.bad()) throw Error("cannot read '" + path + "': " + std::strerror(errno));
+  return bytes;
 }
 
 bool sameFile(const std::string& a, const std::string& b) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
+#include <string_view>
 
 namespace mpm {
 
@@ -28,7 +28,10 @@ class AtomicFile {
 
 /// Writes `bytes` to `path`, or leaves `path` unchanged. Throws mpm::Error naming `path` and the cause (a full disk, no
 /// permission), and leaves no temporary file. `synced`: see AtomicFile::finish().
-void writeFileAtomically(const std::string& path, std::span<const char> bytes, bool synced = false);
+void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced = false);
+
+/// All bytes of a file. Throws mpm::Error naming `path` and the cause.
+std::string readFile(const std::string& path);
 
 /// True when both paths lead to the same file, which need not exist.
 bool sameFile(const std::string& a, const std::string& b);
