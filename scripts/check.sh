@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the sources: format, shell scripts, SPDX lines, include rules and clang-tidy.
 #   scripts/check.sh [--quick]      --quick: without clang-tidy, which takes about an hour on 2 cores
-# clang-tidy needs a configured build/ (cmake --preset release). Debian 12's version 14 of both tools is expected.
+# For the versions of Debian 12: clang-format 14, clang-tidy 14.
 set -eu
 cd "$(dirname "$0")/.."
 case $* in
@@ -24,5 +24,6 @@ cmake -DSOURCE_DIR="$PWD" -P tests/package/licence_lines.cmake
 cmake -DSOURCE_DIR="$PWD" -P tests/package/includes_point_one_way.cmake
 [ "$*" != --quick ] || exit 0
 
-[ -f build/compile_commands.json ] || { echo "scripts/check.sh: no build/: run cmake --preset release" >&2; exit 1; }
-run-clang-tidy -quiet -p build "$PWD/(assets|bench|cli|gui|models|monitor|mpm_layer|vision)/"
+cmake -S . -B build-tidy -DMPM_WITH_CUDA=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+# Without models/train: clang 14 cannot compile LibTorch's headers.
+run-clang-tidy -quiet -p build-tidy "$PWD/(assets|bench|cli|gui|monitor|mpm_layer|vision)/"
