@@ -2,8 +2,9 @@
 #include "cli/model_options.h"
 
 #include <charconv>
+#include <sstream>
 
-#include "cli/terminal/errors.h"
+#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
 #include "vision/default_model.h"
 
@@ -30,67 +31,77 @@ std::vector<std::pair<std::string, T>> wordsOf(std::initializer_list<T> values) 
 
 constexpr auto kPrecisions = {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16};
 
+// What `set` or validate() say against it; empty: nothing.
+template <typename Set>
+std::string problemOf(Set&& set) {
+  try {
+    ConvertOptions options;
+    set(options);
+    options.validate();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string deviceProblem(const std::string& text) {
+  return problemOf([&](ConvertOptions& options) { options.device = text; });
+}
+
 }  // namespace
+
+std::string rangeProblem(const std::string& text, double min, double max) {
+  double number = 0;
+  if (CLI::detail::lexical_cast(text, number) && number >= min && number <= max) return {};  // NaN is in no range
+  std::ostringstream problem;
+  problem << "'" << text << "' is not a number from " << min << (max < 1e6 ? " to " : " upwards");
+  if (max < 1e6) problem << max;
+  return problem.str();
+}
+
+std::string scheduleProblem(const std::string& text) {
+  return problemOf([&](ConvertOptions& options) { options.schedule = parseSchedule(text); });
+}
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
   verb.add_option_function<std::string>(
           "--input-size", [&size](const std::string& text) { size = parseSize(text); },
-          "Input of the net in pixels, multiples of the patch; the position embedding\nis resized. Default: the "
-          "model's own")
-      ->type_name("HxW");
+          "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
+          "Default: the model's own")
+      ->option_text("HxW");
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
   verb.add_option_function<std::string>(
-          "--schedule",
-          [&options](const std::string& text) {
-            try {
-              options.schedule = parseSchedule(text);
-              options.validate();
-            } catch (const Error& error) {
-              throw CLI::ValidationError("--schedule", error.what());
-            }
-          },
-          "Merge tokens before these blocks, 0-based and increasing: 2,5 or 1,3,5;\n"
-          "none runs the full model. Default: 2,5 for a plain ViT (those of them\nthat it has), else what the model "
-          "was converted with")
-      ->type_name("S");
+          "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
+          "Merge tokens before these blocks, counted from 0 and increasing: 2,5 or 1,3,5; none runs the full model. "
+          "Default: 2,5 for a plain ViT (those of them that it has), else what the model was converted with")
+      ->check(scheduleProblem)
+      ->option_text("S");
   addInputSize(verb, options.input_size);
   addChoice<Attention>(verb, "--attention", options.attention, wordsOf({Attention::kPlain, Attention::kProportional}),
-                       "plain (the paper), or proportional: a merged token counts as many times\nas it has members");
+                       "plain, as in the paper; proportional: a merged token counts as many times as it has members");
   addChoice<Precision>(verb, "--precision", options.precision, wordsOf(kPrecisions),
-                       "Arithmetic of the matrix products; bf16 needs a CPU that has it, tf32 and\nfp16 a GPU");
+                       "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a "
+                       "GPU");
 }
 
 void addDevice(CLI::App& verb, std::string& device) {
-  verb.add_option_function<std::string>(
-          "--device",
-          [&device](const std::string& text) {
-            try {
-              ConvertOptions options;
-              options.device = text;
-              options.validate();
-            } catch (const Error& error) {
-              throw CLI::ValidationError("--device", error.what());
-            }
-            device = text;
-          },
-          "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index),\nauto (the first GPU where there is "
-          "one, else the CPU). 'mpm info' lists\nthem. Default: cpu")
+  verb.add_option("--device", device,
+                  "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
+                  "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
+      ->check(deviceProblem)
       ->option_text("D");
 }
 
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {
   verb.add_option("--model", model,
-                  "A plain ViT as ONNX, converted in memory, or a converted one.\nDefault: MPM_MODEL of the "
-                  "environment, else the default model ('mpm info'\nsays which)")
-      ->type_name("M.onnx");
+                  "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
+                  "environment, else the default model ('mpm info' names it)")
+      ->option_text("M.onnx");
   addConvertOptions(verb, options);
   addDevice(verb, options.device);
-  verb.add_option("--threads", options.threads, "CPU threads. Default: all")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N")
-      ->option_text("N");
+  addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
 }
 
 std::string chosenModel(const std::string& named) {

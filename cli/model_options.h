@@ -34,8 +34,23 @@ void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<s
       ->option_text(shown);
 }
 
+/// Why `text` is no number from `min` to `max`; empty: it is one.
+std::string rangeProblem(const std::string& text, double min, double max);
+
+/// An option that takes a number from `min` to `max`, of this unit.
+template <typename T>
+CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const std::string& unit, double min,
+                       double max, const std::string& description) {
+  return verb.add_option(name, target, description)
+      ->check([min, max](const std::string& text) { return rangeProblem(text, min, max); })
+      ->option_text(unit);
+}
+
 /// --schedule, --input-size, --attention, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
+
+/// What is wrong with the text of a --schedule; empty: nothing.
+std::string scheduleProblem(const std::string& text);
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 

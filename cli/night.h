@@ -1,55 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <opencv2/core.hpp>
-#include <vector>
 
+#include "cli/model_options.h"
 #include "cli/terminal/output.h"
 #include "vision/simulated_night.h"
 
 namespace mpm::cli {
 
-/// Images as they are, or the paper's night.
+/// Images as they are, or at a simulated night as in the paper.
 struct Night {
   bool on = false;
-  vision::NightOptions options;
+  vision::NightOptions options{};
 
-  /// `image` itself, or what is left of it by night; `number` makes the noise of each image its own.
+  /// `image` itself, or what is left of it at night; `number` gives each image noise of its own.
   cv::Mat applied(const cv::Mat& image, int number) const {
     return on ? vision::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
   }
 };
 
-/// {"gain", "electrons", "thermal"}.
-inline Json toJson(const vision::NightOptions& night) {
-  return {{"gain", night.gain}, {"electrons", night.electrons}, {"thermal", night.thermal}};
+/// {"gain", "electrons", "thermal"}; null by day.
+inline Json toJson(const Night& night) {
+  if (!night.on) return nullptr;
+  const vision::NightOptions& options = night.options;
+  return {{"gain", options.gain}, {"electrons", options.electrons}, {"thermal", options.thermal}};
 }
 
-/// --electrons N and --thermal SD: the noise.
-inline std::vector<CLI::Option*> addNightNoise(CLI::App& verb, vision::NightOptions& night) {
-  return {verb.add_option("--electrons", night.electrons,
-                          "Electrons that a pixel collects by day for full white: fewer, more shot\nnoise by night. "
-                          "Default: 1500")
-              ->check(CLI::Range(1.0, 1e7))
-              ->option_text("N"),
-          verb.add_option("--thermal", night.thermal,
-                          "Standard deviation of the thermal noise by night, of full white.\nDefault: 0.008")
-              ->check(CLI::Range(0.0, 1.0))
-              ->option_text("SD")};
-}
-
-/// --night GAIN, and the noise of that night.
+/// --simulate-night, which is off unless `night` is on already, and --electrons and --thermal, its noise.
 inline void addNight(CLI::App& verb, Night& night) {
-  CLI::Option* const gain = verb.add_option_function<double>(
-      "--night",
-      [&night](double share) {
-        night.on = true;
-        night.options.gain = share;
-      },
-      "Simulate night: leave this share of the light, above 0 to 1, and add\nshot and thermal noise");
-  gain->check(CLI::Range(1e-3, 1.0))->type_name("GAIN")->option_text("GAIN");
-  for (CLI::Option* noise : addNightNoise(verb, night.options)) noise->needs(gain);
+  CLI::Option* const gain =
+      addNumber(verb, "--simulate-night", night.options.gain, "GAIN", 1e-3, 1,
+                night.on ? "Share of the light that is left at night. Default: 0.25"
+                         : "Simulate night: keep this share of the light, and add shot noise and thermal noise");
+  CLI::Option* const noise[] = {
+      addNumber(verb, "--electrons", night.options.electrons, "N", 1, 1e7,
+                "Electrons that a white pixel collects by day; fewer mean more shot noise at night. Default: 1500"),
+      addNumber(verb, "--thermal", night.options.thermal, "SD", 0, 1,
+                "Standard deviation of the thermal noise at night, as a share of white. Default: 0.008")};
+  if (night.on) return;
+  gain->each([&night](const std::string&) { night.on = true; });
+  for (CLI::Option* option : noise) option->needs(gain);
 }
 
 }  // namespace mpm::cli

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "base/atomic_file.h"
-#include "cli/terminal/errors.h"
+#include "cli/terminal/program.h"
+#include "mpm/error.hpp"
 #include "vision/source.h"
 
 namespace mpm::cli {
@@ -21,7 +21,25 @@ fs::path canonical(const fs::path& path) {
 
 }  // namespace
 
-void requireWritable(const std::string& path) { const AtomicFile attempt(path); }
+void makeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path))
+    throw Error("cannot make the folder '" + path + "'" + (error ? ": " + error.message() : ""));
+}
+
+std::string UniqueNames::operator()(const std::string& name) {
+  std::string unique = name;
+  for (int n = 2; !taken_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  return unique;
+}
+
+void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty()) return;
+  for (const std::string& input : inputs)
+    if (sameFile(output, input)) throw UsageError(option + " would replace '" + input + "': name another file");
+  const AtomicFile attempt(output);
+}
 
 void requireApart(const std::vector<std::string>& sources, const std::string& folder,
                   const std::vector<std::string>& endings, const std::string& also) {

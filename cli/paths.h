@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace mpm::cli {
 
-/// Throws mpm::Error, before the work instead of after it, when no file can be written there.
-void requireWritable(const std::string& path);
+/// Throws mpm::Error when there is no such folder and none can be made.
+void makeFolder(const std::string& path);
+
+/// Names of files, each once: the second "a" is "a_2".
+class UniqueNames {
+ public:
+  std::string operator()(const std::string& name);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// Before the work instead of after it: throws UsageError when `output`, the file of `option`, would replace one of
+/// `inputs`, mpm::Error when it cannot be written. An empty name is fine.
+void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 
 /// Pictures named after the frames of the sources, with these endings, and one named `also` are to go to `folder`:
 /// throws UsageError when they would replace a file of the sources, or be found among them by the next run.

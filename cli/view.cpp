@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
-#include <numeric>
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "cli/model_options.h"
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/quiet.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
-#include "mpm/version.hpp"
 #include "scene/demo_source.h"
 #include "vision/pictures.h"
 #include "vision/source.h"
@@ -41,12 +35,8 @@ struct ViewState {
 cv::Mat pictureOf(const vision::Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
                   const ViewState& state) {
   switch (state.picture) {
-    case ViewState::Picture::kMerge: {
-      std::vector<int> map(static_cast<std::size_t>(result.grid.height) * result.grid.width);
-      std::iota(map.begin(), map.end(), 0);
-      return vision::mergePicture(frame.image, result.cluster_of_token.empty() ? map : result.cluster_of_token.back(),
-                                  result.grid);
-    }
+    case ViewState::Picture::kMerge:
+      return vision::mergePicture(frame.image, result);
     case ViewState::Picture::kOverlay:
       if (!result.labels.empty()) return vision::overlayPicture(frame.image, result.labels, colors, state.opacity);
       break;
@@ -102,7 +92,7 @@ bool isSet(const char* variable) {
 
 int view(const ViewArguments& arguments) {
   const std::string model = chosenModel(arguments.model);
-  // Without a display Qt aborts the process, which is no way to say it.
+  // Without a display Qt would abort the process.
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY") && !isSet("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
   Segmenter segmenter(model, arguments.options);
@@ -130,32 +120,21 @@ int view(const ViewArguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  installSignalHandlers();
-  quietOpenCv();
   mpm::scene::registerDemoSource();
   CLI::App app("Watch a ViT segment a video or a camera, with Mutual Pair Merging.", "mpm-view");
+  prepare(app);
   ViewArguments arguments;
-  app.set_version_flag("--version", "mpm-view " MPM_VERSION);
-  app.add_option("SOURCE", arguments.source, "Image, folder, glob, video, camera (0) or address")->required();
+  app.add_option("SOURCE", arguments.source,
+                 "Image, folder, glob, video, camera (0), URL or the built-in scene (demo:)")
+      ->required()
+      ->option_text(" ");
   addModelOptions(app, arguments.model, arguments.options);
-  app.footer(
-      "Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.\n"
-      "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n\n"
-      "Example:\n"
-      "  mpm-view 0 --model vit.onnx\n");
-  try {
-    app.parse(argc, argv);
-    return view(arguments);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    printError("mpm-view", std::string(error.what()) + " (see 'mpm-view --help')");
-    return kUsageError;
-  } catch (const UsageError& error) {
-    printError("mpm-view", error.what());
-    return kUsageError;
-  } catch (const std::exception& error) {
-    printError("mpm-view", error.what());
-    return kRuntimeError;
-  }
+  app.footer(R"(Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.
+Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+
+Examples:
+  mpm-view demo:
+  mpm-view 0 --model vit.onnx
+)");
+  return runProgram(app, argc, argv, [&] { return view(arguments); });
 }

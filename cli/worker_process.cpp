@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/terminal/interrupt.h"
+#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
 
 namespace mpm::cli {

@@ -75,7 +75,9 @@ void Exports::askToGiveUp(const std::function<void()>& then) {
 
 void Exports::write(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path) {
   if (format == ExportDialog::Format::kChartPng)
-    return pictures_->save([scene = chart_->chart()->scene()] { return scene.picture(QSize(1200, 480)); }, path);
+    return pictures_->save([scene = chart_->chart()->scene(),
+                            heading = chart_->sourceText()] { return scene.picture(QSize(1200, 480), heading); },
+                           path);
   const auto source = chart_->source();
   if (!source) return emit said(tr("There are no samples to export yet"), "warning");
   monitor::ExportOptions options;

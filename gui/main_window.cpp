@@ -24,7 +24,7 @@
 #include "gui/frame_saver.h"
 #include "gui/models/command_line.h"
 #include "gui/models/recents.h"
-#include "gui/models/time_axis.h"
+#include "gui/models/span_text.h"
 #include "gui/opener.h"
 #include "gui/panel_docks.h"
 #include "gui/views/chart_panel.h"

@@ -9,7 +9,7 @@ root=$(cd "$1" && pwd)
 [ ! -e "$root/complete" ] || exit 0
 
 packages="libc6-dev linux-libc-dev libstdc++-12-dev libopencv-dev libopenblas-dev libhwy-dev libonnx-dev libprotobuf-dev
-  nlohmann-json3-dev libcli11-dev libsqlite3-dev libgtest-dev libgmock-dev"
+  nlohmann-json3-dev libcli11-dev libsqlite3-dev libboost-dev libgtest-dev libgmock-dev"
 mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial" "$root/sysroot"
 : >"$root/apt/status"
 echo "deb http://deb.debian.org/debian bookworm main" >"$root/apt/sources.list"

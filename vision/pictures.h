@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mpm/model_info.hpp"
+#include "mpm/segmenter.hpp"
 
 namespace mpm::vision {
 
@@ -21,6 +21,8 @@ cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::v
 /// Every cluster filled with its mean colour in `image`, a 1 px border between clusters: the picture that people who
 /// work on token merging know. `cluster_of_token` has grid.height * grid.width ids, raster order.
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
+/// The same of a result: its clusters after the last insertion; without merging each token is one.
+cv::Mat mergePicture(const cv::Mat& image, const Segmentation& result);
 
 /// `picture` as a PNG, written under a temporary name and renamed: `path` is whole or as it was. Throws mpm::Error.
 void writePicture(const std::string& path, const cv::Mat& picture);

@@ -6,7 +6,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "cli/class_names.h"
-#include "cli/pictures/legend.h"
 #include "cli/pictures/lettering.h"
 #include "cli/terminal/output.h"
 #include "vision/pictures.h"
@@ -15,8 +14,31 @@ namespace mpm::cli {
 namespace {
 
 constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegend = 32;
+constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;
+
+double legendWidth(const std::string& name) { return kText + textWidth(name, kLetters); }
+
+void writeLegend(cv::Mat& picture, const std::string& name, const cv::Vec3b& color, double x, double y) {
+  cv::rectangle(picture, at(x, y), at(x + kSwatch, y + kSwatch), color, cv::FILLED);
+  cv::rectangle(picture, at(x, y), at(x + kSwatch, y + kSwatch), kInk, kSupersampling);
+  write(picture, name, x + kText, y + 13, 0, kLetters);
+}
 
 }  // namespace
+
+cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes) {
+  const std::vector<std::string> names = classNames(model);
+  const std::vector<cv::Vec3b> colors = vision::classColors(model.facts, model.classes);
+  double width = 0, y = kMargin;
+  for (int label : classes) width = std::max(width, legendWidth(names[label]));
+  const cv::Point size = at(width + 2 * kMargin, kLine * static_cast<double>(classes.size()) + kMargin);
+  cv::Mat picture(size.y, size.x, CV_8UC3, cv::Scalar::all(255));
+  for (int label : classes) {
+    writeLegend(picture, names[label], colors[label], kMargin, y);
+    y += kLine;
+  }
+  return reduced(picture);
+}
 
 void ContactSheet::add(const std::string& title, const cv::Mat& image, const Segmentation& result) {
   // Drawn at the size of the sheet, so that the borders of the clusters stay sharp.
@@ -33,8 +55,7 @@ void ContactSheet::add(const std::string& title, const cv::Mat& image, const Seg
       for (int x = 0; x < labels.cols; ++x)
         areas_[labels.ptr<unsigned char>(y)[x]] += 1.0 / static_cast<double>(labels.total());
   }
-  if (!result.cluster_of_token.empty())
-    column.pictures.push_back(vision::mergePicture(small, result.cluster_of_token.back(), result.grid));
+  if (!result.cluster_of_token.empty()) column.pictures.push_back(vision::mergePicture(small, result));
   columns_.push_back(std::move(column));
 }
 

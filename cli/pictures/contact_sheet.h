@@ -2,12 +2,16 @@
 #pragma once
 
 #include <opencv2/core.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "mpm/segmenter.hpp"
 
 namespace mpm::cli {
+
+/// The names and colours of these classes, one below the other. CV_8UC3.
+cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes);
 
 /// Some images beside each other, a column each: the image, its classes, its tokens after merging. Below them the
 /// colours of the classes that cover most.

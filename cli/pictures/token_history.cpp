@@ -6,17 +6,15 @@
 #include <cmath>
 
 #include "cli/pictures/chart_picture.h"
-#include "cli/terminal/errors.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
 
 constexpr double kCivilTwilight = 6;  // degrees that the sun sinks before it is night
 
-std::string cell(const std::string& text, int width) {
-  return std::string(static_cast<std::size_t>(std::max(1, width - static_cast<int>(text.size()))), ' ') + text;
-}
+const std::vector<int> kWidths = {-12, -10, 8, 10};
 
 }  // namespace
 
@@ -32,15 +30,19 @@ void TokenHistory::add(const vision::Frame& frame, const Segmentation& result) {
 
 cv::Mat TokenHistory::chart() const {
   using namespace monitor;
-  ChartText text{.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging",
-                 .unit = "tokens"};
-  for (int block : model_.schedule) text.series.push_back("merged before block " + std::to_string(block));
+  ChartDrawing drawing{.one_lane = true, .clock = Clock::kUtc};
+  drawing.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging";
+  for (int block : model_.schedule) drawing.series.push_back({.name = "merged before block " + std::to_string(block)});
+  if (model_.schedule.empty()) drawing.series.push_back({.name = "tokens"});
   const std::size_t first = model_.schedule.empty() ? 0 : 1;  // without merging there is the full count alone
-  Chart chart;
+  if (moments_.empty()) return chartPicture(std::move(drawing));
+  const double first_time = moments_.begin()->first, last_time = moments_.rbegin()->first;
+  const double step = moments_.size() > 1 ? (last_time - first_time) / static_cast<double>(moments_.size() - 1) : 60;
+  drawing.axis.from = first_time - step / 2;
+  drawing.axis.to = last_time + step / 2;
+  Chart& chart = drawing.chart;
   const auto ms = [](double seconds) { return static_cast<UnixMs>(std::llround(seconds * kSecondMs)); };
-  if (moments_.empty()) return chartPicture(chart, 0, 0, text);
-  const UnixMs from = ms(moments_.begin()->first), last = ms(moments_.rbegin()->first);
-  chart.bucket_ms = moments_.size() > 1 ? (last - from) / static_cast<UnixMs>(moments_.size() - 1) : UnixMs{kMinuteMs};
+  chart.bucket_ms = ms(step);
   for (const auto& [time, moment] : moments_) {
     ChartBucket bucket;
     bucket.start = ms(time) - chart.bucket_ms / 2;
@@ -57,7 +59,7 @@ cv::Mat TokenHistory::chart() const {
     }
     chart.buckets.push_back(std::move(bucket));
   }
-  return chartPicture(chart, from, last + chart.bucket_ms, text);
+  return chartPicture(std::move(drawing));
 }
 
 std::vector<std::string> TokenHistory::hours() const {
@@ -76,18 +78,22 @@ std::vector<std::string> TokenHistory::hours() const {
       for (std::size_t k = 0; k < tokens.size(); ++k) hour.tokens[k] += (tokens[k] - hour.tokens[k]) / hour.frames;
     }
   }
-  std::string heading = "hour (UTC)  light       tokens";
-  for (int block : model_.schedule) heading += cell("block " + std::to_string(block), 10);
-  std::vector<std::string> lines = {heading + cell("merged", 10)};
+  std::vector<std::string> heading = {"hour (UTC)", "light", "tokens"};
+  for (int block : model_.schedule) heading.push_back("block " + std::to_string(block));
+  heading.push_back("merged");
+  std::vector<std::string> lines = {tableRow(heading, kWidths)};
   for (std::size_t h = 0; h < hours.size(); ++h) {
     const Hour& hour = hours[h];
     if (hour.frames == 0) continue;
-    std::string light = hour.sun_elevation < -kCivilTwilight ? "night" : hour.sun_elevation < 0 ? "twilight" : "day";
-    light.resize(10, ' ');
-    std::string line =
-        (h < 10 ? "0" : "") + std::to_string(h) + ":00       " + light + cell(fixed(hour.tokens[0], 0), 8);
-    for (std::size_t k = 1; k < hour.tokens.size(); ++k) line += cell(fixed(hour.tokens[k], 1), 10);
-    lines.push_back(line + cell(fixed(100 * (1 - hour.tokens.back() / hour.tokens.front()), 1) + " %", 10));
+    const double sun = hour.sun_elevation;
+    std::vector<std::string> cells = {(h < 10 ? "0" : "") + std::to_string(h) + ":00",
+                                      sun < -kCivilTwilight ? "night"
+                                      : sun < 0             ? "twilight"
+                                                            : "day",
+                                      fixed(hour.tokens[0], 0)};
+    for (std::size_t k = 1; k < hour.tokens.size(); ++k) cells.push_back(fixed(hour.tokens[k], 1));
+    cells.push_back(fixed(100 * (1 - hour.tokens.back() / hour.tokens.front()), 1) + " %");
+    lines.push_back(tableRow(cells, kWidths));
   }
   return lines;
 }

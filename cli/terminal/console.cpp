@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/output.h"
 
 namespace mpm::cli {
 namespace {

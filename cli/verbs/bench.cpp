@@ -9,19 +9,18 @@
 #include <memory>
 #include <opencv2/imgproc.hpp>
 
+#include "base/quantiles.h"
+#include "cli/frames.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
 #include "monitor/capture/model_digest.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "vision/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -51,25 +50,17 @@ struct Variant {
   std::string version, note;
   std::vector<double> ms;
   std::map<std::string, std::vector<double>> stages;
-  double gflop = 0, peak_mib = 0, peak_gflops = 0;
+  double gflop = 0, peak_mib = 0, peak_gflops = 0;  // 0: not known
   Json tokens;                        // of the last run: per image, rows at the start and after each insertion
   std::vector<unsigned char> labels;  // of the last run
 
+  double median() const { return quantile(ms, 0.5); }
   bool alive() const { return process != nullptr; }
   void fail(const std::string& why) {
     process.reset();
     note = why;
   }
 };
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return std::nan("");
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const double above = values[std::min(below + 1, values.size() - 1)];
-  return values[below] + (at - static_cast<double>(below)) * (above - values[below]);
-}
 
 std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
 
@@ -82,48 +73,38 @@ std::string ownBaselines() {
 
 std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
   std::vector<Variant> variants;
-  const auto add = [&](Variant variant, std::vector<std::string> command) {
-    command.insert(command.end(), {"--threads", std::to_string(threads), "--precision", variant.precision});
-    variant.command = std::move(command);
-    variants.push_back(std::move(variant));
-  };
-  const auto named = [](const std::string& runtime, const std::string& schedule, const std::string& precision) {
-    Variant variant;
-    variant.name = runtime + " " + schedule + " " + precision;
-    variant.runtime = runtime.substr(0, runtime.find(' '));
+  const auto add = [&](const std::string& runtime, const std::string& flavour, const std::string& schedule,
+                       const std::string& precision, std::vector<std::string> command) {
+    command.insert(command.end(), {"--model", arguments.model, "--schedule", schedule, "--threads",
+                                   std::to_string(threads), "--precision", precision});
+    Variant& variant = variants.emplace_back();
+    variant.name = runtime + flavour + " " + schedule + " " + precision;
+    variant.runtime = runtime;
     variant.schedule = schedule;
     variant.precision = precision;
-    return variant;
+    variant.command = std::move(command);
   };
   for (const std::string& precision : arguments.precisions)
     for (const std::string& schedule : arguments.schedules) {
-      std::vector<std::string> command = {ownProgram(), "bench-worker",  "--model",     arguments.model,
-                                          "--schedule", schedule,        "--attention", arguments.attention,
-                                          "--device",   arguments.device};
-      if (arguments.input_size)
-        command.insert(command.end(), {"--input-size", std::to_string(arguments.input_size->height) + "x" +
-                                                           std::to_string(arguments.input_size->width)});
-      Variant variant = named("mpm", schedule, precision);
-      variant.device = arguments.device;
-      if (arguments.device != "cpu") variant.name += " " + arguments.device;
-      add(std::move(variant), command);
+      std::vector<std::string> command = {ownProgram(),        "bench-worker", "--attention",
+                                          arguments.attention, "--device",     arguments.device};
+      if (arguments.input_size) command.insert(command.end(), {"--input-size", toText(*arguments.input_size)});
+      add("mpm", "", schedule, precision, command);
+      variants.back().device = arguments.device;
+      if (arguments.device != "cpu") variants.back().name += " " + arguments.device;
     }
   for (const std::string& precision : arguments.precisions)
     for (const std::string& baseline : arguments.baselines) {
-      const std::vector<std::string> command = {
-          arguments.baseline_python, (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string(),
-          "--model", arguments.model};
+      const std::string worker = (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string();
       if (baseline != "torch") {
-        add(named(baseline, "none", precision), command);
+        add(baseline, "", "none", precision, {arguments.baseline_python, worker});
         continue;
       }
-      for (const char* attention : {"eager", "sdpa"})
-        for (const std::string& schedule : arguments.schedules) {
-          if (proportional && schedule != "none") continue;
-          std::vector<std::string> with = command;
-          with.insert(with.end(), {"--variant", attention, "--schedule", schedule});
-          add(named(std::string("torch ") + attention, schedule, precision), with);
-        }
+      for (const std::string attention : {"eager", "sdpa"})
+        for (const std::string& schedule : arguments.schedules)
+          if (!proportional || schedule == "none")
+            add(baseline, " " + attention, schedule, precision,
+                {arguments.baseline_python, worker, "--variant", attention});
     }
   return variants;
 }
@@ -160,17 +141,13 @@ class InputFile {
       }
       return result;
     }
-    const auto source = vision::openSource(arguments.image);
-    while (static_cast<int>(result.size()) < arguments.batch) {
-      const auto frame = source->next();
-      if (!frame) break;
-      result.push_back(frame->image);
-    }
+    Frames frames({.sources = {arguments.image}, .max_frames = arguments.batch, .leave_out = false}, false);
+    while (const auto frame = frames.next()) result.push_back(frame->image);
     const std::size_t count = result.size();
     if (count == 0) throw Error("'" + arguments.image + "' holds no image");
     if (static_cast<int>(count) < arguments.batch)
       printNote("--batch " + std::to_string(arguments.batch) + ", but '" + arguments.image + "' has " +
-                std::to_string(count) + (count == 1 ? " image" : " images") + ": repeated to fill the batch");
+                counted(count, "image") + ": repeated to fill the batch");
     for (std::size_t i = 0; static_cast<int>(result.size()) < arguments.batch; ++i) result.push_back(result[i]);
     return result;
   }
@@ -264,7 +241,7 @@ void noteAgreement(std::vector<Variant>& variants) {
   }
 }
 
-Json orNull(double value) { return std::isnan(value) || value == 0 ? Json(nullptr) : Json(value); }
+std::optional<double> known(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
 // To the first variant, round by round: what slows the machine down for a while slows both, and is no spread of this.
 Json ratioPerRound(const Variant& variant, const Variant& first) {
@@ -276,12 +253,23 @@ Json ratioPerRound(const Variant& variant, const Variant& first) {
           {"p75", orNull(quantile(ratios, 0.75))}};
 }
 
-Json variantJson(const Variant& variant, const Variant& first, double peak, int batch) {
-  Json stages = Json::object();
-  for (const char* stage : {"backbone", "merge", "restore", "head"})
-    if (const auto values = variant.stages.find(stage); values != variant.stages.end())
-      stages[stage] = quantile(values->second, 0.5);
-  const double median = quantile(variant.ms, 0.5);
+/// What the table and the JSON say of a variant, from what was measured of all.
+struct Row {
+  Row(const Variant& v, const std::vector<Variant>& all)
+      : variant(v), ms(v.median()), ratio(ms / all.front().median()), peak(peakOf(all, v.precision)) {
+    if (peak > 0 && v.gflop > 0) peak_share = v.gflop / ms * 1e3 / peak;
+    for (const char* stage : {"backbone", "merge", "restore", "head"})
+      if (const auto values = v.stages.find(stage); values != v.stages.end())
+        stages[stage] = quantile(values->second, 0.5);
+  }
+  const Variant& variant;
+  double ms, ratio, peak;
+  std::optional<double> peak_share;
+  Json stages = Json::object();  // ms
+};
+
+Json rowJson(const Row& row, const Variant& first, int batch) {
+  const Variant& variant = row.variant;
   return {{"name", variant.name},
           {"runtime", variant.runtime},
           {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
@@ -290,17 +278,17 @@ Json variantJson(const Variant& variant, const Variant& first, double peak, int 
           {"device", variant.device},
           {"batch", batch},
           {"ms",
-           {{"median", orNull(median)},
+           {{"median", orNull(row.ms)},
             {"p10", orNull(quantile(variant.ms, 0.1))},
             {"p90", orNull(quantile(variant.ms, 0.9))},
             {"rounds", variant.ms}}},
-          {"ratio", orNull(median / quantile(first.ms, 0.5))},
+          {"ratio", orNull(row.ratio)},
           {"ratio_per_round", ratioPerRound(variant, first)},
-          {"stages", stages},
-          {"gflop", orNull(variant.gflop)},
+          {"stages", row.stages},
+          {"gflop", orNull(known(variant.gflop))},
           {"tokens", variant.tokens},
-          {"peak_fraction", orNull(peak > 0 ? variant.gflop / median * 1e3 / peak : 0)},
-          {"peak_mib", orNull(variant.peak_mib)},
+          {"peak_fraction", orNull(row.peak_share)},
+          {"peak_mib", orNull(known(variant.peak_mib))},
           {"note", variant.note}};
 }
 
@@ -318,12 +306,13 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
                 int threads) {
   Json rows = Json::array();
   for (const Variant& variant : variants)
-    rows.push_back(variantJson(variant, variants.front(), peakOf(variants, variant.precision), arguments.batch));
+    rows.push_back(rowJson(Row(variant, variants), variants.front(), arguments.batch));
   Json peaks = Json::object();
-  for (const std::string& precision : arguments.precisions) peaks[precision] = orNull(peakOf(variants, precision));
+  for (const std::string& precision : arguments.precisions)
+    peaks[precision] = orNull(known(peakOf(variants, precision)));
   return {{"model", {{"path", arguments.model}, {"digest", monitor::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
-          {"night", arguments.night.on ? toJson(arguments.night.options) : Json(nullptr)},
+          {"simulated_night", toJson(arguments.night)},
           {"input", toJson(model.input)},
           {"attention", toString(model.attention)},
           {"device", arguments.device},
@@ -338,36 +327,25 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
 }
 
 void printTable(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
-  const auto cell = [](const std::string& text, int width) {
-    const std::string padding(std::max(0, std::abs(width) - static_cast<int>(text.size())), ' ');
-    return width < 0 ? text + padding : padding + text;
+  const auto line = [](std::vector<std::string> cells) {
+    for (std::size_t i = 1; i < cells.size(); ++i) cells[i] = "  " + cells[i];
+    printLine(tableRow(cells, {-26, 11, 17, 9, 10, 8, 10, -1}));
   };
-  const auto row = [&](const std::vector<std::string>& cells) {
-    constexpr int kWidths[] = {-26, 9, 15, 7, 8, 6, 8, -1};
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) line += (i ? "  " : "") + cell(cells[i], kWidths[i]);
-    printLine(line);
-  };
-  row({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "MiB", "note"});
-  const double first = quantile(variants.front().ms, 0.5);
+  line({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "MiB", "note"});
+  std::vector<std::string> stages;
   for (const Variant& variant : variants) {
-    const double median = quantile(variant.ms, 0.5), peak = peakOf(variants, variant.precision);
-    const auto number = [](double value, int digits) {
-      return std::isnan(value) || value == 0 ? std::string("-") : fixed(value, digits);
-    };
-    row({variant.name, number(median, 2),
-         variant.ms.empty() ? "-" : fixed(quantile(variant.ms, 0.1), 2) + " - " + fixed(quantile(variant.ms, 0.9), 2),
-         number(median / first, 3), number(variant.gflop, 2),
-         peak > 0 && variant.gflop > 0 ? fixed(variant.gflop / median * 1e5 / peak, 0) + " %" : "-",
-         number(variant.peak_mib, 0), variant.note});
+    const Row row(variant, variants);
+    const auto& ms = variant.ms;
+    line({variant.name, fixed(row.ms, 2),
+          ms.empty() ? "-" : fixed(quantile(ms, 0.1), 2) + " - " + fixed(quantile(ms, 0.9), 2), fixed(row.ratio, 3),
+          fixed(known(variant.gflop), 2), row.peak_share ? fixed(100 * *row.peak_share, 0) + " %" : "-",
+          fixed(known(variant.peak_mib), 0), variant.note});
+    if (row.stages.empty()) continue;
+    std::string text = variant.name + ":";
+    for (const auto& [stage, time] : row.stages.items()) text += " " + stage + " " + fixed(time.get<double>(), 2);
+    stages.push_back(text + " ms");
   }
-  for (const Variant& variant : variants) {
-    if (variant.stages.empty()) continue;
-    std::string line = variant.name + ":";
-    for (const char* stage : {"backbone", "merge", "restore", "head"})
-      line += std::string(" ") + stage + " " + fixed(quantile(variant.stages.at(stage), 0.5), 2);
-    printLine(line + " ms");
-  }
+  for (const std::string& text : stages) printLine(text);
   std::string peaks;
   for (const std::string& precision : arguments.precisions)
     if (const double peak = peakOf(variants, precision); peak > 0)
@@ -440,37 +418,26 @@ int bench(BenchArguments arguments) {
   return kOk;
 }
 
-std::string checkSchedule(const std::string& text) {
-  try {
-    ConvertOptions options;
-    options.schedule = parseSchedule(text);
-    options.validate();
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 Verb addBench(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
   const auto arguments = std::make_shared<BenchArguments>();
-  verb->add_option("--model", arguments->model, "A plain ViT as ONNX, or a converted one. Default: as of 'mpm run'")
+  verb->add_option("--model", arguments->model, "A plain ViT as ONNX, or a converted one. Default: as in 'mpm run'")
       ->option_text("M.onnx");
   verb->add_option("--image", arguments->image,
-                   "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch\ntakes its first B "
-                   "images, again where they are fewer.\nDefault: smooth colours with noise")
-      ->option_text("I");
+                   "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch takes its first B "
+                   "images and repeats them if there are fewer. Default: smooth colours with noise")
+      ->option_text("SOURCE");
   addNight(*verb, arguments->night);
   verb->add_option("--schedule", arguments->schedules,
-                   "May be given several times. Default: none, and 2,5 (those of them that\nthe model has); of a "
+                   "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
                    "converted model its own")
-      ->check(checkSchedule)
+      ->check(scheduleProblem)
       ->allow_extra_args(false)
       ->option_text("S");
   verb->add_option("--precision", arguments->precisions,
-                   "May be given several times. Default: fp32; of a converted model its own")
+                   "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false)
       ->option_text("fp32|bf16|tf32|fp16");
@@ -479,45 +446,36 @@ Verb addBench(CLI::App& mpm) {
       ->option_text("plain|proportional");
   addInputSize(*verb, arguments->input_size);
   addDevice(*verb, arguments->device);
-  verb->add_option("--threads", arguments->threads, "CPU threads of every variant, at most the CPUs. Default: all")
-      ->check(CLI::Range(1, 4096))
-      ->option_text("N");
-  verb->add_option("--batch", arguments->batch, "Images per pass. Default: 1")
-      ->check(CLI::Range(1, 1024))
-      ->option_text("B");
-  verb->add_option("--rounds", arguments->rounds, "Measured passes of each variant. Default: 20")
-      ->check(CLI::Range(1, 100000))
-      ->option_text("N");
-  verb->add_option("--warm-up", arguments->warm_up, "Passes before them. Default: 3")
-      ->check(CLI::Range(0, 100000))
-      ->option_text("N");
-  verb->add_option(
-          "--baselines", arguments->baselines,
-          "onnxruntime,openvino,torch,opencv: their latest releases; torch alone\nmerges, too, with plain attention")
+  addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,
+            "CPU threads of every variant, at most one per CPU. Default: all");
+  addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
+  addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
+  addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
+  verb->add_option("--baselines", arguments->baselines,
+                   "Other runtimes: onnxruntime, openvino, torch, opencv. Only torch merges too, with plain attention")
       ->delimiter(',')
       ->check(CLI::IsMember(kBaselines))
       ->option_text("P,P");
   verb->add_option("--baseline-python", arguments->baseline_python,
-                   "Python that has the baselines: setup_venv.sh in their folder makes one.\nDefault: python3")
+                   "Python that has the baselines; setup_venv.sh in their folder makes one. Default: python3")
       ->option_text("PYTHON");
   verb->add_option("--baseline-folder", arguments->baseline_folder,
-                   "Folder of the baselines' workers. Default: share/mpm/baselines of the installation,\nelse "
+                   "Folder of the baselines' workers. Default: share/mpm/baselines of the installation, else "
                    "bench/baselines of the source")
       ->option_text("DIR");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
-      "Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the "
-      "normalised\n"
-      "tensor to the label map; ratio is to the first row; GFLOP counts the live rows, 2 per multiply-add; peak is "
-      "the\n"
-      "share of the GEMM speed of the CPU measured in the same run; MiB is the peak of the process, on the host.\n"
-      "--json has every round, the ratio also round by round (median and quartiles), and what was compared: model,\n"
-      "digest, image, sizes, versions, CPU.\n"
-      "With --device the baselines stay on the CPU.\n\n"
-      "Examples:\n"
-      "  mpm bench --model vit.onnx --image street.png\n"
-      "  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json\n"
-      "  mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python\n");
+      R"(Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
+to the label map. ratio is relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share
+of the GEMM speed of the CPU, measured in the same run. MiB is the peak memory of the process, on the host.
+--json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,
+image, sizes, versions, CPU. With --device the baselines stay on the CPU.
+
+Examples:
+  mpm bench --model vit.onnx --image street.png
+  mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
+  mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python
+)");
   return {verb, [arguments] { return bench(*arguments); }};
 }
 

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "cli/model_options.h"
-#include "cli/terminal/errors.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"

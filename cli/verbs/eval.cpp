@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
 #include "cli/class_names.h"
+#include "cli/frames.h"
 #include "cli/model_options.h"
-#include "cli/moment.h"
 #include "cli/night.h"
 #include "cli/paths.h"
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
 #include "mpm/segmenter.hpp"
 #include "scene/street.h"
 #include "vision/confusion_matrix.h"
+#include "vision/label_map.h"
 #include "vision/source.h"
 
 namespace mpm::cli {
@@ -42,27 +38,19 @@ struct EvalArguments {
 
 struct Means {
   int images = 0;
-  std::vector<double> tokens, tokens_squares;  // the latter of the deviations from the mean, summed
+  std::vector<Sample> tokens;  // before the first insertion and after each
   StageTimes ms;
 
   void add(const Segmentation& result) {
     ++images;
     tokens.resize(result.tokens.size());
-    tokens_squares.resize(result.tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const double off = result.tokens[i] - tokens[i];
-      tokens[i] += off / images;
-      tokens_squares[i] += off * (result.tokens[i] - tokens[i]);
-    }
-    for (double StageTimes::*stage :
-         {&StageTimes::total, &StageTimes::preprocess, &StageTimes::backbone, &StageTimes::merge, &StageTimes::restore,
-          &StageTimes::head, &StageTimes::postprocess})
-      ms.*stage += (result.ms.*stage - ms.*stage) / images;
+    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].add(result.tokens[i]);
+    for (const auto& [name, stage] : kStages) ms.*stage += (result.ms.*stage - ms.*stage) / images;
   }
-
-  /// Of a sample: over images - 1. NaN of a single image.
-  double tokensDeviation(std::size_t insertion) const {
-    return images > 1 ? std::sqrt(tokens_squares[insertion] / (images - 1)) : std::nan("");
+  std::vector<double> meanTokens() const {
+    std::vector<double> means;
+    for (const Sample& sample : tokens) means.push_back(sample.mean());
+    return means;
   }
 };
 
@@ -91,27 +79,6 @@ std::string labelOf(const vision::Frame& frame, const std::map<std::string, std:
   if (label == labels.end())
     throw Error("no label map for '" + frame.source + "': there is no " + frame.name + ".png in '" + folder + "'");
   return label->second;
-}
-
-// OpenCV gives the colours of a palette, never the indices.
-bool hasPalette(const std::string& path) {
-  char header[26];  // of a PNG: its signature, then length, name, width, height, depth and kind of colours
-  std::ifstream file(path, std::ios::binary);
-  return file.read(header, sizeof header) && std::string(header + 12, 4) == "IHDR" && header[25] == 3;
-}
-
-cv::Mat readLabels(const std::string& path) {
-  cv::Mat labels;
-  try {
-    labels = cv::imread(path, cv::IMREAD_UNCHANGED);
-  } catch (const cv::Exception&) {
-  }
-  if (labels.empty()) throw Error("cannot read label map '" + path + "': damaged or not an image");
-  if (labels.type() != CV_8UC1 && hasPalette(path))
-    throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
-  if (labels.type() != CV_8UC1)
-    throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
-  return labels;
 }
 
 // Labels of the scene mean nothing to a model of other classes.
@@ -144,46 +111,7 @@ std::vector<int> ignoredLabels(const EvalArguments& arguments, const ModelInfo& 
   return arguments.ignore.empty() ? std::vector<int>{model.facts.ignore} : arguments.ignore;
 }
 
-// What the labels of files mean: a class, void, or nothing that can be evaluated.
-class LabelMeaning {
- public:
-  LabelMeaning(const std::vector<int>& ignored, int offset, int classes) : offset_(offset), classes_(classes) {
-    for (int label = 0; label < 256; ++label) {
-      const bool is_ignored = std::find(ignored.begin(), ignored.end(), label) != ignored.end();
-      class_of_[label] = is_ignored ? kVoid : std::max(label + offset, kVoid);
-    }
-    while (void_ >= 0 && std::find(class_of_.begin(), class_of_.end(), void_) != class_of_.end()) --void_;
-  }
-
-  /// What void becomes: a number that no label does, since all 256 may be classes. -1 where nothing is void.
-  int voidLabel() const { return void_; }
-
-  cv::Mat applied(const cv::Mat& labels) const {
-    std::array<bool, 256> occurs{};
-    for (int y = 0; y < labels.rows; ++y)
-      for (int x = 0; x < labels.cols; ++x) occurs[labels.ptr<unsigned char>(y)[x]] = true;
-    cv::Mat table(1, 256, CV_8U, cv::Scalar(0)), classes;
-    for (int label = 0; label < 256; ++label) {
-      const int value = class_of_[label];
-      if (value >= classes_ && occurs[label])
-        throw Error("the label map holds " + std::to_string(label) +
-                    (offset_ == 0 ? "" : ", with the offset " + std::to_string(value)) +
-                    ", which is neither one of the " + std::to_string(classes_) + " classes nor ignored");
-      table.at<unsigned char>(label) = static_cast<unsigned char>(value == kVoid ? void_ : value);
-    }
-    cv::LUT(labels, table, classes);
-    return classes;
-  }
-
- private:
-  static constexpr int kVoid = -1;
-  int offset_, classes_;
-  int void_ = 255;
-  std::array<int, 256> class_of_{};
-};
-
-double percent(double fraction) { return std::round(fraction * 1e5) / 1e3; }
-Json percentJson(double fraction) { return std::isnan(fraction) ? Json(nullptr) : Json(percent(fraction)); }
+Json percentJson(double fraction) { return orNull(std::round(fraction * 1e5) / 1e3); }
 
 /// What is counted over some of the images.
 struct Scores {
@@ -213,12 +141,12 @@ Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
   Json iou = Json::object(), tokens = Json::array(), deviations = Json::array(), confusion = Json::array();
   const std::vector<double> values = scores.matrix.iou();
   for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
-  const auto rounded = [](double count) {
-    return std::isnan(count) ? Json(nullptr) : Json(std::round(count * 100) / 100);
+  const auto rounded = [](std::optional<double> count) {
+    return orNull(count ? std::round(*count * 100) / 100 : count);
   };
-  for (std::size_t i = 0; i < scores.means.tokens.size(); ++i) {
-    tokens.push_back(rounded(scores.means.tokens[i]));
-    deviations.push_back(rounded(scores.means.tokensDeviation(i)));
+  for (const Sample& sample : scores.means.tokens) {
+    tokens.push_back(rounded(sample.mean()));
+    deviations.push_back(rounded(sample.deviation()));
   }
   const int classes = static_cast<int>(names.size());
   for (int truth = 0; truth < classes; ++truth) {
@@ -238,7 +166,6 @@ Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
 
 /// What the scores are of: enough to measure them again.
 Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
-  const Night& night = arguments.night;
   const bool windowed = arguments.options.fit == Fit::kWindow;
   return {{"model", model_path},
           {"schedule", model.schedule},
@@ -249,7 +176,7 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
           {"window_stride", windowed ? toJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
           {"ignore", ignoredLabels(arguments, model)},
           {"label_offset", arguments.label_offset},
-          {"simulated_night", night.on ? toJson(night.options) : Json(nullptr)}};
+          {"simulated_night", toJson(arguments.night)}};
 }
 
 /// One image's line of --per-image.
@@ -271,41 +198,27 @@ Json resultJson(Json json, const Result& result, const std::vector<std::string>&
 
 void printTable(const Result& result, const std::vector<std::string>& names) {
   const auto columns = result.columns();
-  const auto row = [&](std::string name, const auto& cell) {
-    name.resize(std::max<std::size_t>(name.size() + 1, 18), ' ');
-    for (const auto& [title, scores] : columns) {
-      const std::string text = cell(title, *scores);
-      name += std::string(static_cast<std::size_t>(std::max(1, 9 - static_cast<int>(text.size()))), ' ') + text;
-    }
-    printLine(name);
+  const auto row = [&](const std::string& name, const auto& cell) {
+    std::vector<std::string> cells = {name};
+    for (const auto& [title, scores] : columns) cells.push_back(" " + cell(title, *scores));
+    printLine(tableRow(cells, {-18, 9}));
   };
-  const auto percentText = [](double value) { return std::isnan(value) ? std::string("-") : fixed(100 * value, 2); };
+  const auto percents = [&](const std::string& name, const auto& value) {
+    row(name, [&](const std::string&, const Scores& scores) { return fixed(100 * value(scores.matrix), 2); });
+  };
   if (columns.size() > 1) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
   for (std::size_t c = 0; c < names.size(); ++c)
-    row(names[c], [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.iou()[c]); });
-  row("mIoU", [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.meanIou()); });
-  row("pixel accuracy",
-      [&](const std::string&, const Scores& scores) { return percentText(scores.matrix.pixelAccuracy()); });
+    percents(names[c], [&](const vision::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
+  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixel accuracy", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
   if (columns.size() > 1) {
     row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.means.images); });
-    row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.means.tokens.back(), 1); });
+    row("tokens kept",
+        [](const std::string&, const Scores& scores) { return fixed(scores.means.tokens.back().mean(), 1); });
   }
   const Means& means = result.all.means;
-  printLine("IoU in percent over " + std::to_string(means.images) + " images; tokens " + tokensText(means.tokens) +
+  printLine("IoU in percent over " + counted(means.images, "image") + "; tokens " + tokensText(means.meanTokens()) +
             "; " + fixed(means.ms.total, 1) + " ms per image");
-}
-
-// The file of --per-image replaces nothing that it is made from, and can be written.
-void requirePerImage(const EvalArguments& arguments, const std::string& model,
-                     const std::map<std::string, std::string>& labels) {
-  if (arguments.per_image.empty()) return;
-  std::vector<std::string> inputs = vision::sourceFiles(sourceOf(arguments));
-  inputs.push_back(model);
-  for (const auto& [stem, path] : labels) inputs.push_back(path);
-  for (const std::string& input : inputs)
-    if (sameFile(arguments.per_image, input))
-      throw UsageError("--per-image would replace '" + input + "': name another file");
-  requireWritable(arguments.per_image);
 }
 
 int eval(const EvalArguments& arguments) {
@@ -320,45 +233,43 @@ int eval(const EvalArguments& arguments) {
   const bool rendered = !arguments.scene.empty();
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");
-  // EXIF turns the image alone, never its label map.
-  const auto source = vision::openSource(sourceOf(arguments), {.stop = &interrupted(), .upright = false});
+  // Label maps have no EXIF rotation, so the images must not be rotated either.
+  Frames frames({.sources = {rendered ? arguments.scene : arguments.images}, .leave_out = false, .upright = false},
+                stderrIsTerminal());
   if (rendered) requireSceneClasses(model);
-  if (rendered && !source->size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
+  if (rendered && !frames.size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
+  std::vector<std::string> inputs = vision::sourceFiles(sourceOf(arguments));
+  inputs.push_back(model_path);
+  for (const auto& [stem, path] : labels) inputs.push_back(path);
+  requireOutput("--per-image", arguments.per_image, inputs);
 
-  requirePerImage(arguments, model_path, labels);
-
-  const LabelMeaning meaning(ignoredLabels(arguments, model), arguments.label_offset, model.classes);
+  const vision::LabelMeaning meaning(ignoredLabels(arguments, model), arguments.label_offset, model.classes);
   const vision::ConfusionMatrix nothing(model.classes, meaning.voidLabel());
   Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
-  const int& images = scores.all.means.images;
   std::string per_image;
-  {
-    Progress progress(stderrIsTerminal(), source->size());
-    while (const std::optional<vision::Frame> frame = source->next()) {
-      const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
-      cv::Mat truth = rendered ? frame->labels : readLabels(label);
-      if (truth.size() != frame->image.size())  // before the work, not after
-        throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
-                    ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
-      try {
-        truth = meaning.applied(truth);
-        const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, images));
-        scores.all.add(truth, result);
-        if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
-        if (!arguments.per_image.empty()) {
-          vision::ConfusionMatrix matrix = nothing;
-          matrix.add(truth, result.labels);
-          per_image += toLine(imageJson(*frame, result, matrix)) + '\n';
-        }
-      } catch (const Error& error) {
-        throw Error("'" + label + "': " + error.what());
+  while (const std::optional<vision::Frame> frame = frames.next()) {
+    const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
+    cv::Mat truth = rendered ? frame->labels : vision::readLabelMap(label);
+    if (truth.size() != frame->image.size())  // before the work, not after
+      throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
+                  ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
+    try {
+      truth = meaning.applied(truth);
+      const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, frames.read() - 1));
+      scores.all.add(truth, result);
+      if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
+      if (!arguments.per_image.empty()) {
+        vision::ConfusionMatrix matrix = nothing;
+        matrix.add(truth, result.labels);
+        per_image += toLine(imageJson(*frame, result, matrix)) + '\n';
       }
-      progress.step();
+    } catch (const Error& error) {
+      throw Error("'" + label + "': " + error.what());
     }
   }
   if (interrupted()) {
-    printNote("interrupted after " + std::to_string(images) + " images: no result");
+    printNote("interrupted after " + counted(scores.all.means.images, "image") + ": no result");
     return kInterrupted;
   }
   if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
@@ -377,63 +288,51 @@ Verb addEval(CLI::App& mpm) {
   const auto arguments = std::make_shared<EvalArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
   verb->add_option("SCENE", arguments->scene,
-                   "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"),\ninstead of --images "
+                   "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), instead of --images "
                    "and --labels")
       ->option_text(" ");
   verb->add_option("--images", arguments->images,
-                   "Folder of images, not turned by EXIF; one that cannot be read ends it")
-      ->type_name("DIR");
-  verb->add_option(
-          "--labels", arguments->labels,
-          "Folder of label maps with the same names: one channel of 8 bits,\nthe class index, the image's size")
-      ->type_name("DIR");
-  verb->add_option("--ignore", arguments->ignore,
-                   "Label of pixels that do not count, as the files have it; several times for\nseveral. Default: "
-                   "the model's, else 255")
-      ->check(CLI::Range(0, 255))
-      ->allow_extra_args(false)
-      ->option_text("LABEL");
-  verb->add_option("--label-offset", arguments->label_offset,
-                   "Add this to every label; what falls below 0 does not count. -1: classes\nthat are counted from 1, "
-                   "with 0 for the rest, as in ADE20K. Default: 0")
-      ->check(CLI::Range(-255, 255))
-      ->option_text("N");
+                   "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error")
+      ->option_text("DIR");
+  verb->add_option("--labels", arguments->labels,
+                   "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
+                   "pixel, as large as the image")
+      ->option_text("DIR");
+  addNumber(*verb, "--ignore", arguments->ignore, "LABEL", 0, 255,
+            "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
+            "else 255")
+      ->allow_extra_args(false);
+  addNumber(*verb, "--label-offset", arguments->label_offset, "N", -255, 255,
+            "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
+            "none of them, as in ADE20K. Default: 0");
   addNight(*verb, arguments->night);
   addChoice<Fit>(*verb, "--fit", arguments->options.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
-                 "resize: one pass over the image resized to the input;\n"
-                 "window: sliding windows at the image's own scale");
-  verb->add_option("--window-stride", arguments->options.window_stride,
-                   "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of\n768). Default: 15/16 of the "
-                   "window")
-      ->check(CLI::Range(1, 1 << 20))
-      ->option_text("PX");
+                 "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
+                 "own scale. Default: resize");
+  addNumber(*verb, "--window-stride", arguments->options.window_stride, "PX", 1, 1 << 20,
+            "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
   verb->add_option("--per-image", arguments->per_image, "Write a line of JSON for each image there. Default: nowhere")
       ->option_text("FILE.jsonl");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
-      "One confusion matrix over all images; of the scene one by day and one by night (civil twilight is over), too. "
-      "seed=1..8\nis eight streets, and 24 frames 8760 h / 24 = 365 h (step=1314000 s) apart take each every hour of "
-      "the "
-      "day once, over a\nyear. mpm-train trains on no seed below a million.\n\n"
-      "With --json: {\"model\", \"schedule\", \"attention\", \"precision\", \"input\", \"fit\", \"window_stride\", "
-      "\"ignore\", "
-      "\"label_offset\","
-      "\n\"simulated_night\", \"images\", \"miou\", \"pixel_accuracy\", \"iou\": {name: value}, "
-      "\"tokens_mean\": [..],\n\"tokens_sd\": [..], \"ms_mean\": {..},\n"
-      "\"confusion\": [[..]..]}, percent and ms; the IoU of a class that does not occur is null; the standard "
-      "deviation "
-      "is that\n"
-      "of a sample of images; a row of \"confusion\" counts the pixels of one true class by the class they were "
-      "given;\n"
-      "\"day\" and \"night\" hold \"images\" to \"confusion\" again where the source knows them.\n"
-      "A line of --per-image is {\"source\", \"name\", \"pixel_accuracy\", \"miou\": of the classes in the image, "
-      "\"tokens\": [..]},\n"
-      "of the scene with \"time\", \"film\", \"night\" and \"sun_elevation\".\n\n"
-      "Examples:\n"
-      "  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5\n"
-      "  mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl\n"
-      "  mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1\n"
-      "  mpm eval \"demo:street?seed=1..8&weather=auto&step=1314000&frames=24\" --schedule none\n");
+      R"(One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
+is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the
+day once, over a year. mpm-train trains on no seed below a million.
+
+With --json: {"model", "schedule", "attention", "precision", "input", "fit", "window_stride", "ignore", "label_offset",
+"simulated_night", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..], "tokens_sd": [..],
+"ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. The IoU of a class that does not occur is null. tokens_sd is
+the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by the class
+that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
+A line of --per-image is {"source", "name", "pixel_accuracy", "miou": of the classes in the image, "tokens": [..]},
+on the scene with "time", "film", "night" and "sun_elevation".
+
+Examples:
+  mpm eval --model vit.onnx --images val/images --labels val/labels --schedule 2,5
+  mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl
+  mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1
+  mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
+)");
   return {verb, [arguments] { return eval(*arguments); }};
 }
 

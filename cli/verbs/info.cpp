@@ -3,8 +3,8 @@
 
 #include "cli/class_names.h"
 #include "cli/model_options.h"
-#include "cli/terminal/errors.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
@@ -17,15 +17,18 @@ struct InfoArguments {
   bool json = false;
 };
 
-std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
+std::string nameOf(const CudaDevice& device) { return "cuda:" + std::to_string(device.index); }
+std::string capabilityOf(const CudaDevice& device) {
+  return std::to_string(device.major) + "." + std::to_string(device.minor);
+}
 
 Json devicesJson(const BuildInfo& build) {
   Json devices = Json::array();
   for (const CudaDevice& device : build.cuda_devices)
-    devices.push_back({{"device", "cuda:" + std::to_string(device.index)},
+    devices.push_back({{"device", nameOf(device)},
                        {"name", device.name},
                        {"memory_bytes", device.memory_bytes},
-                       {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)}});
+                       {"compute_capability", capabilityOf(device)}});
   return devices;
 }
 
@@ -33,9 +36,9 @@ std::string devicesText(const BuildInfo& build) {
   if (build.cuda_devices.empty()) return build.cuda ? "none" : "none: this build has no CUDA";
   std::string text;
   for (const CudaDevice& device : build.cuda_devices)
-    text += (text.empty() ? "" : "; ") + ("cuda:" + std::to_string(device.index)) + " " + device.name + ", " +
+    text += (text.empty() ? "" : "; ") + nameOf(device) + " " + device.name + ", " +
             fixed(static_cast<double>(device.memory_bytes) / (1 << 30), 1) + " GiB, compute capability " +
-            std::to_string(device.major) + "." + std::to_string(device.minor);
+            capabilityOf(device);
   return text;
 }
 
@@ -71,10 +74,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
 }
 
 void printTable(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
-  const auto row = [](std::string name, const std::string& value) {
-    name.resize(16, ' ');
-    printLine(name + value);
-  };
+  const auto row = [](const std::string& name, const std::string& value) { printLine(tableRow({name, value}, {-16})); };
   const auto join = [](const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -91,7 +91,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("input", toText(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toText(model.grid) + ")");
   row("head", model.head);
   row("classes", std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(classNames(model))));
-  row("schedule", toString(model.schedule) + (model.converted ? "" : " unless told otherwise"));
+  row("schedule", toString(model.schedule) + (model.converted ? "" : " by default"));
   row("attention", toString(model.attention));
   row("precision", toString(model.precision));
   row("opset", std::to_string(model.opset));
@@ -105,10 +105,10 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
 }  // namespace
 
 Verb addInfo(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("info", "Say what a model is");
+  CLI::App* verb = mpm.add_subcommand("info", "Describe a model, this build and the GPUs");
   const auto arguments = std::make_shared<InfoArguments>();
   verb->add_option("MODEL.onnx", arguments->model,
-                   "A plain ViT, or a converted one. Default: the model that\n'mpm run' takes when none is named")
+                   "A plain ViT, or a converted one. Default: the model that 'mpm run' takes without --model")
       ->option_text(" ");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer("Examples:\n  mpm info\n  mpm info vit.onnx --json\n");

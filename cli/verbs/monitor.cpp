@@ -11,10 +11,8 @@
 #include "cli/class_names.h"
 #include "cli/model_options.h"
 #include "cli/terminal/console.h"
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/recorder.h"
 #include "monitor/service_notify.h"
@@ -52,7 +50,7 @@ struct MonitorArguments {
 NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec& source) {
   const bool sun = arguments.latitude || arguments.longitude;
   if (sun + arguments.night_brightness.has_value() + arguments.night_hours.has_value() > 1)
-    throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night");
+    throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
   if (source.kind == vision::SourceKind::kDemo) {  // which knows where it is
@@ -423,7 +421,7 @@ Verb addMonitor(CLI::App& mpm) {
       ->check(CLI::Range(0.0, 255.0))
       ->option_text("0..255")
       ->group(night);
-  verb->add_option("--night", arguments->night_hours, "By the clock: 21:00-06:30, local time")
+  verb->add_option("--night-hours", arguments->night_hours, "By the clock: 21:00-06:30, local time")
       ->option_text("FROM-TO")
       ->group(night);
   const std::string keep = "What is kept";

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "base/atomic_file.h"
+#include "cli/model_options.h"
 #include "cli/paths.h"
 #include "cli/pictures/chart_picture.h"
-#include "cli/terminal/errors.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/store/export.h"
 #include "monitor/store/store.h"
@@ -45,8 +44,6 @@ struct Span {
   UnixMs from, to;
 };
 
-Span everythingOf(const SourceRecord& source) { return {source.first, source.last + 1}; }
-
 // A clock that was wrong for a minute left samples of days to come, or of 1970: they are not the last ones, and not the
 // first, unless all are such.
 Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
@@ -60,64 +57,62 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   return {days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from, to};
 }
 
-std::int64_t samplesIn(const StoreReader& store, const SourceRecord& source, const Span& span) {
-  const bool all = span.from <= source.first && source.last < span.to;  // whose number is known already
-  return all ? source.samples : store.count(source.id, span.from, span.to);
-}
-
-// Of the samples that figures by day and by night are made of: those of other models and schedules are not.
-int daysPooled(const StoreReader& store, const SourceRecord& source, const Span& span) {
-  std::set<std::int64_t> days;
-  for (const HourOfTokens& hour : store.hoursOfTokens(source.id, span.from, span.to)) days.insert(hour.start / kDayMs);
-  return static_cast<int>(days.size());
-}
-
-std::string signedText(double value) { return (value >= 0 ? "+" : "") + fixed(value, 2); }
-
-void printRow(const std::string& name, const Summary& summary, const std::optional<double>& change) {
-  const auto cell = [](const std::string& text) {
-    return std::string(static_cast<std::size_t>(std::max(1, 11 - static_cast<int>(text.size()))), ' ') + text;
-  };
-  std::string line = "  " + name + std::string(8 - name.size(), ' ') + cell(std::to_string(summary.samples));
-  for (double value : {summary.mean, summary.median, summary.p90, summary.min, summary.max})
-    line += cell(summary.samples > 0 ? fixed(value, 1) : "-");
-  printLine(line + cell(change ? signedText(*change) : "-"));
-}
-
-void printReport(const StoreReader& store, const SourceRecord& source, double days) {
-  const auto [from, to] = spanOf(store, source, days);
-  printLine(source.name);
-  printLine("  " + isoTime(from) + " to " + isoTime(to) + ", " + std::to_string(samplesIn(store, source, {from, to})) +
-            " samples kept");
-  const auto sessions = store.sessions(source.id);
-  if (!sessions.empty())
-    printLine("  model " + sessions.back().model + ", schedule " + mpm::toString(sessions.back().schedule) + ", " +
-              std::to_string(sessions.back().tokens) + " tokens before merging");
-  const DayNightStatistics statistics = store.dayNight(source.id, from, to);
-  if (statistics.day.samples + statistics.night.samples == 0) {
-    printLine(std::string(
-        "  day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night"));
-    return;
+/// What is known of a source over a span of time.
+struct SourceReport {
+  SourceReport(const StoreReader& store, const SourceRecord& record, double days)
+      : source(record), span(spanOf(store, record, days)), statistics(store.dayNight(record.id, span.from, span.to)) {
+    const bool all = span.from <= record.first && record.last < span.to;  // whose number is known already
+    samples = all ? record.samples : store.count(record.id, span.from, span.to);
+    if (const auto sessions = store.sessions(record.id); !sessions.empty()) session = sessions.back();
+    pooled = statistics.day.samples + statistics.night.samples;
+    std::set<std::int64_t> days_of_pooled;
+    for (const HourOfTokens& hour : store.hoursOfTokens(record.id, span.from, span.to))
+      days_of_pooled.insert(hour.start / kDayMs);
+    pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
   }
-  const int days_pooled = daysPooled(store, source, {from, to});
-  printLine("  pooled: " + std::to_string(statistics.day.samples + statistics.night.samples) +
-            " samples of this model and schedule, on " + std::to_string(days_pooled) +
-            (days_pooled == 1 ? " day (UTC)" : " days (UTC)"));
-  printLine(
-      std::string("  tokens      samples       mean     median        p90        min        max     since yesterday"));
-  printRow("day", statistics.day, statistics.day_change);
-  printRow("night", statistics.night, statistics.night_change);
-  if (!statistics.difference) return;
-  const Difference& difference = *statistics.difference;
-  std::string line = "  night - day " + signedText(difference.tokens);
-  if (difference.plus_minus)
-    line += " +- " + fixed(*difference.plus_minus, 2) + " (95 %, " + std::to_string(difference.day_blocks) + " + " +
-            std::to_string(difference.night_blocks) +
-            (difference.block == Difference::Block::kPeriod ? " days and nights)" : " hours)") +
-            (difference.significant() ? "" : ": not told apart from zero");
-  else
-    line += ", too little to say how sure";
-  printLine(line);
+
+  SourceRecord source;
+  Span span;
+  DayNightStatistics statistics;
+  std::int64_t samples = 0;
+  std::optional<SessionRecord> session;  // the latest
+  std::int64_t pooled = 0,
+               pooled_days = 0;  // samples of its model and schedule that know day and night, on days of UTC
+};
+
+void printReport(const SourceReport& report) {
+  const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
+  const auto line = [](const std::string& text) { printLine("  " + text); };
+  printLine(report.source.name);
+  line(isoTime(report.span.from) + " to " + isoTime(report.span.to) + ", " + counted(report.samples, "sample") +
+       " kept");
+  if (const auto& session = report.session)
+    line("model " + session->model + ", schedule " + mpm::toString(session->schedule) + ", " +
+         std::to_string(session->tokens) + " tokens before merging");
+  if (report.pooled == 0)
+    return line("day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night-hours");
+  line("pooled: " + counted(report.pooled, "sample") + " of this model and schedule, on " +
+       counted(report.pooled_days, "day") + " (UTC)");
+  const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
+  const auto row = [&](const std::string& name, const Summary& summary, const std::optional<double>& change) {
+    std::vector<std::string> cells = {name, std::to_string(summary.samples)};
+    for (const double value : {summary.mean, summary.median, summary.p90, summary.min, summary.max})
+      cells.push_back(summary.samples > 0 ? " " + fixed(value, 1) : "-");
+    cells.push_back(" " + withSign(change));
+    line(tableRow(cells, kWidths));
+  };
+  line(tableRow({"tokens", "samples", "mean", "median", "p90", "min", "max", "since yesterday"}, kWidths));
+  row("day", report.statistics.day, report.statistics.day_change);
+  row("night", report.statistics.night, report.statistics.night_change);
+  if (!report.statistics.difference) return;
+  const Difference& difference = *report.statistics.difference;
+  line("night - day " + withSign(difference.tokens) +
+       (difference.plus_minus
+            ? " +- " + fixed(difference.plus_minus, 2) + " (95 %, " + std::to_string(difference.day_blocks) + " + " +
+                  std::to_string(difference.night_blocks) +
+                  (difference.block == Difference::Block::kPeriod ? " days and nights)" : " hours)") +
+                  (difference.significant() ? "" : ": not told apart from zero")
+            : ", too few samples for an interval"));
 }
 
 Json summaryJson(const Summary& summary, const std::optional<double>& change) {
@@ -128,77 +123,69 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
           {"p90", summary.p90},
           {"min", summary.min},
           {"max", summary.max},
-          {"change_since_yesterday", change ? Json(*change) : Json(nullptr)}};
+          {"change_since_yesterday", orNull(change)}};
 }
 
-Json reportJson(const StoreReader& store, const SourceRecord& source, double days) {
-  const auto [from, to] = spanOf(store, source, days);
-  const DayNightStatistics statistics = store.dayNight(source.id, from, to);
-  const auto sessions = store.sessions(source.id);
-  Json json = {{"source", source.name},
-               {"from", isoTime(from, true)},
-               {"to", isoTime(to, true)},
-               {"samples", samplesIn(store, source, {from, to})},
-               {"model", sessions.empty() ? Json(nullptr) : Json(sessions.back().model)},
-               {"schedule", sessions.empty() ? Json(nullptr) : Json(sessions.back().schedule)},
-               {"pooled",
-                {{"samples", statistics.day.samples + statistics.night.samples},
-                 {"days", daysPooled(store, source, {from, to})}}},
-               {"day", summaryJson(statistics.day, statistics.day_change)},
-               {"night", summaryJson(statistics.night, statistics.night_change)},
+Json reportJson(const SourceReport& report) {
+  const auto& session = report.session;
+  Json json = {{"source", report.source.name},
+               {"from", isoTime(report.span.from, true)},
+               {"to", isoTime(report.span.to, true)},
+               {"samples", report.samples},
+               {"model", session ? Json(session->model) : Json(nullptr)},
+               {"schedule", session ? Json(session->schedule) : Json(nullptr)},
+               {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
+               {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
+               {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
                {"night_minus_day", nullptr}};
-  if (statistics.difference) {
-    const Difference& difference = *statistics.difference;
-    json["night_minus_day"] = {{"tokens", difference.tokens},
-                               {"plus_minus_95", difference.plus_minus ? Json(*difference.plus_minus) : Json(nullptr)},
-                               {"block", difference.block == Difference::Block::kPeriod ? "period" : "hour"},
-                               {"day_blocks", difference.day_blocks},
-                               {"night_blocks", difference.night_blocks}};
-  }
+  if (const auto& difference = report.statistics.difference)
+    json["night_minus_day"] = {{"tokens", difference->tokens},
+                               {"plus_minus_95", orNull(difference->plus_minus)},
+                               {"block", difference->block == Difference::Block::kPeriod ? "period" : "hour"},
+                               {"day_blocks", difference->day_blocks},
+                               {"night_blocks", difference->night_blocks}};
   return json;
 }
 
-// The files of the database stand beside what a link to it leads to.
-void requireApart(const ReportArguments& arguments) {
+int report(const ReportArguments& arguments) {
+  // The files of the database stand beside what a link to it leads to.
   std::error_code ignored;
   const std::string database = std::filesystem::weakly_canonical(arguments.database, ignored).string();
-  for (const auto& [option, output] : {std::pair{"--export", arguments.export_path}, {"--chart", arguments.chart_path}})
-    for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"})
-      if (!output.empty() && sameFile(output, database + ending))
-        throw UsageError(std::string(option) + " would replace the database: name another file");
+  std::vector<std::string> inputs;
+  for (const char* ending : {"", "-wal", "-shm", "-journal", "-lock"}) inputs.push_back(database + ending);
+  requireOutput("--export", arguments.export_path, inputs);
+  requireOutput("--chart", arguments.chart_path, inputs);
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
-}
-
-int report(const ReportArguments& arguments) {
-  requireApart(arguments);
   const StoreReader store(arguments.database);
   const auto sources = chosenSources(store, arguments.source);
-  if ((!arguments.export_path.empty() || !arguments.chart_path.empty()) && sources.size() > 1)
-    throw UsageError("the database holds " + std::to_string(sources.size()) + " sources: name one with --source");
+  const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty();
+  if (writes && sources.size() > 1)
+    throw UsageError("the database holds " + counted(sources.size(), "source") + ": name one with --source");
   for (const SourceRecord& source : sources) {
-    if (arguments.json)
-      printLine(reportJson(store, source, arguments.days));
-    else
-      printReport(store, source, arguments.days);
+    const SourceReport found(store, source, arguments.days);
+    arguments.json ? printLine(reportJson(found)) : printReport(found);
   }
-  const auto [from, to] = spanOf(store, sources[0], arguments.days);
+  if (!writes) return kOk;
+  const SourceRecord& source = sources[0];
+  const Span span = spanOf(store, source, arguments.days);
   if (!arguments.export_path.empty()) {
-    const Span span = arguments.days > 0 ? Span{from, to} : everythingOf(sources[0]);
-    const std::int64_t samples =
-        exportSamples(store, {.format = arguments.format, .source = sources[0].id, .from = span.from, .to = span.to},
-                      arguments.export_path);
-    printNote("wrote " + arguments.export_path + ": " + std::to_string(samples) + " samples");
+    ExportOptions options{.format = arguments.format, .source = source.id, .from = source.first, .to = source.last + 1};
+    if (arguments.days > 0) std::tie(options.from, options.to) = std::pair(span.from, span.to);
+    const auto samples = exportSamples(store, options, arguments.export_path);
+    printNote("wrote " + arguments.export_path + ": " + counted(*samples, "sample"));
   }
   if (!arguments.chart_path.empty()) {
-    const Chart chart = store.chart({.source = sources[0].id,
-                                     .from = from,
-                                     .to = to,
-                                     .quantities = {{Quantity::Kind::kTokens, -1}},
-                                     .max_buckets = 1170});
-    vision::writePicture(arguments.chart_path,
-                         chartPicture(chart, from, to, {.title = "Tokens kept, " + sources[0].name, .unit = "tokens"}));
+    const Quantity tokens{Quantity::Kind::kTokens, -1};
+    ChartDrawing drawing{.series = {{.quantity = tokens, .name = "tokens kept"}},
+                         .clock = Clock::kUtc,
+                         .title = "Tokens kept, " + source.name};
+    drawing.chart = store.chart(
+        {.source = source.id, .from = span.from, .to = span.to, .quantities = {tokens}, .max_buckets = 1170});
+    drawing.axis.from = static_cast<double>(span.from) / kSecondMs;
+    drawing.axis.to = static_cast<double>(span.to) / kSecondMs;
+    vision::writePicture(arguments.chart_path, chartPicture(std::move(drawing)));
     printNote("wrote " + arguments.chart_path);
   }
   return kOk;
@@ -209,26 +196,27 @@ int report(const ReportArguments& arguments) {
 Verb addReport(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("report", "Sum up, export or draw what 'mpm monitor' stored");
   const auto arguments = std::make_shared<ReportArguments>();
-  verb->add_option("DB", arguments->database, "The database; it may be written meanwhile")
+  verb->add_option("DB", arguments->database, "The database; 'mpm monitor' may write it at the same time")
       ->required()
       ->option_text(" ");
-  verb->add_option("--source", arguments->source, "Of several sources, this one")->option_text("NAME");
-  verb->add_option("--days", arguments->days, "Only the last so many days. Default: all")
-      ->check(CLI::Range(0.0, 1e6))
-      ->option_text("N");
-  verb->add_option("--export", arguments->export_path, "Write every sample to this file")->option_text("FILE");
-  verb->add_option("--format", arguments->format, "Of --export: csv, phenocam (CSV with its header) or jsonl")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ExportFormat>{
-          {"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}}))
-      ->option_text("csv|phenocam|jsonl");
-  verb->add_option("--chart", arguments->chart_path, "Draw the tokens over time as a PNG")->option_text("FILE.png");
+  verb->add_option("--source", arguments->source, "Only this source. Default: all")->option_text("NAME");
+  addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
+  verb->add_option("--export", arguments->export_path, "Write every sample into this file")->option_text("FILE");
+  addChoice<ExportFormat>(
+      *verb, "--format", arguments->format,
+      {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
+      "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
+  verb->add_option("--chart", arguments->chart_path, "Draw the tokens over time")->option_text("FILE.png");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->footer(
-      "The uncertainty of the difference is a 95 % interval over whole days and nights, over hours before there are\n"
-      "three of each: the frames of one night are no independent observations.\n\n"
-      "Examples:\n"
-      "  mpm report street.db --days 30 --chart month.png\n"
-      "  mpm report street.db --export street.csv --format phenocam\n");
+      R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
+of each: the frames of one night are not independent observations.
+
+Examples:
+  mpm report street.db
+  mpm report street.db --days 30 --chart month.png
+  mpm report street.db --export street.csv --format phenocam
+)");
   return {verb, [arguments] { return report(*arguments); }};
 }
 

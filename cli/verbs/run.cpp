@@ -4,25 +4,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <set>
 
-#include "base/atomic_file.h"
 #include "cli/class_names.h"
-#include "cli/left_out.h"
+#include "cli/frames.h"
 #include "cli/model_options.h"
-#include "cli/moment.h"
 #include "cli/night.h"
 #include "cli/paths.h"
 #include "cli/pictures/contact_sheet.h"
-#include "cli/pictures/legend.h"
 #include "cli/pictures/token_history.h"
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
 #include "mpm/segmenter.hpp"
@@ -34,12 +27,10 @@ namespace mpm::cli {
 namespace {
 
 struct RunArguments {
-  std::vector<std::string> sources;
+  FrameOptions frames;
   std::string model, folder, chart;
   SegmenterOptions options;
   Night night;
-  double timeout_s = vision::SourceOptions{}.timeout_s;
-  int max_frames = 0;  // 0: all
   bool maps = false, json = false;
 };
 
@@ -111,10 +102,6 @@ Json frameJson(int number, const vision::Frame& frame, const Segmentation& resul
   return json;
 }
 
-std::string timeOfDay(const vision::Frame& frame) {
-  return scene::formatTime(frame.unix_time.value_or(0)).substr(11, 5);
-}
-
 // What to look at and what to do next, in words that can be pasted.
 void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
@@ -138,21 +125,14 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 // Writes the pictures of each frame, under names that no other frame of this run has.
 class PictureFolder {
  public:
-  PictureFolder(std::string folder, const ModelInfo& model, bool maps)
-      : folder_(std::move(folder)),
-        model_(model),
-        maps_(maps),
-        colors_(vision::classColors(model.facts, model.classes)) {
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    if (error || !std::filesystem::is_directory(folder_))
-      throw Error("cannot make the folder '" + folder_ + "'" + (error ? ": " + error.message() : ""));
+  PictureFolder(const std::string& folder, const ModelInfo& model, bool maps)
+      : folder_(folder), model_(model), maps_(maps), colors_(vision::classColors(model.facts, model.classes)) {
+    makeFolder(folder);
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const vision::Frame& frame, const Segmentation& result) {
-    std::string name = frame.name;
-    for (int n = 2; !names_.insert(name).second; ++n) name = frame.name + "_" + std::to_string(n);
+  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Segmentation& result) {
+    const std::string name = unique_(frame);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
       written.push_back(name + ending);
@@ -161,157 +141,113 @@ class PictureFolder {
     };
     if (!result.labels.empty()) {
       put(kLabels, result.labels);
-      put(kOverlay, vision::overlayPicture(frame.image, result.labels, colors_));
+      put(kOverlay, vision::overlayPicture(image, result.labels, colors_));
       for (const auto& [label, area] : classAreas(result.labels)) classes_.insert(label);
     }
-    std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
-    std::iota(every_token.begin(), every_token.end(), 0);
-    const auto& map = result.cluster_of_token.empty() ? every_token : result.cluster_of_token.back();
-    put(kMerge, vision::mergePicture(frame.image, map, result.grid));
+    put(kMerge, vision::mergePicture(image, result));
     for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
     return written;
   }
 
-  /// What the colours of the overlays mean.
-  void writeLegend() const {
-    if (!classes_.empty())
+  /// The colours of the overlays. Returns what there is in the folder.
+  std::string finish() const {
+    std::string summary = counted(pictures_, "picture");
+    if (!classes_.empty()) {
       vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legendPicture(model_, classes_));
-  }
-
-  std::string summary() const {
-    return std::to_string(pictures_) + " pictures" + (classes_.empty() ? "" : std::string(" and ") + kLegend) + " in " +
-           folder_;
+      summary += std::string(" and ") + kLegend;
+    }
+    return summary + " in " + folder_;
   }
 
  private:
-  std::string folder_;
+  const std::string& folder_;
   const ModelInfo& model_;
   bool maps_;
   std::vector<cv::Vec3b> colors_;
   std::set<int> classes_;  // that occurred
-  std::set<std::string> names_;
+  UniqueNames unique_;
   int pictures_ = 0;
 };
 
-// How many frames the sources have, if that is known before they are read.
-std::optional<int> expectedFrames(const vision::FrameSource& source, const RunArguments& arguments) {
-  std::optional<int> frames = arguments.sources.size() == 1 ? source.size() : std::nullopt;
-  if (arguments.max_frames > 0) frames = std::min(frames.value_or(arguments.max_frames), arguments.max_frames);
-  return frames;
-}
-
-// Every frame of every source to `take`.
-FrameCount forEachFrame(const RunArguments& arguments, Segmenter& segmenter, bool show_progress,
-                        const std::function<void(int, const vision::Frame&, const Segmentation&)>& take) {
-  std::optional<Progress> progress;
-  FrameCount count;
-  const vision::SourceOptions source_options{
-      .timeout_s = arguments.timeout_s, .stop = &interrupted(), .on_unreadable = [&](const std::string& why) {
-        ++count.left_out;
-        progress->note("left out: " + why);
-        progress->step();
-      }};
-  const auto enough = [&] { return interrupted() || (arguments.max_frames > 0 && count.read == arguments.max_frames); };
-  for (const std::string& text : arguments.sources) {
-    if (enough()) break;
-    const std::unique_ptr<vision::FrameSource> source = vision::openSource(text, source_options);
-    if (!progress) progress.emplace(show_progress, expectedFrames(*source, arguments));
-    while (!enough()) {
-      std::optional<vision::Frame> frame = source->next();
-      if (!frame) break;
-      frame->image = arguments.night.applied(frame->image, count.read);
-      Segmentation result;
-      try {
-        result = segmenter.segment(frame->image);
-      } catch (const Error& error) {
-        throw Error(frame->name + ": " + error.what());
-      }
-      take(count.read++, *frame, result);
-      progress->step();
-    }
+// Without a source: a day of the built-in scene, a table by hour, pictures of a few moments.
+int run(RunArguments arguments) {
+  const bool day = arguments.frames.sources.empty();
+  if (day) {
+    arguments.frames.sources = {kDay};
+    if (arguments.folder.empty()) arguments.folder = kDayFolder;
+    if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
   }
-  return count;
-}
-
-void requireWritableChart(const RunArguments& arguments, const std::string& model) {
-  if (arguments.chart.empty()) return;
-  if (sameFile(arguments.chart, model)) throw UsageError("--chart is the model: name another file");
-  requireWritable(arguments.chart);
-}
-
-int run(const RunArguments& arguments) {
   if (arguments.maps && arguments.folder.empty()) throw UsageError("--maps needs --out DIR");
-  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
-  if (!arguments.folder.empty())
-    requireApart(arguments.sources, arguments.folder, endings(segmenter.model(), arguments.maps), kLegend);
-  const std::vector<std::string> names = classNames(segmenter.model());
+  const std::string model_path = chosenModel(arguments.model);
+  Segmenter segmenter(model_path, arguments.options);
+  const ModelInfo& model = segmenter.model();
   std::optional<PictureFolder> pictures;
-  if (!arguments.folder.empty()) pictures.emplace(arguments.folder, segmenter.model(), arguments.maps);
-  requireWritableChart(arguments, chosenModel(arguments.model));
-  std::optional<TokenHistory> history;
-  if (!arguments.chart.empty()) history.emplace(segmenter.model());
+  if (!arguments.folder.empty()) {
+    requireApart(arguments.frames.sources, arguments.folder, endings(model, arguments.maps), kLegend);
+    pictures.emplace(arguments.folder, model, arguments.maps);
+  }
+  requireOutput("--chart", arguments.chart, {model_path});
+  const std::vector<std::string> names = classNames(model);
+  TokenHistory history(model);
+  ContactSheet sheet(model);
 
   // Lines on the same terminal are progress enough.
-  const FrameCount count = forEachFrame(arguments, segmenter, stderrIsTerminal() && !stdoutIsTerminal(),
-                                        [&](int number, const vision::Frame& frame, const Segmentation& result) {
-                                          if (history) history->add(frame, result);
-                                          const Json outputs =
-                                              pictures ? Json(pictures->write(frame, result)) : Json(nullptr);
-                                          if (arguments.json)
-                                            printLine(frameJson(number, frame, result, names, outputs));
-                                          else
-                                            printLine(frameText(frame, result, names));
-                                        });
-  if (pictures) pictures->writeLegend();
-  std::string written = pictures ? pictures->summary() : "";
-  if (history && !interrupted()) {  // half a day's chart is no chart
-    vision::writePicture(arguments.chart, history->chart());
-    written += (written.empty() ? "" : ", ") + arguments.chart;
+  Frames frames(arguments.frames, stderrIsTerminal() && (day || !stdoutIsTerminal()));
+  while (std::optional<vision::Frame> frame = frames.next()) {
+    const int number = frames.read() - 1;
+    frame->image = arguments.night.applied(frame->image, number);
+    Segmentation result;
+    try {
+      result = segmenter.segment(frame->image);
+    } catch (const Error& error) {
+      throw Error(frame->name + ": " + error.what());
+    }
+    if (!arguments.chart.empty()) history.add(*frame, result);
+    Json outputs;
+    if (day) {
+      outputs = Json::array();
+      for (const auto& [name, moment] : kMoments) {
+        if (moment != number) continue;
+        outputs = pictures->write(name, frame->image, result);
+        sheet.add(scene::formatTime(frame->unix_time.value_or(0)).substr(11, 5) + " UTC, " + name, frame->image,
+                  result);
+      }
+    } else if (pictures) {
+      outputs = pictures->write(frame->name, frame->image, result);
+    }
+    if (arguments.json)
+      printLine(frameJson(number, *frame, result, names, outputs));
+    else if (!day)
+      printLine(frameText(*frame, result, names));
   }
-  if (written.empty()) written = "nothing written: --out DIR keeps label maps, overlays and merge maps";
-  if (!arguments.json) printNote(std::to_string(count.read) + (count.read == 1 ? " frame, " : " frames, ") + written);
-  if (interrupted()) return kInterrupted;
-  count.requireAll();
-  return kOk;
-}
 
-// Mutual Pair Merging over a day of the built-in scene: what there is to see before anything is named.
-int runDay(RunArguments arguments) {
-  arguments.sources = {kDay};
-  if (arguments.folder.empty()) arguments.folder = kDayFolder;
-  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
-  PictureFolder pictures(arguments.folder, segmenter.model(), arguments.maps);
-  if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
-  requireWritableChart(arguments, chosenModel(arguments.model));
-  TokenHistory history(segmenter.model());
-  ContactSheet sheet(segmenter.model());
-  const std::vector<std::string> names = classNames(segmenter.model());
-  forEachFrame(arguments, segmenter, stderrIsTerminal(),
-               [&](int number, const vision::Frame& frame, const Segmentation& result) {
-                 history.add(frame, result);
-                 Json outputs = Json::array();  // of a few moments
-                 for (const auto& [name, moment] : kMoments) {
-                   if (moment != number) continue;
-                   vision::Frame named = frame;
-                   named.name = name;
-                   outputs = pictures.write(named, result);
-                   sheet.add(timeOfDay(frame) + " UTC, " + name, frame.image, result);
-                 }
-                 if (arguments.json) printLine(frameJson(number, frame, result, names, outputs));
-               });
-  if (interrupted()) return kInterrupted;
-  pictures.writeLegend();
-  if (!arguments.json)
-    for (const std::string& line : history.hours()) printLine(line);
-  vision::writePicture(arguments.chart, history.chart());
-  std::string made = arguments.chart;
-  if (!sheet.empty()) {
-    const std::string day = (std::filesystem::path(arguments.folder) / "day.png").string();
-    vision::writePicture(day, sheet.picture());
-    made = day + ", then " + made;
+  std::vector<std::string> written;
+  if (pictures) written.push_back(pictures->finish());
+  if (day && !interrupted()) {
+    if (!arguments.json)
+      for (const std::string& line : history.hours()) printLine(line);
+    if (!sheet.empty()) {
+      const std::string path = (std::filesystem::path(arguments.folder) / "day.png").string();
+      vision::writePicture(path, sheet.picture());
+      written = {path};
+    } else {
+      written.clear();
+    }
   }
-  if (!arguments.json) printHints(arguments, made);
+  if (!arguments.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
+    vision::writePicture(arguments.chart, history.chart());
+    written.push_back(arguments.chart);
+  }
+  std::string text;
+  for (const std::string& one : written) text += (text.empty() ? "" : day ? ", then " : ", ") + one;
+  if (text.empty()) text = "nothing written: --out DIR keeps label maps, overlays and merge maps";
+  if (day && !interrupted() && !arguments.json)
+    printHints(arguments, text);
+  else if (!arguments.json)
+    printNote(counted(frames.read(), "frame") + ", " + text);
+  if (interrupted()) return kInterrupted;
+  frames.requireAll();
   return kOk;
 }
 
@@ -320,59 +256,51 @@ int runDay(RunArguments arguments) {
 Verb addRun(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("run", "Segment images, videos and cameras");
   const auto arguments = std::make_shared<RunArguments>();
-  verb->add_option(
-          "SOURCE", arguments->sources,
-          "Image, folder of images, glob (\"street/*.png\"), video,\ncamera (0, /dev/video0), address (rtsp://, "
-          "http://),\npipeline (gst:... ! appsink) or the built-in scene\n(\"demo:street?weather=rain\"). Without one: "
-          "a day of the\nscene, its pictures and its tokens by hour")
+  verb->add_option("SOURCE", arguments->frames.sources,
+                   "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
+                   "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
+                   "Without a source: a day of the scene, its pictures and its tokens by hour")
       ->option_text("...");
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option(
-          "--out", arguments->folder,
-          "Write NAME_labels.png (8-bit class index, the image's size: almost\nblack to the eye), NAME_overlay.png, "
-          "NAME_merge.png (each cluster in its\nmean colour) and legend.png (colours of the overlays) there.\n"
-          "Default: nowhere; mpm_day without SOURCE")
-      ->type_name("DIR");
+  verb->add_option("-o,--out", arguments->folder,
+                   "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
+                   "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
+                   "(colours of the overlays). Default: nowhere; mpm_day without a source")
+      ->option_text("DIR");
   verb->add_flag("--maps", arguments->maps,
-                 "Write the merge maps as data there, too: NAME_map1.png, NAME_map2.png, ...,\none per insertion; see "
-                 "below");
+                 "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   verb->add_option("--chart", arguments->chart,
-                   "Draw the tokens over time (built-in scene only: others do not know\ntheir time). Default: nowhere; "
-                   "mpm_day/tokens.png without SOURCE")
+                   "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
+                   "Default: nowhere; mpm_day/tokens.png without a source")
       ->option_text("FILE.png");
   addNight(*verb, arguments->night);
-  verb->add_option("--max-frames", arguments->max_frames, "Stop after so many frames")
-      ->check(CLI::Range(1, 1 << 30))
-      ->option_text("N");
-  verb->add_option("--timeout", arguments->timeout_s,
-                   "Give up on a camera or address that is silent for so long.\nDefault: 10")
-      ->check(CLI::Range(0.01, 1e6))
-      ->option_text("SECONDS");
+  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after so many frames");
+  addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
+            "Give up when a camera or URL sends nothing for so long. Default: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->footer(
-      "With --json each line is {\"frame\", \"source\", \"name\", \"tokens\": [N, N after each insertion], "
-      "\"classes\": {name: area\n"
-      "fraction}, \"ms\": {\"total\", \"preprocess\", \"backbone\", \"merge\", \"restore\", \"head\", "
-      "\"postprocess\"}}; with --out,\n"
-      "\"outputs\": the names of the files written; of the scene, \"time\" (ISO 8601, UTC), \"film\" (which "
-      "street),\n\"night\" and \"sun_elevation\" (degrees).\n\n"
-      "A map of --maps is a PNG of 16-bit grey, one pixel per token, the value its cluster after this insertion and "
-      "all\n"
-      "before it: tokens of one value were merged. They may lie apart: pairs are mutual nearest neighbours in "
-      "features,\n"
-      "not in the picture. Read it as it is (cv::IMREAD_UNCHANGED); to the eye it is almost black.\n\n"
-      "The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, "
-      "noise "
-      "and\njpeg: 'man mpm' and docs/scene.md tell what they mean.\n\n"
-      "Examples:\n"
-      "  mpm run\n"
-      "  mpm run street.png --model vit.onnx --out pictures\n"
-      "  mpm run street.png --model vit.onnx --schedule 2,5 --out pictures --maps\n"
-      "  mpm run 0 --model vit.onnx --json | jq .tokens\n"
-      "  mpm run \"demo:street?seed=7&step=600&frames=144\" --model vit.onnx --chart day.png\n"
-      "  mpm run video.avi --model vit.onnx --schedule none --max-frames 100\n"
-      "  mpm run rtsp://user:password@camera/stream --model vit.onnx --json\n");
-  return {verb, [arguments] { return arguments->sources.empty() ? runDay(*arguments) : run(*arguments); }};
+      R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
+fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}; with --out,
+"outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which street),
+"night" and "sun_elevation" (degrees).
+
+A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is the token's cluster after this insertion
+and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in
+features, not in the picture. Read it with cv::IMREAD_UNCHANGED; to the eye it is almost black.
+
+The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, noise and
+jpeg: 'man mpm' and docs/scene.md explain them.
+
+Examples:
+  mpm run
+  mpm run street.png --model vit.onnx --out pictures
+  mpm run street.png --model vit.onnx --schedule 2,5 --out pictures --maps
+  mpm run 0 --model vit.onnx --json | jq .tokens
+  mpm run "demo:street?seed=7&step=600&frames=144" --model vit.onnx --chart day.png
+  mpm run video.avi --model vit.onnx --schedule none --max-frames 100
+  mpm run rtsp://user:password@camera/stream --model vit.onnx --json
+)");
+  return {verb, [arguments] { return run(*arguments); }};
 }
 
 }  // namespace mpm::cli

@@ -2042,6 +2042,10 @@ En orange : la classe diffère</translation>
         <translation>nuit</translation>
     </message>
     <message>
+        <source>lowest to highest</source>
+        <translation>du plus bas au plus haut</translation>
+    </message>
+    <message>
         <source>nothing recorded</source>
         <translation>rien d’enregistré</translation>
     </message>

@@ -152,15 +152,15 @@ QString ChartPanel::foreignText() const { return foreign_->text(); }
 void ChartPanel::updateSeries() {
   using Kind = monitor::Quantity::Kind;
   std::vector<TimeChart::Series> series;
-  if (tokens_->isChecked()) series.push_back({{Kind::kTokens, -1}, tr("Tokens kept"), {}, 1, 0});
-  if (merged_->isChecked()) series.push_back({{Kind::kMerged, -1}, tr("Merged away"), QStringLiteral("%"), 100, 1});
-  if (inference_->isChecked()) series.push_back({{Kind::kInferenceMs, -1}, tr("Inference"), tr("ms"), 1, 1});
-  if (area_->isChecked() && classes_->currentIndex() >= 0)
-    series.push_back({{Kind::kClassArea, classes_->currentIndex()},
-                      tr("Area of %1").arg(classes_->currentText()),
-                      QStringLiteral("%"),
-                      100,
-                      1});
+  const auto add = [&](Kind kind, int index, const QString& name, const QString& unit, double factor, int decimals) {
+    series.push_back({{kind, index}, name.toStdString(), unit.toStdString(), factor, decimals});
+  };
+  const QString percent = QStringLiteral("%");
+  if (tokens_->isChecked()) add(Kind::kTokens, -1, tr("Tokens kept"), {}, 1, 0);
+  if (merged_->isChecked()) add(Kind::kMerged, -1, tr("Merged away"), percent, 100, 1);
+  if (inference_->isChecked()) add(Kind::kInferenceMs, -1, tr("Inference"), tr("ms"), 1, 1);
+  if (const int index = classes_->currentIndex(); area_->isChecked() && index >= 0)
+    add(Kind::kClassArea, index, tr("Area of %1").arg(classes_->currentText()), percent, 100, 1);
   chart_->setSeries(std::move(series));
 }
 

@@ -2,7 +2,7 @@
 #include "gui/views/chart_scene.h"
 
 #include <QDateTime>
-#include <QFontMetrics>
+#include <QFontMetricsF>
 #include <QLocale>
 #include <QPainter>
 #include <algorithm>
@@ -11,125 +11,116 @@
 namespace mpm::gui {
 namespace {
 
-constexpr int kGapBetweenLanes = 10;
+QDateTime dateTime(double time) { return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)); }
 
-QString timeText(double time) {
-  return QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)),
-                            QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
+QString momentText(double time) {
+  return QLocale().toString(dateTime(time), QStringLiteral("ddd d MMM yyyy HH:mm:ss"));
 }
 
 // "Mon 1 Jun 2026 12:00:00 – 12:05:00"; its beginning alone where it is no longer than a second.
 QString stretchText(monitor::UnixMs start, monitor::UnixMs length) {
-  const QString begin = timeText(static_cast<double>(start) / 1000);
+  const QString begin = momentText(static_cast<double>(start) / 1000);
   if (length <= monitor::kSecondMs) return begin;
   const QDateTime from = QDateTime::fromMSecsSinceEpoch(start), to = from.addMSecs(length);
   return begin + QStringLiteral(" – ") +
          (from.date() == to.date() ? QLocale().toString(to, QStringLiteral("HH:mm:ss"))
-                                   : timeText(static_cast<double>(start + length) / 1000));
+                                   : momentText(static_cast<double>(start + length) / 1000));
 }
 
 QString valueText(const ChartSeries& series, double value) {
   const QString number = QLocale().toString(value * series.factor, 'f', series.decimals);
-  return series.unit.isEmpty() ? number : number + QChar(0x202f) + series.unit;
+  return series.unit.empty() ? number : number + QChar(0x202f) + QString::fromStdString(series.unit);
 }
+
+std::uint32_t rgb(const QColor& color) { return color.rgb() & 0xffffff; }
+cv::Size2d sizeOf(QSizeF size) { return {size.width(), size.height()}; }
+
+class PainterCanvas final : public monitor::ChartCanvas {
+ public:
+  /// Without a painter it only measures.
+  PainterCanvas(QPainter* painter, const QFont& font) : painter_(painter), metrics_(font) {
+    if (painter) painter->setFont(font);
+  }
+
+  double textWidth(const std::string& text) const override {
+    return metrics_.horizontalAdvance(QString::fromStdString(text));
+  }
+  double textHeight() const override { return metrics_.height(); }
+  void text(const std::string& text, cv::Point2d left_middle, std::uint32_t color) override {
+    const QRectF place(left_middle.x, left_middle.y - textHeight() / 2, textWidth(text) + 1, textHeight());
+    painter_->setPen(QColor(color));
+    painter_->drawText(place, Qt::AlignLeft | Qt::AlignVCenter, QString::fromStdString(text));
+  }
+  void line(const std::vector<cv::Point2d>& points, std::uint32_t color, double width) override {
+    if (points.size() == 1) {
+      painter_->setPen(Qt::NoPen);
+      painter_->setBrush(QColor(color));
+      painter_->drawEllipse(polygon(points).front(), 2.2, 2.2);
+      return;
+    }
+    painter_->setBrush(Qt::NoBrush);
+    painter_->setPen(QPen(QColor(color), width, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter_->drawPolyline(polygon(points));
+  }
+  void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
+    QColor fill(color);
+    fill.setAlphaF(static_cast<float>(opacity));
+    painter_->setPen(Qt::NoPen);
+    painter_->setBrush(fill);
+    painter_->drawPolygon(polygon(corners));
+  }
+  void clip(const std::optional<cv::Rect2d>& rectangle) override {
+    painter_->setClipping(rectangle.has_value());
+    if (rectangle) painter_->setClipRect(QRectF(rectangle->x, rectangle->y, rectangle->width, rectangle->height));
+  }
+
+  std::string label(const monitor::TimeTick& tick, monitor::Clock) const override {
+    constexpr const char* kFormats[] = {"HH:mm:ss", "HH:mm", "ddd d MMM", "MMM yyyy", "yyyy"};  // by TimeTick::Unit
+    return QLocale().toString(dateTime(tick.time), QLatin1String(kFormats[static_cast<int>(tick.unit)])).toStdString();
+  }
+  std::string label(double value, int decimals) const override {
+    return QLocale().toString(value, 'f', decimals).toStdString();
+  }
+  std::string label(const TimeAxis& axis, monitor::Clock) const override {
+    const QString format = QStringLiteral("d MMM yyyy HH:mm");
+    return (QLocale().toString(dateTime(axis.from), format) + QStringLiteral(" – ") +
+            QLocale().toString(dateTime(axis.to), format))
+        .toStdString();
+  }
+
+ private:
+  static QPolygonF polygon(const std::vector<cv::Point2d>& points) {
+    QPolygonF result;
+    for (const cv::Point2d& point : points) result.append({point.x, point.y});
+    return result;
+  }
+
+  QPainter* painter_;
+  QFontMetricsF metrics_;
+};
 
 }  // namespace
 
 void ChartScene::layOut(QSizeF size) {
-  const QFontMetrics metrics(font);
-  const double left = metrics.horizontalAdvance(QStringLiteral("000000")) + 12;
-  const double bottom = metrics.height() + 8;
-  plot = QRectF(left, 6, std::max(10.0, size.width() - left - 10), std::max(10.0, size.height() - bottom - 6));
+  const cv::Rect2d area = plotArea(PainterCanvas(nullptr, font), sizeOf(size), !title.empty());
+  plot = QRectF(area.x, area.y, area.width, area.height);
   axis.left = plot.left();
   axis.width = plot.width();
 }
 
-void ChartScene::paint(QPainter& painter, QSizeF size) const {
-  painter.setFont(font);
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.fillRect(QRectF(QPointF(), size), look.chart);
-  const QFontMetrics metrics = painter.fontMetrics();
-  const auto writeOnPlate = [&](const QRectF& plate, const QColor& ink, const QString& text) {
-    QColor back = look.chart;
-    back.setAlpha(225);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(back);
-    painter.drawRoundedRect(plate, 4, 4);
-    painter.setPen(ink);
-    painter.drawText(plate, Qt::AlignCenter | Qt::TextWordWrap, text);
-  };
-
-  painter.setClipRect(plot);
-  for (const auto& [left, right] : nightStretches(chart, axis))
-    painter.fillRect(QRectF(left, plot.top(), std::max(right - left, 1.0), plot.height()), look.night);
-  painter.setClipping(false);
-
-  // Time axis.
-  const double widest = metrics.horizontalAdvance(QStringLiteral("Www 30 Www")) + 24;
-  for (const TimeAxis::Tick& tick : axis.ticks(widest)) {
-    const double x = std::round(axis.x(tick.time)) + 0.5;
-    painter.setPen(QPen(tick.major ? look.border : look.grid, 1));
-    painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-    painter.setPen(look.muted);
-    QRectF label(x - widest / 2, plot.bottom() + 4, widest, metrics.height());
-    const double text_width = metrics.horizontalAdvance(tick.label);
-    if (x + text_width / 2 > size.width()) label.moveLeft(size.width() - widest / 2 - text_width / 2);
-    painter.drawText(label, Qt::AlignCenter, tick.label);
-  }
-
-  const int lanes = static_cast<int>(series.size());
-  const bool fits = answered.size() == series.size() &&
-                    std::equal(series.begin(), series.end(), answered.begin(),
+void ChartScene::paint(QPainter& painter, QSizeF size) {
+  const bool fits = std::equal(series.begin(), series.end(), answered.begin(), answered.end(),
                                [](const ChartSeries& s, const monitor::Quantity& q) { return s.quantity == q; });
-  const double lane_height = lanes > 0 ? (plot.height() - kGapBetweenLanes * (lanes - 1)) / lanes : 0;
-  for (int i = 0; i < lanes; ++i) {
-    const ChartSeries& one = series[i];
-    const QColor color = look.series[i % look.series.size()];
-    const QRectF lane(plot.left(), plot.top() + i * (lane_height + kGapBetweenLanes), plot.width(), lane_height);
-    ValueAxis values =
-        fits ? fittingAxis(chart, i, axis, 1 / one.factor * std::pow(10, -one.decimals) * 4) : ValueAxis{};
-    values.top = lane.top() + std::min(metrics.height() + 6.0, lane_height / 3);  // below the name
-    values.bottom = lane.bottom();
-    painter.setPen(QPen(look.border, 1));
-    painter.drawLine(QPointF(lane.left(), std::round(lane.bottom()) + 0.5),
-                     QPointF(lane.right(), std::round(lane.bottom()) + 0.5));
-    const int most = std::max(2, static_cast<int>(lane_height / (metrics.height() * 1.8)));
-    if (fits && !chart.buckets.empty()) {
-      for (double value : valueTicks(values.low * one.factor, values.high * one.factor, most)) {
-        const double y = std::round(values.y(value / one.factor)) + 0.5;
-        painter.setPen(QPen(look.grid, 1));
-        painter.drawLine(QPointF(lane.left(), y), QPointF(lane.right(), y));
-        painter.setPen(look.muted);
-        const double text_y = std::clamp(y - metrics.height() / 2.0, 0.0, size.height() - metrics.height());
-        painter.drawText(QRectF(0, text_y, lane.left() - 6, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
-                         QLocale().toString(value, 'g', 4));
-      }
-      painter.setClipRect(lane.adjusted(0, -1, 0, 1));
-      const LaneShape shape = laneShape(chart, i, axis, values);
-      QColor band = color;
-      band.setAlpha(50);
-      painter.setPen(Qt::NoPen);
-      painter.setBrush(band);
-      for (const QPolygonF& polygon : shape.bands) painter.drawPolygon(polygon);
-      painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(color, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-      for (const QPolygonF& line : shape.lines) painter.drawPolyline(line);
-      painter.setPen(Qt::NoPen);
-      painter.setBrush(color);
-      for (const QPointF& point : shape.points) painter.drawEllipse(point, 2.2, 2.2);
-      painter.setClipping(false);
-    }
-    // The name stands in the lane, on a plate, so that no colour has to be matched with a key elsewhere.
-    const QString title = one.unit.isEmpty() ? one.name : QStringLiteral("%1 (%2)").arg(one.name, one.unit);
-    const QRectF plate(lane.left() + 6, lane.top() + 2, metrics.horizontalAdvance(title) + 12, metrics.height() + 2);
-    writeOnPlate(plate, color, title);
-  }
-
-  if (chart.buckets.empty() || !fits) {
-    const QString note = lanes == 0 ? tr("Choose what to draw above") : tr("No samples in this stretch of time");
-    writeOnPlate(painter.boundingRect(plot, Qt::AlignCenter | Qt::TextWordWrap, note).adjusted(-6, -1, 6, 1),
-                 look.muted, note);
-  }
+  note.clear();
+  if (chart.buckets.empty() || !fits)
+    note = (series.empty() ? tr("Choose what to draw above") : tr("No samples in this stretch of time")).toStdString();
+  night_name = tr("night").toStdString();
+  band_name = tr("lowest to highest").toStdString();
+  colors = {rgb(look.chart), rgb(look.text), rgb(look.muted), rgb(look.border), rgb(look.grid), rgb(look.night), {}};
+  for (const QColor& color : look.series) colors.series.push_back(rgb(color));
+  painter.setRenderHint(QPainter::Antialiasing);
+  PainterCanvas canvas(&painter, font);
+  drawChart(*this, sizeOf(size), canvas);
 
   painter.setPen(Qt::NoPen);
   painter.setBrush(look.accent);
@@ -144,6 +135,7 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
   const double x = std::round(axis.x(*crosshair)) + 0.5;
   painter.setPen(QPen(look.text, 1, Qt::DashLine));
   painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+  const QFontMetricsF metrics(font);
   const QStringList lines = crosshairText().split(QLatin1Char('\n'));
   double text_width = 0;
   for (const QString& line : lines) text_width = std::max<double>(text_width, metrics.horizontalAdvance(line));
@@ -158,35 +150,36 @@ void ChartScene::paint(QPainter& painter, QSizeF size) const {
 
 QString ChartScene::crosshairText() const {
   if (!crosshair) return {};
-  const int at = nearestBucket(chart, *crosshair);
+  const int at = monitor::nearestBucket(chart, *crosshair);
   // A bucket far from the mouse is the other side of a gap.
   const double reach = std::max(static_cast<double>(chart.bucket_ms) / 1000, (axis.to - axis.from) / axis.width * 12);
   const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].start) / 1000 - *crosshair) <= reach + 1;
   // What is said was measured at a time of its own, not under the mouse.
-  QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms) : timeText(*crosshair)};
+  QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms) : momentText(*crosshair)};
   for (std::size_t i = 0; i < series.size() && near && i < chart.buckets[at].values.size(); ++i) {
     const monitor::Spread& spread = chart.buckets[at].values[i];
     if (spread.samples == 0) continue;
-    QString line = QStringLiteral("%1: %2").arg(series[i].name, valueText(series[i], spread.mean));
+    QString line =
+        QStringLiteral("%1: %2").arg(QString::fromStdString(series[i].name), valueText(series[i], spread.mean));
     if (spread.samples > 1 && spread.max > spread.min)
       line += QStringLiteral("  (%1 … %2)").arg(valueText(series[i], spread.min), valueText(series[i], spread.max));
     lines << line;
   }
   if (near && chart.buckets[at].night >= 0.5) lines << tr("night");
   if (!near) lines << tr("nothing recorded");
-  if (!near && at >= 0) lines << tr("nearest: %1").arg(timeText(static_cast<double>(chart.buckets[at].start) / 1000));
+  if (!near && at >= 0) lines << tr("nearest: %1").arg(momentText(static_cast<double>(chart.buckets[at].start) / 1000));
   return lines.join(QLatin1Char('\n'));
 }
 
-QImage ChartScene::picture(QSize size) const {
+QImage ChartScene::picture(QSize size, const QString& heading) const {
   ChartScene page = *this;
+  page.title = heading.toStdString();
   page.look = lightTheme();
   page.look.chart = Qt::white;
   page.crosshair.reset();
   QImage image(size * 2, QImage::Format_RGB32);
   image.setDevicePixelRatio(2);
   QPainter painter(&image);
-  painter.setFont(font);
   page.layOut(size);
   page.paint(painter, size);
   return image;

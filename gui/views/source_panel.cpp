@@ -7,7 +7,6 @@
 #include <QPushButton>
 #include <cmath>
 
-#include "gui/models/time_axis.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {

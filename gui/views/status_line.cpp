@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/models/time_axis.h"
+#include "gui/models/span_text.h"
 #include "gui/views/look.h"
 #include "gui/views/source_panel.h"
 

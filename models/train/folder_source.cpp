@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "mpm/error.hpp"
 #include "samples.h"
+#include "vision/label_map.h"
 #include "vision/source.h"
 
 namespace mpm::train {
@@ -107,26 +107,16 @@ class FolderSource : public SampleSource {
   }
 
   Sample read(const Pair& pair) const {
-    Sample sample{vision::openSource(pair.image)->next()->image, cv::imread(pair.labels, cv::IMREAD_UNCHANGED), false};
-    if (sample.labels.empty()) throw Error("cannot read the label map '" + pair.labels + "'");
-    if (sample.labels.type() != CV_8U)
-      throw Error("the label map '" + pair.labels + "' is not an 8-bit grey image of class indices");
+    // Label maps have no EXIF rotation, so the images must not be rotated either.
+    Sample sample{vision::openSource(pair.image, {.upright = false})->next()->image, vision::readLabelMap(pair.labels),
+                  false};
     if (sample.labels.size() != sample.image.size())
       throw Error("'" + pair.labels + "' and its image are of different sizes");
-    const auto classes = static_cast<int>(classes_.size());
-    const cv::Mat unknown = (sample.labels >= classes + (pair.from_one ? 1 : 0)) & (sample.labels != ignore_);
-    if (cv::countNonZero(unknown) > 0) {
-      double label = 0;
-      cv::minMaxLoc(sample.labels, nullptr, &label, nullptr, nullptr, unknown);
-      throw Error("'" + pair.labels + "' holds the label " + std::to_string(static_cast<int>(label)) +
-                  ", but there are " + std::to_string(classes) + " classes and " + std::to_string(ignore_) +
-                  " is ignored");
-    }
-    if (pair.from_one) {
-      cv::Mat moved(1, 256, CV_8U);
-      for (int label = 0; label < 256; ++label)
-        moved.at<std::uint8_t>(label) = static_cast<std::uint8_t>(label == 0 || label == ignore_ ? ignore_ : label - 1);
-      cv::LUT(sample.labels, moved, sample.labels);
+    const vision::LabelMeaning meaning({ignore_}, pair.from_one ? -1 : 0, static_cast<int>(classes_.size()), ignore_);
+    try {
+      sample.labels = meaning.applied(sample.labels);
+    } catch (const Error& error) {
+      throw Error("'" + pair.labels + "': " + error.what());
     }
     return sample;
   }

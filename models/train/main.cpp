@@ -2,18 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <new>
 #include <opencv2/core.hpp>
 #include <string>
 #include <type_traits>
 
-#include "cli/terminal/errors.h"
-#include "cli/terminal/interrupt.h"
-#include "cli/terminal/quiet.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
-#include "mpm/version.hpp"
 #include "trainer.h"
 
 namespace {
@@ -49,6 +45,16 @@ constexpr const char* kNotes =
 
 constexpr int kMaxThreads = 1024;
 
+// What is wrong with a value is wrong usage.
+template <typename Work>
+void orUsageError(Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw cli::UsageError(error.what());
+  }
+}
+
 // An option of the command line for each field of a recipe.
 std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
   std::vector<CLI::Option*> options;
@@ -56,20 +62,24 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
     const std::string flag = std::string("--") + name;
     CLI::Option* option;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Size2>) {
-      option = app.add_option_function<std::string>(
-                      flag, [&value](const std::string& text) { value = train::parseSize(text); }, help)
-                   ->type_name("WIDTHxHEIGHT")
-                   ->default_str(train::toString(value));
+      option =
+          app.add_option_function<std::string>(
+                 flag, [&value](const std::string& text) { orUsageError([&] { value = train::parseSize(text); }); },
+                 help)
+              ->type_name("WIDTHxHEIGHT")
+              ->default_str(train::toString(value));
     } else {
       option = app.add_option(flag, value, help)->capture_default_str();
     }
     options.push_back(option->group(group));
   });
-  options.push_back(app.add_option_function<std::string>(
-                           "--classes", [&](const std::string& path) { recipe.classes = train::readClasses(path); },
-                           "Names and colours of the classes of --data, in the order of their labels")
-                        ->type_name("FILE.json")
-                        ->group("Data"));
+  options.push_back(
+      app.add_option_function<std::string>(
+             "--classes",
+             [&](const std::string& path) { orUsageError([&] { recipe.classes = train::readClasses(path); }); },
+             "Names and colours of the classes of --data, in the order of their labels")
+          ->type_name("FILE.json")
+          ->group("Data"));
   return options;
 }
 
@@ -80,7 +90,8 @@ void addRun(CLI::App& app, train::RunOptions& run) {
       ->group(group);
   app.add_option("--name", run.name, "Name of the model and stem of its files")->capture_default_str()->group(group);
   app.add_option_function<std::string>(
-         "--export-size", [&](const std::string& text) { run.export_size = train::parseSize(text); },
+         "--export-size",
+         [&](const std::string& text) { orUsageError([&] { run.export_size = train::parseSize(text); }); },
          "Input of the ONNX file (default: --size)")
       ->type_name("WIDTHxHEIGHT")
       ->group(group);
@@ -113,49 +124,32 @@ int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* command = "mpm-train";
-  cli::installSignalHandlers();
-  cli::quietOpenCv();
   train::Recipe recipe;
   train::RunOptions run;
   run.stop = &cli::interrupted();
   run.terminal = cli::stderrIsTerminal();
 
-  CLI::App app(kAbout, command);
-  app.set_version_flag("--version", "mpm-train " MPM_VERSION, "Print the version and exit");
-  app.set_help_flag("-h,--help", "Print this help and exit");
-  app.get_formatter()->column_width(34);
+  CLI::App app(kAbout, "mpm-train");
+  cli::prepare(app);
   app.footer(kNotes);
   addRun(app, run);
   const std::vector<CLI::Option*> recipe_options = addRecipe(app, recipe);
 
-  try {
-    app.parse(argc, argv);
+  return cli::runProgram(app, argc, argv, [&] {
     for (const CLI::Option* option : recipe_options)
       if (run.resume && option->count() > 0)
         throw cli::UsageError(option->get_name() + " is part of the recipe, which --resume takes from the checkpoint");
-    if (!run.resume) recipe.validate();
+    if (!run.resume) orUsageError([&] { recipe.validate(); });
     if (run.save_every < 1 || run.eval_every < 1 || run.log_every < 1)
       throw cli::UsageError("--save-every, --eval-every and --log-every must be at least 1");
     if (std::min(run.threads, run.workers) < 0 || std::max(run.threads, run.workers) > kMaxThreads)
       throw cli::UsageError("--threads and --workers must be between 0 and " + std::to_string(kMaxThreads));
     if (run.name.empty() || run.name.find('/') != std::string::npos)
       throw cli::UsageError("--name is '" + run.name + "'; it must be a file name, without folder and extension");
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const std::exception& error) {
-    cli::printError(command, std::string(error.what()) + " (see 'mpm-train --help')");
-    return cli::kUsageError;
-  }
-
-  try {
-    return runTraining(recipe, run);
-  } catch (const std::bad_alloc&) {
-    cli::printError(command, "out of memory: a smaller --batch or --size needs less");
-  } catch (const cv::Exception& error) {
-    cli::printError(command, error.err);
-  } catch (const std::exception& error) {
-    cli::printError(command, error.what());
-  }
-  return cli::kRuntimeError;
+    try {
+      return runTraining(recipe, run);
+    } catch (const std::bad_alloc&) {
+      throw Error("out of memory: a smaller --batch or --size needs less");
+    }
+  });
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/quantiles.h"
 #include "checkpoint.h"
 #include "evaluation.h"
 #include "learner.h"
@@ -129,8 +130,7 @@ class Run {
       if (count > 0) seen.push_back(count);
     std::vector<float> weights(classes, 1);
     if (seen.empty()) return weights;
-    std::nth_element(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2), seen.end());
-    const double median = seen[seen.size() / 2];
+    const double median = quantile(seen, 0.5);
     for (std::size_t i = 0; i < classes; ++i)
       if (counts[i] > 0)
         weights[i] =

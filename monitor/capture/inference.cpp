@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/quantiles.h"
 #include "monitor/capture/model_digest.h"
 #include "mpm/error.hpp"
 
@@ -51,13 +52,6 @@ void validate(const std::optional<Schedule>& schedule) {
   ConvertOptions options;
   options.schedule = schedule;
   options.validate();
-}
-
-double quantile(std::vector<double> values, double p) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
 }
 
 }  // namespace
@@ -391,8 +385,10 @@ InferenceStatus InferenceWorker::status() const {
   InferenceStatus status = impl_->status;
   status.comparing = impl_->wanted.compare;
   const std::vector<double> latencies(impl_->latencies.begin(), impl_->latencies.end());
-  status.p50_ms = quantile(latencies, 0.5);
-  status.p95_ms = quantile(latencies, 0.95);
+  if (!latencies.empty()) {
+    status.p50_ms = quantile(latencies, 0.5);
+    status.p95_ms = quantile(latencies, 0.95);
+  }
   const std::int64_t now = steadyNow();
   const auto recent = std::lower_bound(impl_->results.begin(), impl_->results.end(), now - kFpsSpanMs);
   const auto count = impl_->results.end() - recent;

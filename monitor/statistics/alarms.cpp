@@ -17,32 +17,6 @@ std::string numberText(double value) {
   return text;
 }
 
-// One limit on one value, in one direction.
-struct Limit {
-  std::string name{};  // "tokens", "area of car"
-  std::string unit{};  // " %"
-  double scale = 1;    // of the value in messages
-  double limit = 0;
-  bool above = true;
-  std::string class_name{};    // empty: tokens, or a class that has only a number
-  std::optional<int> label{};  // class; nullopt: tokens
-  bool rests = false;          // the model does not have the class
-
-  std::optional<std::int64_t> outside_since{};
-  bool ringing = false;
-
-  bool outside(double value) const { return above ? value > limit : value < limit; }
-  // Inside with some distance, so that a value on the limit does not end and begin an alarm with every sample.
-  bool backInside(double value, double hysteresis) const {
-    const double band = std::abs(limit) * hysteresis;
-    return above ? value <= limit - band : value >= limit + band;
-  }
-  std::string text(double value) const {
-    return name + " " + numberText(value * scale) + unit + (above ? " above " : " below ") + numberText(limit * scale) +
-           unit;
-  }
-};
-
 }  // namespace
 
 void AlarmOptions::validate() const {
@@ -60,25 +34,27 @@ void AlarmOptions::validate() const {
   }
 }
 
-struct Alarms::Impl {
-  AlarmOptions options;
-  std::vector<Limit> limits;
-  std::optional<std::int64_t> last_sample;  // steady
-  double usual_step_ms = 0;
-  bool no_frame = false;
-  std::optional<std::int64_t> first_tick;
-};
+// Inside with some distance, so that a value on the limit does not end and begin an alarm with every sample.
+bool Alarms::Limit::backInside(double value, double hysteresis) const {
+  const double band = std::abs(limit) * hysteresis;
+  return above ? value <= limit - band : value >= limit + band;
+}
 
-Alarms::Alarms(AlarmOptions options) : impl_(std::make_unique<Impl>()) {
-  options.validate();
+std::string Alarms::Limit::text(double value) const {
+  return name + " " + numberText(value * scale) + unit + (above ? " above " : " below ") + numberText(limit * scale) +
+         unit;
+}
+
+Alarms::Alarms(AlarmOptions options) : options_(std::move(options)) {
+  options_.validate();
   const auto add = [&](const std::optional<double>& value, Limit limit) {
     if (!value) return;
     limit.limit = *value;
-    impl_->limits.push_back(std::move(limit));
+    limits_.push_back(std::move(limit));
   };
-  add(options.tokens_above, {.name = "tokens", .above = true});
-  add(options.tokens_below, {.name = "tokens", .above = false});
-  for (const AreaAlarm& area : options.areas) {
+  add(options_.tokens_above, {.name = "tokens", .above = true});
+  add(options_.tokens_below, {.name = "tokens", .above = false});
+  for (const AreaAlarm& area : options_.areas) {
     Limit limit{.name = "area of " + (area.name.empty() ? "class " + std::to_string(area.label) : area.name),
                 .unit = " %",
                 .scale = 100,
@@ -88,20 +64,15 @@ Alarms::Alarms(AlarmOptions options) : impl_(std::make_unique<Impl>()) {
     limit.above = false;
     add(area.below, limit);
   }
-  impl_->options = std::move(options);
 }
-
-Alarms::~Alarms() = default;
-Alarms::Alarms(Alarms&&) noexcept = default;
-Alarms& Alarms::operator=(Alarms&&) noexcept = default;
 
 std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   std::vector<Event> events;
-  const double step = impl_->last_sample ? static_cast<double>(steady - *impl_->last_sample) : 0;
-  impl_->last_sample = steady;
-  const bool gap = impl_->usual_step_ms > 0 && step > std::max(10000.0, 3 * impl_->usual_step_ms);
-  if (!gap) impl_->usual_step_ms = impl_->usual_step_ms == 0 ? step : 0.8 * impl_->usual_step_ms + 0.2 * step;
-  for (Limit& limit : impl_->limits) {
+  const double step = last_sample_ ? static_cast<double>(steady - *last_sample_) : 0;
+  last_sample_ = steady;
+  const bool gap = usual_step_ms_ > 0 && step > std::max(10000.0, 3 * usual_step_ms_);
+  if (!gap) usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * step;
+  for (Limit& limit : limits_) {
     if (limit.rests) continue;
     if (gap && !limit.ringing) limit.outside_since.reset();  // nobody knows what was in between
     double value = 0;
@@ -113,7 +84,7 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
         if (label == *limit.label) value = area;
     }
     if (limit.ringing) {
-      if (!limit.backInside(value, impl_->options.hysteresis)) continue;
+      if (!limit.backInside(value, options_.hysteresis)) continue;
       limit.ringing = false;
       limit.outside_since.reset();
       events.push_back({sample.time, EventKind::kAlarmEnded, Severity::kInfo,
@@ -122,26 +93,25 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
       limit.outside_since.reset();
     } else {
       if (!limit.outside_since) limit.outside_since = steady;
-      if (static_cast<double>(steady - *limit.outside_since) < impl_->options.minutes * 60000) continue;
+      if (static_cast<double>(steady - *limit.outside_since) < options_.minutes * 60000) continue;
       limit.ringing = true;
       events.push_back({sample.time, EventKind::kAlarm, Severity::kWarning,
-                        limit.text(value) + " for " + numberText(impl_->options.minutes) + " min"});
+                        limit.text(value) + " for " + numberText(options_.minutes) + " min"});
     }
   }
   return events;
 }
 
 std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_age_s) {
-  if (impl_->options.no_frame_s <= 0) return {};
-  if (!impl_->first_tick) impl_->first_tick = steady;
-  const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *impl_->first_tick) / 1000;
-  if (!impl_->no_frame && silent >= impl_->options.no_frame_s) {
-    impl_->no_frame = true;
-    return {
-        {time, EventKind::kAlarm, Severity::kWarning, "no frame for " + numberText(impl_->options.no_frame_s) + " s"}};
+  if (options_.no_frame_s <= 0) return {};
+  if (!first_tick_) first_tick_ = steady;
+  const double silent = frame_age_s >= 0 ? frame_age_s : static_cast<double>(steady - *first_tick_) / 1000;
+  if (!no_frame_ && silent >= options_.no_frame_s) {
+    no_frame_ = true;
+    return {{time, EventKind::kAlarm, Severity::kWarning, "no frame for " + numberText(options_.no_frame_s) + " s"}};
   }
-  if (impl_->no_frame && silent < impl_->options.no_frame_s) {
-    impl_->no_frame = false;
+  if (no_frame_ && silent < options_.no_frame_s) {
+    no_frame_ = false;
     return {{time, EventKind::kAlarmEnded, Severity::kInfo, "frames come again"}};
   }
   return {};
@@ -149,7 +119,7 @@ std::vector<Event> Alarms::tick(UnixMs time, std::int64_t steady, double frame_a
 
 std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, UnixMs time) {
   std::vector<Event> events;
-  for (Limit& limit : impl_->limits) {
+  for (Limit& limit : limits_) {
     if (limit.class_name.empty()) continue;
     const auto found = std::find(names.begin(), names.end(), limit.class_name);
     const bool rested = std::exchange(limit.rests, found == names.end());
@@ -166,9 +136,9 @@ std::vector<Event> Alarms::setClasses(const std::vector<std::string>& names, Uni
 }
 
 bool Alarms::ringing() const {
-  for (const Limit& limit : impl_->limits)
+  for (const Limit& limit : limits_)
     if (limit.ringing) return true;
-  return impl_->no_frame;
+  return no_frame_;
 }
 
 std::vector<Event> Alarms::end(UnixMs time) {
@@ -177,8 +147,8 @@ std::vector<Event> Alarms::end(UnixMs time) {
     if (std::exchange(ringing, false))
       events.push_back({time, EventKind::kAlarmEnded, Severity::kInfo, name + " no longer watched for"});
   };
-  for (Limit& limit : impl_->limits) ended(limit.ringing, limit.name);
-  ended(impl_->no_frame, "missing frames");
+  for (Limit& limit : limits_) ended(limit.ringing, limit.name);
+  ended(no_frame_, "missing frames");
   return events;
 }
 

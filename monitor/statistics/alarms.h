@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +34,6 @@ struct AlarmOptions {
 class Alarms {
  public:
   explicit Alarms(AlarmOptions options);
-  ~Alarms();
-  Alarms(Alarms&&) noexcept;
-  Alarms& operator=(Alarms&&) noexcept;
 
   /// Durations are measured by `steady` (ms), so a jump of the wall clock rings nothing.
   std::vector<Event> add(const Sample& sample, std::int64_t steady);
@@ -52,8 +49,31 @@ class Alarms {
   std::vector<Event> end(UnixMs time);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // One limit on one value, in one direction.
+  struct Limit {
+    std::string name{};  // "tokens", "area of car"
+    std::string unit{};  // " %"
+    double scale = 1;    // of the value in messages
+    double limit = 0;
+    bool above = true;
+    std::string class_name{};    // empty: tokens, or a class that has only a number
+    std::optional<int> label{};  // class; nullopt: tokens
+    bool rests = false;          // the model does not have the class
+
+    std::optional<std::int64_t> outside_since{};
+    bool ringing = false;
+
+    bool outside(double value) const { return above ? value > limit : value < limit; }
+    bool backInside(double value, double hysteresis) const;
+    std::string text(double value) const;
+  };
+
+  AlarmOptions options_;
+  std::vector<Limit> limits_;
+  std::optional<std::int64_t> last_sample_;  // steady
+  double usual_step_ms_ = 0;
+  bool no_frame_ = false;
+  std::optional<std::int64_t> first_tick_;
 };
 
 }  // namespace mpm::monitor

@@ -4,21 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mpm/error.hpp"
+#include "base/quantiles.h"
+#include "monitor/statistics/block_mean.h"
 
 namespace mpm::monitor {
 namespace {
 
 constexpr int kPeriodsNeeded = 3;
-constexpr double kConfidence = 0.95;
 constexpr double kStray = 0.05;  // of an hour's samples
-
-struct Block {
-  UnixMs start = 0;  // of its first hour
-  double sum = 0;
-  std::int64_t samples = 0;
-  double mean() const { return sum / static_cast<double>(samples); }
-};
 
 std::int64_t samplesIn(const HourOfTokens& hour) {
   std::int64_t samples = 0;
@@ -73,46 +66,6 @@ std::vector<Block> periodBlocks(const std::vector<Block>& hours, double cut) {
   return periods;
 }
 
-struct Estimate {
-  double mean = 0;
-  double variance = 0;   // of the mean
-  double effective = 0;  // blocks, as if they were independent
-};
-
-// Mean over all samples, its variance from how the blocks scatter: the estimator of a ratio, for blocks that do not all
-// hold the same number of samples.
-Estimate estimate(const std::vector<Block>& blocks, bool correlated) {
-  double sum = 0, samples = 0;
-  for (const Block& block : blocks) {
-    sum += block.sum;
-    samples += static_cast<double>(block.samples);
-  }
-  const auto n = static_cast<double>(blocks.size());
-  Estimate result{.mean = sum / samples, .variance = 0, .effective = n};
-  double scatter = 0, square = 0, lagged = 0;
-  int squares = 0, pairs = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const double deviation = blocks[i].mean() - result.mean;
-    const double weight = static_cast<double>(blocks[i].samples) / samples;
-    scatter += weight * weight * deviation * deviation;
-    square += deviation * deviation;
-    ++squares;
-    if (i > 0 && blocks[i].start - blocks[i - 1].start == kHourMs) {
-      lagged += deviation * (blocks[i - 1].mean() - result.mean);
-      ++pairs;
-    }
-  }
-  if (blocks.size() < 2) return result;
-  result.variance = scatter * n / (n - 1);
-  if (correlated && pairs > 0 && square > 0) {
-    const double correlation = std::clamp((lagged / pairs) / (square / squares), 0.0, 0.95);
-    const double inflation = (1 + correlation) / (1 - correlation);
-    result.variance *= inflation;
-    result.effective = std::max(1.5, n / inflation);  // some freedom must be left for Student's t
-  }
-  return result;
-}
-
 std::map<double, std::int64_t> pool(const std::vector<const HourOfTokens*>& hours) {
   std::map<double, std::int64_t> all;
   for (const HourOfTokens* hour : hours)
@@ -148,21 +101,8 @@ Summary summarize(const std::map<double, std::int64_t>& occurrences) {
   summary.mean = sum / static_cast<double>(summary.samples);
   summary.min = occurrences.begin()->first;
   summary.max = occurrences.rbegin()->first;
-  const auto orderStatistic = [&](std::int64_t rank) {  // 0-based
-    for (const auto& [value, count] : occurrences) {
-      if (rank < count) return value;
-      rank -= count;
-    }
-    return summary.max;
-  };
-  const auto quantile = [&](double p) {
-    const double position = p * static_cast<double>(summary.samples - 1);
-    const auto below = static_cast<std::int64_t>(std::floor(position));
-    const double low = orderStatistic(below), high = orderStatistic(below + 1);
-    return low + (position - static_cast<double>(below)) * (high - low);
-  };
-  summary.median = quantile(0.5);
-  summary.p90 = quantile(0.9);
+  summary.median = quantile(occurrences, 0.5);
+  summary.p90 = quantile(occurrences, 0.9);
   return summary;
 }
 
@@ -195,42 +135,8 @@ DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixM
   difference.tokens = result.night.mean - result.day.mean;
   if (day.size() < 2 || night.size() < 2) return result;
   const bool correlated = difference.block == Difference::Block::kHour;
-  const Estimate d = estimate(day, correlated), n = estimate(night, correlated);
-  const double variance = d.variance + n.variance;
-  if (variance == 0) {
-    difference.plus_minus = 0;
-    return result;
-  }
-  const double degrees =
-      variance * variance / (d.variance * d.variance / (d.effective - 1) + n.variance * n.variance / (n.effective - 1));
-  difference.plus_minus = studentQuantile(kConfidence, degrees) * std::sqrt(variance);
+  difference.plus_minus = halfInterval(estimateMean(day, correlated), estimateMean(night, correlated));
   return result;
-}
-
-// With t = sqrt(degrees) tan(a), Student's density becomes cos(a)^(degrees - 1) on a finite interval, which Simpson's
-// rule integrates to ten digits.
-double studentQuantile(double confidence, double degrees) {
-  if (!(degrees > 0) || !(confidence > 0 && confidence < 1))
-    throw Error("Student's quantile needs a confidence in (0, 1) and more than 0 degrees of freedom");
-  if (degrees < 1) degrees = 1;  // the density has a pole at the end below one: no interval means anything there
-  const auto integral = [&](double to) {
-    constexpr int kSteps = 2000;
-    const double step = to / kSteps;
-    double sum = 0;
-    for (int i = 0; i <= kSteps; ++i) {
-      const int weight = i == 0 || i == kSteps ? 1 : i % 2 == 1 ? 4 : 2;
-      sum += weight * std::pow(std::max(0.0, std::cos(i * step)), degrees - 1);
-    }
-    return sum * step / 3;
-  };
-  constexpr double kRight = 1.57079632679489661923;
-  const double whole = integral(kRight);
-  double low = 0, high = kRight;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (integral(middle) < confidence * whole ? low : high) = middle;
-  }
-  return std::sqrt(degrees) * std::tan(low);
 }
 
 }  // namespace mpm::monitor

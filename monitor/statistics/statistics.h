@@ -43,7 +43,7 @@ struct DayNightStatistics {
   std::optional<double> day_change, night_change;
 };
 
-/// Linear interpolation between order statistics, as numpy's default: `p` in 0..1.
+/// Of values with how often each occurs.
 Summary summarize(const std::map<double, std::int64_t>& occurrences);
 
 /// Frames of one night are no independent observations: light, weather and traffic last for hours, so the standard
@@ -56,8 +56,5 @@ Summary summarize(const std::map<double, std::int64_t>& occurrences);
 /// handful of blocks of a first week a bootstrap's interval is too narrow, Student's quantile is made for it.
 /// `hours` in any order; `now` ends the "last 24 hours".
 DayNightStatistics compareDayNight(const std::vector<HourOfTokens>& hours, UnixMs now);
-
-/// Two-sided quantile: P(|T| <= result) = confidence for Student's t with so many degrees of freedom (> 0).
-double studentQuantile(double confidence, double degrees);
 
 }  // namespace mpm::monitor

@@ -14,7 +14,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "monitor/statistics/day_night.h"
@@ -94,7 +94,7 @@ class Progress {
       : steps_(static_cast<double>(std::max<std::int64_t>(1, 2 * samples))), go_on_(go_on) {}
   bool step() {
     constexpr std::int64_t kBetween = 256;  // some ms of writing
-    if (++done_ % kBetween == 0) stopped_ = !go_on_(std::min(1.0, static_cast<double>(done_) / steps_));
+    if (go_on_ && ++done_ % kBetween == 0) stopped_ = !go_on_(std::min(1.0, static_cast<double>(done_) / steps_));
     return !stopped_;
   }
   bool stopped() const { return stopped_; }
@@ -169,11 +169,7 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
   else
     out << ',' << number(100 * (1 - sample.tokens.back() / sample.tokens.front()), 3);
   out << ',' << number(sample.inference_ms, 3) << ',' << number(sample.brightness, 2) << ',';
-  if (sample.night)
-    out << (*sample.night ? '1' : '0');
-  else
-    out << missing;
-  out << ',' << sample.dropped;
+  out << (!sample.night ? missing : *sample.night ? "1" : "0") << ',' << sample.dropped;
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
@@ -212,10 +208,8 @@ void writePhenoCamTime(std::ostream& out, const Columns& columns, const Sample& 
   text[std::strftime(text, sizeof text, "%Y-%m-%d,%H:%M:%S,", &parts)] = '\0';
   const double day = parts.tm_yday + 1 + (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) / 86400.0;
   out << text << number(day, 5) << ',';
-  if (columns.latest.latitude && columns.latest.longitude)
-    out << number(sunElevation(sample.time, *columns.latest.latitude, *columns.latest.longitude), 3) << ',';
-  else
-    out << "NA,";
+  const auto& [latitude, longitude] = std::tie(columns.latest.latitude, columns.latest.longitude);
+  out << (latitude && longitude ? number(sunElevation(sample.time, *latitude, *longitude), 3) : "NA") << ',';
 }
 
 void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) {
@@ -235,9 +229,16 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
-std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOptions& options, Progress& progress) {
+}  // namespace
+
+std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
+                                          const std::string& path, const std::function<bool(double)>& go_on) {
+  AtomicFile file(path);
+  errno = 0;
+  std::ofstream out(file.place(), std::ios::binary | std::ios::app);
+  Progress progress(store.count(options.source, options.from, options.to), go_on);
   const Columns columns = findColumns(store, options, progress);
-  if (progress.stopped()) return 0;
+  if (progress.stopped()) return std::nullopt;
   if (options.format == ExportFormat::kCsv) {
     out << "time_utc,unix_ms,";
     writeCsvHeader(out, columns);
@@ -248,51 +249,23 @@ std::int64_t write(std::ostream& out, const StoreReader& store, const ExportOpti
   // What came since the first look may have columns of its own: as many as were counted, no more.
   store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
     if (written == columns.samples) return false;
-    switch (options.format) {
-      case ExportFormat::kCsv:
-        out << isoTime(sample.time, true) << ',' << sample.time << ',';
-        writeCsvValues(out, columns, sample, "");
-        break;
-      case ExportFormat::kPhenoCam:
-        writePhenoCamTime(out, columns, sample);
-        writeCsvValues(out, columns, sample, "NA");
-        break;
-      case ExportFormat::kJsonLines:
-        writeJson(out, columns, sample);
-        break;
+    if (options.format == ExportFormat::kJsonLines) {
+      writeJson(out, columns, sample);
+    } else if (options.format == ExportFormat::kCsv) {
+      out << isoTime(sample.time, true) << ',' << sample.time << ',';
+      writeCsvValues(out, columns, sample, "");
+    } else {
+      writePhenoCamTime(out, columns, sample);
+      writeCsvValues(out, columns, sample, "NA");
     }
     ++written;
     return progress.step() && out.good();
   });
-  return written;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
-                                          const std::string& path, const std::function<bool(double)>& go_on) {
-  AtomicFile file(path);
-  errno = 0;
-  std::ofstream out(file.place(), std::ios::binary | std::ios::app);
-  Progress progress(store.count(options.source, options.from, options.to), go_on);
-  const std::int64_t written = write(out, store, options, progress);
   if (progress.stopped()) return std::nullopt;
   out.close();
   if (!out) throw Error("cannot write '" + path + "'" + (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
   file.finish();
   return written;
-}
-
-std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path) {
-  return *exportSamples(store, options, path, [](double) { return true; });
-}
-
-std::string exportText(const StoreReader& store, const ExportOptions& options) {
-  const std::function<bool(double)> go_on = [](double) { return true; };
-  Progress progress(0, go_on);
-  std::ostringstream out;
-  write(out, store, options, progress);
-  return out.str();
 }
 
 }  // namespace mpm::monitor

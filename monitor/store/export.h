@@ -21,16 +21,10 @@ struct ExportOptions {
   UnixMs from = 0, to = INT64_MAX;
 };
 
-/// Every sample in [from, to) as text, with units in the header. The file is written beside `path` under a temporary
-/// name and renamed: whole or as it was. Returns the number of samples. Throws mpm::Error.
-std::int64_t exportSamples(const StoreReader& store, const ExportOptions& options, const std::string& path);
-
-/// The same of a history so long that a person may not want to wait for it: `go_on` is called now and then with the
-/// share that is done, 0..1. nullopt when it said false: the file is as it was.
+/// Writes every sample in [from, to) as text, with units in the header, and returns their number. `path` is whole or as
+/// it was. `go_on` is called now and then with the share that is done, 0..1; nullopt when it said false. Throws
+/// mpm::Error.
 std::optional<std::int64_t> exportSamples(const StoreReader& store, const ExportOptions& options,
-                                          const std::string& path, const std::function<bool(double)>& go_on);
-
-/// The same text in memory.
-std::string exportText(const StoreReader& store, const ExportOptions& options);
+                                          const std::string& path, const std::function<bool(double)>& go_on = {});
 
 }  // namespace mpm::monitor

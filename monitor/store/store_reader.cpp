@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/quantiles.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
@@ -90,11 +91,8 @@ class ChartBuilder {
       steps.push_back(chart_.buckets[i].start - chart_.buckets[i - 1].start);
     if (steps.empty()) return;
     std::int64_t longest = longest_step_;
-    if (longest == 0) {
-      std::vector<UnixMs> sorted = steps;
-      std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-      longest = sorted[sorted.size() / 2] * 5 / 2;
-    }
+    if (longest == 0)
+      longest = static_cast<std::int64_t>(2.5 * quantile(std::vector<double>(steps.begin(), steps.end()), 0.5));
     for (std::size_t i = 0; i < steps.size(); ++i)
       chart_.buckets[i + 1].gap_before = steps[i] > chart_.bucket_ms + longest;
   }

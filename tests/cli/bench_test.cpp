@@ -60,14 +60,14 @@ TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   const TemporaryFolder folder;
   writeImage(folder / "a.png", 40, 60);
   const CommandResult result =
-      mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1", "--image", folder / "a.png", "--night", "0.2",
-                                 "--attention", "proportional", "--json"}));
+      mpmCommand(benchArguments({"--schedule", "none", "--schedule", "1", "--image", folder / "a.png",
+                                 "--simulate-night", "0.2", "--attention", "proportional", "--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = result.json();
   EXPECT_EQ(json["model"]["path"], kSegmenter);
   EXPECT_EQ(json["model"]["digest"].get<std::string>().size(), 16u);
   EXPECT_EQ(json["image"], folder / "a.png");
-  EXPECT_EQ(json["night"]["gain"], 0.2);
+  EXPECT_EQ(json["simulated_night"]["gain"], 0.2);
   EXPECT_EQ(json["input"], nlohmann::json::parse(R"({"height": 32, "width": 64})"));
   EXPECT_EQ(json["attention"], "proportional");
   EXPECT_EQ(json["device"], "cpu");

@@ -22,14 +22,14 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
     arguments.push_back("--json");
     return mpmCommand(arguments);
   };
-  const CommandResult day = command({"run", kScene}), night = command({"run", kScene, "--night", "0.3"});
-  const CommandResult result = command({"daynight", kScene, "--night", "0.3"});
+  const CommandResult day = command({"run", kScene}), night = command({"run", kScene, "--simulate-night", "0.3"});
+  const CommandResult result = command({"daynight", kScene, "--simulate-night", "0.3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = result.json(), days = nlohmann::json(day.jsonLines()), nights = nlohmann::json(night.jsonLines());
   ASSERT_EQ(days.size(), 4u);
   ASSERT_EQ(nights.size(), 4u);
   EXPECT_EQ(json["images"], 4);
-  EXPECT_DOUBLE_EQ(json["night"]["gain"], 0.3);
+  EXPECT_DOUBLE_EQ(json["simulated_night"]["gain"], 0.3);
   ASSERT_EQ(json["insertions"].size(), 2u);
   for (int k = 0; k < 2; ++k) {
     double mean_day = 0, mean_night = 0, difference = 0, squares = 0;
@@ -60,8 +60,8 @@ TEST(DayNight, ImagesOfOneStreetAreOneObservation) {
     return mpmCommand(arguments);
   };
   const auto days = nlohmann::json(command({"run", streets}).jsonLines());
-  const auto nights = nlohmann::json(command({"run", streets, "--night", "0.3"}).jsonLines());
-  const CommandResult result = command({"daynight", streets, "--night", "0.3"});
+  const auto nights = nlohmann::json(command({"run", streets, "--simulate-night", "0.3"}).jsonLines());
+  const CommandResult result = command({"daynight", streets, "--simulate-night", "0.3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   ASSERT_EQ(days.size(), 18u);
   const auto json = result.json();
@@ -85,8 +85,8 @@ TEST(DayNight, ANightAsItIsIsNoDay) {
   const std::string dark = "demo:street?size=128x96&start=2026-06-21T00:00&speed=30&frames=3";
   const CommandResult result = mpmCommand({"daynight", dark, "--model", kSegmenter, "--schedule", "1"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("3 images of the night were left out"));
-  EXPECT_THAT(result.err, HasSubstr("all images show the night"));
+  EXPECT_THAT(result.err, HasSubstr("3 images taken at night left out"));
+  EXPECT_THAT(result.err, HasSubstr("all images were taken at night"));
 }
 
 TEST(DayNight, WritesBothMergeMapsSideBySide) {
@@ -101,7 +101,7 @@ TEST(DayNight, WritesBothMergeMapsSideBySide) {
 }
 
 TEST(DayNight, TheNoiseOfANightIsThatOfEveryVerb) {
-  const std::vector<std::string> noise = {"--night", "0.3", "--electrons", "50", "--thermal", "0.05"};
+  const std::vector<std::string> noise = {"--simulate-night", "0.3", "--electrons", "50", "--thermal", "0.05"};
   const auto command = [&](std::vector<std::string> arguments, std::size_t options) {
     arguments.insert(arguments.end(), noise.begin(), noise.begin() + static_cast<std::ptrdiff_t>(options));
     arguments.insert(arguments.end(), {"--model", kSegmenter, "--schedule", "1,2", "--json"});
@@ -119,17 +119,17 @@ TEST(DayNight, TheNoiseOfANightIsThatOfEveryVerb) {
   }
   EXPECT_TRUE(differ) << "more noise changes nothing";
   EXPECT_NEAR(compared.json()["insertions"][1]["night"]["mean"], mean, 1e-9);
-  EXPECT_EQ(compared.json()["night"], (nlohmann::json{{"gain", 0.3}, {"electrons", 50}, {"thermal", 0.05}}));
+  EXPECT_EQ(compared.json()["simulated_night"], (nlohmann::json{{"gain", 0.3}, {"electrons", 50}, {"thermal", 0.05}}));
   for (const char* verb : {"run", "eval", "bench"}) {
-    expectFailure(mpmCommand({verb, "--electrons", "50"}), 2, {"--electrons", "--night"});
-    expectFailure(mpmCommand({verb, "--night", "0.3", "--thermal", "2"}), 2, {"--thermal"});
+    expectFailure(mpmCommand({verb, "--electrons", "50"}), 2, {"--electrons", "--simulate-night"});
+    expectFailure(mpmCommand({verb, "--simulate-night", "0.3", "--thermal", "2"}), 2, {"--thermal"});
   }
 }
 
 TEST(DayNight, RefusesWhatMakesNoSense) {
   expectFailure(mpmCommand({"daynight", kScene, "--model", kSegmenter, "--schedule", "none"}), 1, {"merges no tokens"});
-  expectFailure(mpmCommand({"run", kScene, "--model", kSegmenter, "--schedule", "1,2", "--night", "1.5"}), 2,
-                {"--night"});
+  expectFailure(mpmCommand({"run", kScene, "--model", kSegmenter, "--schedule", "1,2", "--simulate-night", "1.5"}), 2,
+                {"--simulate-night"});
   expectFailure(mpmCommand({"run", "demo:street?sead=7", "--model", kSegmenter, "--schedule", "1,2"}), 1,
                 {"'sead'", "seed"});
 }

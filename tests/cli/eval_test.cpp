@@ -68,7 +68,7 @@ TEST_F(Eval, CountsWhatIsWrongAndNotWhatIsIgnored) {
 
   changed.setTo(9, changed == 255);
   cv::imwrite(labels(0), changed);
-  expectFailure(eval({"--json"}), 1, {labels(0), "holds 9"});
+  expectFailure(eval({"--json"}), 1, {labels(0), "holds the label 9"});
   EXPECT_NEAR(eval({"--json", "--ignore", "9"}).json()["pixel_accuracy"], 100.0 * (1 - 70.0 / (2 * 40 * 70 - 70)),
               1e-3);
 }
@@ -78,7 +78,7 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
   const int given = changed.at<unsigned char>(0, 0), truth = (given + 1) % 4;
   changed.at<unsigned char>(0, 0) = static_cast<unsigned char>(truth);
   cv::imwrite(labels(0), changed);
-  const auto json = eval({"--json", "--attention", "proportional", "--night", "0.5"}).json();
+  const auto json = eval({"--json", "--attention", "proportional", "--simulate-night", "0.5"}).json();
   EXPECT_EQ(json["model"], kSegmenter);
   EXPECT_EQ(json["schedule"], (nlohmann::json{1, 2}));
   EXPECT_EQ(json["attention"], "proportional");
@@ -120,7 +120,7 @@ TEST_F(Eval, TakesLabelsThatAreCountedFromOne) {
 
   from_one.row(1).setTo(5);
   cv::imwrite(labels(0), from_one);
-  expectFailure(eval({"--label-offset", "-1"}), 1, {labels(0), "holds 5, with the offset 4"});
+  expectFailure(eval({"--label-offset", "-1"}), 1, {labels(0), "holds the label 5, with the offset 4"});
 }
 
 TEST_F(Eval, WritesALinePerImage) {

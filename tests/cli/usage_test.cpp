@@ -36,7 +36,7 @@ TEST(Usage, HelpsWithExamplesPerVerb) {
 }
 
 TEST(Usage, HelpFitsATerminal) {
-  for (const char* verb : {"convert", "info", "run", "eval", "bench", "monitor", "report"}) {
+  for (const char* verb : {"convert", "info", "run", "eval", "daynight", "bench", "monitor", "report"}) {
     const auto lines = mpmCommand({verb, "--help"}).lines();
     EXPECT_GT(lines.size(), 5u);
     for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;

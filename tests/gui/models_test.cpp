@@ -11,6 +11,7 @@
 #include "gui/models/events_model.h"
 #include "gui/models/legend_model.h"
 #include "gui/models/recents.h"
+#include "gui/models/span_text.h"
 #include "gui/models/view_settings.h"
 #include "gui/models/watch_settings.h"
 #include "mpm/error.hpp"
@@ -257,6 +258,13 @@ TEST(Sources, CamerasAreListedByTheirNames) {
   ASSERT_EQ(found.size(), 2) << "the second node of a camera carries no pictures";
   EXPECT_EQ(found[1].path, QStringLiteral("/dev/video2"));
   EXPECT_EQ(found[0].name, QStringLiteral("HD Webcam"));
+}
+
+TEST(SpanText, ReadsLikeASpan) {
+  EXPECT_EQ(spanText(3.25), QStringLiteral("3.3 s"));
+  EXPECT_EQ(spanText(200), QStringLiteral("3 min 20 s"));
+  EXPECT_EQ(spanText(7500), QStringLiteral("2 h 05 min"));
+  EXPECT_EQ(spanText(90000), QStringLiteral("1 d 1 h"));
 }
 
 }  // namespace

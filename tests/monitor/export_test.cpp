@@ -31,6 +31,14 @@ std::vector<std::string> linesOf(const std::string& text) {
   return lines;
 }
 
+std::string exportText(const StoreReader& store, const ExportOptions& options) {
+  const TemporaryFolder folder;
+  exportSamples(store, options, folder / "samples");
+  std::ostringstream text;
+  text << std::ifstream(folder / "samples").rdbuf();
+  return text.str();
+}
+
 class ExportTest : public ::testing::Test {
  protected:
   ExportTest() {

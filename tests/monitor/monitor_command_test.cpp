@@ -202,8 +202,8 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("file:///tmp/a.mp4"), 2, {"'file://'"});
   expectFailure(monitor("gst:videotestsrc ! fakesink"), 2, {"GStreamer"});
   expectFailure(monitor("0", {"--lat", "48"}), 2, {"--lon"});
-  expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night", "21:00-06:00"}), 2, {"one of"});
-  expectFailure(monitor("0", {"--night", "evening"}), 2, {"evening"});
+  expectFailure(monitor("0", {"--lat", "48", "--lon", "11", "--night-hours", "21:00-06:00"}), 2, {"one of"});
+  expectFailure(monitor("0", {"--night-hours", "evening"}), 2, {"evening"});
   expectFailure(monitor("0", {"--alarm-area", "unicorn>20"}), 2, {"unicorn"});
   expectFailure(monitor("0", {"--every", "-1"}), 2, {"--every"});
   expectFailure(monitor("0", {"--every", "nan"}), 2, {"--every"});
@@ -316,7 +316,7 @@ TEST_F(MonitorCommand, SamplesOf1970AreNotTheFirstOnes) {
 }
 
 TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
-  ASSERT_EQ(monitor(images(4), {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
+  ASSERT_EQ(monitor(images(4), {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   const CommandResult report = mpmCommand(
       {"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv", "--format", "phenocam"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
@@ -371,7 +371,7 @@ TEST_F(MonitorCommand, TheSceneKnowsDayAndNight) {
   EXPECT_EQ(report.json()["day"]["samples"], 2);
   EXPECT_EQ(report.json()["night"]["samples"], 2);
   EXPECT_EQ(StoreReader(database_).sessions(1)[0].longitude, 30);
-  ASSERT_EQ(monitor(source, {"--every", "0", "--night", "00:00-24:00"}).exit_code, 0);
+  ASSERT_EQ(monitor(source, {"--every", "0", "--night-hours", "00:00-24:00"}).exit_code, 0);
   EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["night"]["samples"], 6) << "what is given counts";
 }
 

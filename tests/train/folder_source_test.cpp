@@ -115,7 +115,7 @@ TEST(FolderSource, NamesWhatIsWrong) {
   EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(7)))), "label 7");
   EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(7)))), "3 classes");
   EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "0001.png");
-  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "8-bit");
+  EXPECT_MPM_ERROR((readBad(cv::Mat(32, 48, CV_8UC3, cv::Scalar(1, 2, 3)))), "8 bits");
   EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "0001.png");
   EXPECT_MPM_ERROR((readBad(cv::Mat(16, 48, CV_8U, cv::Scalar(1)))), "sizes");
   EXPECT_NO_THROW(readBad(cv::Mat(32, 48, CV_8U, cv::Scalar(kIgnore))));

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/frames.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
+#include "monitor/time.h"
+#include "mpm/error.hpp"
+
+namespace mpm::cli {
+
+Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(options)), show_progress_(show_progress) {
+  open();
+  progress_.emplace(show_progress_, size());
+}
+
+void Frames::open() {
+  vision::SourceOptions options{.timeout_s = options_.timeout_s, .stop = &interrupted(), .upright = options_.upright};
+  if (options_.leave_out)
+    options.on_unreadable = [this](const std::string& why) {
+      ++left_out_;
+      progress_->note("left out: " + why);
+      progress_->step();
+    };
+  opened_ = vision::openSource(options_.sources[source_], options);
+}
+
+std::optional<vision::Frame> Frames::next() {
+  if (std::exchange(in_hand_, false)) progress_->step();
+  while (!interrupted() && (options_.max_frames == 0 || read_ < options_.max_frames)) {
+    if (std::optional<vision::Frame> frame = opened_->next()) {
+      ++read_;
+      in_hand_ = true;
+      return frame;
+    }
+    if (source_ + 1 == options_.sources.size()) break;
+    ++source_;
+    if (!interrupted()) open();
+  }
+  progress_.reset();  // what comes now is on lines of its own
+  return std::nullopt;
+}
+
+std::optional<int> Frames::size() const {
+  std::optional<int> frames = options_.sources.size() == 1 ? opened_->size() : std::nullopt;
+  if (options_.max_frames > 0) frames = std::min(frames.value_or(options_.max_frames), options_.max_frames);
+  return frames;
+}
+
+void Frames::requireAll() const {
+  if (left_out_ > 0)
+    throw Error(std::to_string(left_out_) + " of " + counted(read_ + left_out_, "picture") + " could not be read");
+}
+
+void addMoment(const vision::Frame& frame, Json& json) {
+  if (frame.unix_time) {
+    json["time"] = monitor::isoTime(std::llround(*frame.unix_time * monitor::kSecondMs), true);
+    json["film"] = frame.film;
+  }
+  if (frame.night) json["night"] = *frame.night;
+  if (frame.sun_elevation) json["sun_elevation"] = std::round(*frame.sun_elevation * 1e3) / 1e3;
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/terminal/output.h"
+#include "vision/source.h"
+
+namespace mpm::cli {
+
+/// Which frames a verb reads.
+struct FrameOptions {
+  std::vector<std::string> sources{};
+  int max_frames = 0;  ///< 0: all
+  double timeout_s = vision::SourceOptions{}.timeout_s;
+  bool leave_out = true;  ///< pictures of a folder that cannot be read; false: such a picture is an error
+  bool upright = true;    ///< vision::SourceOptions::upright
+};
+
+/// The frames of the sources, one source after the other, with progress on stderr. Ends when a person interrupts.
+class Frames {
+ public:
+  /// Opens the first source.
+  Frames(FrameOptions options, bool show_progress);
+
+  std::optional<vision::Frame> next();
+  /// The last frame does not count.
+  void skip() { --read_; }
+
+  int read() const { return read_; }
+  /// Which source the last frame is of.
+  std::size_t source() const { return source_; }
+  /// How many there will be, when it is known.
+  std::optional<int> size() const;
+  /// Throws mpm::Error when pictures were left out: the result is not of all that was asked for.
+  void requireAll() const;
+
+ private:
+  void open();
+
+  FrameOptions options_;
+  bool show_progress_;
+  std::unique_ptr<vision::FrameSource> opened_;
+  std::optional<Progress> progress_;
+  std::size_t source_ = 0;
+  int read_ = 0, left_out_ = 0;
+  bool in_hand_ = false;  // a frame that progress does not count yet
+};
+
+/// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
+/// knows.
+void addMoment(const vision::Frame& frame, Json& json);
+
+/// A number of each image.
+struct Sample {
+  std::vector<double> values;
+
+  void add(double value) { values.push_back(value); }
+  double mean() const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+  /// Standard deviation between images; nullopt of a single one.
+  std::optional<double> deviation() const {
+    if (values.size() < 2) return std::nullopt;
+    const double middle = mean();
+    double squares = 0;
+    for (const double value : values) squares += (value - middle) * (value - middle);
+    return std::sqrt(squares / static_cast<double>(values.size() - 1));
+  }
+};
+
+}  // namespace mpm::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+
+namespace mpm::cli {
+
+/// What a program ends with.
+enum ExitCode { kOk = 0, kRuntimeError = 1, kUsageError = 2, kInterrupted = 130, kBrokenPipe = 141 };
+
+/// The command line asks for something that makes no sense, whatever the files hold.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Nobody reads our output any more: end quietly.
+class BrokenPipe : public std::runtime_error {
+ public:
+  BrokenPipe() : std::runtime_error("broken pipe") {}
+};
+
+/// Gives a program --version, --help, and help texts that are wrapped. Call it before adding verbs: they inherit it.
+void prepare(CLI::App& program);
+
+/// Parses the command line, then does `work`. Returns the exit status: that of `work`, or that of its error, after one
+/// line on stderr. From now on the first Ctrl-C (or SIGTERM) only sets interrupted(), so that the current frame is
+/// finished and nothing is half-written; the second one kills. Writing to a closed pipe is an error, not a signal.
+/// OpenCV and FFmpeg write nothing to stderr (they would show passwords of URLs, too) unless OPENCV_LOG_LEVEL and
+/// OPENCV_FFMPEG_LOGLEVEL in the environment say so.
+int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work);
+
+const std::atomic<bool>& interrupted();
+
+}  // namespace mpm::cli
