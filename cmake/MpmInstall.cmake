@@ -3,6 +3,9 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS mpm_layer EXPORT mpm_layerTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+if(TARGET mpm_cuda)
+  install(TARGETS mpm_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda NAMELINK_SKIP)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/mpm_layer/include/mpm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT mpm_layerTargets NAMESPACE mpm:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mpm_layer)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mpm_layerConfig.cmake.in

@@ -29,7 +29,7 @@ endif()
 mpm_auto(MPM_BUILD_BENCHMARKS ${mpm_default} "The kernel benchmarks, on Google Benchmark")
 mpm_auto(MPM_WITH_LIBTORCH ${mpm_default} "LibTorch, for mpm-train and as the tests' oracle")
 mpm_auto(MPM_WITH_QT ${mpm_default} "Qt 6, for the desktop app mpm-monitor")
-mpm_auto(MPM_WITH_CUDA AUTO "Kernels for NVIDIA GPUs (AUTO: where nvcc is on the PATH)")
+mpm_auto(MPM_WITH_CUDA AUTO "The plug-in for NVIDIA GPUs, libmpm_cuda.so (AUTO: where nvcc is on the PATH)")
 set(MPM_GEMM AUTO CACHE STRING "GEMM library: AUTO (onednn on x86-64, cblas elsewhere), onednn or cblas")
 set_property(CACHE MPM_GEMM PROPERTY STRINGS AUTO onednn cblas)
 

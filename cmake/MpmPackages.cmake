@@ -27,6 +27,11 @@ function(mpm_package component package section summary)
   set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS "${ARGN}" PARENT_SCOPE)
 endfunction()
 mpm_package(library ${library} libs "Vision Transformers with Mutual Pair Merging for OpenCV DNN")
+if(TARGET mpm_cuda)
+  list(APPEND CPACK_COMPONENTS_ALL cuda)
+  mpm_package(cuda libmpm-cuda${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} contrib/libs "NVIDIA GPUs for mpm_layer"
+    "${library} ${same_version}")
+endif()
 mpm_package(development libmpm-layer-dev libdevel "Headers and CMake package of mpm_layer"
   "${library} ${same_version}, libopencv-dev")
 mpm_package(tools mpm graphics "Convert, run, evaluate and monitor Vision Transformers with merged tokens"

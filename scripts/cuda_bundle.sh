@@ -1,29 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Packs what scripts/cuda_bench.sh --net needs to run whole nets on a machine that has a GPU but no OpenCV: the test and
-# the benchmark of nets, the libraries that they load (not those of the C library, nor CUDA's), a model and images.
+# the benchmark of nets, the CUDA plug-in, the libraries that these load (not the C library's, not CUDA's), a model and
+# images.
 #   scripts/cuda_bundle.sh BUILD OUT.tar.xz [MODEL.onnx [IMAGE...]]
-# BUILD is a build with CUDA, for the architecture of that GPU, of the targets cuda_net_test and cuda_net_bench; without
-# IMAGE also mpm_scene_preview, for a day of the built-in scene. Without MODEL the default one.
+# BUILD is a build folder with the targets mpm_cuda (for the architecture of that GPU), cuda_net_test and cuda_net_bench;
+# without IMAGE also mpm_scene_preview, which draws a day of the built-in scene. Default MODEL: models/street_vit_t16.onnx.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ $# -lt 2 ]; then
-  sed -n '3,7s/^# \{0,1\}//p' "$0" >&2
+  sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 build=$1 out=$2 model=${3:-$root/models/street_vit_t16.onnx}
 shift $(($# < 3 ? $# : 3))
-for program in cuda_net_test cuda_net_bench; do
-  [ -x "$build/bin/$program" ] || { echo "$0: no $build/bin/$program; build that target first" >&2; exit 1; }
+programs=("$build"/bin/cuda_net_test "$build"/bin/cuda_net_bench)
+plugin=$(find "$build/lib" -name 'libmpm_cuda.so.*.*' -type l)
+for file in "${programs[@]}" "${plugin:-$build/lib/libmpm_cuda.so}"; do
+  [ -e "$file" ] || { echo "$0: no $file; build mpm_cuda, cuda_net_test and cuda_net_bench with CUDA first" >&2; exit 1; }
 done
 [ -f "$model" ] || { echo "$0: no model '$model'" >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" "$folder/lib" "$folder/models" "$folder/images"
-for program in cuda_net_test cuda_net_bench; do
-  strip -o "$folder/bin/$program" "$build/bin/$program"
-  ldd "$build/bin/$program" | awk '$3 ~ /^\// { print $3 }'
-done | sort -u | grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|libcuda|libcublas[A-Za-z]*)\.so' |
+for program in "${programs[@]}"; do strip -o "$folder/bin/$(basename "$program")" "$program"; done
+cp -L "$plugin" "$folder/lib/"
+ldd "${programs[@]}" "$plugin" | awk '$3 ~ /^\// { print $3 }' |
+  sort -u | grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|libcuda|libcublas[A-Za-z]*)\.so' |
   while read -r library; do cp -L "$library" "$folder/lib/"; done
 cp "$model" "$folder/models/"
 if [ -f "${model%.onnx}.json" ]; then cp "${model%.onnx}.json" "$folder/models/"; fi

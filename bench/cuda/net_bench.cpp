@@ -127,7 +127,7 @@ int run(const std::vector<std::string>& words) {
     std::fprintf(stderr, "usage: cuda_net_bench [--once] MODEL.onnx... IMAGE.ppm...\n");
     return 2;
   }
-  if (buildInfo().cuda_devices.empty()) throw Error("no usable CUDA device here");
+  if (const BuildInfo build = buildInfo(); build.cuda_devices.empty()) throw Error(build.cuda_problem);
   int failed = 0;
   for (const std::string& model : models) failed += compare(model, images, once);
   return failed == 0 ? 0 : 1;

@@ -33,7 +33,7 @@ Json devicesJson(const BuildInfo& build) {
 }
 
 std::string devicesText(const BuildInfo& build) {
-  if (build.cuda_devices.empty()) return build.cuda ? "none" : "none: this build has no CUDA";
+  if (build.cuda_devices.empty()) return "none: " + build.cuda_problem;
   std::string text;
   for (const CudaDevice& device : build.cuda_devices)
     text += (text.empty() ? "" : "; ") + nameOf(device) + " " + device.name + ", " +
@@ -69,8 +69,8 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                    {"instruction_set", build.instruction_set},
                    {"instruction_sets", build.instruction_sets},
                    {"bf16", build.bf16},
-                   {"cuda", build.cuda},
-                   {"cuda_devices", devicesJson(build)}}}});
+                   {"cuda_devices", devicesJson(build)},
+                   {"cuda_problem", build.cuda_problem}}}});
 }
 
 void printTable(const std::string& path, const ModelInfo& model, const BuildInfo& build) {

@@ -31,8 +31,7 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_GT(json["heads"], 0);
   EXPECT_EQ(json["mpm"]["version"], MPM_VERSION);
   EXPECT_THAT(json["mpm"]["instruction_sets"], ::testing::Contains(json["mpm"]["instruction_set"]));
-  EXPECT_TRUE(json["mpm"]["cuda"].is_boolean());
-  EXPECT_TRUE(json["mpm"]["cuda_devices"].is_array());
+  EXPECT_EQ(json["mpm"]["cuda_devices"].empty(), json["mpm"]["cuda_problem"] != "");
 }
 
 TEST(Info, KnowsAConvertedModel) {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "layers/device_net.h"
+#include "mpm/build_info.hpp"
 #include "mpm/mpm.hpp"
 #include "onnx/model/model_file.h"
 #include "support/data_path.h"
@@ -89,7 +89,8 @@ TEST(Placement, DevicesAreWords) {
 }
 
 TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
-  if (!cudaDevices().empty()) GTEST_SKIP() << "there is a CUDA device here";
+  const BuildInfo build = buildInfo();
+  if (!build.cuda_devices.empty()) GTEST_SKIP() << "there is a CUDA device here";
   ReadOptions options;
   options.schedule = Schedule{1};
   options.device = "auto";
@@ -97,7 +98,7 @@ TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
   for (const char* word : {"cuda", "cuda:1"}) {
     options.device = word;
     EXPECT_MPM_ERROR(readNet(dataPath("segmenter_mask_ts17.onnx"), options),
-                     builtWithCuda() ? "no CUDA device" : "has no CUDA (MPM_WITH_CUDA)");
+                     std::string("device '") + word + "': " + build.cuda_problem);
   }
 }
 

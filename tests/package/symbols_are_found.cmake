@@ -16,7 +16,7 @@ function(check body symbol)
   execute_process(COMMAND ${COMPILER} -shared -fPIC ${ARGN} ${SCRATCH}/library.cpp -o ${SCRATCH}/library.so
     COMMAND_ERROR_IS_FATAL ANY)
   execute_process(
-    COMMAND ${CMAKE_COMMAND} -DNM=${NM} -DLIBRARY=${SCRATCH}/library.so -DCUDA=OFF -P ${CMAKE_CURRENT_LIST_DIR}/symbols.cmake
+    COMMAND ${CMAKE_COMMAND} -DNM=${NM} -DLIBRARY=${SCRATCH}/library.so -P ${CMAKE_CURRENT_LIST_DIR}/symbols.cmake
     RESULT_VARIABLE failed ERROR_VARIABLE said)
   if(symbol STREQUAL "" AND failed)
     message(SEND_ERROR "a library that does nothing: ${said}")

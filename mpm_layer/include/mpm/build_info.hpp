@@ -25,10 +25,11 @@ struct BuildInfo {
   /// What the CPU offers, best first; the environment variable MPM_INSTRUCTION_SET picks one.
   std::vector<std::string> instruction_sets;
   bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware
-  bool cuda = false;                     ///< built with kernels for NVIDIA GPUs
-  std::vector<CudaDevice> cuda_devices;  ///< of this machine; empty also where there is no driver
+  std::vector<CudaDevice> cuda_devices;  ///< NVIDIA GPUs of this machine that nets can run on
+  std::string cuda_problem;              ///< why there are none: one line that says what to do
 };
 
+/// Loads the CUDA plug-in if there is one.
 MPM_API BuildInfo buildInfo();
 
 }  // namespace mpm

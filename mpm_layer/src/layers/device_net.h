@@ -10,12 +10,12 @@
 #include "kernels/resample.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
-#include "mpm/build_info.hpp"
+#include "mpm/export.hpp"
 
 namespace mpm {
 
 /// An op on a device, with its weights there.
-class DeviceOp {
+class MPM_API DeviceOp {
  public:
   struct Call {
     /// Names for what stands behind them on the device: their memory is neither read nor written, but where an op says
@@ -32,7 +32,7 @@ class DeviceOp {
 /// between two of them a blob is only the name, by its address, of a value on the device. Values that a blob can stand
 /// for: what is in it, or the live rows of its tokens, packed, or a state. One thread at a time; two nets know nothing
 /// of each other. Everything but wait() throws mpm::Error when the device refuses.
-class DeviceNet {
+class MPM_API DeviceNet {
  public:
   virtual ~DeviceNet() = default;
 
@@ -67,13 +67,5 @@ class DeviceNet {
   virtual std::unique_ptr<DeviceOp> segmentLabels(const AxisResampling& rows, const AxisResampling& columns) = 0;
   virtual std::unique_ptr<DeviceOp> mergeReport() = 0;
 };
-
-/// The one of the net with that number, made for its first layer and gone with its last. Throws mpm::Error when there
-/// is no such device. Thread-safe.
-std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device);
-
-/// Whether this build has kernels for CUDA, and the devices that it can use on this machine.
-bool builtWithCuda();
-std::vector<CudaDevice> cudaDevices();
 
 }  // namespace mpm

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 
+#include "layers/cuda_plugin.h"
 #include "mpm/error.hpp"
 
 namespace mpm {

@@ -5,14 +5,15 @@
 
 #include "kernels/instruction_set.h"
 #include "kernels/precision.h"
-#include "layers/device_net.h"
+#include "layers/cuda_plugin.h"
 #include "mpm/version.hpp"
 
 namespace mpm {
 
 BuildInfo buildInfo() {
-  return {MPM_VERSION,  cv::getVersionString(), instructionSet(), availableInstructionSets(),
-          cpuHasBf16(), builtWithCuda(),        cudaDevices()};
+  const auto [devices, problem] = cudaDevices();
+  return {MPM_VERSION, cv::getVersionString(), instructionSet(), availableInstructionSets(), cpuHasBf16(), devices,
+          problem};
 }
 
 }  // namespace mpm

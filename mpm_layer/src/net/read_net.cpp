@@ -9,7 +9,7 @@
 #include "base/device_spec.h"
 #include "base/freed_memory.h"
 #include "kernels/precision.h"
-#include "layers/device_net.h"
+#include "layers/cuda_plugin.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "mpm/error.hpp"
@@ -49,11 +49,10 @@ class QuietImport {
 std::optional<int> chosenDevice(const ReadOptions& options) {
   const DeviceSpec asked = parseDeviceSpec(options.device);
   if (asked.kind == DeviceSpec::Kind::kCpu) return std::nullopt;
-  const std::vector<CudaDevice> devices = cudaDevices();
+  const auto [devices, problem] = cudaDevices();
   if (asked.kind == DeviceSpec::Kind::kAuto && devices.empty()) return std::nullopt;
   const auto no = [&](const std::string& why) { throw Error("device '" + options.device + "': " + why); };
-  if (!builtWithCuda()) no("this build of libmpm_layer has no CUDA (MPM_WITH_CUDA), only the device cpu");
-  if (devices.empty()) no("no CUDA device or no driver for one was found, only the device cpu");
+  if (devices.empty()) no(problem);
   const int index = asked.index.value_or(devices.front().index);
   std::string names;
   for (const CudaDevice& device : devices) {

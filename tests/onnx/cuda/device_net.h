@@ -81,10 +81,10 @@ inline void expectAlike(const Asked& asked, const std::vector<cv::Mat>& found, c
 class DeviceNetTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (buildInfo().cuda_devices.empty()) {
-      ASSERT_EQ(std::getenv("MPM_REQUIRE_GPU"), nullptr) << "no usable CUDA device here";
-      GTEST_SKIP() << "no usable CUDA device here";
-    }
+    const BuildInfo build = buildInfo();
+    if (!build.cuda_devices.empty()) return;
+    ASSERT_EQ(std::getenv("MPM_REQUIRE_GPU"), nullptr) << build.cuda_problem;
+    GTEST_SKIP() << build.cuda_problem;
   }
 };
 

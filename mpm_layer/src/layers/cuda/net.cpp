@@ -2,38 +2,14 @@
 #include "layers/cuda/net.h"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "kernels/cuda/elementwise.h"
+#include "layers/cuda_plugin.h"
 #include "mpm/error.hpp"
 
-namespace mpm {
-
-std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device) {
-  static std::mutex mutex;
-  static std::unordered_map<int, std::weak_ptr<DeviceNet>> nets;
-  const std::lock_guard lock(mutex);
-  std::erase_if(nets, [](const auto& entry) { return entry.second.expired(); });
-  std::shared_ptr<DeviceNet> net = nets[session].lock();
-  if (!net) {
-    net = std::make_shared<cuda::Net>(device);
-    nets[session] = net;
-  }
-  return net;
-}
-
-bool builtWithCuda() { return true; }
-
-std::vector<CudaDevice> cudaDevices() {
-  std::vector<CudaDevice> found;
-  for (const cuda::DeviceInfo& device : cuda::devices())
-    found.push_back({device.index, device.name, device.memory_bytes, device.major, device.minor});
-  return found;
-}
-
-namespace cuda {
+namespace mpm::cuda {
 
 Net::Net(int device) : stream(device), gemm(stream) {}
 
@@ -189,5 +165,21 @@ bool Net::finite(const cv::Mat& blob) {
   return answer == 0;
 }
 
-}  // namespace cuda
-}  // namespace mpm
+namespace {
+
+std::vector<CudaDevice> cudaDevices() {
+  std::vector<CudaDevice> found;
+  for (const DeviceInfo& device : devices())
+    found.push_back({device.index, device.name, device.memory_bytes, device.major, device.minor});
+  return found;
+}
+
+std::unique_ptr<DeviceNet> makeNet(int device) { return std::make_unique<Net>(device); }
+
+}  // namespace
+}  // namespace mpm::cuda
+
+extern "C" MPM_API const mpm::CudaPlugin* mpm_cuda_plugin() {
+  static constexpr mpm::CudaPlugin plugin = {mpm::kCudaPluginVersion, mpm::cuda::cudaDevices, mpm::cuda::makeNet};
+  return &plugin;
+}

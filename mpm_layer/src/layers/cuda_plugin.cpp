@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/cuda_plugin.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <unordered_map>
+
+#include "mpm/error.hpp"
+
+#define MPM_TEXT_OF(number) #number
+#define MPM_TEXT(number) MPM_TEXT_OF(number)
+#define MPM_SERIES MPM_TEXT(MPM_VERSION_MAJOR) "." MPM_TEXT(MPM_VERSION_MINOR)
+
+namespace mpm {
+namespace {
+
+/// MPM_CUDA_PLUGIN, else the file beside this library, else the name, which the dynamic loader looks for.
+std::string pluginFile() {
+  constexpr const char* kName = "libmpm_cuda.so." MPM_SERIES;
+  if (const char* const named = std::getenv("MPM_CUDA_PLUGIN")) return named;
+  Dl_info self;
+  if (dladdr(reinterpret_cast<const void*>(&loadCudaPlugin), &self) != 0) {
+    const std::filesystem::path beside = std::filesystem::path(self.dli_fname).replace_filename(kName);
+    std::error_code error;
+    if (std::filesystem::exists(beside, error)) return beside.string();
+  }
+  return kName;
+}
+
+const CudaPlugin& plugin() {
+  static const CudaPlugin& loaded = loadCudaPlugin(pluginFile());  // tried again after an error
+  return loaded;
+}
+
+}  // namespace
+
+const CudaPlugin& loadCudaPlugin(const std::string& file) {
+  constexpr const char* kAdvice =
+      "; install the package libmpm-cuda" MPM_SERIES " of this version, or use the device cpu";
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw Error(std::string("the CUDA plug-in was not loaded (") + dlerror() + ")" + kAdvice);
+  const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "mpm_cuda_plugin"));
+  if (entry == nullptr) throw Error("'" + file + "' is not a CUDA plug-in of mpm_layer" + kAdvice);
+  const CudaPlugin& found = *entry();
+  if (found.version != std::string(kCudaPluginVersion))
+    throw Error("the CUDA plug-in '" + file + "' is version " + found.version + " and libmpm_layer is version " +
+                kCudaPluginVersion + kAdvice);
+  return found;
+}
+
+CudaDevices cudaDevices() {
+  try {
+    std::vector<CudaDevice> devices = plugin().devices();
+    const bool none = devices.empty();
+    return {std::move(devices),
+            none ? "no NVIDIA GPU with a working driver was found; see nvidia-smi, or use the device cpu" : ""};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device) {
+  static std::mutex mutex;
+  static std::unordered_map<int, std::weak_ptr<DeviceNet>> nets;
+  const std::lock_guard lock(mutex);
+  std::erase_if(nets, [](const auto& entry) { return entry.second.expired(); });
+  std::shared_ptr<DeviceNet> net = nets[session].lock();
+  if (!net) {
+    net = plugin().makeNet(device);
+    nets[session] = net;
+  }
+  return net;
+}
+
+}  // namespace mpm

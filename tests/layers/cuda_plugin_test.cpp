@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/cuda_plugin.h"
+
+#include <gmock/gmock.h>
+
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+std::string fake(const std::string& name) { return std::string(MPM_LIBRARY_DIR) + "/libmpm_cuda_" + name + ".so"; }
+
+TEST(CudaPlugin, AMissingFileIsOneLine) {
+  EXPECT_MPM_ERROR(loadCudaPlugin("/nowhere/libmpm_cuda.so"),
+                   "the CUDA plug-in was not loaded (/nowhere/libmpm_cuda.so");
+  EXPECT_MPM_ERROR(loadCudaPlugin("/nowhere/libmpm_cuda.so"), "install the package libmpm-cuda");
+}
+
+TEST(CudaPlugin, AnotherLibraryIsRefused) {
+  EXPECT_MPM_ERROR(loadCudaPlugin("libm.so.6"), "'libm.so.6' is not a CUDA plug-in of mpm_layer");
+}
+
+TEST(CudaPlugin, AnotherVersionIsRefused) {
+  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version")), "is version 0.0.9 for OpenCV 4.5.1 and libmpm_layer is");
+  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version")), kCudaPluginVersion);
+}
+
+TEST(CudaPlugin, WithoutADriverThereAreNoDevices) {
+  EXPECT_TRUE(loadCudaPlugin(fake("without_driver")).devices().empty());
+}
+
+TEST(CudaPlugin, ErrorsKeepTheirTypes) {
+  const CudaPlugin& plugin = loadCudaPlugin(fake("fails"));
+  ASSERT_EQ(plugin.devices().size(), 2u);
+  EXPECT_EQ(plugin.devices()[1].name, "broken GPU");
+  EXPECT_MPM_ERROR(plugin.makeNet(0), "this GPU is out of order");
+  try {
+    plugin.makeNet(1);
+    ADD_FAILURE() << "it works";
+  } catch (const cv::Exception& error) {
+    EXPECT_EQ(error.code, cv::Error::GpuApiCallError);
+    EXPECT_EQ(error.err, "this GPU too");
+  }
+}
+
+}  // namespace
+}  // namespace mpm
