@@ -19,7 +19,7 @@ struct FrameOptions {
   int max_frames = 0;  ///< 0: all
   double timeout_s = vision::SourceOptions{}.timeout_s;
   bool leave_out = true;  ///< pictures of a folder that cannot be read; false: such a picture is an error
-  bool upright = true;    ///< vision::SourceOptions::upright
+  bool apply_exif_rotation = true;
 };
 
 /// The frames of the sources, one source after the other, with progress on stderr. Ends when a person interrupts.
@@ -37,6 +37,8 @@ class Frames {
   std::size_t source() const { return source_; }
   /// How many there will be, when it is known.
   std::optional<int> size() const;
+  /// Of the labels of the frames; vision::FrameSource::classNames().
+  std::vector<std::string> classNames() const { return opened_->classNames(); }
   /// Throws mpm::Error when pictures were left out: the result is not of all that was asked for.
   void requireAll() const;
 

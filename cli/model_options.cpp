@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/model_options.h"
 
-#include <charconv>
 #include <sstream>
 
+#include "base/size_text.h"
 #include "cli/terminal/program.h"
 #include "mpm/error.hpp"
 #include "vision/default_model.h"
 
 namespace mpm::cli {
 namespace {
-
-Size2 parseSize(const std::string& text) {
-  Size2 size;
-  const char* end = text.data() + text.size();
-  const auto height = std::from_chars(text.data(), end, size.height);
-  const bool separated = height.ec == std::errc() && height.ptr != end && *height.ptr == 'x';
-  const auto width = std::from_chars(separated ? height.ptr + 1 : end, end, size.width);
-  if (!separated || width.ec != std::errc() || width.ptr != end || size.height < 1 || size.width < 1)
-    throw CLI::ValidationError("--input-size", "'" + text + "' is not HEIGHTxWIDTH in pixels, for example 512x512");
-  return size;
-}
 
 template <typename T>
 std::vector<std::pair<std::string, T>> wordsOf(std::initializer_list<T> values) {
@@ -65,7 +54,14 @@ std::string scheduleProblem(const std::string& text) {
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
   verb.add_option_function<std::string>(
-          "--input-size", [&size](const std::string& text) { size = parseSize(text); },
+          "--input-size",
+          [&size](const std::string& text) {
+            try {
+              size = parseSize(text);
+            } catch (const Error& error) {
+              throw CLI::ValidationError("--input-size", error.what());
+            }
+          },
           "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
           "Default: the model's own")
       ->option_text("HxW");

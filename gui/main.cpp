@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   bool dark = false, light = false, resume = false;
   command
       .add_option("source", source,
-                  "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// address,\n"
+                  "Folder of images, video, camera (0 or /dev/video0), rtsp:// or http:// URL,\n"
                   "demo:, gst:PIPELINE; or a database (.db) to look at")
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;

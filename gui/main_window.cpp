@@ -42,6 +42,7 @@
 #include "gui/views/welcome_page.h"
 #include "gui/watch_rules.h"
 #include "gui/window_memory.h"
+#include "vision/classes.h"
 #include "vision/default_model.h"
 
 namespace mpm::gui {
@@ -222,13 +223,8 @@ void MainWindow::openModel(const QString& path, const std::optional<Schedule>& s
 
 void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   if (model == model_ || !model) return;
-  const auto names = [](const ModelInfo& info) {
-    std::vector<std::string> result;
-    for (const ClassInfo& c : info.facts.classes) result.push_back(c.name);
-    return result;
-  };
   // Another schedule of the same model keeps the colours and the choice of classes.
-  if (!model_ || model_->classes != model->classes || names(*model_) != names(*model)) {
+  if (!model_ || vision::classNames(*model_) != vision::classNames(*model)) {
     legend_.setClasses(*model);
     if (!rules_->alarms().areas.empty()) live_->setAlarms(rules_->alarmsOfModel());
   }

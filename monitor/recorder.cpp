@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "mpm/error.hpp"
-#include "vision/source.h"
+#include "vision/classes.h"
+#include "vision/source_spec.h"
 
 namespace mpm::monitor {
 namespace {
@@ -27,11 +28,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model_digest = result.model_digest;
   info.schedule = result.model->schedule;
   info.tokens = result.model->tokens();
-  for (int c = 0; c < result.model->classes; ++c) {
-    const bool named = static_cast<std::size_t>(c) < result.model->facts.classes.size();
-    info.classes.push_back(named ? result.model->facts.classes[static_cast<std::size_t>(c)].name
-                                 : "class_" + std::to_string(c));
-  }
+  info.classes = vision::classNames(*result.model);
   info.every_s = options.every_s;
   if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
     info.latitude = sun->latitude;
@@ -78,7 +75,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     sample.time = result.frame.time;
     sample.tokens = result.segmentation.tokens;
     sample.inference_ms = result.segmentation.ms.total;
-    sample.areas = classAreas(result.segmentation.labels);
+    sample.areas = vision::classAreas(result.segmentation.labels);
     sample.brightness = meanBrightness(result.frame.image);
     sample.night = night_ = day_night_.night(sample.time, sample.brightness);
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);

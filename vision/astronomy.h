@@ -3,18 +3,17 @@
 
 namespace mpm::vision {
 
-/// Where something in the sky stands for an observer, in degrees: above the flat horizon, without refraction, and
-/// clockwise from north.
+/// Direction of the sun or the moon for an observer, degrees.
 struct SkyPosition {
-  double elevation = 0;
-  double azimuth = 0;
+  double elevation = 0;  ///< above the flat horizon, without refraction
+  double azimuth = 0;    ///< clockwise from north
 };
 
-/// To about 0.02 degrees between 1950 and 2050 (the low-precision formulas of the Astronomical Almanac, page C5).
+/// Accurate to about 0.02 degrees between 1950 and 2050 (low-precision formulas of the Astronomical Almanac, page C5).
 SkyPosition sunPosition(double unix_time, double latitude, double longitude);
 
 struct Moon {
-  SkyPosition position;    ///< seen from the surface; to about 0.3 degrees (the Almanac's page D22)
+  SkyPosition position;    ///< from the surface; accurate to about 0.3 degrees (the Almanac's page D22)
   double illuminated = 0;  ///< share of the disc, 0..1
 };
 Moon moonPosition(double unix_time, double latitude, double longitude);

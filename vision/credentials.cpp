@@ -16,14 +16,14 @@ constexpr std::string_view kHidden = "***";
 bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; }
 
 // Without a space or a quote since the last "://".
-bool inAddress(const std::string& text, std::size_t position) {
+bool inUrl(const std::string& text, std::size_t position) {
   const auto scheme = text.rfind("://", position);
   return scheme != kNone && text.find_first_of(" \t\n\"'", scheme) > position;
 }
 
 // Properties of GStreamer elements: user-id=a user-pw="b c".
 std::string hideProperties(const std::string& text) {
-  // Never destroyed: a read that hangs may come back, in its own thread, while the program ends.
+  // Never destroyed: an abandoned read may return on its thread while the program ends.
   static const auto& property = *new std::regex(
       R"re(((?:^|[\s"'!;,({])(?:(?:user|proxy)-(?:id|pw)|(?:[\w-]*[-_])?(?:token|secret|passwd|password|passphrase))\s*=\s*)re"
       R"re((?:\([\w-]+\)\s*)?)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|(?:\\.|[^\s\\])+))re",
@@ -31,7 +31,7 @@ std::string hideProperties(const std::string& text) {
   std::string result;
   auto copied = text.begin();
   for (std::sregex_iterator match(text.begin(), text.end(), property), end; match != end; ++match) {
-    if (inAddress(text, static_cast<std::size_t>(match->position()))) continue;
+    if (inUrl(text, static_cast<std::size_t>(match->position()))) continue;
     result.append(copied, (*match)[1].second).append(kHidden);
     copied = (*match)[0].second;
   }
@@ -56,8 +56,8 @@ bool isHost(std::string_view text) {
                    (port.starts_with(':') && port.size() <= 6 && port.find_first_not_of("0123456789", 1) == kNone));
 }
 
-// Where the '@' after user and password is; kNone: there are none. Both a password and a path may have a raw '@', and a
-// password a raw '/': where it cannot be told, the last '@' of all, which hides too much rather than too little.
+// Position of the '@' after user and password; kNone: there are none. A password and a path may both hold a raw '@',
+// and a password a raw '/'. In doubt this is the last '@' of all, which hides too much rather than too little.
 std::size_t endOfUser(const std::string& text, std::size_t authority) {
   const auto last = text.rfind('@');
   if (last == kNone || last < authority) return kNone;
@@ -96,11 +96,11 @@ bool isNumberOfPage(std::string_view text, std::string_view name, std::size_t va
                     text.compare(end, 2, ": ") == 0 || text.compare(end, 2, ", ") == 0;
   if (end == value || end - value > 3 || !ends) return false;
   const std::size_t begin = text.rfind("://", value);
-  const std::string_view address = text.substr(begin, text.find_first_of(" \t\n\"'", begin) - begin);
-  for (auto equals = address.find('='); equals != kNone; equals = address.find('=', equals + 1)) {
+  const std::string_view url = text.substr(begin, text.find_first_of(" \t\n\"'", begin) - begin);
+  for (auto equals = url.find('='); equals != kNone; equals = url.find('=', equals + 1)) {
     std::size_t key = equals;
-    while (key > 0 && isWord(address[key - 1])) --key;
-    if (const auto other = address.substr(key, equals - key); other != "p" && other != "P" && namesSecret(other))
+    while (key > 0 && isWord(url[key - 1])) --key;
+    if (const auto other = url.substr(key, equals - key); other != "p" && other != "P" && namesSecret(other))
       return false;
   }
   return true;
@@ -134,12 +134,12 @@ void hideValues(std::string& text) {
   for (auto equals = text.find('='); equals != kNone; equals = text.find('=', equals + 1)) {
     std::size_t name = equals;
     while (name > 0 && isWord(text[name - 1])) --name;
-    if (!namesSecret(std::string_view(text).substr(name, equals - name)) || !inAddress(text, name)) continue;
+    if (!namesSecret(std::string_view(text).substr(name, equals - name)) || !inUrl(text, name)) continue;
     if (isNumberOfPage(text, std::string_view(text).substr(name, equals - name), equals + 1)) continue;
     const std::size_t begin = equals + 1, after = begin + kHidden.size();
     if (text.compare(begin, kHidden.size(), kHidden) == 0 &&
         (after == text.size() || std::string_view(":,)\"' ").find(text[after]) != kNone))
-      continue;  // hidden before, what follows is no part of the address: "...pwd=***: no answer"
+      continue;  // hidden before, what follows is not part of the URL: "...pwd=***: no answer"
     const bool in_query = text.find('?', text.rfind("://", name)) < name;
     text.replace(begin, endOfValue(text, begin, in_query) - begin, kHidden);
   }
@@ -147,7 +147,7 @@ void hideValues(std::string& text) {
 
 // "/0/user:password/main", "/user:password@host/main"; a number after the colon is that of a channel.
 void hideSegments(std::string& text, std::size_t authority) {
-  for (auto slash = text.find('/', authority); slash != kNone && inAddress(text, slash);
+  for (auto slash = text.find('/', authority); slash != kNone && inUrl(text, slash);
        slash = text.find('/', slash + 1)) {
     const auto end = std::min(text.find_first_of("/?#&= \t\n\"'", slash + 1), text.size());
     const auto colon = text.find(':', slash);

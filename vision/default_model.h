@@ -5,9 +5,9 @@
 
 namespace mpm::vision {
 
-/// The model to take when nobody names one: what the environment variable MPM_MODEL names, else the street model that
-/// comes with this library (share/mpm/models/street_vit_t16.onnx of its installation or build tree). Empty when there
-/// is none. The file of MPM_MODEL is not looked for: that it is missing is said by whoever reads it.
+/// Path of the model to use when the user names none: the value of the environment variable MPM_MODEL, else the street
+/// model of this installation or build tree (share/mpm/models/street_vit_t16.onnx). Empty when neither exists. Does not
+/// check that the file of MPM_MODEL exists.
 std::string defaultModel();
 
 }  // namespace mpm::vision

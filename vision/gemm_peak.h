@@ -5,8 +5,8 @@
 
 namespace mpm::vision {
 
-/// What this machine's GEMM library reaches on all of OpenCV's threads, FLOP/s: the best of several runs of about
-/// `seconds` in all, over tiles that stay in a core's cache.
+/// Peak speed of this machine's GEMM library on all of OpenCV's threads, FLOP/s: the best of several runs on tiles that
+/// fit a core's cache. Takes about `seconds`.
 double gemmPeak(Precision precision, double seconds);
 
 }  // namespace mpm::vision

@@ -36,6 +36,10 @@ class Draws {
   float uniform(float low = 0, float high = 1) { return low + (high - low) * unit(bits()); }
   int integer(int below) { return static_cast<int>(bits() % static_cast<std::uint64_t>(below)); }
   bool chance(float probability) { return uniform() < probability; }
+  template <class T, std::size_t kCount>
+  const T& one(const T (&list)[kCount]) {
+    return list[integer(static_cast<int>(kCount))];
+  }
 
  private:
   std::uint64_t key_;

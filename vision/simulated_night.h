@@ -12,14 +12,14 @@ namespace mpm::vision {
 /// so the mean is gain * v and the variance 255^2 * (gain * v / 255 / electrons + thermal^2), clipping apart.
 struct NightOptions {
   double gain = 0.25;       ///< share of the light that is left, in (0, 1]
-  double electrons = 1500;  ///< a pixel collects for value 255: fewer, more shot noise
+  double electrons = 1500;  ///< that a pixel collects for value 255; fewer electrons mean more shot noise
   double thermal = 0.008;   ///< standard deviation of the Gaussian noise, in units of value 255
 
   /// Throws mpm::Error naming the option and what is allowed.
   void validate() const;
 };
 
-/// `image` (CV_8U, any channels) by night. The same seed gives the same noise. Thread-safe.
+/// `image` (CV_8U, any channels) at night. The same seed gives the same noise. Thread-safe.
 cv::Mat simulateNight(const cv::Mat& image, const NightOptions& options = {}, std::uint64_t seed = 0);
 
 }  // namespace mpm::vision

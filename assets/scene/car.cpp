@@ -5,117 +5,75 @@
 namespace mpm::scene {
 namespace {
 
-/// The outline of a car from its rear bumper over the roof to its nose, m: z forward, y up, and half its width there.
+enum Body { kHatchback, kSaloon, kEstate, kVan, kBus };
+
+// Of each Body, m.
+struct Shape {
+  float half, sill, wheel, wheel_front, wheel_rear;  // half: of the width
+  bool side_glass;
+};
+constexpr Shape kShapes[] = {{0.87f, 0.30f, 0.31f, 1.25f, -1.22f, true},
+                             {0.90f, 0.30f, 0.32f, 1.42f, -1.38f, true},
+                             {0.93f, 0.36f, 0.36f, 1.42f, -1.40f, true},
+                             {0.98f, 0.36f, 0.35f, 1.65f, -1.60f, false},
+                             {1.25f, 0.38f, 0.48f, 3.3f, -3.0f, true}};
+
+// The outline of each Body: rear bottom, rear top, rear glass bottom, roof rear, roof front, windscreen bottom, nose
+// top, nose bottom. z points forward and y up, m; half is half its width there.
 struct Station {
   float z, y, half;
 };
-struct Shape {
-  float half, sill, wheel, wheel_front, wheel_rear;
-  // rear bottom, rear top, rear glass bottom, roof rear, roof front, windscreen bottom, nose top, nose bottom
-  std::array<Station, 8> outline;
-  bool side_glass;
-};
-
-enum class Body { kHatchback, kSaloon, kEstate, kVan, kBus };
-
-Shape shapeOf(Body body) {
-  switch (body) {
-    case Body::kSaloon:
-      return {0.90f,
-              0.30f,
-              0.32f,
-              1.42f,
-              -1.38f,
-              {{{-2.28f, 0.32f, 0.84f},
-                {-2.30f, 0.92f, 0.84f},
-                {-1.62f, 1.00f, 0.86f},
-                {-0.92f, 1.44f, 0.62f},
-                {0.18f, 1.46f, 0.63f},
-                {0.98f, 0.98f, 0.85f},
-                {2.22f, 0.74f, 0.80f},
-                {2.30f, 0.32f, 0.80f}}},
-              true};
-    case Body::kEstate:
-      return {0.93f,
-              0.36f,
-              0.36f,
-              1.42f,
-              -1.40f,
-              {{{-2.25f, 0.38f, 0.86f},
-                {-2.28f, 1.04f, 0.88f},
-                {-2.22f, 1.10f, 0.88f},
-                {-1.92f, 1.68f, 0.68f},
-                {0.20f, 1.72f, 0.68f},
-                {0.98f, 1.12f, 0.88f},
-                {2.16f, 0.90f, 0.84f},
-                {2.28f, 0.38f, 0.83f}}},
-              true};
-    case Body::kVan:
-      return {0.98f,
-              0.36f,
-              0.35f,
-              1.65f,
-              -1.60f,
-              {{{-2.60f, 0.40f, 0.94f},
-                {-2.62f, 1.10f, 0.95f},
-                {-2.62f, 1.20f, 0.95f},
-                {-2.52f, 2.20f, 0.82f},
-                {1.05f, 2.22f, 0.82f},
-                {1.95f, 1.28f, 0.93f},
-                {2.55f, 1.00f, 0.90f},
-                {2.65f, 0.40f, 0.88f}}},
-              false};
-    case Body::kBus:
-      return {1.25f,
-              0.38f,
-              0.48f,
-              3.3f,
-              -3.0f,
-              {{{-5.60f, 0.40f, 1.23f},
-                {-5.65f, 1.20f, 1.24f},
-                {-5.65f, 1.35f, 1.24f},
-                {-5.55f, 2.95f, 1.18f},
-                {5.35f, 2.98f, 1.18f},
-                {5.62f, 1.15f, 1.23f},
-                {5.68f, 1.00f, 1.23f},
-                {5.68f, 0.40f, 1.22f}}},
-              true};
-    default:
-      return {0.87f,
-              0.30f,
-              0.31f,
-              1.25f,
-              -1.22f,
-              {{{-1.96f, 0.34f, 0.82f},
-                {-1.99f, 0.90f, 0.83f},
-                {-1.92f, 0.98f, 0.83f},
-                {-1.48f, 1.46f, 0.63f},
-                {0.12f, 1.50f, 0.63f},
-                {0.98f, 1.02f, 0.83f},
-                {1.86f, 0.78f, 0.78f},
-                {1.98f, 0.32f, 0.78f}}},
-              true};
-  }
-}
+constexpr Station kOutlines[][8] = {{{-1.96f, 0.34f, 0.82f},
+                                     {-1.99f, 0.90f, 0.83f},
+                                     {-1.92f, 0.98f, 0.83f},
+                                     {-1.48f, 1.46f, 0.63f},
+                                     {0.12f, 1.50f, 0.63f},
+                                     {0.98f, 1.02f, 0.83f},
+                                     {1.86f, 0.78f, 0.78f},
+                                     {1.98f, 0.32f, 0.78f}},
+                                    {{-2.28f, 0.32f, 0.84f},
+                                     {-2.30f, 0.92f, 0.84f},
+                                     {-1.62f, 1.00f, 0.86f},
+                                     {-0.92f, 1.44f, 0.62f},
+                                     {0.18f, 1.46f, 0.63f},
+                                     {0.98f, 0.98f, 0.85f},
+                                     {2.22f, 0.74f, 0.80f},
+                                     {2.30f, 0.32f, 0.80f}},
+                                    {{-2.25f, 0.38f, 0.86f},
+                                     {-2.28f, 1.04f, 0.88f},
+                                     {-2.22f, 1.10f, 0.88f},
+                                     {-1.92f, 1.68f, 0.68f},
+                                     {0.20f, 1.72f, 0.68f},
+                                     {0.98f, 1.12f, 0.88f},
+                                     {2.16f, 0.90f, 0.84f},
+                                     {2.28f, 0.38f, 0.83f}},
+                                    {{-2.60f, 0.40f, 0.94f},
+                                     {-2.62f, 1.10f, 0.95f},
+                                     {-2.62f, 1.20f, 0.95f},
+                                     {-2.52f, 2.20f, 0.82f},
+                                     {1.05f, 2.22f, 0.82f},
+                                     {1.95f, 1.28f, 0.93f},
+                                     {2.55f, 1.00f, 0.90f},
+                                     {2.65f, 0.40f, 0.88f}},
+                                    {{-5.60f, 0.40f, 1.23f},
+                                     {-5.65f, 1.20f, 1.24f},
+                                     {-5.65f, 1.35f, 1.24f},
+                                     {-5.55f, 2.95f, 1.18f},
+                                     {5.35f, 2.98f, 1.18f},
+                                     {5.62f, 1.15f, 1.23f},
+                                     {5.68f, 1.00f, 1.23f},
+                                     {5.68f, 0.40f, 1.22f}}};
 
 Body bodyOf(const Actor& car) {
   const float u = unit(mix(car.key));
-  if (!car.parked && u > 0.965f) return Body::kBus;
-  return u < 0.36f ? Body::kHatchback : u < 0.62f ? Body::kSaloon : u < 0.87f ? Body::kEstate : Body::kVan;
+  if (!car.parked && u > 0.965f) return kBus;
+  return u < 0.36f ? kHatchback : u < 0.62f ? kSaloon : u < 0.87f ? kEstate : kVan;
 }
 
-constexpr std::array<Vec3, 12> kPaints = {{{0.60f, 0.60f, 0.61f},
-                                           {0.035f, 0.036f, 0.04f},
-                                           {0.23f, 0.24f, 0.25f},
-                                           {0.42f, 0.43f, 0.44f},
-                                           {0.30f, 0.02f, 0.02f},
-                                           {0.025f, 0.07f, 0.22f},
-                                           {0.09f, 0.11f, 0.13f},
-                                           {0.62f, 0.62f, 0.60f},
-                                           {0.02f, 0.09f, 0.06f},
-                                           {0.36f, 0.30f, 0.22f},
-                                           {0.05f, 0.16f, 0.34f},
-                                           {0.55f, 0.24f, 0.02f}}};
+constexpr Vec3 kPaints[] = {{0.60f, 0.60f, 0.61f}, {0.035f, 0.036f, 0.04f}, {0.23f, 0.24f, 0.25f},
+                            {0.42f, 0.43f, 0.44f}, {0.30f, 0.02f, 0.02f},   {0.025f, 0.07f, 0.22f},
+                            {0.09f, 0.11f, 0.13f}, {0.62f, 0.62f, 0.60f},   {0.02f, 0.09f, 0.06f},
+                            {0.36f, 0.30f, 0.22f}, {0.05f, 0.16f, 0.34f},   {0.55f, 0.24f, 0.02f}};
 constexpr Vec3 kRubber = {0.022f, 0.022f, 0.023f}, kPlastic = {0.035f, 0.035f, 0.037f}, kRim = {0.34f, 0.35f, 0.36f};
 constexpr Vec3 kGlass = {0.012f, 0.014f, 0.015f};
 
@@ -162,15 +120,15 @@ bool headlightsOn(const Light& light, const WeatherState& weather) {
 
 void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
   const Body body = bodyOf(car);
-  const Shape shape = shapeOf(body);
-  const auto& s = shape.outline;
+  const Shape& shape = kShapes[body];
+  const auto& s = kOutlines[body];
   const float front = s[7].z + 0.1f, high = s[4].y + 0.1f;
   if (!canvas.begin(picture, {car.x - shape.half - 0.15f, -0.05f, car.z - front},
                     {car.x + shape.half + 0.15f, high, car.z + front}))
     return;
   Painter p{canvas, picture, car, LocalLight(picture, {car.x, 0, car.z}, high)};
-  const bool bus = body == Body::kBus, van = body == Body::kVan;
-  Vec3 paint = kPaints[mix(car.key + 1) % kPaints.size()];
+  const bool bus = body == kBus, van = body == kVan;
+  Vec3 paint = kPaints[mix(car.key + 1) % std::size(kPaints)];
   if (bus) paint = unit(mix(car.key + 2)) < 0.5f ? Vec3{0.42f, 0.03f, 0.03f} : Vec3{0.05f, 0.16f, 0.36f};
   if (van && unit(mix(car.key + 2)) < 0.6f) paint = kPaints[7];
   const Vec3 inside = bus ? p.light.light.lamp_colour * (3.5f * p.light.light.lamps) : Vec3{};
@@ -279,7 +237,7 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
 }
 
 void drawHeadlightPool(const Picture& picture, const Actor& car) {
-  const float nose = shapeOf(bodyOf(car)).outline[7].z;
+  const float nose = kOutlines[bodyOf(car)][7].z;
   constexpr float kNear = 1.5f, kFar = 34;
   const float z0 = car.z + car.heading * (nose + kNear), z1 = car.z + car.heading * (nose + kFar);
   const float near_z = std::max(std::min(z0, z1), 4.0f), far_z = std::max(z0, z1);
@@ -315,22 +273,22 @@ std::vector<Box> shadeOf(const Actor& actor) {
   if (actor.kind == ActorKind::kBicycle)
     return {{{actor.x - 0.2f, 0, actor.z - 0.6f}, {actor.x + 0.2f, 1.15f, actor.z + 0.6f}},
             {{actor.x - 0.22f, 1.0f, actor.z - 0.25f}, {actor.x + 0.22f, 1.75f, actor.z + 0.3f}}};
-  const Shape shape = shapeOf(bodyOf(actor));
-  const auto& s = shape.outline;
+  const Body body = bodyOf(actor);
+  const auto& s = kOutlines[body];
   const float h = actor.heading;
   const auto box = [&](float from, float to, float half, float low, float high) {
     const float a = actor.z + h * from, b = actor.z + h * to;
     return Box{{actor.x - half, low, std::min(a, b)}, {actor.x + half, high, std::max(a, b)}};
   };
-  return {box(s[0].z, s[7].z, shape.half, 0.12f, s[2].y),
+  return {box(s[0].z, s[7].z, kShapes[body].half, 0.12f, s[2].y),
           box(s[2].z, lerp(s[4].z, s[5].z, 0.5f), s[3].half + 0.08f, s[2].y, s[3].y)};
 }
 
 void drawContact(const Picture& picture, const Actor& actor) {
   float half_x = 0.16f, half_z = 0.14f, strength = 0.45f, soft = 0.16f;
   if (actor.kind == ActorKind::kCar) {
-    const Shape shape = shapeOf(bodyOf(actor));
-    half_x = shape.half - 0.08f, half_z = shape.outline[7].z - 0.12f, strength = 0.8f, soft = 0.22f;
+    const Body body = bodyOf(actor);
+    half_x = kShapes[body].half - 0.08f, half_z = kOutlines[body][7].z - 0.12f, strength = 0.8f, soft = 0.22f;
   } else if (actor.kind == ActorKind::kBicycle) {
     half_x = 0.05f, half_z = 0.75f, strength = 0.4f;
   }

@@ -16,12 +16,11 @@ namespace {
 class DemoSource final : public vision::FrameSource {
  public:
   DemoSource(const vision::SourceSpec& source, const vision::SourceOptions& options)
-      : text_(source.text), streets_(parseStreets(source.target)), options_(options) {
-    street_.emplace(streets_.front());
-  }
+      : text_(source.text), streets_(parseStreets(source.target)), options_(options) {}
 
   std::optional<vision::Frame> next() override {
     if (vision::stopped(options_)) return std::nullopt;
+    if (!street_) street_.emplace(streets_.front());  // not before it is needed: it takes some tenths of a second
     std::optional<Rendering> rendered = street_->frame(next_ - first_);
     if (!rendered && number_ + 1 < streets_.size()) {
       street_.emplace(streets_[++number_]);
@@ -46,6 +45,16 @@ class DemoSource final : public vision::FrameSource {
     const auto frames = static_cast<std::int64_t>(streets_.size()) * streets_.front().frames;
     if (frames == 0) return std::nullopt;
     return static_cast<int>(std::min<std::int64_t>(frames, std::numeric_limits<int>::max()));
+  }
+
+  std::vector<std::string> classNames() const override {
+    std::vector<std::string> names;
+    for (const ClassStyle& style : kClassStyles) names.emplace_back(style.name);
+    return names;
+  }
+
+  std::optional<vision::Place> place() const override {
+    return vision::Place{streets_.front().latitude, streets_.front().longitude};
   }
 
  private:

@@ -14,31 +14,19 @@ constexpr Vec3 kNightGlow = {0.075f, 0.070f, 0.085f};  // lux, of a town's sky w
 struct Row {
   float elevation, lux;
 };
-constexpr std::array<Row, 15> kSkyLux = {{{-18, 0.0007f},
-                                          {-15, 0.002f},
-                                          {-12, 0.01f},
-                                          {-9, 0.14f},
-                                          {-6, 3.4f},
-                                          {-4, 26},
-                                          {-2, 130},
-                                          {0, 480},
-                                          {2, 1200},
-                                          {5, 2900},
-                                          {10, 5600},
-                                          {20, 9500},
-                                          {35, 13500},
-                                          {60, 17500},
-                                          {90, 19000}}};
+constexpr Row kSkyLux[] = {{-18, 0.0007f}, {-15, 0.002f}, {-12, 0.01f}, {-9, 0.14f}, {-6, 3.4f},
+                           {-4, 26},       {-2, 130},     {0, 480},     {2, 1200},   {5, 2900},
+                           {10, 5600},     {20, 9500},    {35, 13500},  {60, 17500}, {90, 19000}};
 
 float skyLux(float elevation) {
-  if (elevation <= kSkyLux.front().elevation) return kSkyLux.front().lux;
-  for (std::size_t i = 1; i < kSkyLux.size(); ++i)
+  if (elevation <= kSkyLux[0].elevation) return kSkyLux[0].lux;
+  for (std::size_t i = 1; i < std::size(kSkyLux); ++i)
     if (elevation <= kSkyLux[i].elevation) {
       const Row &a = kSkyLux[i - 1], &b = kSkyLux[i];
       const float t = (elevation - a.elevation) / (b.elevation - a.elevation);
       return std::exp(lerp(std::log(a.lux), std::log(b.lux), t));
     }
-  return kSkyLux.back().lux;
+  return std::end(kSkyLux)[-1].lux;
 }
 
 Vec3 direction(const vision::SkyPosition& place, double street_azimuth) {

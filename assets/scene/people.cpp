@@ -5,30 +5,18 @@
 namespace mpm::scene {
 namespace {
 
-constexpr std::array<Vec3, 12> kCloth = {{{0.05f, 0.07f, 0.14f},
-                                          {0.35f, 0.04f, 0.05f},
-                                          {0.03f, 0.03f, 0.035f},
-                                          {0.42f, 0.36f, 0.24f},
-                                          {0.06f, 0.20f, 0.13f},
-                                          {0.50f, 0.50f, 0.48f},
-                                          {0.10f, 0.18f, 0.36f},
-                                          {0.48f, 0.28f, 0.03f},
-                                          {0.20f, 0.11f, 0.07f},
-                                          {0.33f, 0.12f, 0.26f},
-                                          {0.22f, 0.23f, 0.24f},
-                                          {0.03f, 0.22f, 0.30f}}};
-constexpr std::array<Vec3, 5> kTrousers = {{{0.03f, 0.045f, 0.09f},
-                                            {0.03f, 0.03f, 0.035f},
-                                            {0.16f, 0.14f, 0.11f},
-                                            {0.09f, 0.09f, 0.10f},
-                                            {0.06f, 0.08f, 0.12f}}};
+constexpr Vec3 kCloth[] = {{0.05f, 0.07f, 0.14f}, {0.35f, 0.04f, 0.05f}, {0.03f, 0.03f, 0.035f}, {0.42f, 0.36f, 0.24f},
+                           {0.06f, 0.20f, 0.13f}, {0.50f, 0.50f, 0.48f}, {0.10f, 0.18f, 0.36f},  {0.48f, 0.28f, 0.03f},
+                           {0.20f, 0.11f, 0.07f}, {0.33f, 0.12f, 0.26f}, {0.22f, 0.23f, 0.24f},  {0.03f, 0.22f, 0.30f}};
+constexpr Vec3 kTrousers[] = {{0.03f, 0.045f, 0.09f},
+                              {0.03f, 0.03f, 0.035f},
+                              {0.16f, 0.14f, 0.11f},
+                              {0.09f, 0.09f, 0.10f},
+                              {0.06f, 0.08f, 0.12f}};
 constexpr std::array<Vec3, 4> kSkin = {
     {{0.50f, 0.32f, 0.23f}, {0.36f, 0.21f, 0.14f}, {0.58f, 0.40f, 0.31f}, {0.16f, 0.085f, 0.055f}}};
-constexpr std::array<Vec3, 5> kHair = {{{0.03f, 0.02f, 0.015f},
-                                        {0.09f, 0.05f, 0.03f},
-                                        {0.30f, 0.20f, 0.09f},
-                                        {0.25f, 0.24f, 0.23f},
-                                        {0.02f, 0.02f, 0.02f}}};
+constexpr Vec3 kHair[] = {
+    {0.03f, 0.02f, 0.015f}, {0.09f, 0.05f, 0.03f}, {0.30f, 0.20f, 0.09f}, {0.25f, 0.24f, 0.23f}, {0.02f, 0.02f, 0.02f}};
 
 /// Draws rods in the axes of somebody who looks along +z.
 struct Figure {
@@ -56,10 +44,10 @@ struct Looks {
   explicit Looks(std::uint64_t key) {
     Draws draws(key);
     height = draws.chance(0.12f) ? draws.uniform(1.15f, 1.45f) : draws.uniform(1.56f, 1.88f);
-    coat = kCloth[draws.integer(kCloth.size())] * draws.uniform(0.8f, 1.2f);
-    trousers = kTrousers[draws.integer(kTrousers.size())];
-    skin = kSkin[draws.integer(kSkin.size())];
-    hair = kHair[draws.integer(kHair.size())];
+    coat = draws.one(kCloth) * draws.uniform(0.8f, 1.2f);
+    trousers = draws.one(kTrousers);
+    skin = draws.one(kSkin);
+    hair = draws.one(kHair);
   }
 };
 
@@ -106,9 +94,9 @@ void drawPedestrian(Canvas& canvas, const Picture& picture, const Actor& walker)
   f.ball({0, 0.94f * h, -0.012f * h}, 0.064f * h, looks.hair);
   if (bag)
     f.rod({0, hip + 0.06f * h, -0.10f * h}, {0, shoulder - 0.04f * h, -0.10f * h}, 0.075f * h, 0.07f * h,
-          kCloth[draws.integer(kCloth.size())]);
+          draws.one(kCloth));
   if (umbrella) {
-    const Vec3 colour = kCloth[draws.integer(kCloth.size())];
+    const Vec3 colour = draws.one(kCloth);
     const Vec3 tip = {0.09f * h, h + 0.34f, 0.13f * h};
     f.rod(tip + Vec3{0, -0.9f, 0}, tip, 0.012f, 0.012f, {0.05f, 0.05f, 0.05f});
     for (int k = 0; k < 8; ++k) {
@@ -132,8 +120,7 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
   const Vec3 foot = {rider.x, 0, rider.z};
   if (!canvas.begin(picture, {rider.x - 0.5f, -0.03f, rider.z - 1.0f}, {rider.x + 0.5f, 1.92f, rider.z + 1.0f})) return;
   Figure f{canvas, rider, LocalLight(picture, foot, 1.8f), Class::kCyclist};
-  const Vec3 frame = kCloth[draws.integer(kCloth.size())], metal = {0.30f, 0.30f, 0.31f},
-             black = {0.025f, 0.025f, 0.027f};
+  const Vec3 frame = draws.one(kCloth), metal = {0.30f, 0.30f, 0.31f}, black = {0.025f, 0.025f, 0.027f};
   for (const float z : {-0.52f, 0.53f}) {
     constexpr int kParts = 16;
     const auto rim = [&](int i) {
@@ -176,7 +163,7 @@ void drawCyclist(Canvas& canvas, const Picture& picture, const Actor& rider) {
   }
   f.rod(chest, chest + Vec3{0, 0.14f, 0.05f}, 0.055f, 0.05f, looks.skin);
   f.ball({0, 1.66f, 0.2f}, 0.105f, looks.skin);
-  f.ball({0, 1.69f, 0.185f}, 0.112f, draws.chance(0.6f) ? kCloth[draws.integer(kCloth.size())] : looks.hair);
+  f.ball({0, 1.69f, 0.185f}, 0.112f, draws.chance(0.6f) ? draws.one(kCloth) : looks.hair);
   canvas.finish(foot);
 }
 

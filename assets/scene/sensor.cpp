@@ -2,6 +2,7 @@
 #include "sensor.h"
 
 #include <array>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
@@ -147,7 +148,10 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
       for (int c = 0; c < 3; ++c)
         out[3 * x + 2 - c] = table[static_cast<int>(std::sqrt(line[3 * x + c] * (1 / kBrightest)) * kIndex + 0.5f)];
   }
-  return options.jpeg > 0 ? compressed(image, options.jpeg) : image;
+  if (options.jpeg == 0) return image;
+  std::vector<std::uint8_t> bytes;
+  cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, options.jpeg});
+  return cv::imdecode(bytes, cv::IMREAD_COLOR);
 }
 
 }  // namespace mpm::scene

@@ -17,7 +17,4 @@ struct SensorOptions {
 /// and white balance, photons (Poisson) and read-out (Gaussian), a film-like curve, 8 bits, JPEG. CV_8UC3 BGR.
 cv::Mat expose(const cv::Mat& light, const SensorOptions& options);
 
-/// `image` (CV_8UC3) as it looks after JPEG at a quality of 1..100 with halved colour resolution.
-cv::Mat compressed(const cv::Mat& image, int quality);
-
 }  // namespace mpm::scene

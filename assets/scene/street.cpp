@@ -21,15 +21,10 @@ constexpr int kLeafSteps = 10;        // stages of leaf that trees are drawn for
 
 }  // namespace
 
-const std::array<ClassStyle, kClasses> kClassStyles = {{{"sky", {85, 185, 253}},
-                                                        {"building", {130, 90, 104}},
-                                                        {"road", {54, 54, 92}},
-                                                        {"pavement", {177, 183, 152}},
-                                                        {"tree", {20, 140, 79}},
-                                                        {"pole", {220, 218, 68}},
-                                                        {"car", {20, 104, 189}},
-                                                        {"person", {193, 44, 0}},
-                                                        {"cyclist", {211, 138, 180}}}};
+const ClassStyle kClassStyles[kClasses] = {
+    {"sky", {85, 185, 253}},       {"building", {130, 90, 104}}, {"road", {54, 54, 92}},
+    {"pavement", {177, 183, 152}}, {"tree", {20, 140, 79}},      {"pole", {220, 218, 68}},
+    {"car", {20, 104, 189}},       {"person", {193, 44, 0}},     {"cyclist", {211, 138, 180}}};
 
 struct Street::Impl {
   StreetOptions options;

@@ -22,7 +22,7 @@ struct ClassStyle {
   std::array<std::uint8_t, 3> rgb;
 };
 /// Names and colours, indexed by label; the colours stay apart to protanopes and deuteranopes, and in grey.
-extern const std::array<ClassStyle, kClasses> kClassStyles;
+extern const ClassStyle kClassStyles[kClasses];
 
 /// kAuto changes from hour to hour, as (seed, time) decide.
 enum class Weather { kClear, kCloudy, kRain, kFog, kSnow, kAuto };
@@ -48,16 +48,13 @@ struct StreetOptions {
   double timeOf(int frame) const { return start + frame * speed / fps; }
 };
 
-/// "street?seed=7&start=2026-06-21T04:00&size=640x448&weather=rain": a key per field of StreetOptions; start is
+/// "street?seed=7&start=2026-06-21T04:00&size=448x640&weather=rain": a key per field of StreetOptions; start is
 /// YYYY-MM-DDTHH:MM[:SS] (UTC) or unix seconds; step, in the place of speed, is seconds of the scene per frame. Throws
 /// mpm::Error naming the key and what is allowed.
 StreetOptions parseStreet(const std::string& text);
 
 /// The same, where "seed=1..8" stands for eight streets that differ in their seed: films of `frames` frames.
 std::vector<StreetOptions> parseStreets(const std::string& text);
-
-/// YYYY-MM-DDTHH:MM:SS, UTC.
-std::string formatTime(double unix_time);
 
 /// What is true at the moment of a picture.
 struct Truth {

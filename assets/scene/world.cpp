@@ -6,22 +6,11 @@
 namespace mpm::scene {
 namespace {
 
-constexpr std::array<Vec3, 10> kWalls = {{{0.62f, 0.54f, 0.42f},
-                                          {0.55f, 0.42f, 0.30f},
-                                          {0.66f, 0.62f, 0.55f},
-                                          {0.42f, 0.20f, 0.14f},
-                                          {0.48f, 0.50f, 0.50f},
-                                          {0.60f, 0.47f, 0.26f},
-                                          {0.50f, 0.27f, 0.19f},
-                                          {0.70f, 0.66f, 0.58f},
-                                          {0.36f, 0.44f, 0.47f},
-                                          {0.62f, 0.44f, 0.38f}}};
-constexpr std::array<Vec3, 6> kShops = {{{0.32f, 0.05f, 0.05f},
-                                         {0.05f, 0.16f, 0.10f},
-                                         {0.05f, 0.09f, 0.22f},
-                                         {0.40f, 0.26f, 0.06f},
-                                         {0.10f, 0.10f, 0.11f},
-                                         {0.45f, 0.42f, 0.36f}}};
+constexpr Vec3 kWalls[] = {{0.62f, 0.54f, 0.42f}, {0.55f, 0.42f, 0.30f}, {0.66f, 0.62f, 0.55f}, {0.42f, 0.20f, 0.14f},
+                           {0.48f, 0.50f, 0.50f}, {0.60f, 0.47f, 0.26f}, {0.50f, 0.27f, 0.19f}, {0.70f, 0.66f, 0.58f},
+                           {0.36f, 0.44f, 0.47f}, {0.62f, 0.44f, 0.38f}};
+constexpr Vec3 kShops[] = {{0.32f, 0.05f, 0.05f}, {0.05f, 0.16f, 0.10f}, {0.05f, 0.09f, 0.22f},
+                           {0.40f, 0.26f, 0.06f}, {0.10f, 0.10f, 0.11f}, {0.45f, 0.42f, 0.36f}};
 
 Building house(Draws& draws, float from, float to, int& windows) {
   Building b;
@@ -31,11 +20,11 @@ Building house(Draws& draws, float from, float to, int& windows) {
   b.floors = 2 + draws.integer(4);
   b.floor = draws.uniform(2.9f, 3.4f);
   b.ground_floor = draws.uniform(3.5f, 4.4f);
-  const int colour = draws.integer(static_cast<int>(kWalls.size()));
+  const int colour = draws.integer(static_cast<int>(std::size(kWalls)));
   b.wall = kWalls[colour] * draws.uniform(0.82f, 1.08f);
   b.brick = colour == 3 || colour == 6;
   b.trim = lerp(b.wall, Vec3{0.72f, 0.70f, 0.66f}, draws.uniform(0.45f, 0.9f));
-  b.shop = kShops[draws.integer(static_cast<int>(kShops.size()))];
+  b.shop = draws.one(kShops);
   b.has_shop = draws.chance(0.5f);
   b.has_roof = draws.chance(0.5f);
   b.has_balconies = !b.brick && draws.chance(0.4f);

@@ -14,6 +14,7 @@
 #include "gui/views/merge_view.h"
 #include "monitor/store/store.h"
 #include "mpm/segmenter.hpp"
+#include "scene/demo_source.h"
 #include "support/temporary_folder.h"
 #include "vision/source.h"
 
@@ -23,7 +24,8 @@ namespace {
 monitor::InferenceResult streetResult() {
   Segmenter segmenter(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   monitor::InferenceResult result;
-  result.frame.image = vision::openSource("demo:street?size=1280x720&frames=1")->next()->image;
+  scene::registerDemoSource();
+  result.frame.image = vision::openSource("demo:street?size=720x1280&frames=1")->next()->image;
   result.segmentation = segmenter.segment(result.frame.image);
   result.model = std::make_shared<ModelInfo>(segmenter.model());
   return result;

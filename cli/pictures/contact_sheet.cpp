@@ -5,9 +5,9 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
-#include "cli/class_names.h"
 #include "cli/pictures/lettering.h"
 #include "cli/terminal/output.h"
+#include "vision/classes.h"
 #include "vision/pictures.h"
 
 namespace mpm::cli {
@@ -27,7 +27,7 @@ void writeLegend(cv::Mat& picture, const std::string& name, const cv::Vec3b& col
 }  // namespace
 
 cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes) {
-  const std::vector<std::string> names = classNames(model);
+  const std::vector<std::string> names = vision::classNames(model);
   const std::vector<cv::Vec3b> colors = vision::classColors(model.facts, model.classes);
   double width = 0, y = kMargin;
   for (int label : classes) width = std::max(width, legendWidth(names[label]));
@@ -51,9 +51,7 @@ void ContactSheet::add(const std::string& title, const cv::Mat& image, const Seg
     cv::resize(result.labels, labels, size, 0, 0, cv::INTER_NEAREST);
     column.pictures.push_back(
         vision::overlayPicture(small, labels, vision::classColors(model_.facts, model_.classes), 0.6));
-    for (int y = 0; y < labels.rows; ++y)
-      for (int x = 0; x < labels.cols; ++x)
-        areas_[labels.ptr<unsigned char>(y)[x]] += 1.0 / static_cast<double>(labels.total());
+    for (const auto& [label, area] : vision::classAreas(labels)) areas_[label] += area;
   }
   if (!result.cluster_of_token.empty()) column.pictures.push_back(vision::mergePicture(small, result));
   columns_.push_back(std::move(column));
@@ -84,7 +82,7 @@ cv::Mat ContactSheet::picture() const {
   std::vector<int> classes(areas_.size());
   std::iota(classes.begin(), classes.end(), 0);
   std::stable_sort(classes.begin(), classes.end(), [this](int a, int b) { return areas_[a] > areas_[b]; });
-  const std::vector<std::string> names = classNames(model_);
+  const std::vector<std::string> names = vision::classNames(model_);
   const std::vector<cv::Vec3b> colors = vision::classColors(model_.facts, model_.classes);
   double x = kGap;
   for (int label : classes) {

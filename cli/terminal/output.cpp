@@ -55,8 +55,6 @@ Json orNull(std::optional<double> number) { return number && !std::isnan(*number
 
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
-std::string toText(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
-
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;
   for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);

@@ -37,8 +37,6 @@ Json orNull(std::optional<double> number);
 
 /// {"height", "width"}.
 Json toJson(Size2 size);
-/// "448x640", height x width.
-std::string toText(Size2 size);
 
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);

@@ -10,6 +10,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "base/quantiles.h"
+#include "base/size_text.h"
 #include "cli/frames.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
@@ -88,7 +89,7 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
     for (const std::string& schedule : arguments.schedules) {
       std::vector<std::string> command = {ownProgram(),        "bench-worker", "--attention",
                                           arguments.attention, "--device",     arguments.device};
-      if (arguments.input_size) command.insert(command.end(), {"--input-size", toText(*arguments.input_size)});
+      if (arguments.input_size) command.insert(command.end(), {"--input-size", toString(*arguments.input_size)});
       add("mpm", "", schedule, precision, command);
       variants.back().device = arguments.device;
       if (arguments.device != "cpu") variants.back().name += " " + arguments.device;

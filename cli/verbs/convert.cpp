@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/atomic_file.h"
+#include "base/size_text.h"
 #include "cli/model_options.h"
 #include "cli/paths.h"
 #include "cli/terminal/output.h"
@@ -25,7 +26,7 @@ int convert(const ConvertArguments& arguments) {
   if (interrupted()) return kInterrupted;
   writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
-            std::to_string(info.dim) + ", input " + toText(info.input) + ", head " + info.head + ", schedule " +
+            std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + info.head + ", schedule " +
             toString(info.schedule));
   return kOk;
 }

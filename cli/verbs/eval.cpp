@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/atomic_file.h"
-#include "cli/class_names.h"
+#include "base/size_text.h"
 #include "cli/frames.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
@@ -17,7 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
 #include "mpm/segmenter.hpp"
-#include "scene/street.h"
+#include "vision/classes.h"
 #include "vision/confusion_matrix.h"
 #include "vision/label_map.h"
 #include "vision/source.h"
@@ -81,15 +81,15 @@ std::string labelOf(const vision::Frame& frame, const std::map<std::string, std:
   return label->second;
 }
 
-// Labels of the scene mean nothing to a model of other classes.
-void requireSceneClasses(const ModelInfo& model) {
-  bool same = model.facts.classes.size() == scene::kClasses;
-  for (int c = 0; same && c < scene::kClasses; ++c) same = model.facts.classes[c].name == scene::kClassStyles[c].name;
-  if (same) return;
+// The labels of the demo mean nothing to a model of other classes.
+void requireClasses(const ModelInfo& model, const std::vector<std::string>& classes) {
+  const auto& own = model.facts.classes;
+  if (std::equal(own.begin(), own.end(), classes.begin(), classes.end(),
+                 [](const ClassInfo& one, const std::string& name) { return one.name == name; }))
+    return;
   std::string names;
-  for (const scene::ClassStyle& style : scene::kClassStyles)
-    names += std::string(names.empty() ? "" : ", ") + style.name;
-  throw Error("the model's classes are not those of the scene (" + names + "): its labels cannot be compared");
+  for (const std::string& name : classes) names += (names.empty() ? "" : ", ") + name;
+  throw Error("the model's classes are not those of the demo (" + names + "): its labels cannot be compared");
 }
 
 vision::SourceSpec sourceOf(const EvalArguments& arguments) {
@@ -234,9 +234,10 @@ int eval(const EvalArguments& arguments) {
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");
   // Label maps have no EXIF rotation, so the images must not be rotated either.
-  Frames frames({.sources = {rendered ? arguments.scene : arguments.images}, .leave_out = false, .upright = false},
-                stderrIsTerminal());
-  if (rendered) requireSceneClasses(model);
+  Frames frames(
+      {.sources = {rendered ? arguments.scene : arguments.images}, .leave_out = false, .apply_exif_rotation = false},
+      stderrIsTerminal());
+  if (rendered) requireClasses(model, frames.classNames());
   if (rendered && !frames.size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
   std::vector<std::string> inputs = vision::sourceFiles(sourceOf(arguments));
@@ -252,8 +253,8 @@ int eval(const EvalArguments& arguments) {
     const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
     cv::Mat truth = rendered ? frame->labels : vision::readLabelMap(label);
     if (truth.size() != frame->image.size())  // before the work, not after
-      throw Error("label map '" + label + "' is " + std::to_string(truth.cols) + "x" + std::to_string(truth.rows) +
-                  ", its image " + std::to_string(frame->image.cols) + "x" + std::to_string(frame->image.rows));
+      throw Error("label map '" + label + "' is " + toString(Size2{truth.rows, truth.cols}) + ", its image " +
+                  toString(Size2{frame->image.rows, frame->image.cols}));
     try {
       truth = meaning.applied(truth);
       const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, frames.read() - 1));
@@ -273,7 +274,7 @@ int eval(const EvalArguments& arguments) {
     return kInterrupted;
   }
   if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
-  const std::vector<std::string> names = classNames(model);
+  const std::vector<std::string> names = vision::classNames(model);
   if (arguments.json)
     printLine(resultJson(settingsJson(arguments, model_path, model), scores, names));
   else

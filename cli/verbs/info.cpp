@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "cli/class_names.h"
+#include "base/size_text.h"
 #include "cli/model_options.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
+#include "vision/classes.h"
 
 namespace mpm::cli {
 namespace {
@@ -56,7 +57,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"input", toJson(model.input)},
                  {"head", model.head},
                  {"classes", model.classes},
-                 {"class_names", classNames(model)},
+                 {"class_names", vision::classNames(model)},
                  {"schedule", model.schedule},
                  {"attention", toString(model.attention)},
                  {"precision", toString(model.precision)},
@@ -86,11 +87,13 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("blocks", std::to_string(model.blocks));
   row("dim", std::to_string(model.dim));
   row("heads", std::to_string(model.heads));
-  row("patch", toText(model.patch));
+  row("patch", toString(model.patch));
   row("special tokens", std::to_string(model.special_tokens));
-  row("input", toText(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toText(model.grid) + ")");
+  row("input",
+      toString(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toString(model.grid) + ")");
   row("head", model.head);
-  row("classes", std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(classNames(model))));
+  row("classes",
+      std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(vision::classNames(model))));
   row("schedule", toString(model.schedule) + (model.converted ? "" : " by default"));
   row("attention", toString(model.attention));
   row("precision", toString(model.precision));

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/class_names.h"
 #include "cli/model_options.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/output.h"
@@ -21,6 +20,7 @@
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "scene/street.h"
+#include "vision/classes.h"
 #include "vision/source.h"
 
 namespace mpm::cli {
@@ -53,10 +53,9 @@ NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec&
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
-  if (source.kind == vision::SourceKind::kDemo) {  // which knows where it is
-    const scene::StreetOptions film = scene::parseStreet(source.target);
-    rule = NightBySun{.latitude = film.latitude, .longitude = film.longitude};
-  }
+  if (source.kind == vision::SourceKind::kDemo)
+    if (const auto place = vision::openSource(source)->place())
+      rule = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
   try {
     if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
     if (arguments.night_brightness)
@@ -174,10 +173,7 @@ class TimeLapse {
 
 Json sampleJson(const Sample& sample, const std::vector<std::string>& names) {
   Json areas = Json::object();
-  for (const auto& [label, area] : sample.areas) {
-    const auto index = static_cast<std::size_t>(label);
-    areas[index < names.size() ? names[index] : "class_" + std::to_string(label)] = area;
-  }
+  for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
   return {{"time", isoTime(sample.time, true)},
           {"tokens", sample.tokens},
           {"inference_ms", std::round(sample.inference_ms * 1e3) / 1e3},
@@ -241,7 +237,7 @@ int monitorSource(const MonitorArguments& arguments) {
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   RecorderOptions recording{
       .source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments, source)};
-  recording.alarms = alarmOptions(arguments, classNames(readModelInfo(model_path, arguments.options)));
+  recording.alarms = alarmOptions(arguments, vision::classNames(readModelInfo(model_path, arguments.options)));
   CaptureOptions capturing = captureOptions(source);
   capturing.source.timeout_s = arguments.timeout_s;
   // A picture that was read long before its turn would count as one that came too early.
@@ -303,7 +299,7 @@ int monitorSource(const MonitorArguments& arguments) {
                                                 [&](const InferenceResult& result) {
                                                   if (std::exchange(session, result.session) != result.session) {
                                                     ready = true;
-                                                    names = classNames(*result.model);
+                                                    names = vision::classNames(*result.model);
                                                     recorder.setClasses(names);
                                                   }
                                                   const auto sample = recorder.add(result, capture.status().dropped);

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
 
-#include "cli/class_names.h"
+#include "base/size_text.h"
 #include "cli/frames.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
@@ -17,9 +18,10 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "monitor/time.h"
 #include "mpm/error.hpp"
 #include "mpm/segmenter.hpp"
-#include "scene/street.h"
+#include "vision/classes.h"
 #include "vision/pictures.h"
 #include "vision/source.h"
 
@@ -57,27 +59,16 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   cv::Mat map(grid.height, grid.width, CV_16U);
   for (int i = 0; i < static_cast<int>(cluster_of_token.size()); ++i) {
     if (cluster_of_token[i] > 65535)
-      throw Error("--maps writes clusters 0 to 65535, and this grid of " + std::to_string(grid.height) + "x" +
-                  std::to_string(grid.width) + " tokens has more: choose a smaller --input-size");
+      throw Error("--maps writes clusters 0 to 65535, and this grid of " + toString(grid) +
+                  " tokens has more: choose a smaller --input-size");
     map.at<std::uint16_t>(i / grid.width, i % grid.width) = static_cast<std::uint16_t>(cluster_of_token[i]);
   }
   return map;
 }
 
-// Share of the pixels of each class that occurs, in the order of the classes.
-std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels) {
-  std::vector<std::int64_t> counts(256);
-  for (int y = 0; y < labels.rows; ++y)
-    for (int x = 0; x < labels.cols; ++x) ++counts[labels.ptr<unsigned char>(y)[x]];
-  std::vector<std::pair<int, double>> areas;
-  for (int c = 0; c < 256; ++c)
-    if (counts[c] > 0) areas.emplace_back(c, static_cast<double>(counts[c]) / static_cast<double>(labels.total()));
-  return areas;
-}
-
 std::string frameText(const vision::Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
   std::string text = frame.name + "  tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
-  auto areas = classAreas(result.labels);
+  auto areas = vision::classAreas(result.labels);
   std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   for (std::size_t i = 0; i < std::min<std::size_t>(areas.size(), 3); ++i)
     text += (i == 0 ? "  " : ", ") + names[areas[i].first] + " " + fixed(100 * areas[i].second, 0) + " %";
@@ -92,7 +83,7 @@ Json frameJson(int number, const vision::Frame& frame, const Segmentation& resul
   Json classes = Json::object();
   if (!result.labels.empty())  // every class in every line: a table needs no filling in
     for (const std::string& name : names) classes[name] = 0.0;
-  for (const auto& [label, area] : classAreas(result.labels)) classes[names[label]] = area;
+  for (const auto& [label, area] : vision::classAreas(result.labels)) classes[names[label]] = area;
   Json json = {{"frame", number}, {"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
   json["tokens"] = tokens;
@@ -142,7 +133,7 @@ class PictureFolder {
     if (!result.labels.empty()) {
       put(kLabels, result.labels);
       put(kOverlay, vision::overlayPicture(image, result.labels, colors_));
-      for (const auto& [label, area] : classAreas(result.labels)) classes_.insert(label);
+      for (const auto& [label, area] : vision::classAreas(result.labels)) classes_.insert(label);
     }
     put(kMerge, vision::mergePicture(image, result));
     for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k)
@@ -188,7 +179,7 @@ int run(RunArguments arguments) {
     pictures.emplace(arguments.folder, model, arguments.maps);
   }
   requireOutput("--chart", arguments.chart, {model_path});
-  const std::vector<std::string> names = classNames(model);
+  const std::vector<std::string> names = vision::classNames(model);
   TokenHistory history(model);
   ContactSheet sheet(model);
 
@@ -210,8 +201,8 @@ int run(RunArguments arguments) {
       for (const auto& [name, moment] : kMoments) {
         if (moment != number) continue;
         outputs = pictures->write(name, frame->image, result);
-        sheet.add(scene::formatTime(frame->unix_time.value_or(0)).substr(11, 5) + " UTC, " + name, frame->image,
-                  result);
+        const auto time = std::llround(frame->unix_time.value_or(0) * monitor::kSecondMs);
+        sheet.add(monitor::isoTime(time).substr(11, 5) + " UTC, " + name, frame->image, result);
       }
     } else if (pictures) {
       outputs = pictures->write(frame->name, frame->image, result);

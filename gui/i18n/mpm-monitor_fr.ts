@@ -663,10 +663,6 @@ En orange : la classe diffère</translation>
         <translation>aucune : ce modèle ne segmente pas</translation>
     </message>
     <message>
-        <source>class %1</source>
-        <translation>classe %1</translation>
-    </message>
-    <message>
         <source>%1 %</source>
         <translation>%1 %</translation>
     </message>
@@ -787,10 +783,6 @@ En orange : la classe diffère</translation>
 </context>
 <context>
     <name>mpm::gui::LegendModel</name>
-    <message>
-        <source>class %1</source>
-        <translation>classe %1</translation>
-    </message>
     <message>
         <source>%1 %</source>
         <translation>%1 %</translation>

@@ -3,8 +3,6 @@
 
 #include <QFileInfo>
 
-#include "gui/models/legend_model.h"
-
 namespace mpm::gui {
 
 History::History(QObject* parent) : QObject(parent), far_(new QObject) {
@@ -80,10 +78,7 @@ void History::askClasses(std::int64_t source) {
     QStringList names;
     const auto sessions = reader.sessions(source);
     if (!sessions.empty())
-      for (const std::string& name : sessions.back().classes) {
-        const bool unnamed = name == "class_" + std::to_string(names.size());
-        names << (unnamed ? LegendModel::tr("class %1").arg(names.size()) : QString::fromStdString(name));
-      }
+      for (const std::string& name : sessions.back().classes) names << QString::fromStdString(name);
     tell([this, names, source] { emit classesReady(names, source); });
   });
 }

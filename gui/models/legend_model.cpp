@@ -4,6 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "vision/classes.h"
 #include "vision/pictures.h"
 
 namespace mpm::gui {
@@ -13,10 +14,10 @@ void LegendModel::setClasses(const ModelInfo& info) {
   rows_.clear();
   solo_.reset();
   const auto colors = vision::classColors(info.facts, info.classes);
+  const auto names = vision::classNames(info);
   for (int c = 0; c < info.classes; ++c) {
-    const bool named = c < static_cast<int>(info.facts.classes.size());
     Row row;
-    row.name = named ? QString::fromStdString(info.facts.classes[c].name) : tr("class %1").arg(c);
+    row.name = QString::fromStdString(names[c]);
     const auto chosen = chosen_.find(row.name);
     row.color = chosen != chosen_.end() ? chosen->second : QColor(colors[c][2], colors[c][1], colors[c][0]);
     rows_.push_back(std::move(row));
@@ -33,8 +34,7 @@ void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
 }
 
 void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
-  for (int c = 0; c < classes(); ++c)
-    rows_[c].area = shares.value(rows_[c].name, shares.value(QStringLiteral("class_%1").arg(c)));
+  for (Row& row : rows_) row.area = shares.value(row.name);
   areasChanged();
 }
 

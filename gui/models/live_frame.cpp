@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/merge_colors.h"
-#include "monitor/store/sample.h"
+#include "vision/classes.h"
 
 namespace mpm::gui {
 namespace {
@@ -59,7 +59,7 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
   const Segmentation& segmentation = result.segmentation;
   frame->lookup = MergeLookup(segmentation.grid, segmentation.cluster_of_token, result.model->schedule);
   frame->patch_colors = patchColors(result.frame.image, segmentation.grid);
-  frame->areas = monitor::classAreas(segmentation.labels);
+  frame->areas = vision::classAreas(segmentation.labels);
   if (result.full) frame->comparison = compare(segmentation, *result.full);
   frame->result = std::move(result);
   return frame;

@@ -7,6 +7,7 @@
 #include <QPainter>
 
 #include "gui/views/look.h"
+#include "vision/classes.h"
 
 namespace mpm::gui {
 
@@ -63,7 +64,7 @@ void InspectorPanel::refresh() {
   const auto label = frame_->classOfToken(*token);
   setValue(class_, !label                        ? tr("none: this model does not segment")
                    : *label < legend_->classes() ? legend_->name(*label)
-                                                 : tr("class %1").arg(*label));
+                                                 : QString::fromStdString(vision::className({}, *label)));
   const Segmentation& result = frame_->result.segmentation;
   const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
   setValue(score_,

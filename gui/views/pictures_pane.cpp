@@ -91,7 +91,7 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   image_->setFrame(frame);
   map_->setFrame(frame);
   const auto& captured = frame->result.frame;
-  setValue(frame_label_, tr("%1 × %2 px").arg(frame->size().width()).arg(frame->size().height()) +
+  setValue(frame_label_, tr("%1 × %2 px").arg(frame->size().height()).arg(frame->size().width()) +
                              (captured.time > 0 ? QStringLiteral("  ·  ") +
                                                       QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
                                                                          QStringLiteral("d MMM HH:mm:ss"))

@@ -251,7 +251,7 @@ void SourceDialog::test() {
         thumbnail =
             QImage(small.data, small.cols, small.rows, static_cast<qsizetype>(small.step), QImage::Format_BGR888)
                 .copy();
-        message = SourceDialog::tr("It works: %1 × %2 pixels").arg(frame->image.cols).arg(frame->image.rows);
+        message = SourceDialog::tr("It works: %1 × %2 pixels").arg(frame->image.rows).arg(frame->image.cols);
       } else {
         message = SourceDialog::tr("It gave no frame");
       }

@@ -119,8 +119,8 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
     model_detail_->setText(tr("%1 blocks, %2 wide, %3 × %4 patches, %n class(es)", nullptr, info->classes)
                                .arg(info->blocks)
                                .arg(info->dim)
-                               .arg(info->grid.width)
-                               .arg(info->grid.height));
+                               .arg(info->grid.height)
+                               .arg(info->grid.width));
   else
     model_detail_->clear();
   model_->setToolTip(path);

@@ -108,8 +108,8 @@ class FolderSource : public SampleSource {
 
   Sample read(const Pair& pair) const {
     // Label maps have no EXIF rotation, so the images must not be rotated either.
-    Sample sample{vision::openSource(pair.image, {.upright = false})->next()->image, vision::readLabelMap(pair.labels),
-                  false};
+    Sample sample{vision::openSource(pair.image, {.apply_exif_rotation = false})->next()->image,
+                  vision::readLabelMap(pair.labels), false};
     if (sample.labels.size() != sample.image.size())
       throw Error("'" + pair.labels + "' and its image are of different sizes");
     const vision::LabelMeaning meaning({ignore_}, pair.from_one ? -1 : 0, static_cast<int>(classes_.size()), ignore_);

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/size_text.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "mpm/error.hpp"
@@ -34,7 +35,7 @@ constexpr const char* kNotes =
     "Examples:\n"
     "  mpm-train --out street --name street_vit_t16\n"
     "  mpm-train --out street --resume\n"
-    "  mpm-train --out large --init street/checkpoint.safetensors --size 640x448 --lr 2e-4 --steps 4000\n"
+    "  mpm-train --out large --init street/checkpoint.safetensors --size 448x640 --lr 2e-4 --steps 4000\n"
     "  mpm-train --out camera --data camera/train --classes classes.json \\\n"
     "            --init street/checkpoint.safetensors --lr 3e-4 --steps 3000\n\n"
     "--data takes images/ with labels/, or ADE20K as it comes: images/ and annotations/ with training/ and\n"
@@ -62,12 +63,10 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
     const std::string flag = std::string("--") + name;
     CLI::Option* option;
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Size2>) {
-      option =
-          app.add_option_function<std::string>(
-                 flag, [&value](const std::string& text) { orUsageError([&] { value = train::parseSize(text); }); },
-                 help)
-              ->type_name("WIDTHxHEIGHT")
-              ->default_str(train::toString(value));
+      option = app.add_option_function<std::string>(
+                      flag, [&value](const std::string& text) { orUsageError([&] { value = parseSize(text); }); }, help)
+                   ->type_name("HxW")
+                   ->default_str(toString(value));
     } else {
       option = app.add_option(flag, value, help)->capture_default_str();
     }
@@ -90,10 +89,9 @@ void addRun(CLI::App& app, train::RunOptions& run) {
       ->group(group);
   app.add_option("--name", run.name, "Name of the model and stem of its files")->capture_default_str()->group(group);
   app.add_option_function<std::string>(
-         "--export-size",
-         [&](const std::string& text) { orUsageError([&] { run.export_size = train::parseSize(text); }); },
+         "--export-size", [&](const std::string& text) { orUsageError([&] { run.export_size = parseSize(text); }); },
          "Input of the ONNX file (default: --size)")
-      ->type_name("WIDTHxHEIGHT")
+      ->type_name("HxW")
       ->group(group);
   app.add_flag("--half,!--no-half", run.half, "Store the weights of the ONNX file as float16 (default: yes)")
       ->group(group);

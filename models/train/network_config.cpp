@@ -6,6 +6,7 @@
 #include <numbers>
 #include <opencv2/imgproc.hpp>
 
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "random.h"
 
@@ -91,8 +92,7 @@ void NetworkConfig::validate() const {
     throw Error("the width is " + std::to_string(dim) + "; it must be a multiple of " + std::to_string(head_dim));
   if (blocks < 1 || decoder_blocks < 1 || mlp_ratio < 1) throw Error("a network needs at least one block");
   if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
-    throw Error("the input is " + std::to_string(input.width) + "x" + std::to_string(input.height) +
-                "; both sides must be multiples of " + std::to_string(patch));
+    throw Error("the input is " + toString(input) + "; both sides must be multiples of " + std::to_string(patch));
   if (classes < 2 || classes > 255)
     throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
 }
@@ -175,7 +175,7 @@ HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {
   const int dim = static_cast<int>(positions.shape.back());
   if (static_cast<int>(positions.values.size()) != (1 + from.height * from.width) * dim)
     throw Error("the position embedding is " + shapeText(positions.shape) + ", which does not fit a grid of " +
-                std::to_string(from.width) + "x" + std::to_string(from.height));
+                toString(from));
   HostTensor resized{{1, 1 + to.height * to.width, dim}, {}};
   resized.values.resize(static_cast<std::size_t>(elements(resized.shape)));
   std::copy_n(positions.values.begin(), dim, resized.values.begin());

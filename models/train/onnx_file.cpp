@@ -299,11 +299,4 @@ OnnxWeights weightsOfOnnx(const std::string& bytes) {
   return result;
 }
 
-TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights) {
-  for (const Parameter& parameter : parameters(config))
-    if (storedAsHalf(parameter.shape))
-      for (float& value : weights.at(parameter.name).values) value = static_cast<float>(cv::float16_t(value));
-  return weights;
-}
-
 }  // namespace mpm::train

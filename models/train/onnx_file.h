@@ -20,7 +20,4 @@ struct OnnxWeights {
 };
 OnnxWeights weightsOfOnnx(const std::string& bytes);
 
-/// `weights` after the rounding that `half` means: what the file computes with.
-TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights);
-
 }  // namespace mpm::train

@@ -6,12 +6,17 @@
 
 namespace mpm::train {
 
+namespace {
+
+// "3:07:42".
 std::string clockText(double seconds) {
   const auto whole = static_cast<long>(std::max(0., seconds) + 0.5);
   char text[32];
   std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
   return text;
 }
+
+}  // namespace
 
 Progress::Progress(bool terminal, int steps, int done, int every)
     : terminal_(terminal), steps_(steps), first_(done), every_(every), done_(done) {}

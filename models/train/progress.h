@@ -6,9 +6,6 @@
 
 namespace mpm::train {
 
-/// "3:07:42".
-std::string clockText(double seconds);
-
 /// Tells on stderr how training goes: a bar that is redrawn on a terminal, else a line every `every` steps.
 class Progress {
  public:
@@ -20,7 +17,6 @@ class Progress {
   void step(double loss, double learning_rate);
   /// Text between two redraws.
   void say(const std::string& text);
-  double meanLoss() const { return loss_; }
 
  private:
   using Clock = std::chrono::steady_clock;

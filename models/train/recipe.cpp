@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/atomic_file.h"
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {
@@ -15,14 +16,22 @@ template <class T>
 void put(Json& json, const char* name, const T& value) {
   json[name] = value;
 }
-void put(Json& json, const char* name, const Size2& value) { json[name] = toString(value); }
+void put(Json& json, const char* name, const Size2& value) {
+  json[name] = {{"height", value.height}, {"width", value.width}};
+}
 
 template <class T>
 void get(const nlohmann::json& json, const char* name, T& value) {
   value = json.at(name).get<T>();
 }
 void get(const nlohmann::json& json, const char* name, Size2& value) {
-  value = parseSize(json.at(name).get<std::string>());
+  const nlohmann::json& size = json.at(name);
+  if (size.is_string()) {  // of a checkpoint before 0.1: width first
+    const Size2 swapped = parseSize(size.get<std::string>());
+    value = {swapped.width, swapped.height};
+  } else {
+    value = {size.at("height").get<int>(), size.at("width").get<int>()};
+  }
 }
 
 void require(bool holds, const std::string& message) {
@@ -30,16 +39,6 @@ void require(bool holds, const std::string& message) {
 }
 
 }  // namespace
-
-Size2 parseSize(const std::string& text) {
-  Size2 size;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 || size.height < 1)
-    throw Error("'" + text + "' is not a size; write WIDTHxHEIGHT, for example 384x256");
-  return size;
-}
-
-std::string toString(Size2 size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
 
 void Recipe::validate() const {
   require(dim >= 0 && blocks >= 0, "--dim and --blocks must not be negative");

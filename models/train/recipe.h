@@ -49,10 +49,6 @@ struct Recipe {
   LearningRate learningRate() const { return {lr, warmup, steps, final_share}; }
 };
 
-/// "384x256", width first. parseSize throws mpm::Error.
-Size2 parseSize(const std::string& text);
-std::string toString(Size2 size);
-
 /// Calls field(group, name, reference, help) for every option of a recipe: the one list behind the command line and
 /// the JSON form.
 template <class Field>
@@ -61,7 +57,7 @@ void visit(Recipe& r, Field&& field) {
   field(group, "network", r.network, "Segmenter with this encoder: vit-t16, vit-s16 or vit-b16");
   field(group, "dim", r.dim, "Another width, a multiple of 64 (0: the network's)");
   field(group, "blocks", r.blocks, "Another number of encoder blocks (0: the network's)");
-  field(group, "size", r.size, "What the network sees, WIDTHxHEIGHT, multiples of 16");
+  field(group, "size", r.size, "Network input in pixels, multiples of 16");
   field(
       group, "init", r.init,
       "Start from the weights of a checkpoint, of an .onnx that mpm-train wrote, or of a timm .safetensors instead of "

@@ -20,6 +20,7 @@
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "vision/classes.h"
 
 namespace mpm::monitor {
 namespace {
@@ -61,12 +62,6 @@ struct Columns {
     SessionRecord record;
     std::set<int> labels;           // that occur
     std::map<int, std::size_t> at;  // label -> column, for every class of the model that has one
-
-    std::string className(int label) const {
-      const auto index = static_cast<std::size_t>(label);
-      return index < record.classes.size() && !record.classes[index].empty() ? record.classes[index]
-                                                                             : "class_" + std::to_string(label);
-    }
   };
 
   std::size_t tokens = 1;
@@ -123,7 +118,7 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Prog
   std::map<std::string, int> names;  // with the lowest number that any model gives it
   for (const auto& [id, session] : columns.sessions)
     for (int label : session.labels) {
-      const auto [name, fresh] = names.emplace(session.className(label), label);
+      const auto [name, fresh] = names.emplace(vision::className(session.record.classes, label), label);
       name->second = std::min(name->second, label);
     }
   for (const auto& [name, label] : names) columns.classes.push_back(name);
@@ -132,7 +127,8 @@ Columns findColumns(const StoreReader& store, const ExportOptions& options, Prog
   for (auto& [id, session] : columns.sessions) {
     for (std::size_t c = 0; c < session.record.classes.size(); ++c) session.labels.insert(static_cast<int>(c));
     for (int label : session.labels)
-      if (const auto at = std::find(columns.classes.begin(), columns.classes.end(), session.className(label));
+      if (const auto at = std::find(columns.classes.begin(), columns.classes.end(),
+                                    vision::className(session.record.classes, label));
           at != columns.classes.end())
         session.at[label] = static_cast<std::size_t>(at - columns.classes.begin());
   }

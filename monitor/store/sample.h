@@ -24,9 +24,6 @@ struct Sample {
   std::int64_t dropped = 0;  ///< frames dropped since the sample before
 };
 
-/// Share of the pixels of each class that occurs in a CV_8U label map, ascending. Empty for an empty map.
-std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels);
-
 /// Mean of the grey image, 0..255, of a CV_8UC3 image.
 double meanBrightness(const cv::Mat& image);
 

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
+#include "vision/classes.h"
 #include "vision/pictures.h"
 #include "vision/source.h"
 
@@ -27,11 +28,8 @@ std::string stemOf(UnixMs time) {
 std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
   using Json = nlohmann::ordered_json;
   Json areas = Json::object();
-  for (const auto& [label, area] : sample.areas) {
-    const auto index = static_cast<std::size_t>(label);
-    const auto& classes = result.model->facts.classes;
-    areas[index < classes.size() ? classes[index].name : "class_" + std::to_string(label)] = area;
-  }
+  const std::vector<std::string> names = vision::classNames(*result.model);
+  for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
   const StageTimes& ms = result.segmentation.ms;
   const Json json = {{"time", isoTime(sample.time, true)},
                      {"source", vision::redactCredentials(source)},

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "support/damaged_model.h"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -145,6 +146,7 @@ TEST_F(BadInput, ImageThatIsCutOff) {
 }
 
 TEST_F(BadInput, ChartThatCannotBeWrittenIsFoundBeforeTheWork) {
+  MPM_NEEDS_DEMO();
   const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&frames=3", "--model", kSegmenter,
                                            "--schedule", "1", "--json", "--chart", folder_ / "none/chart.png"});
   expectFailure(result, 1, {"cannot write '" + (folder_ / "none/chart.png"), "No such file"});

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kScene = "demo:street?size=128x96&speed=30000&frames=4";
+const std::string kScene = "demo:street?size=96x128&speed=30000&frames=4";
 
 TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
   const std::vector<std::string> model = {"--model", kSegmenter, "--schedule", "1,2"};
@@ -53,7 +53,7 @@ TEST(DayNight, StatisticsAreThoseOfTwoRuns) {
 }
 
 TEST(DayNight, ImagesOfOneStreetAreOneObservation) {
-  const std::string streets = "demo:street?seed=1..6&size=128x96&start=2026-06-21T12:00&speed=30&frames=3";
+  const std::string streets = "demo:street?seed=1..6&size=96x128&start=2026-06-21T12:00&speed=30&frames=3";
   const std::vector<std::string> model = {"--model", kSegmenter, "--schedule", "1", "--json"};
   const auto command = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), model.begin(), model.end());
@@ -82,7 +82,7 @@ TEST(DayNight, ImagesOfOneStreetAreOneObservation) {
 }
 
 TEST(DayNight, ANightAsItIsIsNoDay) {
-  const std::string dark = "demo:street?size=128x96&start=2026-06-21T00:00&speed=30&frames=3";
+  const std::string dark = "demo:street?size=96x128&start=2026-06-21T00:00&speed=30&frames=3";
   const CommandResult result = mpmCommand({"daynight", dark, "--model", kSegmenter, "--schedule", "1"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("3 images taken at night left out"));

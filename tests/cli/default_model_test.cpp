@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 #include "vision/default_model.h"
 
@@ -63,6 +64,7 @@ TEST_F(DefaultModel, OneThatIsNamedAndMissingIsAnError) {
 
 // A third of the images of models/README.md: eight streets, eight hours in eight seasons.
 TEST(ShippedModel, SeesWhatIsTrue) {
+  MPM_NEEDS_DEMO();
   const std::string model = vision::defaultModel();
   if (model.empty()) GTEST_SKIP() << "models/street_vit_t16.onnx is not there";
   const auto info = mpmCommand({"info", "--json"}).json();

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Two streets, noon and midnight of three days.
-const std::string kStreets = "demo:street?seed=5..6&size=96x64&start=2026-03-20T00:00&step=43200&frames=6";
+const std::string kStreets = "demo:street?seed=5..6&size=64x96&start=2026-03-20T00:00&step=43200&frames=6";
 
 class EvalOfTheScene : public ::testing::Test {
  protected:
@@ -69,7 +69,7 @@ TEST_F(EvalOfTheScene, PrintsDayAndNightBesideEachOther) {
 
 TEST_F(EvalOfTheScene, RefusesWhatCannotBeCompared) {
   expectFailure(mpmCommand({"eval", kStreets, "--model", kSegmenter, "--schedule", "1,2"}), 1, {"classes", "road"});
-  expectFailure(eval({"demo:street?size=96x64"}), 2, {"never ends", "frames=N"});
+  expectFailure(eval({"demo:street?size=64x96"}), 2, {"never ends", "frames=N"});
   expectFailure(eval({}), 2, {"--images"});
   expectFailure(eval({kStreets, "--images", "x", "--labels", "y"}), 2, {"not both"});
 }

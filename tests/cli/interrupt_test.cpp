@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -48,6 +49,7 @@ TEST(Interrupt, ReadersThatLeaveEndItQuietly) {
 }
 
 TEST(Interrupt, LeavesTheChartOfAnotherRun) {
+  MPM_NEEDS_DEMO();
   const TemporaryFolder folder;
   writeImage(folder / "chart.png", 10, 10);
   const CommandResult result = mpmCommand({"run", "demo:street?size=64x64&step=60&frames=100000", "--model", kSegmenter,

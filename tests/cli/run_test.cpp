@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/models.h"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 #include "vision/default_model.h"
 
@@ -114,6 +115,7 @@ TEST(Run, WritesTheMergeMapOfEachInsertionAsData) {
 }
 
 TEST(Run, TheLegendShowsTheColoursOfTheOverlays) {
+  MPM_NEEDS_DEMO();
   if (vision::defaultModel().empty()) GTEST_SKIP() << "there is no default model";
   const TemporaryFolder folder;
   const CommandResult result = mpmCommand({"run", "demo:street?frames=1", "--out", folder / "out", "--json"});
@@ -170,6 +172,7 @@ TEST(Run, SaysWhichFilesAreOfWhichFrame) {
 }
 
 TEST(Run, TellsTheFramesOfTheSceneApart) {
+  MPM_NEEDS_DEMO();
   const std::string streets = "demo:street?seed=5..6&size=64x64&start=2026-03-20T00:00&step=43200.5&frames=2";
   const auto frames = mpmCommand(runArguments({streets, "--json"})).jsonLines();
   ASSERT_EQ(frames.size(), 4u);

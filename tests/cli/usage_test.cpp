@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/models.h"
 #include "mpm/version.hpp"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -85,6 +86,7 @@ std::string textOf(const std::string& path) {
 }
 
 TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
+  MPM_NEEDS_DEMO();
   const std::string refusal = mpmCommand({"run", "demo:street?none=1", "--model", kSegmenter}).err;
   std::istringstream keys(refusal.substr(refusal.rfind(':') + 1));
   const std::string table = textOf(kData + "/../../docs/scene.md"),

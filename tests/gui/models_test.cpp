@@ -84,7 +84,7 @@ TEST(LegendModel, UnnamedClassesGetThePaletteAndANumber) {
   ModelInfo info;
   info.classes = 3;
   model.setClasses(info);
-  EXPECT_EQ(model.name(2), QStringLiteral("class 2"));
+  EXPECT_EQ(model.name(2), QStringLiteral("class_2"));
   EXPECT_NE(model.color(0), model.color(1));
 }
 

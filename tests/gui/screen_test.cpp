@@ -27,6 +27,7 @@
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
+#include "support/demo.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -166,6 +167,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
 }
 
 TEST_F(OnScreen, TheProgramEndsWithItsWindow) {
+  MPM_NEEDS_DEMO();
   window_.reset();
   QProcess program;
   program.setProcessChannelMode(QProcess::MergedChannels);

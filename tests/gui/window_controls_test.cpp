@@ -24,6 +24,7 @@
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/time_chart.h"
 #include "monitor/store/store.h"
+#include "support/demo.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -326,6 +327,7 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
 
 // The demo's clock is its own: the samples of any other source end where they end.
 TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
+  MPM_NEEDS_DEMO();
   const monitor::UnixMs last = monitor::unixNow() - 2 * monitor::kDayMs;
   storeSamples("/dev/video9", last - 60 * monitor::kMinuteMs, monitor::kMinuteMs, 61,
                [last](monitor::Sample& sample) { sample.night = sample.time > last - 30 * monitor::kMinuteMs; });

@@ -32,6 +32,7 @@
 #include "gui/views/time_chart.h"
 #include "gui/views/welcome_page.h"
 #include "mpm/error.hpp"
+#include "support/demo.h"
 #include "wall_clock.h"
 #include "window_fixture.h"
 
@@ -623,7 +624,7 @@ TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
 // A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
 TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
   monitor::AlarmOptions alarms;
-  alarms.areas = {{1, "snow", 0.5, {}}, {1, "class 1", 0.4, {}}, {2, "class 2", 0.3, {}}};
+  alarms.areas = {{1, "snow", 0.5, {}}, {1, "class_1", 0.4, {}}, {2, "class_2", 0.3, {}}};
   {
     QSettings settings(file("settings.ini"), QSettings::IniFormat);
     save(settings, alarms);
@@ -633,7 +634,7 @@ TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
   dialogOf<AlarmsDialog>("alarms")->accept();
   std::vector<std::string> names;
   for (const monitor::AreaAlarm& area : window_->alarms().areas) names.push_back(area.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"class 1", "snow", "class 2"}))
+  EXPECT_EQ(names, (std::vector<std::string>{"class_1", "snow", "class_2"}))
       << "the dialog asked for the first it knew";
 }
 
@@ -670,11 +671,12 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
 }
 
 TEST_F(Faults, WhatGaveNoFrameIsNotRemembered) {
+  MPM_NEEDS_DEMO();
   ASSERT_TRUE(openAndWait());
   window_->openSource(file("mistyped.mp4"));
   ASSERT_TRUE(wait([&] { return window_->live().captureStatus().state == monitor::CaptureState::kEnded; }));
   QTest::qWait(1000);
-  const QString demo = QStringLiteral("demo:street?seed=7&size=96x64");
+  const QString demo = QStringLiteral("demo:street?seed=7&size=64x96");
   const auto sources = [&] {
     QSettings settings(file("settings.ini"), QSettings::IniFormat);
     QStringList result;

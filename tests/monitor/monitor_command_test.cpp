@@ -16,6 +16,7 @@
 #include "cli/models.h"
 #include "monitor/samples.h"
 #include "monitor/store/store.h"
+#include "support/demo.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -249,6 +250,7 @@ TEST_F(MonitorCommand, ADamagedDatabaseIsReportedAsSuchAndSetAsideByTheMonitor) 
 
 // A terminal after Ctrl-S, a pipe whose reader sleeps: measuring, alarms, storing and ending go on.
 TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNothing) {
+  MPM_NEEDS_DEMO();
   const auto alarmsAndSamples = [&] {
     try {
       const StoreReader store(database_);
@@ -347,6 +349,7 @@ std::vector<double> timesOf(const std::string& database) {
 }
 
 TEST_F(MonitorCommand, TheSceneGoesAtThePaceOfItsSamplesAndOnWhereItEnded) {
+  MPM_NEEDS_DEMO();
   using ::testing::ElementsAre;
   const auto scene = [&](const std::string& options, std::vector<std::string> more) {
     fs::remove(database_);
@@ -365,6 +368,7 @@ TEST_F(MonitorCommand, TheSceneGoesAtThePaceOfItsSamplesAndOnWhereItEnded) {
 }
 
 TEST_F(MonitorCommand, TheSceneKnowsDayAndNight) {
+  MPM_NEEDS_DEMO();
   const std::string source = "demo:street?size=64x64&step=43200&frames=4&longitude=30";
   ASSERT_EQ(monitor(source, {"--every", "0"}).exit_code, 0);
   const CommandResult report = mpmCommand({"report", database_, "--json"});

@@ -73,7 +73,7 @@ foreach(step emit heads recognise fold model)
 endforeach()
 
 may_include(vision "vision sees base, the public headers and the kernels (gemm_peak.cpp)" vision base kernels mpm)
-may_include(assets/scene "the scene sees vision" scene vision mpm)
+may_include(assets/scene "the scene sees vision and base" scene vision base mpm)
 may_include(monitor "the monitor sees vision and base" monitor vision base mpm)
 may_include(cli "the commands see what is below them" cli monitor scene vision base mpm)
 may_include(models/train "the trainer sees the commands' shared part and what is below it" train cli scene vision base mpm)

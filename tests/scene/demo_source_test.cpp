@@ -9,7 +9,7 @@ namespace mpm {
 namespace {
 
 TEST(SceneSource, FramesCarryTheirTruth) {
-  const std::string text = "demo:street?seed=3&size=96x64&speed=600&fps=10&frames=2";
+  const std::string text = "demo:street?seed=3&size=64x96&speed=600&fps=10&frames=2";
   const auto source = vision::openSource(text);
   EXPECT_EQ(source->size(), 2);
   scene::Street street(scene::parseStreet(text.substr(5)));
@@ -42,6 +42,17 @@ TEST(SceneSource, SeveralStreetsComeOneAfterTheOther) {
     EXPECT_EQ(frame->night, i % 2 == 0);
   }
   EXPECT_FALSE(source->next().has_value());
+}
+
+TEST(SceneSource, KnowsItsPlaceAndItsClasses) {
+  const auto source = vision::openSource("demo:street?latitude=-33.9&longitude=18.4");
+  ASSERT_TRUE(source->place());
+  EXPECT_EQ(source->place()->latitude, -33.9);
+  EXPECT_EQ(source->place()->longitude, 18.4);
+  const auto names = source->classNames();
+  ASSERT_EQ(names.size(), scene::kClasses);
+  EXPECT_EQ(names[static_cast<int>(scene::Class::kSky)], "sky");
+  EXPECT_EQ(names[static_cast<int>(scene::Class::kCyclist)], "cyclist");
 }
 
 TEST(SceneSource, EndlessUntilStopped) {

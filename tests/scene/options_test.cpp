@@ -11,7 +11,7 @@ namespace {
 
 TEST(StreetOptions, EveryKey) {
   const StreetOptions o = parseStreet(
-      "street?seed=18446744073709551615&start=2026-06-21T04:00&speed=600&fps=12.5&size=320x200&weather=snow&latitude=-"
+      "street?seed=18446744073709551615&start=2026-06-21T04:00&speed=600&fps=12.5&size=200x320&weather=snow&latitude=-"
       "33.9"
       "&longitude=18.4&shake=0&noise=2&jpeg=80&frames=12");
   EXPECT_EQ(o.seed, 18446744073709551615u);
@@ -35,7 +35,7 @@ TEST(StreetOptions, DefaultsNeedNoText) {
 }
 
 TEST(StreetOptions, SeveralStreetsDifferInTheirSeed) {
-  const auto streets = parseStreets("street?seed=3..5&frames=2&size=96x64");
+  const auto streets = parseStreets("street?seed=3..5&frames=2&size=64x96");
   ASSERT_EQ(streets.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(streets[i].seed, 3 + i);
@@ -48,7 +48,7 @@ TEST(StreetOptions, SeveralStreetsDifferInTheirSeed) {
   EXPECT_MPM_ERROR(parseStreets("street?seed=2..1&frames=1"), "seed=2..1");
   EXPECT_MPM_ERROR(parseStreets("street?seed=1..&frames=1"), "seed=1..");
   EXPECT_MPM_ERROR(parseStreets("street?seed=0..18446744073709551615&frames=1"), "at most");
-  EXPECT_MPM_ERROR(parseStreet("street?seed=1..2&frames=1"), "one street");
+  EXPECT_MPM_ERROR(parseStreet("street?seed=1..2&frames=1"), "only one street");
 }
 
 TEST(StreetOptions, StepIsTheSpeedOfAFrame) {
@@ -63,8 +63,6 @@ TEST(StreetOptions, TimesAreUtcToTheSecond) {
   EXPECT_EQ(parseStreet("street?start=1970-01-02T00:00:01").start, 86401);
   EXPECT_EQ(parseStreet("street?start=2024-02-29T23:59").start, 1709251140);
   EXPECT_EQ(parseStreet("street?start=1700000000.5").start, 1700000000.5);
-  EXPECT_EQ(formatTime(1709251140), "2024-02-29T23:59:00");
-  EXPECT_EQ(formatTime(-0.5), "1969-12-31T23:59:59");
 }
 
 TEST(StreetOptions, EndBefore2100) {
@@ -85,8 +83,8 @@ TEST(StreetOptions, RefusalsNameTheKeyAndWhatIsAllowed) {
   EXPECT_MPM_ERROR(parseStreet("street?seed=7x"), "seed=7x");
   EXPECT_MPM_ERROR(parseStreet("street?weather=hail"), "weather=hail");
   EXPECT_MPM_ERROR(parseStreet("street?weather=hail"), "fog");
-  EXPECT_MPM_ERROR(parseStreet("street?size=640"), "640x448");
-  EXPECT_MPM_ERROR(parseStreet("street?size=640x"), "640x448");
+  EXPECT_MPM_ERROR(parseStreet("street?size=640"), "448x640");
+  EXPECT_MPM_ERROR(parseStreet("street?size=640x"), "448x640");
   EXPECT_MPM_ERROR(parseStreet("street?size=8x8"), "64x64");
   EXPECT_MPM_ERROR(parseStreet("street?start=2026-02-29T00:00"), "no such date");
   EXPECT_MPM_ERROR(parseStreet("street?start=2026-02-28T24:00"), "no such date");

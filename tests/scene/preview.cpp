@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the scene is, and what it looks like:
-//   mpm_scene_preview "street?weather=rain&size=640x448" [frames] [folder for picture and labels of each frame]
+//   mpm_scene_preview "street?weather=rain&size=448x640" [frames] [folder for picture and labels of each frame]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -34,12 +34,12 @@ int main(int argc, char** argv) try {
       }
     cv::imwrite(argv[3] + std::string(name) + ".png", rendering.image);
     cv::imwrite(argv[3] + std::string(name) + "_labels.png", colours);
-    std::printf("%s sun %.1f deg, moon %.1f deg %.0f %%, night %d\n",
-                mpm::scene::formatTime(rendering.truth.unix_time).c_str(), rendering.truth.sun_elevation_deg,
-                rendering.truth.moon_elevation_deg, 100 * rendering.truth.moon_illuminated, rendering.truth.is_night);
+    const mpm::scene::Truth& truth = rendering.truth;
+    std::printf("unix time %.0f, sun %.1f deg, moon %.1f deg %.0f %%, night %d\n", truth.unix_time,
+                truth.sun_elevation_deg, truth.moon_elevation_deg, 100 * truth.moon_illuminated, truth.is_night);
   }
   const auto seconds = [](auto d) { return std::chrono::duration<double>(d).count(); };
-  std::printf("%dx%d: built in %.2f s, %.1f frames/s on one thread\n", options.size.width, options.size.height,
+  std::printf("%dx%d px: built in %.2f s, %.1f frames/s on one thread\n", options.size.height, options.size.width,
               seconds(ready - begin), frames / seconds(Clock::now() - ready));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

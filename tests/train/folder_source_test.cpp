@@ -122,7 +122,7 @@ TEST(FolderSource, NamesWhatIsWrong) {
   cv::imwrite(folder / "cut.jpg", test::shapes(1, kSize).image);
   std::filesystem::resize_file(folder / "cut.jpg", std::filesystem::file_size(folder / "cut.jpg") - 10);
   std::filesystem::rename(folder / "cut.jpg", folder / "few/images/0001.png");
-  EXPECT_MPM_ERROR((open(folder / "few", folder / "few")->heldOut(1, kSize)), "0001.png': it is cut off");
+  EXPECT_MPM_ERROR((open(folder / "few", folder / "few")->heldOut(1, kSize)), "0001.png': the file is cut off");
 }
 
 }  // namespace

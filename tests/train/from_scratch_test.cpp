@@ -52,7 +52,7 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
                                                   "--name",
                                                   "street",
                                                   "--size",
-                                                  "192x128",
+                                                  "128x192",
                                                   "--batch",
                                                   "8",
                                                   "--steps",

@@ -49,6 +49,14 @@ const TensorMap& trainedWeights() {
   return weights;
 }
 
+// What a file of half weights computes with: everything but vectors is rounded.
+TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights) {
+  for (const Parameter& parameter : parameters(config))
+    if (parameter.shape.size() > 1)
+      for (float& value : weights.at(parameter.name).values) value = static_cast<float>(cv::float16_t(value));
+  return weights;
+}
+
 ModelFacts facts() { return {"shapes", "RGB", {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, test::kShapeClasses, 255}; }
 
 cv::Mat byLibTorch(Size2 input, const TensorMap& weights, const cv::Mat& images) {

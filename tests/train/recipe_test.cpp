@@ -62,11 +62,10 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.size = {100, 100}; })), "100x100");
 }
 
-TEST(Recipe, ReadsSizes) {
-  EXPECT_EQ(parseSize("640x448"), (Size2{448, 640}));
-  EXPECT_EQ(toString(Size2{448, 640}), "640x448");
-  for (const char* bad : {"", "640", "640x", "x448", "640x448x3", "0x16", "-16x16", "640x448 "})
-    EXPECT_THROW(parseSize(bad), Error) << bad;
+TEST(Recipe, ReadsTheSizeOfAnOldCheckpointWidthFirst) {
+  nlohmann::json json = toJson(Recipe{});
+  json["size"] = "640x448";
+  EXPECT_EQ(recipeFromJson(json).size, (Size2{448, 640}));
 }
 
 TEST(Classes, ComeFromAListOrAModel) {

@@ -38,7 +38,7 @@ class Resume : public testing::Test {
             "--classes",    folder_ / "classes.json",
             "--dim",        "64",
             "--blocks",     "2",
-            "--size",       "96x64",
+            "--size",       "64x96",
             "--batch",      "4",
             "--steps",      std::to_string(kSteps),
             "--warmup",     "10",
@@ -110,7 +110,7 @@ TEST_F(Resume, FineTunesForOtherClassesAndAnotherSize) {
     {"name":"c","color":"#222222"},{"name":"d","color":"#333333"}])");
   std::vector<std::string> tuned = arguments("tuned");
   *(std::find(tuned.begin(), tuned.end(), "--steps") + 1) = "1";
-  *(std::find(tuned.begin(), tuned.end(), "--size") + 1) = "128x64";
+  *(std::find(tuned.begin(), tuned.end(), "--size") + 1) = "64x128";
   tuned.insert(tuned.end(), {"--init", folder_ / "base/checkpoint.safetensors", "--lr", "1e-9", "--average", "0"});
   const ProgramResult result = mpmTrain(tuned);
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -4,15 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "scene/street.h"
+#include <cstdlib>
+#include <ctime>
 
 namespace mpm::vision {
 namespace {
 
 constexpr double kTilt = 23.436;  // degrees, of the ecliptic in 2024
 
-double at(const char* time) { return scene::parseStreet(std::string("street?start=") + time).start; }
+// "2024-06-20T12:01" or with seconds, UTC.
+double at(const char* time) {
+  std::tm parts{};
+  const char* const end = ::strptime(time, "%Y-%m-%dT%H:%M", &parts);
+  if (end && *end == ':') parts.tm_sec = std::atoi(end + 1);
+  return static_cast<double>(::timegm(&parts));
+}
 
 double highest(const char* midnight, double latitude) {
   double elevation = -90;

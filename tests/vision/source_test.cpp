@@ -12,6 +12,7 @@
 #include <opencv2/videoio.hpp>
 #include <opencv2/videoio/registry.hpp>
 
+#include "scene/demo_source.h"
 #include "support/exif.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -118,7 +119,7 @@ TEST(OpenSource, LeavesOutImagesOfAFolderThatDoNotDecodeIfAsked) {
   EXPECT_EQ(last->index, 3);
   EXPECT_FALSE(source->next());
   EXPECT_THAT(left_out, ElementsAre(HasSubstr("cannot read image '" + (folder / "b.png") + "'"),
-                                    HasSubstr("cannot read image '" + (folder / "c.jpg") + "': it is cut off")));
+                                    HasSubstr("cannot read image '" + (folder / "c.jpg") + "': the file is cut off")));
   const auto alone = openSource(folder / "b*.png", options);
   EXPECT_MPM_ERROR(alone->next(), "cannot read image");
 }
@@ -156,7 +157,7 @@ TEST(OpenSource, RefusesATruncatedJpeg) {
     }
     for (const std::size_t left : {whole.size() - 1, whole.size() - 2, whole.size() / 2, thumbnail.size() + 6}) {
       write(folder / "a.jpg", whole.substr(0, left));
-      EXPECT_MPM_ERROR(openSource(folder / "a.jpg")->next(), "it is cut off before its end");
+      EXPECT_MPM_ERROR(openSource(folder / "a.jpg")->next(), "the file is cut off before its end");
     }
   }
 }
@@ -166,7 +167,7 @@ TEST(OpenSource, TurnsAPictureAsExifSaysUnlessAskedNotTo) {
   cv::imwrite(folder / "a.jpg", plain(9));
   test::setExifOrientation(folder / "a.jpg", 6);
   EXPECT_EQ(openSource(folder / "a.jpg")->next()->image.size(), cv::Size(12, 16));
-  EXPECT_EQ(openSource(folder / "a.jpg", {.upright = false})->next()->image.size(), cv::Size(16, 12));
+  EXPECT_EQ(openSource(folder / "a.jpg", {.apply_exif_rotation = false})->next()->image.size(), cv::Size(16, 12));
 }
 
 TEST(OpenSource, TakesAVideoWhoseNameLooksLikeAnAddress) {
@@ -229,6 +230,13 @@ TEST(OpenSource, RefusesWhatIsNoSource) {
   EXPECT_MPM_ERROR(openSource(folder / "text_01.txt"), "neither an image nor a video");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_MPM_ERROR(openSource(folder / "pipe"), "neither a file nor a folder");
+}
+
+TEST(OpenSource, DemoNeedsTheRenderer) {
+  setDemoSource({});
+  EXPECT_MPM_ERROR(openSource("demo:street?frames=2"),
+                   "'demo:street?frames=2': this program was built without the renderer");
+  scene::registerDemoSource();
 }
 
 TEST(OpenSource, TellsAModelFromAPicture) {

@@ -16,8 +16,7 @@
 namespace mpm::vision {
 namespace {
 
-// A JPEG from its first to its end marker; what stands behind that is nobody's business. Without one the decoder fills
-// up with grey and only prints a warning.
+// Whether a JPEG has its end marker. Without one the decoder fills the rest with grey and only prints a warning.
 bool reachesItsEnd(const std::string& jpeg) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(jpeg[at]); };
   for (std::size_t at = 2; at + 1 < jpeg.size();) {
@@ -42,13 +41,13 @@ bool isCutJpeg(const std::string& path) {
   return !reachesItsEnd(bytes);
 }
 
-cv::Mat readImage(const std::string& path, bool upright) {
+cv::Mat readImage(const std::string& path, bool apply_exif_rotation) {
   requireReadable(path);
   const auto cannot = [&](const std::string& why) { return Error("cannot read image '" + path + "': " + why); };
-  if (isCutJpeg(path)) throw cannot("it is cut off before its end");
+  if (isCutJpeg(path)) throw cannot("the file is cut off before its end");
   cv::Mat image;
   try {
-    image = cv::imread(path, upright ? cv::IMREAD_COLOR : cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
+    image = cv::imread(path, cv::IMREAD_COLOR | (apply_exif_rotation ? 0 : cv::IMREAD_IGNORE_ORIENTATION));
   } catch (const cv::Exception&) {  // larger than OpenCV allows, or damaged
   }
   if (image.empty()) throw cannot("missing, damaged or not an image");
@@ -66,7 +65,8 @@ class ImageSource final : public FrameSource {
       const int index = static_cast<int>(next_++);
       const std::string& path = paths_[index];
       try {
-        return Frame{readImage(path, options_.upright), std::filesystem::path(path).stem().string(), path, index};
+        return Frame{readImage(path, options_.apply_exif_rotation), std::filesystem::path(path).stem().string(), path,
+                     index};
       } catch (const Error& error) {
         if (!skip_unreadable) throw;
         options_.on_unreadable(error.what());
@@ -88,11 +88,11 @@ class ImageSource final : public FrameSource {
 cv::Mat toBgr8(const cv::Mat& image) {
   cv::Mat result = image;
   if (result.depth() == CV_16U) result.convertTo(result, CV_8U, 1.0 / 257);
-  if (result.depth() != CV_8U) throw Error("an image has 8 or 16 bits per channel; this one has other numbers");
+  if (result.depth() != CV_8U) throw Error("an image must have 8 or 16 bits per channel");
   if (result.channels() == 1) cv::cvtColor(result, result, cv::COLOR_GRAY2BGR);
   if (result.channels() == 4) cv::cvtColor(result, result, cv::COLOR_BGRA2BGR);
   if (result.channels() != 3)
-    throw Error("an image has 1, 3 or 4 channels; this one has " + std::to_string(result.channels()));
+    throw Error("an image must have 1, 3 or 4 channels, not " + std::to_string(result.channels()));
   return result;
 }
 

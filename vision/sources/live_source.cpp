@@ -21,35 +21,35 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxLeftBehind = 8;
+constexpr int kMaxAbandoned = 8;
 
 std::shared_ptr<std::atomic<int>> counterOf(const SourceOptions& options) {
   static const auto common = std::make_shared<std::atomic<int>>(0);
   return options.abandoned_reads ? options.abandoned_reads : common;
 }
 
-// What the reader thread and the source share. The thread holds a reference of its own, so that a read that never
-// returns outlives the source without touching freed memory.
+// Shared by the reader thread and the source. The thread holds a reference of its own: a read that never returns may
+// outlive the source.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
   enum class State { kOpening, kFailed, kOpen, kEnded } state = State::kOpening;
-  cv::Mat slot;  // the frame that the caller may take; empty: none
+  cv::Mat slot;  // the next frame for the caller; empty: none
   bool closing = false;
-  bool returned = false;                              // the thread
-  std::shared_ptr<std::atomic<int>> abandoned_reads;  // counts it once it was left behind
+  bool finished = false;                              // the thread has ended
+  std::shared_ptr<std::atomic<int>> abandoned_reads;  // set when the thread was abandoned
 
-  void leave(std::shared_ptr<std::atomic<int>> counter) {
+  void abandon(std::shared_ptr<std::atomic<int>> counter) {
     const std::lock_guard lock(mutex);
     closing = true;
     changed.notify_all();
-    if (returned) return;
+    if (finished) return;
     abandoned_reads = std::move(counter);
     ++*abandoned_reads;
   }
   void finish() {
     const std::lock_guard lock(mutex);
-    returned = true;
+    finished = true;
     if (abandoned_reads) --*abandoned_reads;
   }
 };
@@ -68,11 +68,11 @@ void readUntilClosed(Shared& shared, Capture& capture, bool latest_only) {
       std::unique_lock lock(shared.mutex);
       if (!latest_only) shared.changed.wait(lock, [&] { return shared.closing || shared.slot.empty(); });
       if (shared.closing) break;
-      shared.slot = std::exchange(image, cv::Mat());  // never the same buffer again: the caller may hold the old one
+      shared.slot = std::exchange(image, cv::Mat());  // a new buffer each time: the caller may hold the old one
       shared.changed.notify_all();
     }
     become(Shared::State::kEnded);
-  } catch (const std::exception&) {  // what OpenCV has to say may carry the address with its password
+  } catch (const std::exception&) {  // the message of OpenCV may hold the URL with its password
     const std::lock_guard lock(shared.mutex);
     shared.state = shared.state == Shared::State::kOpening ? Shared::State::kFailed : Shared::State::kEnded;
     shared.changed.notify_all();
@@ -83,7 +83,7 @@ class LiveSource final : public FrameSource {
  public:
   LiveSource(std::shared_ptr<Capture> capture, LiveDescription description, const SourceOptions& options)
       : description_(std::move(description)), options_(options), shared_(std::make_shared<Shared>()) {
-    if (const int hanging = *counterOf(options_); hanging >= kMaxLeftBehind)
+    if (const int hanging = *counterOf(options_); hanging >= kMaxAbandoned)
       throw Error("cannot open " + description_.shown + ": " + std::to_string(hanging) +
                   " reads hang and none has returned");
     try {
@@ -93,14 +93,14 @@ class LiveSource final : public FrameSource {
         shared->finish();
       }).detach();
     } catch (const std::system_error& error) {
-      throw Error("cannot open " + description_.shown + ": no thread can be made to read it: " + error.what());
+      throw Error("cannot open " + description_.shown + ": cannot start a thread: " + error.what());
     }
     std::unique_lock lock(shared_->mutex);
     const bool answered = waitFor(lock, [&] { return shared_->state != Shared::State::kOpening; });
     if (stopped(options_)) return;
     if (!answered || shared_->state == Shared::State::kFailed) {
       lock.unlock();
-      shared_->leave(counterOf(options_));
+      shared_->abandon(counterOf(options_));
       std::string why;
       if (!answered)
         why = ": no answer within " + secondsText() + " s";
@@ -110,7 +110,7 @@ class LiveSource final : public FrameSource {
     }
   }
 
-  ~LiveSource() override { shared_->leave(counterOf(options_)); }
+  ~LiveSource() override { shared_->abandon(counterOf(options_)); }
 
   std::optional<Frame> next() override {
     std::unique_lock lock(shared_->mutex);
@@ -132,7 +132,7 @@ class LiveSource final : public FrameSource {
   }
 
  private:
-  // False when the time-out passed first. Wakes up now and then, because a signal handler can only set a flag.
+  // False after the timeout. Wakes up regularly, because a signal handler can only set a flag.
   template <typename Condition>
   bool waitFor(std::unique_lock<std::mutex>& lock, Condition condition) const {
     const auto deadline =
@@ -208,7 +208,7 @@ std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOp
 
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options) {
   const bool live = source.target.starts_with("rtsp");
-  // Time-outs act only with FFmpeg by name and as parameters of open (opencv#23207). They end most hanging reads; our
+  // Timeouts work only with FFmpeg named and as parameters of open (opencv#23207). They end most reads that hang; the
   // thread is for the others.
   const auto open = [url = source.target, ms = static_cast<int>(options.timeout_s * 1e3)](cv::VideoCapture& capture) {
     return capture.open(url, cv::CAP_FFMPEG, {cv::CAP_PROP_OPEN_TIMEOUT_MSEC, ms, cv::CAP_PROP_READ_TIMEOUT_MSEC, ms});

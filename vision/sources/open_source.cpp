@@ -69,7 +69,8 @@ SourceOpener& demoOpener() {  // guarded by demo_mutex
 
 std::unique_ptr<FrameSource> openDemo(const SourceSpec& source, const SourceOptions& options) {
   const std::lock_guard lock(demo_mutex);
-  if (!demoOpener()) throw Error("'" + source.text + "': this program was built without the rendered scene");
+  if (!demoOpener())
+    throw Error("'" + source.text + "': this program was built without the renderer (MPM_WITH_SCENE=OFF)");
   return demoOpener()(source, options);
 }
 
@@ -126,7 +127,7 @@ void checkSource(const SourceSpec& source) {
 
 std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOptions& options) {
   checkSource(source);
-  if (!(options.timeout_s > 0)) throw Error("the time-out of a source must be positive");
+  if (!(options.timeout_s > 0)) throw Error("the timeout of a source must be positive");
   switch (source.kind) {
     case SourceKind::kImage:
     case SourceKind::kVideo:

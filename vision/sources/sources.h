@@ -23,17 +23,17 @@ bool isImageFile(const std::string& path);
 /// Throws mpm::Error that says why when this user may not read the file.
 void requireReadable(const std::string& path);
 
-/// True once options.stop is set.
+/// Whether options.stop is set.
 bool stopped(const SourceOptions& options);
 
-/// Images, one per file, in the order given. A file that does not decode is an error when its turn comes, or,
-/// of several, left to options.on_unreadable.
+/// One image per file, in the order given. A file that cannot be decoded is an error of next(); with several files,
+/// options.on_unreadable is called instead.
 std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const SourceOptions& options);
 
-/// Null when no back end of OpenCV reads the file as a video.
+/// Null when OpenCV cannot read the file as a video.
 std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options);
 
-/// Something that may hang in any call: what LiveSource runs on a thread of its own.
+/// A camera or stream. Each call may hang: LiveSource runs it on a thread of its own.
 class Capture {
  public:
   virtual ~Capture() = default;
@@ -42,19 +42,19 @@ class Capture {
 };
 
 struct LiveDescription {
-  std::string shown;         ///< how errors and frames name it, without credentials
+  std::string shown;         ///< its name in errors and frames, without credentials
   std::string stem;          ///< of frame names
-  bool latest_only = true;   ///< drop frames that the caller is too slow for
-  bool end_is_error = true;  ///< a camera never ends, a stream may
-  /// What is likely wrong, or how to find out, when it does not open. Null: nothing is known.
+  bool latest_only = true;   ///< drop frames that arrive while the caller is busy
+  bool end_is_error = true;  ///< true for cameras; a stream may end
+  /// The likely cause when it does not open, or how to find it. Null: unknown.
   std::function<std::string()> why_not_open{};
-  /// Throws mpm::Error for a frame that is none as the source must give them. Null: any will do.
+  /// Throws mpm::Error for a frame of the wrong format. Null: every format is accepted.
   std::function<void(const cv::Mat& frame)> check{};
 };
 
-/// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time. The
-/// thread owns what it needs, so one that hangs for ever is left behind and costs its memory, nothing else; too many of
-/// them (SourceOptions::abandoned_reads) are an error.
+/// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time, or
+/// when too many reads hang already (SourceOptions::abandoned_reads). The thread owns what it needs: one that hangs for
+/// ever is abandoned and costs only its memory.
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
                                       const SourceOptions& options);
 

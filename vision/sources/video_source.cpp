@@ -12,7 +12,7 @@ namespace {
 class VideoSource final : public FrameSource {
  public:
   VideoSource(const std::string& path, const SourceOptions& options) : path_(path), options_(options) {
-    // FFmpeg takes "front:street.mp4" for an address, but not when a folder stands before it.
+    // FFmpeg takes "front:street.mp4" for a URL, but not with a folder before it.
     const std::string whole_path = std::filesystem::absolute(path).string();
     // By name: CAP_ANY would also take "still_01.txt" for the first image of a sequence.
     for (int backend : {cv::CAP_FFMPEG, cv::CAP_GSTREAMER, cv::CAP_OPENCV_MJPEG})
@@ -25,7 +25,7 @@ class VideoSource final : public FrameSource {
     if (stopped(options_)) return std::nullopt;
     cv::Mat image;
     if (!capture_.read(image) || image.empty()) {
-      if (index_ == 0) throw Error("cannot read video '" + path_ + "': it holds no frame that decodes");
+      if (index_ == 0) throw Error("cannot read video '" + path_ + "': no frame can be decoded");
       return std::nullopt;
     }
     const int index = index_++;

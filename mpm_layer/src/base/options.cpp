@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/device_spec.h"
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -92,8 +93,7 @@ std::string toString(const Schedule& schedule) {
 void ConvertOptions::validate() const {
   if (schedule) requireIncreasing(*schedule);
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
-    throw Error("input size " + std::to_string(input_size->height) + "x" + std::to_string(input_size->width) +
-                ": both sides must be positive");
+    throw Error("input size " + toString(*input_size) + ": both sides must be positive");
   }
   parseDeviceSpec(device);
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
+#include "base/size_text.h"
 #include "kernels/finite.h"
 #include "kernels/resample.h"
 #include "layers/device_image.h"
@@ -77,9 +78,8 @@ Size2 sizeForWindows(cv::Size image, Size2 window) {
   };
   const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
   if (height * width > kMaxWindowedPixels)
-    throw Error("an image of " + std::to_string(image.height) + "x" + std::to_string(image.width) +
-                " px has more than " + std::to_string(kMaxWindowedPixels) + " px where windows of " +
-                std::to_string(window.height) + "x" + std::to_string(window.width) +
+    throw Error("an image of " + toString(Size2{image.height, image.width}) + " px has more than " +
+                std::to_string(kMaxWindowedPixels) + " px where windows of " + toString(window) +
                 " fit into it: use the fit 'resize'");
   return {static_cast<int>(height), static_cast<int>(width)};
 }
@@ -277,8 +277,8 @@ Size2 windowStride(const SegmenterOptions& options, Size2 window) {
   if (stride == 0) return {window.height - window.height / 16, window.width - window.width / 16};
   const int most = std::min(window.height, window.width);
   if (stride < 0 || stride > most)
-    throw Error("windows of " + std::to_string(window.height) + "x" + std::to_string(window.width) + " px stand 1 to " +
-                std::to_string(most) + " px apart, not " + std::to_string(stride));
+    throw Error("windows of " + toString(window) + " px stand 1 to " + std::to_string(most) + " px apart, not " +
+                std::to_string(stride));
   return {stride, stride};
 }
 

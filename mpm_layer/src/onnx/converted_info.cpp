@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
 #include "onnx/model/model_info_json.h"
@@ -13,8 +14,6 @@ namespace mpm::onnx_graph {
 namespace {
 
 constexpr const char* kAgain = ": convert the original model again";
-
-std::string text(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
 void requireSame(const std::string& field, const std::string& said, const std::string& found) {
   if (said == found) return;
@@ -66,8 +65,8 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   result.input = {pixels(node, "an input", attribute("height")), pixels(node, "an input", attribute("width"))};
   result.stride = {pixels(node, "a stride", attribute("stride_h")), pixels(node, "a stride", attribute("stride_w"))};
   if (result.input.height < result.patch.height || result.input.width < result.patch.width)
-    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + text(result.input) +
-                " px, smaller than a patch of " + text(result.patch) + kAgain);
+    throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + toString(result.input) +
+                " px, smaller than a patch of " + toString(result.patch) + kAgain);
   return result;
 }
 
@@ -113,9 +112,9 @@ const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::s
 void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
   const PatchEmbed embed = patchEmbedOf(graph);
   const Schedule schedule = scheduleOf(graph);
-  requireSame("input", text(info.input), text(embed.input));
-  requireSame("patch", text(info.patch), text(embed.patch));
-  requireSame("grid", text(info.grid), text(embed.grid()));
+  requireSame("input", toString(info.input), toString(embed.input));
+  requireSame("patch", toString(info.patch), toString(embed.patch));
+  requireSame("grid", toString(info.grid), toString(embed.grid()));
   requireSame("dim", std::to_string(info.dim), std::to_string(embed.dim));
   requireSame("special_tokens", std::to_string(info.special_tokens), std::to_string(embed.special));
   requireSame("schedule", mpm::toString(info.schedule), mpm::toString(schedule));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/freed_memory.h"
+#include "base/size_text.h"
 #include "onnx/converted_info.h"
 #include "onnx/emit/emit.h"
 #include "onnx/fold/fold.h"
@@ -17,8 +18,6 @@
 
 namespace mpm::onnx_graph {
 namespace {
-
-std::string text(Size2 size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
 
 /// The image's sides as the graph declares them; 0 where one is symbolic.
 struct DeclaredInput {
@@ -114,7 +113,7 @@ Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Si
     }
   }
   if (guessed)
-    first += " (read at " + text(sizes.front()) +
+    first += " (read at " + toString(sizes.front()) +
              ", a guess, for the graph does not say how large its image is: --input-size HxW does, or \"input\" in the "
              "JSON beside it)";
   throw Error(first);
@@ -124,11 +123,11 @@ void requireFits(const Embedding& embedding, Size2 size) {
   const std::int64_t rest_h = (size.height - embedding.weight.shape[2]) % embedding.stride_h;
   const std::int64_t rest_w = (size.width - embedding.weight.shape[3]) % embedding.stride_w;
   if (size.height < embedding.weight.shape[2] || size.width < embedding.weight.shape[3] || rest_h != 0 || rest_w != 0) {
-    throw Error("input size " + text(size) + " is not a multiple of the patch, " + std::to_string(embedding.stride_h) +
-                "x" + std::to_string(embedding.stride_w) + " px");
+    throw Error("input size " + toString(size) + " is not a multiple of the patch, " +
+                std::to_string(embedding.stride_h) + "x" + std::to_string(embedding.stride_w) + " px");
   }
   if (size.height > kLongestSide || size.width > kLongestSide) {
-    throw Error("input size " + text(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+    throw Error("input size " + toString(size) + " is larger than " + std::to_string(kLongestSide) + " px");
   }
 }
 
@@ -167,7 +166,7 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
   if (options.schedule && *options.schedule != info.schedule)
     no("schedule " + mpm::toString(info.schedule), "schedule " + mpm::toString(*options.schedule));
   if (options.input_size && *options.input_size != info.input)
-    no("input size " + text(info.input), "input size " + text(*options.input_size));
+    no("input size " + toString(info.input), "input size " + toString(*options.input_size));
   if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
     no("attention plain", "attention proportional");
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
@@ -206,7 +205,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
           "the graph does not say how large its image is: give --input-size HxW, or \"input\" in the JSON beside it");
     for (const Size2 size : sizes) {
       if (size.height > kLongestSide || size.width > kLongestSide)
-        throw Error("input size " + text(size) + " is larger than " + std::to_string(kLongestSide) + " px");
+        throw Error("input size " + toString(size) + " is larger than " + std::to_string(kLongestSide) + " px");
     }
   }
   const Tensor* kernel = firstKernel(graph);

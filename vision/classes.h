@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpm/model_info.hpp"
+
+namespace mpm::vision {
+
+/// A different name for every class of a model: the model's own, or "class_3" where it has none. A name that occurs
+/// twice gets the index of its class as well.
+std::vector<std::string> classNames(const ModelInfo& model);
+
+/// The name of a label, "class_3" if it has none in `names`.
+std::string className(const std::vector<std::string>& names, int label);
+
+/// Share of the pixels, 0..1, of each class that occurs in a CV_8U label map, ascending by class. Empty for an empty
+/// map.
+std::vector<std::pair<int, double>> classAreas(const cv::Mat& labels);
+
+}  // namespace mpm::vision
