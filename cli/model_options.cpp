@@ -11,22 +11,11 @@
 namespace mpm::cli {
 namespace {
 
-template <typename T>
-std::vector<std::pair<std::string, T>> wordsOf(std::initializer_list<T> values) {
-  std::vector<std::pair<std::string, T>> words;
-  for (const T value : values) words.emplace_back(toString(value), value);
-  return words;
-}
-
-constexpr auto kPrecisions = {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16};
-
-// What `set` or validate() say against it; empty: nothing.
-template <typename Set>
-std::string problemOf(Set&& set) {
+// The error of `use`; empty: there is none.
+template <typename Use>
+std::string problemOf(Use&& use) {
   try {
-    ConvertOptions options;
-    set(options);
-    options.validate();
+    use();
     return {};
   } catch (const Error& error) {
     return error.what();
@@ -34,7 +23,7 @@ std::string problemOf(Set&& set) {
 }
 
 std::string deviceProblem(const std::string& text) {
-  return problemOf([&](ConvertOptions& options) { options.device = text; });
+  return problemOf([&] { ReadOptions{.device = text}.validate(); });
 }
 
 }  // namespace
@@ -49,7 +38,7 @@ std::string rangeProblem(const std::string& text, double min, double max) {
 }
 
 std::string scheduleProblem(const std::string& text) {
-  return problemOf([&](ConvertOptions& options) { options.schedule = parseSchedule(text); });
+  return problemOf([&] { parseSchedule(text); });
 }
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
@@ -67,6 +56,11 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
       ->option_text("HxW");
 }
 
+void addAttention(CLI::App& verb, Attention& attention) {
+  addChoice(verb, "--attention", attention, {Attention::kPlain, Attention::kProportional},
+            "plain, as in the paper; proportional: a merged token counts as many times as it has members");
+}
+
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
   verb.add_option_function<std::string>(
           "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
@@ -75,11 +69,10 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
       ->check(scheduleProblem)
       ->option_text("S");
   addInputSize(verb, options.input_size);
-  addChoice<Attention>(verb, "--attention", options.attention, wordsOf({Attention::kPlain, Attention::kProportional}),
-                       "plain, as in the paper; proportional: a merged token counts as many times as it has members");
-  addChoice<Precision>(verb, "--precision", options.precision, wordsOf(kPrecisions),
-                       "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a "
-                       "GPU");
+  addAttention(verb, options.attention);
+  addChoice(verb, "--precision", options.precision,
+            {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
+            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
 }
 
 void addDevice(CLI::App& verb, std::string& device) {
@@ -95,8 +88,8 @@ void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& optio
                   "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
                   "environment, else the default model ('mpm info' names it)")
       ->option_text("M.onnx");
-  addConvertOptions(verb, options);
-  addDevice(verb, options.device);
+  addConvertOptions(verb, options.read.convert);
+  addDevice(verb, options.read.device);
   addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
 }
 

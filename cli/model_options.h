@@ -34,6 +34,15 @@ void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<s
       ->option_text(shown);
 }
 
+/// The same for words that toString() gives.
+template <typename T>
+void addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
+               const std::string& description) {
+  std::vector<std::pair<std::string, T>> choices;
+  for (const T value : values) choices.emplace_back(toString(value), value);
+  addChoice(verb, name, target, std::move(choices), description);
+}
+
 /// Why `text` is no number from `min` to `max`; empty: it is one.
 std::string rangeProblem(const std::string& text, double min, double max);
 
@@ -51,6 +60,8 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
 /// What is wrong with the text of a --schedule; empty: nothing.
 std::string scheduleProblem(const std::string& text);
+
+void addAttention(CLI::App& verb, Attention& attention);
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 

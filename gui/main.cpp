@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   if (const std::string first = model.empty() ? mpm::vision::defaultModel() : model; !first.empty()) {
     try {
-      mpm::readModelInfo(first, options.inference);
+      mpm::readModelInfo(first, options.inference.read.convert);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
       return 1;

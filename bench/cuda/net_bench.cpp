@@ -85,12 +85,12 @@ int compare(const std::string& model, const std::vector<cv::Mat>& images, bool o
   int failed = 0;
   for (const bool merging : {false, true}) {
     SegmenterOptions options;
-    if (!merging) options.schedule = Schedule{};
+    if (!merging) options.read.convert.schedule = Schedule{};
     const Run host = runAll(model, options, images, once);
-    options.device = "cuda";
+    options.read.device = "cuda";
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {
       if (precision == Precision::kBf16 && capability < 8) continue;
-      options.precision = precision;
+      options.read.convert.precision = precision;
       Run device;
       try {
         device = runAll(model, options, images, once);

@@ -35,9 +35,8 @@ const std::vector<std::string> kBaselines = {"onnxruntime", "openvino", "torch",
 struct BenchArguments {
   std::string model, image;
   std::vector<std::string> schedules, precisions, baselines;
-  std::optional<Size2> input_size;
+  ReadOptions read;  ///< of every variant of ours, without schedule and precision
   Night night;
-  std::string attention = "plain", device = "cpu";
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
   std::string baseline_python = "python3", baseline_folder;
   bool json = false;
@@ -87,12 +86,13 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
   };
   for (const std::string& precision : arguments.precisions)
     for (const std::string& schedule : arguments.schedules) {
-      std::vector<std::string> command = {ownProgram(),        "bench-worker", "--attention",
-                                          arguments.attention, "--device",     arguments.device};
-      if (arguments.input_size) command.insert(command.end(), {"--input-size", toString(*arguments.input_size)});
+      const auto& [convert, device] = arguments.read;
+      std::vector<std::string> command = {ownProgram(), "bench-worker", "--attention", toString(convert.attention),
+                                          "--device",   device};
+      if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
       add("mpm", "", schedule, precision, command);
-      variants.back().device = arguments.device;
-      if (arguments.device != "cpu") variants.back().name += " " + arguments.device;
+      variants.back().device = device;
+      if (device != "cpu") variants.back().name += " " + device;
     }
   for (const std::string& precision : arguments.precisions)
     for (const std::string& baseline : arguments.baselines) {
@@ -156,7 +156,7 @@ class InputFile {
   static void write(const cv::Mat& image, const ModelInfo& model, std::ofstream& file) {
     cv::Mat pixels;
     cv::resize(image, pixels, {model.input.width, model.input.height}, 0, 0, cv::INTER_LINEAR);
-    if (model.facts.channels == "RGB") cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
+    if (model.facts.channels == ChannelOrder::kRgb) cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
     pixels.convertTo(pixels, CV_32F, 1.0 / 255);
     for (int c = 0; c < 3; ++c) {
       cv::Mat plane;
@@ -213,9 +213,10 @@ void measure(std::vector<Variant>& variants, const InputFile& input, const Bench
       if (!variant.alive() || interrupted()) continue;
       runOnce(variant, input, round >= 0);
       progress.step();
-      if (round >= 0 && arguments.device == "cpu") measurePeak(variant);  // it is the CPU's
+      if (round >= 0 && arguments.read.device == "cpu") measurePeak(variant);  // it is the CPU's
     }
-  for (int round = arguments.rounds; round < kPeakMeasurements && arguments.device == "cpu" && !interrupted(); ++round)
+  for (int round = arguments.rounds; round < kPeakMeasurements && arguments.read.device == "cpu" && !interrupted();
+       ++round)
     for (Variant& variant : variants) measurePeak(variant);
 }
 
@@ -316,7 +317,7 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
           {"simulated_night", toJson(arguments.night)},
           {"input", toJson(model.input)},
           {"attention", toString(model.attention)},
-          {"device", arguments.device},
+          {"device", arguments.read.device},
           {"threads", threads},
           {"batch", arguments.batch},
           {"warm_up", arguments.warm_up},
@@ -368,9 +369,7 @@ int threadsOfEveryVariant(int wanted) {
 // What cannot be done with the model is said before anything is measured.
 ModelInfo modelForAll(BenchArguments& arguments) {
   ModelInfo model;
-  ConvertOptions options;
-  options.input_size = arguments.input_size;
-  options.attention = parseAttention(arguments.attention);
+  ConvertOptions options = arguments.read.convert;
   if (arguments.schedules.empty()) {
     model = readModelInfo(arguments.model, options);
     if (!model.converted) arguments.schedules = {"none"};  // a converted one runs as it was made, beside nothing
@@ -394,7 +393,7 @@ int bench(BenchArguments arguments) {
   if (arguments.baseline_folder.empty()) arguments.baseline_folder = ownBaselines();
   const int threads = threadsOfEveryVariant(arguments.threads);
   const ModelInfo model = modelForAll(arguments);
-  if (!arguments.baselines.empty() && arguments.input_size)
+  if (!arguments.baselines.empty() && arguments.read.convert.input_size)
     throw UsageError("--baselines run the model as it is: leave out --input-size");
   const bool proportional = model.attention == Attention::kProportional;
   const bool torch =
@@ -442,11 +441,9 @@ Verb addBench(CLI::App& mpm) {
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false)
       ->option_text("fp32|bf16|tf32|fp16");
-  verb->add_option("--attention", arguments->attention, "Default: plain")
-      ->check(CLI::IsMember({"plain", "proportional"}))
-      ->option_text("plain|proportional");
-  addInputSize(*verb, arguments->input_size);
-  addDevice(*verb, arguments->device);
+  addAttention(*verb, arguments->read.convert.attention);
+  addInputSize(*verb, arguments->read.convert.input_size);
+  addDevice(*verb, arguments->read.device);
   addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,
             "CPU threads of every variant, at most one per CPU. Default: all");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");

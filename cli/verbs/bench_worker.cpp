@@ -33,12 +33,12 @@ class BenchWorker {
  public:
   explicit BenchWorker(const WorkerArguments& arguments)
       : options_(arguments.options),
-        flops_(convertModel(arguments.model, arguments.options)),
-        net_(readNet(arguments.model, arguments.options, &info_)),
+        flops_(convertModel(arguments.model, options_.read.convert).bytes),
+        loaded_(readNet(arguments.model, options_.read)),
         folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
     if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
     outputs_ = {"token_counts"};
-    outputs_.insert(outputs_.end(), info_.outputs.begin(), info_.outputs.end());
+    outputs_.insert(outputs_.end(), loaded_.info.outputs.begin(), loaded_.info.outputs.end());
     std::filesystem::create_directories(folder_);
   }
   ~BenchWorker() {
@@ -51,7 +51,9 @@ class BenchWorker {
     if (command == "load") return {{"ok", true}, {"version", "mpm"}};
     if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
     if (command == "peak")  // the CPU's; of a GPU nothing is known
-      return {{"ok", true}, {"gflops", options_.device == "cpu" ? vision::gemmPeak(options_.precision, 0.1) / 1e9 : 0}};
+      return {
+          {"ok", true},
+          {"gflops", options_.read.device == "cpu" ? vision::gemmPeak(options_.read.convert.precision, 0.1) / 1e9 : 0}};
     throw Error("unknown command '" + command + "'");
   }
 
@@ -64,10 +66,10 @@ class BenchWorker {
 
     std::vector<cv::Mat> blobs;
     const auto start = std::chrono::steady_clock::now();
-    net_.setInput(images);
-    net_.forward(blobs, outputs_);
+    loaded_.net.setInput(images);
+    loaded_.net.forward(blobs, outputs_);
     const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    const StageTimes stages = forwardTimes(net_, ms);
+    const StageTimes stages = forwardTimes(loaded_.net, ms);
 
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -87,7 +89,7 @@ class BenchWorker {
                    {"stages", toJson(stages)},
                    {"tokens", tokens},
                    {"gflop", flop / 1e9}};
-    if (info_.segments() && outputs_[1] == "labels") {
+    if (loaded_.info.segments() && outputs_[1] == "labels") {
       cv::Mat labels;
       blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
       const std::string path = (folder_ / "labels.u8").string();
@@ -100,9 +102,8 @@ class BenchWorker {
   }
 
   SegmenterOptions options_;
-  ModelInfo info_;
-  vision::FlopCounter flops_;  // in front of the net: what it is made of is gone when the net is read
-  cv::dnn::Net net_;
+  vision::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
+  LoadedNet loaded_;
   std::vector<cv::String> outputs_;
   std::filesystem::path folder_;
 };

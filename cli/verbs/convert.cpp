@@ -21,13 +21,12 @@ struct ConvertArguments {
 
 int convert(const ConvertArguments& arguments) {
   requireOutput("--out", arguments.output, modelFiles(arguments.input));
-  ModelInfo info;
-  const std::string bytes = convertModel(arguments.input, arguments.options, &info);
+  const auto [bytes, info] = convertModel(arguments.input, arguments.options);
   if (interrupted()) return kInterrupted;
   writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
-            std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + info.head + ", schedule " +
-            toString(info.schedule));
+            std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + toString(info.head) +
+            ", schedule " + toString(info.schedule));
   return kOk;
 }
 
@@ -41,9 +40,11 @@ Verb addConvert(CLI::App& mpm) {
       ->option_text(" ");
   verb->add_option("-o,--out", arguments->output, "The file to write")->required()->option_text("OUT.onnx");
   addConvertOptions(*verb, arguments->options);
-  addChoice<Output>(*verb, "--output", arguments->options.output,
-                    {{"labels", Output::kLabels}, {"logits", Output::kLogits}},
-                    "What a segmentation net returns: a label map, or logits per class. Default: labels");
+  addChoice(*verb, "--output", arguments->options.output, {Output::kLabels, Output::kLogits},
+            "What a segmentation net returns: the label map 'labels', or the logits of the original model under their "
+            "own name. Default: labels");
+  verb->add_flag("--scores", arguments->options.scores,
+                 "Also return 'scores', the class scores of each patch (segmentation only)");
   verb->footer(R"(cv::dnn::readNetFromONNX reads the file in every program that called mpm::registerLayers() (C++) or
 mpm_register_layers() (ctypes) before. Facts that ONNX lacks (class names, colours, mean, std) are taken from IN.json
 in the folder of the model and travel inside the converted file.

@@ -55,7 +55,7 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"special_tokens", model.special_tokens},
                  {"tokens", model.tokens()},
                  {"input", toJson(model.input)},
-                 {"head", model.head},
+                 {"head", toString(model.head)},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
                  {"schedule", model.schedule},
@@ -91,7 +91,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("special tokens", std::to_string(model.special_tokens));
   row("input",
       toString(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toString(model.grid) + ")");
-  row("head", model.head);
+  row("head", toString(model.head));
   row("classes",
       std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(vision::classNames(model))));
   row("schedule", toString(model.schedule) + (model.converted ? "" : " by default"));

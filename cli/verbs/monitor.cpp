@@ -237,7 +237,8 @@ int monitorSource(const MonitorArguments& arguments) {
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
   RecorderOptions recording{
       .source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments, source)};
-  recording.alarms = alarmOptions(arguments, vision::classNames(readModelInfo(model_path, arguments.options)));
+  recording.alarms =
+      alarmOptions(arguments, vision::classNames(readModelInfo(model_path, arguments.options.read.convert)));
   CaptureOptions capturing = captureOptions(source);
   capturing.source.timeout_s = arguments.timeout_s;
   // A picture that was read long before its turn would count as one that came too early.

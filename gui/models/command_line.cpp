@@ -20,17 +20,16 @@ QString commandLine(const WatchedJob& job) {
                        job.source.isEmpty() ? QStringLiteral("SOURCE") : quoted(job.source)};
   if (!job.model.isEmpty()) words << QStringLiteral("--model") << quoted(job.model);
   words << QStringLiteral("--schedule") << QString::fromStdString(toString(job.schedule));
-  const SegmenterOptions& inference = job.inference;
-  if (const auto& size = inference.input_size)
+  const ReadOptions &read = job.inference.read, standard;
+  if (const auto& size = read.convert.input_size)
     words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
   const auto say = [&](const char* name, const std::string& value, const std::string& standard) {
     if (value != standard) words << QLatin1String(name) << QString::fromStdString(value);
   };
-  const SegmenterOptions standard;
-  say("--attention", toString(inference.attention), toString(standard.attention));
-  say("--precision", toString(inference.precision), toString(standard.precision));
-  say("--device", inference.device, standard.device);
-  say("--threads", std::to_string(inference.threads), std::to_string(standard.threads));
+  say("--attention", toString(read.convert.attention), toString(standard.convert.attention));
+  say("--precision", toString(read.convert.precision), toString(standard.convert.precision));
+  say("--device", read.device, standard.device);
+  say("--threads", std::to_string(job.inference.threads), std::to_string(SegmenterOptions().threads));
   if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);
   return words.join(QLatin1Char(' '));
 }

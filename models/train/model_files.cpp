@@ -15,7 +15,7 @@ void writeModel(const std::string& stem, const NetworkConfig& trained, const Ten
   const std::string model = onnxModel(config, fittedWeights(weights, trained, config, {}), half);
   nlohmann::ordered_json json;
   json["name"] = facts.name;
-  json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", facts.channels}};
+  json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
   json["mean"] = facts.mean;
   json["std"] = facts.std;
   json["classes"] = toJson(facts.classes);

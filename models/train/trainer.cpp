@@ -69,8 +69,10 @@ class Run {
     const std::string model = options_.folder + "/" + options_.name;
     if (checkpoint_.step < recipe.steps) steps(learner, progress, log);
     progress.say("writing " + model + ".onnx");
-    const ModelFacts facts{options_.name,      "RGB",        {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f},
-                           source_->classes(), recipe.ignore};
+    ModelFacts facts;
+    facts.name = options_.name;
+    facts.classes = source_->classes();
+    facts.ignore = recipe.ignore;
     writeModel(model, network_, learner.weights(), options_.export_size.value_or(recipe.size), options_.half, facts);
     return {checkpoint_.step == recipe.steps, checkpoint_.step, model + ".onnx"};
   }

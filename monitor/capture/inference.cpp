@@ -142,8 +142,8 @@ struct InferenceWorker::Impl {
     try {
       Segmenter segmenter(now.path, now.options);
       auto info = std::make_shared<const ModelInfo>(segmenter.model());
-      auto fresh = std::make_unique<Loaded>(
-          Loaded{std::move(segmenter), std::move(info), now.path, modelDigest(now.path), now.options.schedule});
+      auto fresh = std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), now.path,
+                                                   modelDigest(now.path), now.options.read.convert.schedule});
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -164,7 +164,7 @@ struct InferenceWorker::Impl {
     const std::lock_guard lock(mutex);
     if (wanted.version != loaded_version) return;
     wanted.path = current->path;
-    wanted.options.schedule = current->schedule;
+    wanted.options.read.convert.schedule = current->schedule;
   }
 
   // Reads a file that changed once it has stopped changing, so that one half copied is not tried.
@@ -261,7 +261,7 @@ struct InferenceWorker::Impl {
           const std::lock_guard lock(mutex);
           options = wanted.options;
         }
-        options.schedule = Schedule{};
+        options.read.convert.schedule = Schedule{};
         Segmenter segmenter(current->path, options);
         auto info = std::make_shared<const ModelInfo>(segmenter.model());
         full = std::make_unique<Loaded>(
@@ -337,7 +337,7 @@ InferenceWorker::~InferenceWorker() {
 void InferenceWorker::setSchedule(Schedule schedule) {
   validate(schedule);
   impl_->change([&](Impl::Wanted& wanted) {
-    wanted.options.schedule = std::move(schedule);
+    wanted.options.read.convert.schedule = std::move(schedule);
     ++wanted.version;
   });
 }
@@ -346,7 +346,7 @@ void InferenceWorker::setModel(std::string path, std::optional<Schedule> schedul
   validate(schedule);
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.path = std::move(path);
-    wanted.options.schedule = std::move(schedule);
+    wanted.options.read.convert.schedule = std::move(schedule);
     ++wanted.version;
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <onnx/onnx_pb.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
@@ -49,6 +51,24 @@ TEST(Convert, ResizesTheInput) {
   const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 48}, {"width", 80}}));
   EXPECT_EQ(json["tokens"], 60);
+}
+
+TEST(Convert, GivesTheOutputsThatWereAskedFor) {
+  const TemporaryFolder folder;
+  const std::string model = kData + "/segmenter_linear_ts12.onnx";
+  const auto outputs = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"convert", model, "-o", folder / "m.onnx", "--schedule", "1"});
+    EXPECT_EQ(mpmCommand(options).exit_code, 0);
+    onnx::ModelProto converted;
+    std::ifstream file(folder / "m.onnx", std::ios::binary);
+    EXPECT_TRUE(converted.ParseFromIstream(&file));
+    std::vector<std::string> names;
+    for (const auto& output : converted.graph().output()) names.push_back(output.name());
+    return names;
+  };
+  EXPECT_THAT(outputs({}), ElementsAre("labels", "merge_map", "token_counts"));
+  EXPECT_THAT(outputs({"--output", "logits"}), ElementsAre("logits", "merge_map", "token_counts"));
+  EXPECT_THAT(outputs({"--scores"}), ElementsAre("labels", "scores", "merge_map", "token_counts"));
 }
 
 TEST(Convert, NeverWritesOverItsInput) {

@@ -74,7 +74,7 @@ def check(entry, folder, mpm, scratch):
         if entry["verdict"] == "refuse":
             return "converted, but had to be refused: " + entry["reason"]
         image = array_of(documents["inputs"][0]).copy()
-        names = ["labels" if labels else "logits"] if segments else [o["name"] for o in documents["outputs"]]
+        names = ["labels"] if labels else [o["name"] for o in documents["outputs"]]
         for i in range(len(image)):  # a converted model may have kept the batch of the graph, or one
             try:
                 results = forward(converted, image[i : i + 1], names)

@@ -45,7 +45,7 @@ class OnScreen : public Window {
   WindowOptions options() const override {
     WindowOptions options = Window::options();
     options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
-    options.inference.schedule.reset();
+    options.inference.read.convert.schedule.reset();
     return options;
   }
 

@@ -188,8 +188,8 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
 // goes on without a window.
 TEST_F(Faults, HowModelsRunIsSaidOnce) {
   WindowOptions chosen = options();
-  chosen.inference.input_size = Size2{64, 64};
-  chosen.inference.attention = Attention::kProportional;
+  chosen.inference.read.convert.input_size = Size2{64, 64};
+  chosen.inference.read.convert.attention = Attention::kProportional;
   make(chosen);
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
@@ -698,7 +698,7 @@ TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
   make(last);
   ASSERT_TRUE(openAndWait());
   WindowOptions named = options();
-  named.inference.schedule = Schedule{2};
+  named.inference.read.convert.schedule = Schedule{2};
   make(named);
   window_->resumeLast();
   ASSERT_TRUE(runs());
@@ -785,7 +785,7 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   WindowOptions plain = options();
   plain.model.clear();
-  plain.inference.schedule.reset();
+  plain.inference.read.convert.schedule.reset();
   make(plain);
   qunsetenv("MPM_MODEL");
   QTest::mouseClick(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")), Qt::LeftButton);

@@ -51,7 +51,7 @@ class Window : public ::testing::Test {
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
-    options.inference.schedule = Schedule{1, 2};
+    options.inference.read.convert.schedule = Schedule{1, 2};
     options.database = folder_.filePath(QStringLiteral("m.db"));
     options.pictures = folder_.filePath(QStringLiteral("pictures"));
     options.settings = folder_.filePath(QStringLiteral("settings.ini"));

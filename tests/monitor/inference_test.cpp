@@ -38,7 +38,7 @@ class InferenceWorkerTest : public ::testing::Test {
 
   static SegmenterOptions options(Schedule schedule = {1, 2}) {
     SegmenterOptions options;
-    options.schedule = std::move(schedule);
+    options.read.convert.schedule = std::move(schedule);
     return options;
   }
 

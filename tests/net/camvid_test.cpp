@@ -45,7 +45,7 @@ class CamVid : public ::testing::TestWithParam<const char*> {
 
   static Segmenter segmenter(Schedule schedule) {
     SegmenterOptions options;
-    options.schedule = std::move(schedule);
+    options.read.convert.schedule = std::move(schedule);
     return Segmenter(kShared + "/models/" + GetParam() + ".onnx", options);
   }
 

@@ -25,16 +25,14 @@ cv::Mat picture(Size2 size = {32, 64}) {
 
 SegmenterOptions options(Schedule schedule, bool inspect) {
   SegmenterOptions result;
-  result.schedule = std::move(schedule);
+  result.read.convert.schedule = std::move(schedule);
   result.inspect = inspect;
   return result;
 }
 
 // An output of the net with that schedule for an image of its size.
 cv::Mat layerOutput(const std::string& model, const Schedule& schedule, const cv::Mat& image, const std::string& name) {
-  ReadOptions read;
-  read.schedule = schedule;
-  cv::dnn::Net net = readNet(model, read);
+  cv::dnn::Net net = readNet(model, {.convert = {.schedule = schedule}}).net;
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
   for (const cv::String& layer : net.getLayerNames())
     if (layer == name || layer.ends_with("!" + name)) return net.forward(layer).clone();
@@ -122,7 +120,7 @@ TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
   EXPECT_TRUE(plain.token_score.empty());
   EXPECT_TRUE(plain.pair_similarity.empty());
   ASSERT_EQ(static_cast<int>(inspected.token_score.size()), segmenter.model().tokens());
-  const cv::Mat scores = layerOutput(kMask, {1}, image, "scores");
+  const cv::Mat scores = layerOutput(kMask, {1}, image, "restore/scores");
   for (int i = 0; i < segmenter.model().tokens(); ++i) {
     const float* const row = scores.ptr<float>(0, i);
     const float best = *std::max_element(row, row + segmenter.model().classes);

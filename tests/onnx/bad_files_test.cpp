@@ -332,7 +332,7 @@ TEST_F(BadFile, JsonNestedTooDeep) {
     EXPECT_MPM_ERROR(convertModel(path, options), (folder / "model.json") + ": nested too deep");
     std::filesystem::remove(folder / "model.json");
     onnx::ModelProto model;
-    ASSERT_TRUE(model.ParseFromString(convertModel(path, options)));
+    ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
     for (auto& entry : *model.mutable_metadata_props())
       if (entry.key() == "mpm.info") entry.set_value(deep);
     write(model.SerializeAsString());

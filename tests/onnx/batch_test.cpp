@@ -28,9 +28,8 @@ Blobs runImages(cv::dnn::Net& net, const std::vector<std::vector<double>>& image
 
 /// False when the net says that it takes one image at a time.
 bool takesABatch(const std::string& path, ConvertOptions options) {
-  ModelInfo info;
   options.schedule = Schedule{1, 2};
-  cv::dnn::Net net = readNet(path, options, &info);
+  auto [net, info] = readNet(path, {.convert = options});
   std::vector<std::string> outputs = info.outputs;
   outputs.insert(outputs.end(), {"token_counts", "merge_map"});
   const std::vector<std::vector<double>> images = {TinyVit::image(3, info.input.height, info.input.width),

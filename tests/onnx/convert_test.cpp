@@ -36,9 +36,9 @@ TEST_F(Convert, NamesAndMetadata) {
   TinyVit(dialect).save(path);
   std::ofstream(folder / "model.json")
       << R"({"name": "tiny", "mean": [0.1, 0.2, 0.3], "input": {"channels": "BGR"}, "ignore": 9})";
-  ModelInfo info;
+  const auto [bytes, info] = convertModel(path, options);
   onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, options, &info)));
+  ASSERT_TRUE(model.ParseFromString(bytes));
   std::vector<std::string> names;
   for (const auto& node : model.graph().node()) {
     EXPECT_EQ(node.name(), node.output(0));
@@ -47,23 +47,23 @@ TEST_F(Convert, NamesAndMetadata) {
   }
   EXPECT_THAT(
       names, ::testing::ElementsAre("backbone/patch_embed", "backbone/block0", "merge/before_block1", "backbone/block1",
-                                    "merge/before_block2", "backbone/block2", "backbone/norm",
+                                    "merge/before_block2", "backbone/block2", "merge_map", "backbone/norm",
                                     ::testing::StartsWith("head/"), "head/class_tokens", "head/block0", "head/block1",
-                                    "head/norm", "head/mask_scores", "scores", "labels", "merge_map"));
+                                    "head/norm", "head/mask_scores", "restore/scores", "labels"));
   std::vector<std::string> outputs;
   for (const auto& output : model.graph().output()) outputs.push_back(output.name());
-  EXPECT_THAT(outputs, ::testing::UnorderedElementsAre("labels", "scores", "merge_map", "token_counts"));
+  EXPECT_THAT(outputs, ::testing::ElementsAre("labels", "merge_map", "token_counts"));
   std::map<std::string, std::string> metadata;
   for (const auto& entry : model.metadata_props()) metadata[entry.key()] = entry.value();
   EXPECT_EQ(metadata["mpm.format"], "1");
   const ModelInfo read = onnx_graph::fromJson(metadata["mpm.info"]);
   EXPECT_EQ(onnx_graph::toJson(read), onnx_graph::toJson(info));
   EXPECT_EQ(read.facts.name, "tiny");
-  EXPECT_EQ(read.facts.channels, "BGR");
+  EXPECT_EQ(read.facts.channels, ChannelOrder::kBgr);
   EXPECT_EQ(read.facts.ignore, 9);
   EXPECT_EQ(read.facts.mean, (std::array<float, 3>{0.1f, 0.2f, 0.3f}));
   EXPECT_EQ(read.schedule, (Schedule{1, 2}));
-  EXPECT_EQ(read.head, "mask_transformer");
+  EXPECT_EQ(read.head, HeadKind::kMaskTransformer);
   EXPECT_EQ(read.classes, TinyVit::kClasses);
 }
 
@@ -100,7 +100,7 @@ TEST_F(Convert, ConvertedFilePassesThroughUnchanged) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   EXPECT_EQ(bytes("once.onnx"), bytes("twice.onnx"));
-  EXPECT_EQ(bytes("once.onnx"), convertModel(path, options)) << "two conversions differ";
+  EXPECT_EQ(bytes("once.onnx"), convertModel(path, options).bytes) << "two conversions differ";
 }
 
 TEST_F(Convert, FullDiskLeavesNothingBehind) {
@@ -129,10 +129,10 @@ TEST_F(Convert, OtherInputSize) {
       TinyVit vit(dialect);
       vit.save(path);
       options.schedule = Schedule{};
+      options.scores = true;
       for (const auto& [grid_h, grid_w] : {std::pair(3, 5), {6, 4}, {2, 9}}) {
         options.input_size = Size2{grid_h * TinyVit::kPatch, grid_w * TinyVit::kPatch};
-        ModelInfo info;
-        cv::dnn::Net net = readNet(path, options, &info);
+        auto [net, info] = readNet(path, {.convert = options});
         EXPECT_EQ(info.grid, (Size2{grid_h, grid_w}));
         const auto image = TinyVit::image(4, info.input.height, info.input.width);
         const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, {"scores"});
@@ -153,7 +153,8 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   options.schedule = Schedule{};
   EXPECT_EQ(readModelInfo(path, options).input, (Size2{12, 20}));
   options.input_size = Size2{16, 24};
-  cv::dnn::Net net = readNet(path, options);
+  options.scores = true;
+  cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto image = TinyVit::image(4, 16, 24);
   EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
 }
@@ -192,7 +193,7 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
       for (auto& input : *node.mutable_input()) input = input == "position" ? made : input;
     }
     g.save(path);
-    cv::dnn::Net net = readNet(path, options);
+    cv::dnn::Net net = readNet(path, {.convert = options}).net;
     return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
   };
   const auto expected = featuresWith([&](GraphBuilder& g) {
@@ -235,7 +236,7 @@ TEST_F(Convert, LocalFunctionsArePutInPlace) {
   }
   builder.save(path);
   options.schedule = Schedule{};
-  cv::dnn::Net net = readNet(path, options);
+  cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto image = TinyVit::image(4);
   const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"});
   EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
@@ -254,7 +255,7 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
   };
   const auto featuresOf = [&](GraphBuilder& builder) {
     builder.save(path);
-    cv::dnn::Net net = readNet(path, options);
+    cv::dnn::Net net = readNet(path, {.convert = options}).net;
     return runNet(net, TinyVit::image(4), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"})[0];
   };
   // All norms but the second have the default.
@@ -303,6 +304,11 @@ TEST(Options, Schedules) {
 TEST(Options, Words) {
   for (const char* word : {"fp32", "bf16", "tf32", "fp16"}) EXPECT_EQ(toString(parsePrecision(word)), word);
   for (const char* word : {"plain", "proportional"}) EXPECT_EQ(toString(parseAttention(word)), word);
+  for (const char* word : {"labels", "logits"}) EXPECT_EQ(toString(parseOutput(word)), word);
+  for (const char* word : {"RGB", "BGR"}) EXPECT_EQ(toString(parseChannelOrder(word)), word);
+  for (const char* word : {"mask_transformer", "linear", "classifier", "features", "other"})
+    EXPECT_EQ(toString(parseHeadKind(word)), word);
+  EXPECT_MPM_ERROR(parseChannelOrder("rgb"), "channel order 'rgb' is not RGB or BGR");
   EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32 or fp16");
   EXPECT_MPM_ERROR(parseAttention(""), "attention '' is not plain or proportional");
 }

@@ -27,7 +27,7 @@ class ConvertedInfo : public ::testing::Test {
     ConvertOptions options;
     options.schedule = schedule;
     onnx::ModelProto model;
-    if (!model.ParseFromString(convertModel(folder / "plain.onnx", options))) throw std::runtime_error("no ONNX");
+    if (!model.ParseFromString(convertModel(folder / "plain.onnx", options).bytes)) throw std::runtime_error("no ONNX");
     return model;
   }
   static Json info(const onnx::ModelProto& model) {
@@ -79,7 +79,7 @@ TEST_F(ConvertedInfo, SizesAreThoseOfTheGraph) {
 }
 
 TEST_F(ConvertedInfo, ClassesAreThoseOfTheScores) {
-  expectErrorWithInfo({{"class_count", 250}}, "output 'scores': found shape 1x15x9, expected 1x15x250");
+  expectErrorWithInfo({{"class_count", 250}}, "says class_count 250, the graph has 9");
   expectErrorWithInfo({{"classes", Json::array({{{"name", "sky"}, {"color", "#0000ff"}}})}}, "names 1 classes");
 }
 
@@ -101,7 +101,8 @@ TEST_F(ConvertedInfo, OutputsAreAmongTheGraphs) {
   expectErrorWithInfo({{"outputs", {"nothing"}}}, "output 'nothing' is not in the graph");
   expectErrorWithInfo({{"outputs", Json::array()}}, "names no output");
   converted = convert(HeadStyle::kFeatures, {1});
-  expectErrorWithInfo({{"head", "linear"}}, "output 'scores' is not in the graph");
+  expectErrorWithInfo({{"head", "linear"}, {"class_count", 9}}, "says class_count 9, the graph has ");
+  expectErrorWithInfo({{"head", "decoder"}}, "head 'decoder' is not mask_transformer, linear");
 }
 
 TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {

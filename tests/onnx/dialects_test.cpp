@@ -143,8 +143,7 @@ ConvertOptions optionsFor(const Dialect& dialect, Schedule schedule) {
 TEST_P(DialectTest, ConvertsToTheSameNumbers) {
   TinyVit vit(GetParam());
   vit.save(path);
-  ModelInfo info;
-  cv::dnn::Net net = readNet(path, optionsFor(GetParam(), {}), &info);
+  auto [net, info] = readNet(path, {.convert = optionsFor(GetParam(), {})});
   EXPECT_EQ(info.blocks, GetParam().blocks);
   EXPECT_EQ(info.heads, GetParam().heads);
   EXPECT_EQ(info.dim, TinyVit::kDim);
@@ -187,10 +186,9 @@ auto networkOf(const Dialect& d) {
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.
 TEST_P(DialectTest, MergesAsTheFirstSpellingDoes) {
-  ModelInfo info;
   const auto merged = [&](const Dialect& dialect) {
     TinyVit(dialect).save(path);
-    cv::dnn::Net net = readNet(path, optionsFor(dialect, {1, 2}), &info);
+    auto [net, info] = readNet(path, {.convert = optionsFor(dialect, {1, 2})});
     return runNet(net, TinyVit::image(3), shape, {"token_counts", "merge_map", info.outputs[0]});
   };
   const auto found = merged(GetParam());

@@ -51,7 +51,7 @@ TEST(Memory, OfConvertingIsAFewTimesTheFile) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const double before = statusMiB("VmHWM");
-    const bool made = !convertModel(kModel).empty();
+    const bool made = !convertModel(kModel).bytes.empty();
     const double times = (statusMiB("VmHWM") - before) / fileMiB();
     _exit(made ? static_cast<int>(times * 10) : 255);
   }
@@ -64,7 +64,7 @@ TEST(Memory, OfConvertingIsAFewTimesTheFile) {
 TEST(Memory, OfANetIsNotThatOfReadingIt) {
   if (!isMeasurable()) GTEST_SKIP() << "needs Linux, glibc, no sanitizer and " << kModel;
   const double before = statusMiB("RssAnon");
-  const cv::dnn::Net net = readNet(kModel);
+  const cv::dnn::Net net = readNet(kModel).net;
   EXPECT_FALSE(net.empty());
   EXPECT_LT((statusMiB("RssAnon") - before) / fileMiB(), 5);  // packed fp32 weights are 2 of the file's fp16
 }

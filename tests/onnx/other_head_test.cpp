@@ -74,9 +74,8 @@ class OtherHead : public ::testing::Test {
     g.save(path);
     ConvertOptions options;
     options.schedule = std::move(schedule);
-    ModelInfo info;
-    cv::dnn::Net net = readNet(path, options, &info);
-    EXPECT_EQ(info.head, "other");
+    auto [net, info] = readNet(path, {.convert = options});
+    EXPECT_EQ(info.head, HeadKind::kOther);
     EXPECT_EQ(info.outputs, std::vector<std::string>{output});
     return runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {output})[0];
   }
@@ -361,7 +360,7 @@ TEST_F(OtherHead, OneTensorUnderTwoNames) {
   g.save(path);
   ConvertOptions options;
   options.schedule = Schedule{1};
-  cv::dnn::Net net = readNet(path, options);
+  cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto found = runNet(net, TinyVit::image(13), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features", "again"});
   EXPECT_EQ(found[0], found[1]);
   EXPECT_EQ(found[0].size(), static_cast<std::size_t>((dialect.special + kTokens) * kDim));

@@ -24,7 +24,7 @@ std::string told(const onnx::NodeProto& node) {
 }
 
 std::map<std::string, std::string> placed(const std::string& file, const Schedule& schedule) {
-  auto model = parseModel(convertModel(dataPath(file), {.schedule = schedule}));
+  auto model = parseModel(convertModel(dataPath(file), {.schedule = schedule}).bytes);
   placeOnDevice(*model.mutable_graph(), 3, 12);
   std::map<std::string, std::string> result;
   for (const onnx::NodeProto& node : model.graph().node()) {
@@ -51,7 +51,7 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
 }
 
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
-  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}));
+  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();
   copy.set_op_type("Identity");
   copy.add_input(model.graph().input(0).name());
@@ -92,7 +92,7 @@ TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
   const BuildInfo build = buildInfo();
   if (!build.cuda_devices.empty()) GTEST_SKIP() << "there is a CUDA device here";
   ReadOptions options;
-  options.schedule = Schedule{1};
+  options.convert.schedule = Schedule{1};
   options.device = "auto";
   EXPECT_NO_THROW(readNet(dataPath("segmenter_mask_ts17.onnx"), options));
   for (const char* word : {"cuda", "cuda:1"}) {

@@ -36,7 +36,7 @@ TEST(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
   TinyVit(Dialect{}).save(path);
-  EXPECT_MPM_ERROR(readNet(path, {.precision = Precision::kTf32}), "tf32 is for GPUs");
+  EXPECT_MPM_ERROR(readNet(path, {.convert = {.precision = Precision::kTf32}}), "tf32 is for GPUs");
 }
 
 TEST(ReadNet, LabelsOfANaNAreAnError) {
@@ -45,7 +45,7 @@ TEST(ReadNet, LabelsOfANaNAreAnError) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
-  cv::dnn::Net net = readNet(path, {.schedule = Schedule{}});
+  cv::dnn::Net net = readNet(path, {.convert = {.schedule = Schedule{}}}).net;
   const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
   net.setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN())));
   try {
@@ -63,7 +63,7 @@ TEST(ReadNetDeathTest, TheProgramMayEndDuringAForward) {
   const std::string path = folder / "model.onnx";
   TinyVit(Dialect{}).save(path);
   const auto endDuringForward = [&] {
-    auto* const net = new cv::dnn::Net(readNet(path));
+    auto* const net = new cv::dnn::Net(readNet(path).net);
     std::atomic<int> forwards{0};
     std::thread([&, net] {
       const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
@@ -84,7 +84,7 @@ TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
   const std::string path = folder / "model.onnx";
   TinyVit(Dialect{}).save(path);
   onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path)));
+  ASSERT_TRUE(model.ParseFromString(convertModel(path).bytes));
   onnx::NodeProto& node = *model.mutable_graph()->add_node();
   node.set_op_type("NoSuchOp");
   node.set_name("broken");
@@ -101,7 +101,7 @@ class WeightsPastOpenCv : public ::testing::Test {
     Dialect dialect;
     dialect.head = HeadStyle::kMask;
     TinyVit(dialect).save(plain_);
-    ASSERT_TRUE(model_.ParseFromString(convertModel(plain_, {.schedule = Schedule{1}})));
+    ASSERT_TRUE(model_.ParseFromString(convertModel(plain_, {.schedule = Schedule{1}, .scores = true}).bytes));
     save();
   }
 
@@ -129,10 +129,8 @@ class WeightsPastOpenCv : public ::testing::Test {
 TEST_F(WeightsPastOpenCv, AreTheOnesThatOpenCvReads) {
   registerLayers();
   const auto through = results(cv::dnn::readNetFromONNX(path_));
-  EXPECT_EQ(results(readNet(path_)), through);
-  ReadOptions options;
-  options.schedule = Schedule{1};
-  EXPECT_EQ(results(readNet(plain_, options)), through);
+  EXPECT_EQ(results(readNet(path_).net), through);
+  EXPECT_EQ(results(readNet(plain_, {.convert = {.schedule = Schedule{1}, .scores = true}}).net), through);
 }
 
 TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {
@@ -143,11 +141,11 @@ TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {
   floats.clear_raw_data();
   node("TokenNorm").set_input(3, node("TokenNorm").input(2));  // read twice
   save();
-  EXPECT_EQ(results(readNet(path_)), results(cv::dnn::readNetFromONNX(path_)));
+  EXPECT_EQ(results(readNet(path_).net), results(cv::dnn::readNetFromONNX(path_)));
 }
 
 TEST_F(WeightsPastOpenCv, AreFoundWhereAnotherToolPutThem) {
-  const auto before = results(readNet(path_));
+  const auto before = results(readNet(path_).net);
   const std::string moved = node("TransformerBlock").input(2);  // the first constant of its node
   onnx::NodeProto constant;
   constant.set_op_type("Constant");
@@ -163,11 +161,11 @@ TEST_F(WeightsPastOpenCv, AreFoundWhereAnotherToolPutThem) {
   nodes.Add(std::move(constant));
   std::rotate(nodes.pointer_begin(), nodes.pointer_end() - 1, nodes.pointer_end());
   save();
-  EXPECT_EQ(results(readNet(path_)), before);
+  EXPECT_EQ(results(readNet(path_).net), before);
 }
 
 TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
-  const auto before = results(readNet(path_));
+  const auto before = results(readNet(path_).net);
   std::ofstream data(folder_ / "weights.bin", std::ios::binary);
   for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
     const auto add = [&](const char* key, const std::string& text) {
@@ -183,14 +181,14 @@ TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
   }
   data.close();
   save();
-  EXPECT_EQ(results(readNet(path_)), before);
+  EXPECT_EQ(results(readNet(path_).net), before);
   // What is made of it stands alone, wherever it goes.
   const TemporaryFolder elsewhere;
   convertFile(path_, elsewhere / "moved.onnx");
-  EXPECT_EQ(results(readNet(elsewhere / "moved.onnx")), before);
+  EXPECT_EQ(results(readNet(elsewhere / "moved.onnx").net), before);
   EXPECT_MPM_ERROR(convertFile(path_, folder_ / "weights.bin"), "a part of it");
   EXPECT_MPM_ERROR(convertFile(path_, path_), "is the model that is converted");
-  EXPECT_EQ(results(readNet(path_)), before);
+  EXPECT_EQ(results(readNet(path_).net), before);
 }
 
 TEST_F(WeightsPastOpenCv, MayBeHalves) {
@@ -206,21 +204,21 @@ TEST_F(WeightsPastOpenCv, MayBeHalves) {
     }
     tensor.set_raw_data(floats.data(), count * sizeof(float));
     save();
-    const auto before = results(readNet(path_));
+    const auto before = results(readNet(path_).net);
     tensor.set_data_type(onnx::TensorProto::FLOAT16);
     tensor.set_raw_data(halves.data(), count * sizeof(std::uint16_t));
     save();
-    EXPECT_EQ(results(readNet(path_)), before);
+    EXPECT_EQ(results(readNet(path_).net), before);
     return;
   }
   FAIL() << "no weight of the patches";
 }
 
 TEST_F(WeightsPastOpenCv, AreThereForALayerThatIsMadeTwice) {
-  const auto before = results(readNet(path_));
+  const auto before = results(readNet(path_).net);
   cv::dnn::enableModelDiagnostics(true);
   std::vector<std::vector<double>> found;
-  EXPECT_NO_THROW(found = results(readNet(path_)));
+  EXPECT_NO_THROW(found = results(readNet(path_).net));
   cv::dnn::enableModelDiagnostics(false);
   EXPECT_EQ(found, before);
 }

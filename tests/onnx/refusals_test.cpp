@@ -93,8 +93,7 @@ class Refusal : public ::testing::Test {
     expect(builder, name, part);
   }
   std::string convertedHead() const {
-    ModelInfo info;
-    convertModel(path, options, &info);
+    const ModelInfo info = readModelInfo(path, options);
     return info.head;
   }
   void expect(GraphBuilder& builder, const std::string& name, const std::string& part) {
@@ -388,12 +387,15 @@ TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
   options.input_size.reset();
   options.precision = Precision::kBf16;
   EXPECT_MPM_ERROR(convertModel(converted, options), "precision fp32 and cannot be given precision bf16");
+  options.precision = Precision::kFp32;
+  options.scores = true;
+  EXPECT_MPM_ERROR(convertModel(converted, options), "was converted with no output 'scores' and cannot be given one");
 }
 
 TEST_F(Refusal, ConvertedModelWithoutItsMetadata) {
   TinyVit(dialect).save(path);
   onnx::ModelProto model;
-  ASSERT_TRUE(model.ParseFromString(convertModel(path, options)));
+  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
   model.clear_metadata_props();
   std::ofstream(path, std::ios::binary) << model.SerializeAsString();
   EXPECT_MPM_ERROR(convertModel(path, options), "not the metadata mpm.format = 1 and mpm.info");

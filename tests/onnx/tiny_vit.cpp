@@ -336,12 +336,12 @@ std::vector<Values> TinyVit::evaluate(const Values& image) const {
     default:
       break;
   }
-  const Values full = resized(scores(image, kGridH, kGridW), kGridH, kGridW, kClasses, kHeight, kWidth);
-  Values logits(full.size());
-  for (int i = 0; i < kHeight * kWidth; ++i) {
-    for (int c = 0; c < kClasses; ++c)
-      logits[static_cast<std::size_t>(c * kHeight * kWidth + i)] = full[static_cast<std::size_t>(i * kClasses + c)];
-  }
+  Values map = scores(image, kGridH, kGridW);
+  if (dialect_.resize_in_graph) map = resized(map, kGridH, kGridW, kClasses, kHeight, kWidth);
+  const std::size_t classes = kClasses, pixels = map.size() / classes;
+  Values logits(map.size());
+  for (std::size_t i = 0; i < pixels; ++i)
+    for (std::size_t c = 0; c < classes; ++c) logits[c * pixels + i] = map[i * classes + c];
   return {logits};
 }
 

@@ -9,7 +9,7 @@
 
 namespace mpm {
 
-/// A GPU that nets can run on: ReadOptions::device "cuda:INDEX".
+/// An NVIDIA GPU of this machine; ReadOptions::device names it "cuda:INDEX".
 struct CudaDevice {
   int index = 0;
   std::string name;
@@ -17,19 +17,19 @@ struct CudaDevice {
   int major = 0, minor = 0;  ///< compute capability
 };
 
-/// What this library is made of and what it uses on this machine.
+/// This build of the library, and what it can use on this machine.
 struct BuildInfo {
-  std::string version;
-  std::string opencv;           ///< version at run time
-  std::string instruction_set;  ///< of our vector kernels: "avx512", "avx2", "sse4", "neon" or "scalar"
-  /// What the CPU offers, best first; the environment variable MPM_INSTRUCTION_SET picks one.
+  std::string version;          ///< of mpm_layer, "0.1.0"
+  std::string opencv;           ///< version that is loaded
+  std::string instruction_set;  ///< of the CPU kernels: "avx512", "avx2", "sse4", "neon" or "scalar"
+  /// Instruction sets of this CPU, best first. The environment variable MPM_INSTRUCTION_SET selects one of them.
   std::vector<std::string> instruction_sets;
   bool bf16 = false;                     ///< this CPU multiplies bf16 in hardware
-  std::vector<CudaDevice> cuda_devices;  ///< NVIDIA GPUs of this machine that nets can run on
-  std::string cuda_problem;              ///< why there are none: one line that says what to do
+  std::vector<CudaDevice> cuda_devices;  ///< GPUs of this machine that nets can run on
+  std::string cuda_problem;              ///< why there are none, in one line that says what to do; else empty
 };
 
-/// Loads the CUDA plug-in if there is one.
+/// Loads the CUDA plug-in if there is one. Thread-safe.
 MPM_API BuildInfo buildInfo();
 
 }  // namespace mpm

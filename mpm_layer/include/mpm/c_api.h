@@ -7,14 +7,14 @@
 extern "C" {
 #endif
 
-/* Registers the ai.mpm layers with OpenCV; idempotent, thread-safe. Python, with the cv2 of the distribution:
+/* Registers the ai.mpm layers with OpenCV. May be called again; thread-safe. From Python, with the distribution's cv2:
  *   import ctypes, cv2
  *   ctypes.CDLL("libmpm_layer.so").mpm_register_layers()
  *   net = cv2.dnn.readNetFromONNX("converted.onnx")
- * Returns 0, or 1 when OpenCV refused (nothing is thrown across this border). */
+ * Returns 0, or 1 when OpenCV refused. Throws nothing. */
 MPM_API int mpm_register_layers(void);
 
-/* "0.1.0", static storage. */
+/* "0.1.0". The text has static storage; do not free it. */
 MPM_API const char* mpm_version(void);
 
 #ifdef __cplusplus

@@ -10,25 +10,30 @@
 
 namespace mpm {
 
-/// Reads a plain ViT ONNX (or a converted one) and says what it is. Loads external data; reads MODEL.json where it
-/// exists. Throws mpm::Error when the file is not ONNX or the graph is not a plain pre-norm ViT.
+/// Describes a plain ViT ONNX file or a converted one, without running it. Reads external data and MODEL.json too.
+/// `options`: how the model would be converted. Throws mpm::Error when the file is not ONNX or not a plain pre-norm
+/// ViT.
 MPM_API ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& options = {});
 
-/// The ONNX file, serialised, whose encoder is made of ai.mpm ops; OpenCV reads it after registerLayers(). An already
-/// converted model passes through as it is, unless `options` asks for something else than it was made with: error. What
-/// is left at its default (plain attention, labels, fp32) asks for nothing.
-/// Throws mpm::Error, naming the first node that does not fit and what was expected there.
-/// Where `info` is given, it receives what was found, in the same pass.
-MPM_API std::string convertModel(const std::string& onnx_path, const ConvertOptions& options = {},
-                                 ModelInfo* info = nullptr);
+/// A converted model.
+struct ConvertedModel {
+  std::string bytes;  ///< the ONNX file; OpenCV reads it after registerLayers()
+  ModelInfo info;
+};
 
-/// What the model consists of, and an output must not replace: the ONNX file, MODEL.json whether it exists or not, the
-/// files of its external data.
-MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
+/// Rewrites a plain ViT ONNX file: its encoder becomes ops of domain ai.mpm (docs/ops.md) that merge tokens. A
+/// converted file is returned as it is. Throws mpm::Error when the graph does not fit, with the first node that does
+/// not and what was expected there, and when a converted file is asked for options that it was not made with.
+MPM_API ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options = {});
 
-/// convertModel, then writeFileAtomically. Returns what was converted. Throws mpm::Error where the output would replace
-/// one of modelFiles().
+/// convertModel() into a file, which is complete or not there at all. Throws mpm::Error also when `output_path` is one
+/// of modelFiles(onnx_path) or cannot be written.
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
+
+/// The files that a model consists of: the ONNX file, its MODEL.json (listed even if it does not exist) and the files
+/// of its external data. A program must not write its output over one of them. Throws mpm::Error when the file is not
+/// ONNX.
+MPM_API std::vector<std::string> modelFiles(const std::string& onnx_path);
 
 }  // namespace mpm

@@ -8,33 +8,34 @@
 
 namespace mpm {
 
-/// Which cluster each token went to: compact ids, in the order of the clusters' first members (the paper's r, sec. 3).
-/// The functions below throw mpm::Error for a map whose ids are not within 0 ... clusters - 1.
+/// The cluster of each token. Ids count from 0 in the order of the clusters' first members (the paper's r, sec. 3). The
+/// functions below throw mpm::Error for an id outside 0 ... clusters - 1.
 struct MergeMap {
-  std::vector<int> cluster_of_token;
+  std::vector<int> cluster_of_token;  ///< {N}
   int clusters = 0;
 };
 
-/// Tokens of one image after a call of Mutual Pair Merging.
+/// Tokens of one image after one insertion of Mutual Pair Merging.
 struct MergedTokens {
   std::vector<float> tokens;  ///< {special + map.clusters, dim}
   MergeMap map;
 };
 
-/// One call of Mutual Pair Merging on the tokens of one image, {special + N, dim}, row-major (paper, sec. 3). Special
-/// rows are copied, image tokens that are each other's nearest neighbour in cosine similarity (ties: lowest index) are
-/// averaged. Needs O(N + dim) memory beside the result. Throws mpm::Error when a row holds a NaN or an infinity.
-/// The result does not depend on the number of threads. Thread-safe.
+/// Mutual Pair Merging of the tokens of one image {special + N, dim}, row-major (paper, sec. 3). Two image tokens that
+/// are each other's nearest neighbour in cosine similarity (ties: the lower index) become their mean; special tokens,
+/// in front, are copied. Memory: O(N + dim) beside the result. Throws mpm::Error for a NaN or an infinity. Thread-safe;
+/// the result does not depend on the number of threads.
 MPM_API MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim);
 
-/// The map of two insertions in a row: second[first[i]] for every token i of the first (paper, sec. 3). Throws
-/// mpm::Error when `second` was not made for first.clusters tokens.
+/// The map of two insertions, one after the other: second[first[i]] for each token i (paper, sec. 3). Throws mpm::Error
+/// when `second` is not a map of first.clusters tokens.
 MPM_API MergeMap compose(const MergeMap& first, const MergeMap& second);
 
-/// Members of each cluster.
+/// Number of tokens in each cluster, {clusters}.
 MPM_API std::vector<int> clusterSizes(const MergeMap& map);
 
-/// {special + N, dim}: special rows, then row cluster_of_token[i] of the clusters for every token i (paper, sec. 3).
+/// Undoes merging: {special + clusters, dim} -> {special + N, dim}, where each token gets the row of its cluster
+/// (paper, sec. 3). Throws mpm::Error when `merged` has another number of rows.
 MPM_API std::vector<float> restoreTokens(std::span<const float> merged, int special, int dim, const MergeMap& map);
 
 }  // namespace mpm

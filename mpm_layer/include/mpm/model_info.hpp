@@ -6,50 +6,77 @@
 #include <string>
 #include <vector>
 
+#include "mpm/export.hpp"
 #include "mpm/options.hpp"
 
 namespace mpm {
 
-/// A class that a model can name.
-struct ClassInfo {
-  std::string name;
-  std::array<std::uint8_t, 3> rgb{};
+/// Order of the colour channels of the network input.
+enum class ChannelOrder { kRgb, kBgr };
+
+/// "RGB", "BGR".
+MPM_API std::string toString(ChannelOrder order);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API ChannelOrder parseChannelOrder(const std::string& text);
+
+/// What the graph does with the tokens of the encoder.
+enum class HeadKind {
+  kMaskTransformer,  ///< segmentation: the mask transformer of Segmenter
+  kLinear,           ///< segmentation: one linear layer
+  kClassifier,       ///< one row of class scores per image
+  kFeatures,         ///< the tokens themselves
+  kOther,            ///< any other head, kept as it is in the graph
 };
 
-/// What an image must be before it enters the net, and what its labels mean: the facts that an ONNX graph lacks. They
-/// come from MODEL.json beside MODEL.onnx and travel in the metadata of a converted file.
+/// "mask_transformer", "linear", "classifier", "features", "other".
+MPM_API std::string toString(HeadKind head);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API HeadKind parseHeadKind(const std::string& text);
+
+/// A class that a model predicts.
+struct ClassInfo {
+  std::string name;
+  std::array<std::uint8_t, 3> rgb{};  ///< colour in pictures
+};
+
+/// How to prepare an image for the net, and what its labels mean: the facts that an ONNX graph lacks. They come from
+/// MODEL.json beside MODEL.onnx, and a converted file carries them in its metadata.
 struct ModelFacts {
   std::string name;
-  std::string channels = "RGB";                    ///< "RGB" or "BGR"
-  std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};  ///< of 0..1 values, in the order of `channels`
+  ChannelOrder channels = ChannelOrder::kRgb;
+  /// Mean and standard deviation of pixel values 0..1, in the order of `channels`. Network input: (value - mean) / std.
+  std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};
   std::array<float, 3> std = {0.5f, 0.5f, 0.5f};
-  std::vector<ClassInfo> classes;  ///< empty when the graph has no classes
+  std::vector<ClassInfo> classes;  ///< empty: the JSON names no classes
   int ignore = 255;                ///< label of pixels that belong to no class
 };
 
-/// What the converter found in a graph.
+/// What the converter found in a model.
 struct ModelInfo {
   ModelFacts facts;
-  bool converted = false;  ///< true: the file was made of ai.mpm ops already
-  int blocks = 0;
-  int dim = 0;
-  int heads = 0;
+  bool converted = false;  ///< the file holds ai.mpm ops already
+  int blocks = 0;          ///< of the encoder
+  int dim = 0;             ///< width of a token
+  int heads = 0;           ///< attention heads of a block
   Size2 patch;             ///< px
-  int special_tokens = 0;  ///< class, distillation and register tokens in front of the image tokens
-  Size2 input;             ///< px
-  Size2 grid;              ///< tokens
-  std::string head;        ///< "mask_transformer", "linear", "classifier", "features" or "other"
-  int classes = 0;         ///< 0 when the head has none
-  Schedule schedule;       ///< of a converted model, else what it would be converted with
+  int special_tokens = 0;  ///< class, distillation and register tokens before the image tokens
+  Size2 input;             ///< network input, px
+  Size2 grid;              ///< image tokens
+  HeadKind head = HeadKind::kOther;
+  int classes = 0;    ///< 0: the head has no classes
+  Schedule schedule;  ///< of a converted file; for a plain ViT the one that these options give it
   Attention attention = Attention::kPlain;
   Precision precision = Precision::kFp32;
-  int opset = 0;                     ///< of the default domain
-  std::int64_t parameters = 0;       ///< elements of all weights of the net
-  std::vector<std::string> outputs;  ///< names of the head's outputs; "merge_map" and "token_counts" come on top
+  int opset = 0;                ///< of the default ONNX domain
+  std::int64_t parameters = 0;  ///< number of weights
+  /// Names of the outputs of the head: "labels", or the names in the original graph. Every net also has the outputs
+  /// "merge_map" and "token_counts".
+  std::vector<std::string> outputs;
 
+  /// Image tokens before any merging (N).
   int tokens() const { return grid.height * grid.width; }
-  /// True when the net yields a label map (heads "mask_transformer" and "linear").
-  bool segments() const { return head == "mask_transformer" || head == "linear"; }
+  /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
+  bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
 };
 
 }  // namespace mpm

@@ -9,60 +9,81 @@
 
 namespace mpm {
 
-/// Block indices, 0-based and strictly increasing; Mutual Pair Merging runs before each of them. Empty: no merging.
+/// Encoder blocks, 0-based and strictly increasing; Mutual Pair Merging runs before each of them. Empty: no merging.
 using Schedule = std::vector<int>;
 
-/// The schedule of the paper, used for a plain ViT when the caller names none, as far as the ViT has these blocks.
+/// The schedule of the paper. A plain ViT gets it when the caller gives none, without the blocks that the ViT lacks.
 inline const Schedule kDefaultSchedule = {2, 5};
 
-/// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error on anything else.
+/// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error for any other text.
 MPM_API Schedule parseSchedule(const std::string& text);
 
 /// {2, 5} -> "2,5"; {} -> "none".
 MPM_API std::string toString(const Schedule& schedule);
 
-/// How an encoder block weighs merged tokens. Plain is the paper. Proportional adds log(cluster size) to the logit of
-/// each key, so that a merged token counts as many times as it has members.
+/// How attention weighs merged tokens. kPlain is the paper. kProportional adds log(cluster size) to the attention logit
+/// of each key, so that a merged token weighs as much as its members together.
 enum class Attention { kPlain, kProportional };
 
 /// "plain", "proportional".
 MPM_API std::string toString(Attention attention);
-/// Throws mpm::Error on any other word.
+/// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Attention parseAttention(const std::string& text);
 
-/// What a segmentation net returns: labels {B, 1, H, W} or logits {B, classes, H, W}, both at the input's size.
-enum class Output { kLabels, kLogits };
+/// What a net with a segmentation head returns beside the merge maps.
+enum class Output {
+  kLabels,  ///< "labels" {B, 1, H, W}: the class of each pixel, at the size of the network input
+  kLogits,  ///< the output of the original graph, under its own name and with its own shape {B, classes, h, w}
+};
 
-/// Arithmetic of the GEMMs: what their operands are rounded to. Similarities, reductions and the residual stream are
-/// fp32 in all of them. On a CPU kFp32 and, where it has the instructions, kBf16; on a GPU all.
+/// "labels", "logits".
+MPM_API std::string toString(Output output);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API Output parseOutput(const std::string& text);
+
+/// Number format of the operands of matrix products. Similarities, reductions and the residual stream are fp32 in all
+/// of them. A CPU has kFp32 and, with AVX512-BF16 or AMX, kBf16; a GPU has all four.
 enum class Precision { kFp32, kBf16, kTf32, kFp16 };
 
 /// "fp32", "bf16", "tf32", "fp16".
 MPM_API std::string toString(Precision precision);
-/// Throws mpm::Error on any other word.
+/// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Precision parsePrecision(const std::string& text);
 
+/// Height and width, in pixels or in tokens.
 struct Size2 {
-  int height = 0;  ///< px
-  int width = 0;   ///< px
+  int height = 0;
+  int width = 0;
   friend bool operator==(const Size2&, const Size2&) = default;
 };
 
-/// Everything the converter may be told. The defaults are the paper's.
+/// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
+/// schedule, input size, attention, precision or output is an error, except for a value that is the default here.
 struct ConvertOptions {
-  /// nullopt: kDefaultSchedule for a plain ViT; whatever it was converted with for a converted one.
+  /// nullopt: kDefaultSchedule for a plain ViT, the file's own schedule for a converted one.
   std::optional<Schedule> schedule = {};
-  /// nullopt: the size in the graph, else the one in the JSON beside it. Both sides multiples of the patch.
+  /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
   Attention attention = Attention::kPlain;
-  Output output = Output::kLabels;
   Precision precision = Precision::kFp32;
-  /// Where readNet() lets the net run: "cpu", "cuda" or "cuda:1" (a GPU by its index), or "auto": the first GPU where
-  /// there is one, else the CPU. A file does not know it.
+  Output output = Output::kLabels;
+  /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
+  bool scores = false;
+
+  /// Throws mpm::Error for a schedule that is not strictly increasing or holds a negative block, and for a size that is
+  /// not positive.
+  MPM_API void validate() const;
+};
+
+/// How a model is read: converted first if it is a plain ViT, then placed on a device.
+struct ReadOptions {
+  ConvertOptions convert = {};
+  /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
+  /// CPU).
   std::string device = "cpu";
 
-  /// Throws mpm::Error for a schedule that is not strictly increasing and non-negative, a size that is not positive, or
-  /// a device that is none of those words; whether this machine has it is for readNet() to say.
+  /// convert.validate(), and throws mpm::Error for a device that is none of these words. It does not check that this
+  /// machine has the device; readNet() does.
   MPM_API void validate() const;
 };
 

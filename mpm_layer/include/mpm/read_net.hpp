@@ -10,36 +10,44 @@
 
 namespace mpm {
 
-using ReadOptions = ConvertOptions;
-
-/// Registers the layers of domain ai.mpm with OpenCV's layer factory, so that cv::dnn::readNetFromONNX reads converted
-/// models. Idempotent and thread-safe. C callers and Python's ctypes: mpm_register_layers() in mpm/c_api.h.
+/// Registers the layers of domain ai.mpm with OpenCV, so that cv::dnn::readNetFromONNX reads converted files. May be
+/// called again; thread-safe. From C and Python: mpm_register_layers() in mpm/c_api.h.
 MPM_API void registerLayers();
 
-/// A net from a plain ViT ONNX, converted in memory, or from a converted one. Runs on DNN_BACKEND_OPENCV, target CPU;
-/// with ReadOptions::device on a GPU its ai.mpm layers run there, and nothing between two of them touches the host.
-///
-/// Input: {B, 3, H, W} float, normalised as ModelFacts says. Ask for outputs by name: those in ModelInfo::outputs
-/// ("labels" {B, 1, H, W} or "logits" {B, classes, H, W} when it segments), "merge_map" {B, max(K, 1), N}: row k the
-/// composed cluster of every image token after insertion k + 1 (the identity when K = 0), "token_counts" {B, K + 1}: N,
-/// then N' after each insertion. All are CV_32F, whole numbers too: convertTo() makes CV_8U of labels. A forward()
-/// without a name gives the last of them in OpenCV 4, the first in OpenCV 5.
-///
-/// Layers are called as docs/ops.md says, with what OpenCV puts in front ("onnx_node!backbone/block1" in 4.6):
-/// net.getLayerNames() lists them.
-///
-/// One net must not be used by two threads at once; two nets may. Throws mpm::Error for a file that cannot be run, a
-/// device that this machine or this build does not have, or a precision that the device lacks; what only the numbers
-/// tell (a NaN in the image or the weights) is a cv::Exception of forward().
-MPM_API cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options = {}, ModelInfo* info = nullptr);
+/// A net that is ready to run, and what it is.
+struct LoadedNet {
+  cv::dnn::Net net;
+  ModelInfo info;
+};
 
-/// On a GPU only what the host is known to read comes back to it: the outputs of the net. Asks for another blob too,
-/// the first output of the layer called `name`, such as "backbone/block1"; without this forward() would return a NaN
-/// and whatever memory held. Nothing happens on the CPU, where all blobs are there.
+/// Reads a plain ViT ONNX file, converted in memory, or a converted one. Calls registerLayers().
+///
+/// Input: {B, 3, H, W} float, normalised as ModelFacts says, under the input name of the original graph.
+///
+/// Outputs, all CV_32F, to be asked for by name:
+/// - those in ModelInfo::outputs: "labels" {B, 1, H, W} of a segmentation net, else the outputs of the original graph;
+/// - "merge_map" {B, max(K, 1), N} for K insertions of merging and N image tokens: row k holds the cluster of each
+/// image
+///   token after insertion k + 1, composed from the start (the paper's r, sec. 3); the identity when K = 0;
+/// - "token_counts" {B, K + 1}: N, then the image tokens that are left after each insertion;
+/// - "scores" {B, N, classes} with ConvertOptions::scores.
+/// forward() without a name gives an output of the head.
+///
+/// The net runs on DNN_BACKEND_OPENCV, target CPU. With ReadOptions::device on a GPU its ai.mpm layers run there, and
+/// data between two of them stays there. Layers have the names in docs/ops.md, behind a prefix of OpenCV's
+/// ("onnx_node!backbone/block1" in 4.6); net.getLayerNames() lists them.
+///
+/// Use one net from one thread at a time; two nets may run at once. Throws mpm::Error for a file that cannot be run, a
+/// device that this machine or this build lacks, and a precision that the device lacks. A NaN in the image or in an
+/// intermediate result is a cv::Exception of forward().
+MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options = {});
+
+/// For a net on a GPU: forward() also copies the first output of the layer `name`, such as "backbone/block1", to the
+/// host, where otherwise only the outputs of the net arrive. No effect on the CPU.
 MPM_API void bringToHost(cv::dnn::Net& net, const std::string& name);
 
-/// Where the time of one image went, in ms. `total` is wall time; the others sum to it but for the bookkeeping. On a
-/// GPU all of the net's time is `backbone`.
+/// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On
+/// a GPU all time of the net counts as `backbone`.
 struct StageTimes {
   double total = 0;
   double preprocess = 0;
@@ -50,8 +58,8 @@ struct StageTimes {
   double postprocess = 0;
 };
 
-/// Where the last forward of a net of readNet() went, which took `forward_ms`: backbone, merge, restore and head of the
-/// result, all of it backbone where OpenCV keeps no profile or the layers run on a GPU.
+/// Splits `forward_ms`, the measured time of the last forward() of a net from readNet(), into its stages. All of it is
+/// `backbone` where OpenCV measures no layer times or the layers run on a GPU.
 MPM_API StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms);
 
 }  // namespace mpm

@@ -13,57 +13,59 @@
 
 namespace mpm {
 
-/// How an image meets a net of fixed input size.
+/// How an image of any size is given to a net with a fixed input size.
 enum class Fit {
-  kResize,  ///< one pass over the image resized to the input's size
-  /// Sliding windows of the input's size over the image at its own scale (scaled up until one fits), windowStride()
-  /// apart, logits averaged by count: Segmenter's evaluation. At most 2^30 px at that scale.
+  kResize,  ///< the image is resized to the network input, one pass
+  /// Windows of the network input's size slide over the image at its own scale (scaled up until one fits),
+  /// windowStride() apart; logits are averaged where windows overlap. The evaluation of Segmenter. At most 2^30 px.
   kWindow,
 };
 
-struct SegmenterOptions : ConvertOptions {
+struct SegmenterOptions {
+  ReadOptions read = {};  ///< its convert.output and convert.scores do not matter here
   Fit fit = Fit::kResize;
-  int threads = 0;       ///< 0: OpenCV's default; at most the CPUs. Sets cv::setNumThreads, global to the process.
-  bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity (Fit::kResize only)
-  /// With Fit::kWindow: px from window to window, in both directions, 1 to the window's shorter side. 0: 15/16 of a
-  /// window (512: 480).
-  int window_stride = 0;
+  int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
+  bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity; only with Fit::kResize
+  int window_stride = 0;  ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
 };
 
-/// px from window to window over a net whose input is `window`. Throws mpm::Error for a stride that windows cannot
-/// have.
+/// px between the windows of Fit::kWindow for a network input of size `window`. Throws mpm::Error when
+/// SegmenterOptions::window_stride is negative or longer than the shorter side.
 MPM_API Size2 windowStride(const SegmenterOptions& options, Size2 window);
 
-/// What one image became.
+/// The result for one image. It shares no memory with the Segmenter or the image.
 struct Segmentation {
-  cv::Mat labels;  ///< CV_8U class index, at the image's own size; an empty Mat when the model does not segment
+  cv::Mat labels;  ///< CV_8U, class of each pixel, of the image's size; empty when the model does not segment
   Size2 grid;      ///< image tokens
-  /// Composed map after each insertion: cluster_of_token[k][i], {K, N}. Empty without merging. With Fit::kWindow: of
-  /// the first window.
+  /// {K, N}: the cluster of each image token after each of K insertions, composed from the start. Empty without
+  /// merging. With Fit::kWindow: of the first window.
   std::vector<std::vector<int>> cluster_of_token;
-  std::vector<double> tokens;  ///< N, then N' after each insertion; with Fit::kWindow the mean over the windows
+  /// {K + 1}: image tokens before merging and after each insertion. With Fit::kWindow: the mean over the windows.
+  std::vector<double> tokens;
   StageTimes ms;
 
-  /// With SegmenterOptions::inspect, {N}: softmax over the classes of each image token's scores, at its best class,
-  /// 0..1. Empty when the model does not segment.
+  /// With SegmenterOptions::inspect, {N}: the softmax probability of the best class of each image token, 0..1. Empty
+  /// when the model does not segment.
   std::vector<float> token_score;
-  /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the pair that the token's cluster was formed from at
-  /// each insertion, NaN where it was not paired there.
+  /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the pair that each token was merged in at each
+  /// insertion; NaN for a token that was not merged there.
   std::vector<std::vector<float>> pair_similarity;
 };
 
-/// Image in, label map and merge maps out. Not thread-safe: one per thread.
+/// Segments images: resize, normalisation, net, labels at the image's size. Use one Segmenter from one thread at a
+/// time.
 class MPM_API Segmenter {
  public:
-  /// `model`: a plain ViT ONNX or a converted one. Throws mpm::Error.
+  /// `model`: a plain ViT ONNX file or a converted one. Throws mpm::Error when readNet() does, for options out of
+  /// range, and for more than 256 classes.
   explicit Segmenter(const std::string& model, const SegmenterOptions& options = {});
   ~Segmenter();
   Segmenter(Segmenter&&) noexcept;
   Segmenter& operator=(Segmenter&&) noexcept;
 
-  /// `image`: CV_8UC3 BGR, as cv::imread and cv::VideoCapture give it; any size. The image is resized to the input's
-  /// size, the scores to the image's (both bilinear). Throws mpm::Error on an empty image, one that does not fit into
-  /// memory, or a NaN in the net.
+  /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, both
+  /// of the image and of the scores. Throws mpm::Error for an empty image or another type, too little memory, and a NaN
+  /// in the net.
   Segmentation segment(const cv::Mat& image);
 
   const ModelInfo& model() const;

@@ -6,13 +6,13 @@
 
 namespace mpm {
 
-/// What ConvertOptions::device says: "cpu", "auto", "cuda", "cuda:1".
+/// ReadOptions::device, parsed.
 struct DeviceSpec {
   enum class Kind { kCpu, kAuto, kCuda } kind = Kind::kCpu;
-  std::optional<int> index = {};  ///< kCuda: the GPU that is named; nullopt: the first
+  std::optional<int> index = {};  ///< of kCuda; nullopt: the first GPU
 };
 
-/// Throws mpm::Error when it is none of these.
+/// "cpu", "auto", "cuda", "cuda:1". Throws mpm::Error for any other text.
 DeviceSpec parseDeviceSpec(const std::string& text);
 
 }  // namespace mpm

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/options.hpp"
 
-#include <array>
 #include <charconv>
 #include <utility>
 
 #include "base/device_spec.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "mpm/model_info.hpp"
 
 namespace mpm {
 namespace {
@@ -21,22 +21,51 @@ void requireIncreasing(const Schedule& schedule) {
   }
 }
 
-constexpr std::array<std::pair<Precision, const char*>, 4> kPrecisionWords = {
-    {{Precision::kFp32, "fp32"}, {Precision::kBf16, "bf16"}, {Precision::kTf32, "tf32"}, {Precision::kFp16, "fp16"}}};
+template <class T>
+using Word = std::pair<T, const char*>;
 
-}  // namespace
+constexpr Word<Attention> kAttentions[] = {{Attention::kPlain, "plain"}, {Attention::kProportional, "proportional"}};
+constexpr Word<Output> kOutputs[] = {{Output::kLabels, "labels"}, {Output::kLogits, "logits"}};
+constexpr Word<Precision> kPrecisions[] = {
+    {Precision::kFp32, "fp32"}, {Precision::kBf16, "bf16"}, {Precision::kTf32, "tf32"}, {Precision::kFp16, "fp16"}};
+constexpr Word<ChannelOrder> kChannelOrders[] = {{ChannelOrder::kRgb, "RGB"}, {ChannelOrder::kBgr, "BGR"}};
+constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_transformer"},
+                                         {HeadKind::kLinear, "linear"},
+                                         {HeadKind::kClassifier, "classifier"},
+                                         {HeadKind::kFeatures, "features"},
+                                         {HeadKind::kOther, "other"}};
 
-std::string toString(Precision precision) {
-  for (const auto& [value, word] : kPrecisionWords)
-    if (value == precision) return word;
+template <class T, std::size_t N>
+std::string wordOf(const Word<T> (&words)[N], T value) {
+  for (const auto& [known, word] : words)
+    if (known == value) return word;
   return {};
 }
 
-Precision parsePrecision(const std::string& text) {
-  for (const auto& [value, word] : kPrecisionWords)
+/// `what` names the setting in the error.
+template <class T, std::size_t N>
+T valueOf(const Word<T> (&words)[N], const std::string& text, const std::string& what) {
+  std::string all;
+  for (const auto& [value, word] : words) {
     if (text == word) return value;
-  throw Error("precision '" + text + "' is not fp32, bf16, tf32 or fp16");
+    all += (all.empty() ? "" : value == words[N - 1].first ? " or " : ", ") + std::string(word);
+  }
+  throw Error(what + " '" + text + "' is not " + all);
 }
+
+}  // namespace
+
+std::string toString(Attention attention) { return wordOf(kAttentions, attention); }
+std::string toString(Output output) { return wordOf(kOutputs, output); }
+std::string toString(Precision precision) { return wordOf(kPrecisions, precision); }
+std::string toString(ChannelOrder order) { return wordOf(kChannelOrders, order); }
+std::string toString(HeadKind head) { return wordOf(kHeadKinds, head); }
+
+Attention parseAttention(const std::string& text) { return valueOf(kAttentions, text, "attention"); }
+Output parseOutput(const std::string& text) { return valueOf(kOutputs, text, "output"); }
+Precision parsePrecision(const std::string& text) { return valueOf(kPrecisions, text, "precision"); }
+ChannelOrder parseChannelOrder(const std::string& text) { return valueOf(kChannelOrders, text, "channel order"); }
+HeadKind parseHeadKind(const std::string& text) { return valueOf(kHeadKinds, text, "head"); }
 
 DeviceSpec parseDeviceSpec(const std::string& text) {
   using Kind = DeviceSpec::Kind;
@@ -51,14 +80,6 @@ DeviceSpec parseDeviceSpec(const std::string& text) {
     if (status == std::errc() && stop == end && index >= 0) return {Kind::kCuda, index};
   }
   throw Error("device '" + text + "': expected cpu, cuda, cuda:1 (a GPU by its index) or auto");
-}
-
-std::string toString(Attention attention) { return attention == Attention::kProportional ? "proportional" : "plain"; }
-
-Attention parseAttention(const std::string& text) {
-  for (const Attention attention : {Attention::kPlain, Attention::kProportional})
-    if (text == toString(attention)) return attention;
-  throw Error("attention '" + text + "' is not plain or proportional");
 }
 
 Schedule parseSchedule(const std::string& text) {
@@ -95,6 +116,10 @@ void ConvertOptions::validate() const {
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
     throw Error("input size " + toString(*input_size) + ": both sides must be positive");
   }
+}
+
+void ReadOptions::validate() const {
+  convert.validate();
   parseDeviceSpec(device);
 }
 

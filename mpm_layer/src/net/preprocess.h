@@ -9,7 +9,7 @@
 
 namespace mpm {
 
-/// 8-bit BGR image -> what a net eats: channel order, 0..1, mean and standard deviation, planar float, in one pass.
+/// 8-bit BGR image -> network input: channel order, 0..1, mean and standard deviation, planar float, in one pass.
 class Normalizer {
  public:
   explicit Normalizer(const ModelFacts& facts);

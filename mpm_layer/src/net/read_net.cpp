@@ -45,13 +45,13 @@ class QuietImport {
   static inline cv::utils::logging::LogLevel level_{};
 };
 
-/// Index of the GPU that the options ask for, or nothing for the CPU.
-std::optional<int> chosenDevice(const ReadOptions& options) {
-  const DeviceSpec asked = parseDeviceSpec(options.device);
+/// The index of the GPU that ReadOptions::device asks for; nullopt: the CPU.
+std::optional<int> chosenDevice(const std::string& text) {
+  const DeviceSpec asked = parseDeviceSpec(text);
   if (asked.kind == DeviceSpec::Kind::kCpu) return std::nullopt;
   const auto [devices, problem] = cudaDevices();
   if (asked.kind == DeviceSpec::Kind::kAuto && devices.empty()) return std::nullopt;
-  const auto no = [&](const std::string& why) { throw Error("device '" + options.device + "': " + why); };
+  const auto no = [&](const std::string& why) { throw Error("device '" + text + "': " + why); };
   if (devices.empty()) no(problem);
   const int index = asked.index.value_or(devices.front().index);
   std::string names;
@@ -65,15 +65,14 @@ std::optional<int> chosenDevice(const ReadOptions& options) {
 
 }  // namespace
 
-cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, ModelInfo* info) {
+LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
   static std::atomic<int> sessions{0};
   registerLayers();
-  const std::optional<int> device = chosenDevice(options);
-  onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options);
+  const std::optional<int> device = chosenDevice(options.device);
+  onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert);
   if (!device) requireOnCpu(converted.info.precision);
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
-  if (info) *info = converted.info;
   try {
     WeightRegistry weights;
     onnx_graph::handOver(graph, weights);
@@ -87,7 +86,7 @@ cv::dnn::Net readNet(const std::string& onnx_path, const ReadOptions& options, M
     onnx_graph::returnFreedMemory();
     net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
-    return net;
+    return {std::move(net), std::move(converted.info)};
   } catch (const Error& error) {
     throw Error(onnx_path + ": " + error.what());
   } catch (const std::bad_alloc&) {

@@ -84,14 +84,22 @@ Size2 sizeForWindows(cv::Size image, Size2 window) {
   return {static_cast<int>(height), static_cast<int>(width)};
 }
 
+/// The layer that gives the class scores {B, N, classes}: the one RestoreTokens of a segmentation net, whether or not
+/// its result is an output of the net.
+std::string scoresLayer(cv::dnn::Net& net) {
+  for (const cv::String& name : net.getLayerNames())
+    if (net.getLayer(net.getLayerId(name))->type.ends_with("RestoreTokens")) return name;
+  throw Error("the model has no op RestoreTokens: convert the original model again");
+}
+
 cv::Size toCv(Size2 size) { return {size.width, size.height}; }
 
 }  // namespace
 
 struct Segmenter::Impl {
   SegmenterOptions options;
-  ModelInfo info;
   cv::dnn::Net net;
+  ModelInfo info;
   std::vector<cv::String> outputs;  // merge_map, token_counts, then scores or what the head gives
   std::vector<cv::Mat> blobs;       // of `outputs`
   std::size_t answers = 0;          // of `outputs`; behind them the tokens that go into each insertion
@@ -105,8 +113,10 @@ struct Segmenter::Impl {
   std::unique_ptr<DeviceLabels> device_labels;  // in place of the scores, where nothing else wants them
   std::unique_ptr<DeviceImage> device_image;    // in place of `planes`
 
-  Impl(const std::string& model, const SegmenterOptions& opts)
-      : options(opts), net(read(model, opts, info)), normalize(info.facts) {
+  Impl(const std::string& model, const SegmenterOptions& opts) : Impl(model, opts, read(model, opts)) {}
+
+  Impl(const std::string& model, const SegmenterOptions& opts, LoadedNet loaded)
+      : options(opts), net(std::move(loaded.net)), info(std::move(loaded.info)), normalize(info.facts) {
     if (info.segments() && info.classes > 256)
       throw Error("'" + model + "' has " + std::to_string(info.classes) +
                   " classes, but label maps have 8 bits: at most 256");
@@ -115,7 +125,8 @@ struct Segmenter::Impl {
     windowStride(options, info.input);
     outputs = {"merge_map", "token_counts"};
     if (info.segments()) {
-      outputs.push_back("scores");
+      outputs.push_back(scoresLayer(net));
+      bringToHost(net, outputs.back());
       for (const std::string& name : info.outputs)  // labels of the input's size: here they have the image's
         if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->leaveOut();
     } else {
@@ -134,14 +145,14 @@ struct Segmenter::Impl {
         outputs.push_back(layerName(net, name));
       }
     } else if (info.segments()) {
-      device_labels = DeviceLabels::of(net, "scores");
+      device_labels = DeviceLabels::of(net, outputs[2]);
     }
   }
 
-  static cv::dnn::Net read(const std::string& model, const SegmenterOptions& options, ModelInfo& info) {
+  static LoadedNet read(const std::string& model, const SegmenterOptions& options) {
     if (options.threads < 0) throw Error("the number of threads must not be negative");
     if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
-    return readNet(model, options, &info);
+    return readNet(model, options.read);
   }
 
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.
@@ -157,14 +168,14 @@ struct Segmenter::Impl {
     addForwardTime(net, watch.lap(), ms);
     requireSizes();
     if (device_labels) return;
-    for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), outputs[i]);
+    for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), nameOf(i));
   }
 
   // The converter compared `info` with what a converted file says of its outputs; this is what they are.
   void requireSizes() const {
     const auto require = [&](std::size_t i, std::size_t expected) {
       if (blobs[i].depth() == CV_32F && blobs[i].total() == expected) return;
-      throw Error("the model's output '" + outputs[i] + "' has " + std::to_string(blobs[i].total()) +
+      throw Error("the model's output '" + nameOf(i) + "' has " + std::to_string(blobs[i].total()) +
                   " values, expected " + std::to_string(expected) + " floats: convert the original model again");
     };
     const auto tokens = static_cast<std::size_t>(info.tokens());
@@ -173,6 +184,10 @@ struct Segmenter::Impl {
     if (info.segments()) require(2, tokens * static_cast<std::size_t>(info.classes));
     for (std::size_t i = answers; i < outputs.size(); ++i)
       require(i, (tokens + static_cast<std::size_t>(info.special_tokens)) * static_cast<std::size_t>(info.dim));
+  }
+
+  std::string nameOf(std::size_t output) const {
+    return info.segments() && output == 2 ? "scores" : std::string(outputs[output]);
   }
 
   static void expectFinite(bool finite, const std::string& output) {

@@ -55,10 +55,11 @@ ModelInfo readModelInfo(const std::string& onnx_path, const ConvertOptions& opti
   return onnx_graph::convertPath(onnx_path, options).info;
 }
 
-std::string convertModel(const std::string& onnx_path, const ConvertOptions& options, ModelInfo* info) {
+ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options) {
   onnx_graph::Converted result = onnx_graph::convertPath(onnx_path, options);
-  if (info) *info = result.info;
-  return naming(onnx_path, [&] { return onnx_graph::serialised(std::move(result.model)); });
+  return naming(onnx_path, [&] {
+    return ConvertedModel{onnx_graph::serialised(std::move(result.model)), std::move(result.info)};
+  });
 }
 
 std::vector<std::string> modelFiles(const std::string& onnx_path) {
@@ -71,10 +72,9 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
   requireApart(onnx_path, output_path);
-  ModelInfo info;
-  const std::string bytes = convertModel(onnx_path, options, &info);
-  writeFileAtomically(output_path, bytes, true);
-  return info;
+  ConvertedModel converted = convertModel(onnx_path, options);
+  writeFileAtomically(output_path, converted.bytes, true);
+  return std::move(converted.info);
 }
 
 }  // namespace mpm

@@ -93,6 +93,20 @@ void requireShape(const std::string& what, const onnx::ValueInfoProto& value, co
   if (!same) throw Error(what + ": found shape " + toString(found) + ", expected " + toString(expected) + kAgain);
 }
 
+/// Classes that the head of a segmentation net scores: the length of the last constant, a bias, of the op whose result
+/// is restored.
+std::int64_t segmentedClasses(const onnx::GraphProto& graph) {
+  const auto restore = std::find_if(graph.node().begin(), graph.node().end(),
+                                    [](const onnx::NodeProto& node) { return isOurOp(node, "RestoreTokens"); });
+  if (restore == graph.node().end() || restore->input_size() == 0) return 0;
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (node.output_size() == 0 || node.output(0) != restore->input(0) || node.input_size() == 0) continue;
+    for (const onnx::TensorProto& constant : graph.initializer())
+      if (constant.name() == node.input(node.input_size() - 1) && constant.dims_size() == 1) return constant.dims(0);
+  }
+  return 0;
+}
+
 /// The scores of a classifier are one row, with any number of sides of 1 around it.
 void requireSide(const onnx::ValueInfoProto& output, std::int64_t side) {
   if (!output.type().tensor_type().has_shape()) return;
@@ -132,13 +146,14 @@ void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
   requireOutput("token_counts", {1, insertions + 1});
   if (info.outputs.empty()) throw Error(std::string("metadata 'mpm.info': names no output") + kAgain);
   for (const std::string& name : info.outputs) outputOf(graph, name);
-  if (info.segments()) requireOutput("scores", {1, info.tokens(), info.classes});
-  const bool classifies = info.head == "classifier";
+  if (info.segments())
+    requireSame("class_count", std::to_string(info.classes), std::to_string(segmentedClasses(graph)));
+  const bool classifies = info.head == HeadKind::kClassifier;
   if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
   if (info.segments() || classifies) requireClasses(info.facts, info.classes);
   if ((info.segments() || classifies) != (info.classes > 0))
-    throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" + info.head +
-                "'" + kAgain);
+    throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" +
+                mpm::toString(info.head) + "'" + kAgain);
 }
 
 }  // namespace mpm::onnx_graph

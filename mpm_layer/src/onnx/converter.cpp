@@ -151,7 +151,12 @@ bool holdsOurOps(const onnx::ModelProto& model) {
   return std::any_of(model.graph().node().begin(), model.graph().node().end(), isOurs);
 }
 
-/// An already converted model: what it is, and that nothing else is asked of it.
+bool hasOutput(const onnx::GraphProto& graph, const std::string& name) {
+  return std::any_of(graph.output().begin(), graph.output().end(),
+                     [&](const onnx::ValueInfoProto& output) { return output.name() == name; });
+}
+
+/// Describes an already converted model. Throws mpm::Error when `options` ask for something that it is not.
 ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& options) {
   const std::string* format = metadata(model, "mpm.format");
   const std::string* json = metadata(model, "mpm.info");
@@ -171,8 +176,9 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("attention plain", "attention proportional");
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
-  const bool logits = info.outputs == std::vector<std::string>{"logits"};
-  if (info.segments() && options.output == Output::kLogits && !logits) no("output labels", "output logits");
+  if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
+    no("output labels", "output logits");
+  if (info.segments() && options.scores && !hasOutput(model.graph(), "scores")) no("no output 'scores'", "one");
   return info;
 }
 
@@ -215,36 +221,27 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   Understood understood = understandAt(std::move(graph), channels, sizes, guessed);
   const Trunk& trunk = understood.trunk;
 
-  Plan plan;
-  plan.input = options.input_size.value_or(understood.size);
-  requireFits(trunk.embedding, plan.input);
-  plan.retargeted = plan.input != understood.size;
-  plan.schedule = scheduleFor(options, static_cast<int>(trunk.chain.blocks.size()));
-  plan.attention = options.attention;
-  plan.output = options.output;
-  plan.precision = options.precision;
-
-  Converted result;
-  ModelInfo& info = result.info;
+  ModelInfo info;
   info.facts = facts.facts;
+  info.input = options.input_size.value_or(understood.size);
+  requireFits(trunk.embedding, info.input);
   info.blocks = static_cast<int>(trunk.chain.blocks.size());
   info.dim = static_cast<int>(trunk.dim);
   info.heads = static_cast<int>(trunk.chain.blocks.front().heads);
   info.patch = {static_cast<int>(trunk.embedding.weight.shape[2]), static_cast<int>(trunk.embedding.weight.shape[3])};
   info.special_tokens = static_cast<int>(trunk.embedding.special);
-  info.input = plan.input;
-  info.grid = {static_cast<int>((plan.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
-               static_cast<int>((plan.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
-  info.schedule = plan.schedule;
-  info.attention = plan.attention;
-  info.precision = plan.precision;
+  info.grid = {static_cast<int>((info.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
+               static_cast<int>((info.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
+  info.schedule = scheduleFor(options, info.blocks);
+  info.attention = options.attention;
+  info.precision = options.precision;
   info.opset = understood.graph.opset;
   info.parameters = parameters;
-  NetWriter net = Emitter(understood.graph, understood.found, std::move(understood.trunk), plan).emit(info);
-  result.model = std::move(net).model();
+  Converted result =
+      Emitter(understood.graph, understood.found, std::move(understood.trunk), std::move(info), options).emit();
   understood = {};
   returnFreedMemory();  // before the weights are written or packed
-  if (info.segments() || info.head == "classifier") requireClasses(info.facts, info.classes);
+  if (result.info.classes > 0) requireClasses(result.info.facts, result.info.classes);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "mpm/convert.hpp"
+#include "onnx/emit/emit.h"
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
 
@@ -11,18 +12,12 @@ namespace mpm::onnx_graph {
 
 constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 
-/// What becomes of a model, and what it was.
-struct Converted {
-  onnx::ModelProto model;
-  ModelInfo info;
-};
-
-/// The converter without files (but for external data in `folder`; empty: none). Throws mpm::Error without a file name.
-/// `facts` is what the JSON beside the model says.
+/// Converts a parsed model. External data is read from `folder`; empty: there is none. `facts`: the JSON beside the
+/// model. Throws mpm::Error, without the name of the file.
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
                   const std::filesystem::path& folder);
 
-/// The same for a file and the JSON beside it. Throws mpm::Error with its name (convert.cpp).
+/// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 
 }  // namespace mpm::onnx_graph

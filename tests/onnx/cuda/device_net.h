@@ -32,11 +32,15 @@ inline cv::Mat images(Size2 size, int batch, unsigned seed) {
 
 /// A net and what to ask of it.
 struct Asked {
-  ModelInfo info;
   cv::dnn::Net net;
+  ModelInfo info;
   std::vector<cv::String> names;
 
-  Asked(const std::string& file, const ReadOptions& options) : net(readNet(dataPath(file), options, &info)) {
+  Asked(const std::string& file, ReadOptions options) {
+    options.convert.scores = true;
+    auto loaded = readNet(dataPath(file), options);
+    net = std::move(loaded.net);
+    info = std::move(loaded.info);
     names = {"merge_map", "token_counts"};
     names.insert(names.end(), info.outputs.begin(), info.outputs.end());
     if (info.segments()) names.push_back("scores");

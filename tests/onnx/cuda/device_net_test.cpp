@@ -18,7 +18,7 @@ constexpr const char* kLinear = "segmenter_linear_ts12.onnx";
 
 ReadOptions with(Schedule schedule, const std::string& device = "cpu") {
   ReadOptions options;
-  options.schedule = std::move(schedule);
+  options.convert.schedule = std::move(schedule);
   options.device = device;
   return options;
 }
@@ -44,7 +44,7 @@ TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
 
 TEST_F(DeviceNetTest, ProportionalAttention) {
   ReadOptions options = with({1, 2});
-  options.attention = Attention::kProportional;
+  options.convert.attention = Attention::kProportional;
   compare(kMask, options, 1);
 }
 
@@ -52,7 +52,7 @@ TEST_F(DeviceNetTest, LinearHeadWithMergingFromTheFirstBlock) { compare(kLinear,
 
 TEST_F(DeviceNetTest, LogitsAreMadeOnTheHost) {
   ReadOptions options = with({1});
-  options.output = Output::kLogits;
+  options.convert.output = Output::kLogits;
   compare(kLinear, options, 2);
 }
 
@@ -91,7 +91,7 @@ TEST_F(DeviceNetTest, RoundedOperands) {
       ReadOptions options = with({0});
       Asked host(file, options);
       options.device = "cuda";
-      options.precision = rounding.precision;
+      options.convert.precision = rounding.precision;
       Asked device(file, options);
       const cv::Mat input = images(host.info.input, 2, 5);
       std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
@@ -183,12 +183,12 @@ cv::Mat picture(cv::Size size) {
 
 TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
   SegmenterOptions options;
-  options.schedule = Schedule{1, 2};
+  options.read.convert.schedule = Schedule{1, 2};
   for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
     options.fit = fit;
-    options.device = "cpu";
+    options.read.device = "cpu";
     Segmenter host(dataPath(kMask), options);
-    options.device = "auto";
+    options.read.device = "auto";
     Segmenter device(dataPath(kMask), options);
     for (const cv::Size size : {cv::Size(70, 40), cv::Size(64, 32), cv::Size(70, 40), cv::Size(130, 99)}) {
       SCOPED_TRACE(size);
@@ -207,8 +207,8 @@ TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
   const TemporaryFolder folder;
   writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
   SegmenterOptions options;
-  options.schedule = Schedule{};
-  options.device = "auto";
+  options.read.convert.schedule = Schedule{};
+  options.read.device = "auto";
   Segmenter segmenter(folder / "overflows.onnx", options);
   for (int round = 0; round < 2; ++round)
     EXPECT_MPM_ERROR(segmenter.segment(picture({64, 32})), "scores hold NaN or infinity");
@@ -216,11 +216,11 @@ TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
 
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
   SegmenterOptions options;
-  options.schedule = Schedule{1, 2};
+  options.read.convert.schedule = Schedule{1, 2};
   options.inspect = true;
   const cv::Mat image = picture({70, 40});
   const Segmentation expected = Segmenter(dataPath(kMask), options).segment(image);
-  options.device = "auto";
+  options.read.device = "auto";
   Segmenter segmenter(dataPath(kMask), options);
   const Segmentation found = segmenter.segment(image);
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);

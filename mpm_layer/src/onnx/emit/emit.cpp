@@ -8,66 +8,87 @@
 
 namespace mpm::onnx_graph {
 
-Emitter::Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, const Plan& plan)
+namespace {
+
+Size2 sizeOf(const Shape& image) { return {static_cast<int>(image[image.size() - 2]), static_cast<int>(image.back())}; }
+
+}  // namespace
+
+Emitter::Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, ModelInfo info,
+                 const ConvertOptions& options)
     : graph_(graph),
       found_(found),
       trunk_(std::move(trunk)),
-      plan_(plan),
+      info_(std::move(info)),
+      output_(options.output),
+      scores_(options.scores),
+      retargeted_(info_.input != sizeOf(*graph.shape(graph.image))),
       net_(std::clamp(graph.opset, 11, 17), "mpm") {}
 
-NetWriter Emitter::emit(ModelInfo& info) && {
-  for (const std::string& name : graph_.output_names) net_.unique(name);
-  for (const char* name : {"merge_map", "token_counts"}) {
-    if (net_.unique(name) != name) {
-      throw Error(std::string("the graph has an output '") + name + "', a name that the converted net needs itself");
-    }
-  }
-  for (const char* name : {"labels", "logits", "scores"}) net_.unique(name);
-  image_ = net_.unique(graph_.values[static_cast<std::size_t>(graph_.image)].name);
-  net_.input(image_, {1, trunk_.embedding.weight.shape[1], plan_.input.height, plan_.input.width});
-  encoder();
+Converted Emitter::emit() && {
+  image_ = graph_.values[static_cast<std::size_t>(graph_.image)].name;
+  net_.input(image_, {1, trunk_.embedding.weight.shape[1], info_.input.height, info_.input.width});
   auto head = graph_.outputs.size() == 1 ? recogniseHead(found_, trunk_, graph_.outputs[0]) : std::nullopt;
-  if (head) {
-    requireKnownSize(graph_.outputs[0]);
-    segmentation(std::move(*head), info);
-  } else {
-    rest(graph_.outputs, graph_.output_names);
-    info.outputs = graph_.output_names;
-    const Cells* first = found_.as<Cells>(graph_.outputs[0]);
-    const std::int64_t row = first ? singleRow(found_, *first) : -1;
-    if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, trunk_.embedding.special))) {
-      info.head = "features";
-    } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
-      info.head = "classifier";
-      info.classes = static_cast<int>(at(first->term).cols);
-    } else {
-      info.head = "other";
-    }
-  }
-  report();
+  info_.outputs = head ? std::vector{segmentationOutput()} : graph_.output_names;
+  for (const std::string& name : info_.outputs) net_.unique(name);
+  encoder();
+  // Before the head: forward() without a name gives the last layer in OpenCV 4, which shall be the head's.
+  net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
+  if (head)
+    segmentation(std::move(*head));
+  else
+    otherHead();
+  const auto insertions = static_cast<std::int64_t>(info_.schedule.size());
+  net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), info_.tokens()});
+  net_.output("token_counts", {1, insertions + 1});
   net_.metadata("mpm.format", "1");
-  net_.metadata("mpm.info", toJson(info));
-  return std::move(net_);
+  net_.metadata("mpm.info", toJson(info_));
+  return {std::move(net_).model(), std::move(info_)};
 }
 
-/// Labels and logits get the input's size; a graph that resizes its scores to yet another size means something else.
-void Emitter::requireKnownSize(int output) const {
-  const ClassMap* map = found_.as<ClassMap>(output);
-  if (!map) return;
-  const auto size = [](const Shape& shape) { return Shape(shape.end() - 2, shape.end()); };
-  const Shape own = size(map->shape), input = size(*graph_.shape(graph_.image)), grid = size(map->cells.shape);
-  if (own == input || own == grid) return;
-  refuse(*graph_.producer(output), "class scores resized to " + toString(own),
-         "the size of the input, " + toString(input) + ", or of the patch grid, " + toString(grid));
+void Emitter::otherHead() {
+  rest(graph_.outputs, graph_.output_names);
+  const Cells* first = found_.as<Cells>(graph_.outputs[0]);
+  const std::int64_t row = first ? singleRow(found_, *first) : -1;
+  if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, trunk_.embedding.special))) {
+    info_.head = HeadKind::kFeatures;
+  } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
+    info_.head = HeadKind::kClassifier;
+    info_.classes = static_cast<int>(at(first->term).cols);
+  }
+}
+
+/// Labels are called "labels" and logits as in the graph. Where the graph itself gives labels, its name would be wrong
+/// for logits.
+std::string Emitter::segmentationOutput() const {
+  if (output_ == Output::kLabels) return "labels";
+  const ClassMap* map = found_.as<ClassMap>(graph_.outputs[0]);
+  if (map && map->argmax) return "logits";
+  if (graph_.output_names[0] == "labels")
+    throw Error(
+        "the graph calls its logits 'labels', which is the name of label maps in a converted net: rename the "
+        "output in the original model, or convert with --output labels");
+  return graph_.output_names[0];
+}
+
+/// Size of the graph's class map in the converted net: that of the network input or of the patch grid. A graph that
+/// resizes its scores to another size is refused.
+Size2 Emitter::classMapSize() const {
+  const ClassMap* map = found_.as<ClassMap>(graph_.outputs[0]);
+  if (!map) return info_.grid;
+  const Size2 own = sizeOf(map->shape), input = sizeOf(*graph_.shape(graph_.image)), grid = sizeOf(map->cells.shape);
+  if (own == input) return info_.input;
+  if (own == grid) return info_.grid;
+  const auto text = [](Size2 size) { return toString(Shape{size.height, size.width}); };
+  refuse(*graph_.producer(graph_.outputs[0]), "class scores resized to " + text(own),
+         "the size of the input, " + text(input) + ", or of the patch grid, " + text(grid));
 }
 
 Emitter::Tokens Emitter::embed() {
   const Embedding& embedding = trunk_.embedding;
-  const std::int64_t kernel_h = embedding.weight.shape[2], kernel_w = embedding.weight.shape[3];
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
-  const Size2 grid{static_cast<int>((plan_.input.height - kernel_h) / embedding.stride_h + 1),
-                   static_cast<int>((plan_.input.width - kernel_w) / embedding.stride_w + 1)};
-  if (!plan_.retargeted && native != grid) {
+  const Size2 grid = info_.grid;
+  if (!retargeted_ && native != grid) {
     throw Error("the graph has a grid of " + toString({native.height, native.width}) + " patches, expected " +
                 toString({grid.height, grid.width}));
   }
@@ -81,8 +102,8 @@ Emitter::Tokens Emitter::embed() {
     inputs.push_back(net_.weights(name + ".special", {embedding.special, trunk_.dim}, embedding.specials));
   }
   net_.op("PatchEmbed", inputs, {name, name + "/state"},
-          {{"height", std::int64_t{plan_.input.height}},
-           {"width", std::int64_t{plan_.input.width}},
+          {{"height", std::int64_t{info_.input.height}},
+           {"width", std::int64_t{info_.input.width}},
            {"stride_h", embedding.stride_h},
            {"stride_w", embedding.stride_w},
            {"special_tokens", embedding.special},
@@ -104,13 +125,13 @@ void Emitter::encoder() {
   auto& blocks = trunk_.chain.blocks;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
-    if (std::find(plan_.schedule.begin(), plan_.schedule.end(), static_cast<int>(i)) != plan_.schedule.end()) {
+    if (std::find(info_.schedule.begin(), info_.schedule.end(), static_cast<int>(i)) != info_.schedule.end()) {
       const std::string name = "merge/before_block" + std::to_string(i);
       net_.op("MutualPairMerge", {now.name, now.state}, {name, name + "/state"}, {{"special_tokens", special}});
       now = {name, name + "/state", special};
       states_.push_back(now.state);
     }
-    const bool key_bias = plan_.attention == Attention::kProportional && states_.size() > 1;
+    const bool key_bias = info_.attention == Attention::kProportional && states_.size() > 1;
     now.name = block(std::move(blocks[i]), now, "backbone/block" + std::to_string(i), key_bias);
   }
   tokens_[trunk_.chain.streams.back()] = now;
@@ -183,7 +204,9 @@ std::string Emitter::maskScores(SegmentationHead& head, const Tokens& in, std::s
                  {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}, precision()});
 }
 
-void Emitter::segmentation(SegmentationHead head, ModelInfo& info) {
+void Emitter::segmentation(SegmentationHead head) {
+  const Size2 own = classMapSize();
+  const bool labels = output_ == Output::kLabels;
   const auto in = tokens(head.mask ? head.tokens : head.scores);
   if (!in)
     throw Error("the segmentation head reads something else than the encoder's tokens, expected its last features");
@@ -193,29 +216,18 @@ void Emitter::segmentation(SegmentationHead head, ModelInfo& info) {
     merged = maskScores(head, *in, state);
     special = 0;
   }
-  const std::string scores = "scores", result = plan_.output == Output::kLabels ? "labels" : "logits";
-  const std::int64_t grid_h = info.grid.height, grid_w = info.grid.width;
+  const std::string scores = scores_ ? "scores" : net_.unique("restore/scores");
+  const Size2 size = labels ? info_.input : own;
   net_.op("RestoreTokens", {merged, state}, {scores}, {{"special_tokens", special}, {"keep_special", std::int64_t{0}}});
-  net_.op(plan_.output == Output::kLabels ? "SegmentLabels" : "SegmentLogits", {scores}, {result},
-          {{"grid_h", grid_h},
-           {"grid_w", grid_w},
-           {"height", std::int64_t{plan_.input.height}},
-           {"width", std::int64_t{plan_.input.width}}});
-  net_.output(result, {1, plan_.output == Output::kLabels ? 1 : head.classes, plan_.input.height, plan_.input.width});
-  net_.output(scores, {1, grid_h * grid_w, head.classes});
-  info.head = head.mask ? "mask_transformer" : "linear";
-  info.classes = static_cast<int>(head.classes);
-  info.outputs = {result};
-}
-
-void Emitter::report() {
-  const auto insertions = static_cast<std::int64_t>(states_.size()) - 1;
-  net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
-  const std::int64_t kernel_h = trunk_.embedding.weight.shape[2], kernel_w = trunk_.embedding.weight.shape[3];
-  const std::int64_t count = ((plan_.input.height - kernel_h) / trunk_.embedding.stride_h + 1) *
-                             ((plan_.input.width - kernel_w) / trunk_.embedding.stride_w + 1);
-  net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), count});
-  net_.output("token_counts", {1, insertions + 1});
+  net_.op(labels ? "SegmentLabels" : "SegmentLogits", {scores}, info_.outputs,
+          {{"grid_h", std::int64_t{info_.grid.height}},
+           {"grid_w", std::int64_t{info_.grid.width}},
+           {"height", std::int64_t{size.height}},
+           {"width", std::int64_t{size.width}}});
+  net_.output(info_.outputs[0], {1, labels ? 1 : head.classes, size.height, size.width});
+  if (scores_) net_.output(scores, {1, info_.tokens(), head.classes});
+  info_.head = head.mask ? HeadKind::kMaskTransformer : HeadKind::kLinear;
+  info_.classes = static_cast<int>(head.classes);
 }
 
 std::vector<float> resizedPositions(const std::vector<float>& position, Size2 from, Size2 to, std::int64_t dim) {

@@ -14,24 +14,21 @@
 
 namespace mpm::onnx_graph {
 
-/// What to write, decided.
-struct Plan {
-  Schedule schedule;
-  Attention attention = Attention::kPlain;
-  Output output = Output::kLabels;
-  Precision precision = Precision::kFp32;
-  Size2 input;              ///< px
-  bool retargeted = false;  ///< the input's size is not the one that the graph was read at
+/// A converted model and its description.
+struct Converted {
+  onnx::ModelProto model;
+  ModelInfo info;
 };
 
-/// Writes the converted net: encoder, then whatever hangs on it.
+/// Writes the converted net: encoder, merge report, head.
 class Emitter {
  public:
-  Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, const Plan& plan);
+  /// `info`: what is known before the head is recognised; its schedule, sizes, attention and precision are what to
+  /// write. Of `options` only `output` and `scores` count.
+  Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, ModelInfo info, const ConvertOptions& options);
 
-  /// Emits everything, once, fills the head's fields of `info` and adds it as metadata. Weights of the trunk are freed
-  /// as they are written.
-  NetWriter emit(ModelInfo& info) &&;
+  /// Call it once: weights of the trunk are freed as they are written.
+  Converted emit() &&;
 
  private:
   struct Tokens {
@@ -41,12 +38,13 @@ class Emitter {
 
   // emit.cpp: the encoder and Segmenter's heads
   void encoder();
-  void requireKnownSize(int output) const;
+  void otherHead();
+  std::string segmentationOutput() const;
+  Size2 classMapSize() const;
   Tokens embed();
   std::string block(Block block, const Tokens& in, const std::string& name, bool key_bias);
-  void segmentation(SegmentationHead head, ModelInfo& info);
+  void segmentation(SegmentationHead head);
   std::string maskScores(SegmentationHead& head, const Tokens& in, std::string& state);
-  void report();
 
   // emit_tokens.cpp: terms as tensors
   std::optional<Tokens> tokens(int term, int depth = 0);
@@ -64,13 +62,16 @@ class Emitter {
 
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
-  NetWriter::Attribute precision() const { return {"precision", mpm::toString(plan_.precision)}; }
+  NetWriter::Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
   std::string nameOf(int term, const std::string& room);
 
   const Graph& graph_;
   const Interpretation& found_;
   Trunk trunk_;  ///< its blocks are empty once they are written
-  const Plan& plan_;
+  ModelInfo info_;
+  Output output_;
+  bool scores_;
+  bool retargeted_;  ///< the network input has another size than the graph was read at
   NetWriter net_;
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion

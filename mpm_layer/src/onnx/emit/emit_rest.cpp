@@ -338,7 +338,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     made[graph_.image] = image_;
   }
   std::reverse(kept.begin(), kept.end());
-  if (!kept.empty() && plan_.retargeted) {
+  if (!kept.empty() && retargeted_) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
   const auto known = [&](int value, const Node& reader) {  // the mask of a Dropout, say, is gone
@@ -376,12 +376,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
     Shape shape = graph_.shape(outputs[i]) ? *graph_.shape(outputs[i]) : Shape{};
-    if (plan_.retargeted && shape.size() == 3) {
-      const Embedding& embedding = trunk_.embedding;
-      shape[1] += ((plan_.input.height - embedding.weight.shape[2]) / embedding.stride_h + 1) *
-                      ((plan_.input.width - embedding.weight.shape[3]) / embedding.stride_w + 1) -
-                  patches();
-    }
+    if (retargeted_ && shape.size() == 3) shape[1] += info_.tokens() - patches();
     if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
     net_.output(names[i], shape);
   }

@@ -160,7 +160,7 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   if ((!all && !image_only) || term.rows != special + patches()) return std::nullopt;
   const Shape expected{1, all ? term.rows : patches(), term.cols};
   const bool reshaped = cells.shape != expected;
-  if (reshaped && plan_.retargeted) return std::nullopt;
+  if (reshaped && retargeted_) return std::nullopt;
   const auto in = tokens(cells.term);
   if (!in) return std::nullopt;
   const std::string restored = reshaped ? net_.unique("restore/" + bare(name)) : name;

@@ -34,6 +34,7 @@ void describe(onnx::ValueInfoProto& value, const std::string& name, const Shape&
 }  // namespace
 
 void NetWriter::input(const std::string& name, const Shape& shape) {
+  made_.insert(unique(name));
   describe(*model_.mutable_graph()->add_input(), name, shape);
 }
 
@@ -81,7 +82,12 @@ onnx::NodeProto& NetWriter::add(const std::string& type, const std::vector<std::
   node.set_op_type(type);
   node.set_name(outputs.front());
   for (const std::string& name : inputs) node.add_input(name);
-  for (const std::string& name : outputs) node.add_output(name);
+  for (const std::string& name : outputs) {
+    if (!made_.insert(name).second)
+      throw Error("the graph has an input or output '" + name +
+                  "', a name that the converted net needs itself: rename it in the original model");
+    node.add_output(name);
+  }
   for (const Attribute& attribute : attributes) addAttribute(node, attribute);
   return node;
 }

@@ -28,7 +28,8 @@ class NetWriter {
   std::string weights(const std::string& name, const Shape& shape, const std::vector<float>& values);
   /// Any constant, under a name that is made unique.
   std::string constant(const std::string& name, const Tensor& tensor);
-  /// A node of domain ai.mpm named after its first output; returns that name.
+  /// A node of domain ai.mpm named after its first output; returns that name. This, stock() and copy() throw mpm::Error
+  /// when a tensor has the name of an output already: one that the original graph gave.
   std::string op(const std::string& type, const std::vector<std::string>& inputs,
                  const std::vector<std::string>& outputs, const Attributes& attributes = {});
   /// The same for a stock node.
@@ -52,7 +53,8 @@ class NetWriter {
                        const std::vector<std::string>& outputs, const Attributes& attributes);
 
   onnx::ModelProto model_;
-  std::unordered_set<std::string> taken_;
+  std::unordered_set<std::string> taken_;  ///< names that unique() gave away
+  std::unordered_set<std::string> made_;   ///< the input, and outputs of nodes
 };
 
 }  // namespace mpm::onnx_graph

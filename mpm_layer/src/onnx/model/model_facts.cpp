@@ -109,9 +109,10 @@ void readCommon(const Fields& fields, ModelFacts& facts) {
 }
 
 void readChannels(const Fields& fields, ModelFacts& facts) {
-  fields.read("channels", facts.channels);
-  if (facts.channels != "RGB" && facts.channels != "BGR")
-    fields.fail("\"RGB\" or \"BGR\" in 'channels'", facts.channels);
+  std::string text = toString(facts.channels);
+  fields.read("channels", text);
+  if (text != "RGB" && text != "BGR") fields.fail("\"RGB\" or \"BGR\" in 'channels'", text);
+  facts.channels = parseChannelOrder(text);
 }
 
 Json size(const Size2& size) { return {{"height", size.height}, {"width", size.width}}; }
@@ -164,7 +165,7 @@ std::string toJson(const ModelInfo& info) {
     classes.push_back({{"name", one.name}, {"color", color}});
   }
   const Json json = {{"name", info.facts.name},
-                     {"channels", info.facts.channels},
+                     {"channels", toString(info.facts.channels)},
                      {"mean", info.facts.mean},
                      {"std", info.facts.std},
                      {"classes", classes},
@@ -176,7 +177,7 @@ std::string toJson(const ModelInfo& info) {
                      {"special_tokens", info.special_tokens},
                      {"input", size(info.input)},
                      {"grid", size(info.grid)},
-                     {"head", info.head},
+                     {"head", toString(info.head)},
                      {"class_count", info.classes},
                      {"schedule", info.schedule},
                      {"attention", toString(info.attention)},
@@ -201,13 +202,14 @@ ModelInfo fromJson(const std::string& text) {
   fields.read("special_tokens", info.special_tokens, 0, kMost);
   fields.read("class_count", info.classes, 0, kMost);
   fields.read("opset", info.opset, 0, kMost);
-  fields.read("head", info.head);
   info.patch = readSize(fields, "patch");
   info.input = readSize(fields, "input");
   info.grid = readSize(fields, "grid");
-  std::string attention, precision;
+  std::string head, attention, precision;
+  fields.read("head", head);
   fields.read("attention", attention);
   fields.read("precision", precision);
+  info.head = parseHeadKind(head);
   info.attention = parseAttention(attention);
   info.precision = parsePrecision(precision);
   const Json* parameters = fields.find("parameters");

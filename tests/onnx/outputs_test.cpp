@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names, shapes and numbers of what a converted model returns.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/mpm.hpp"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Outputs : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx";
+  Dialect dialect;
+  const std::vector<int> shape{1, 3, TinyVit::kHeight, TinyVit::kWidth};
+
+  Outputs() { dialect.head = HeadStyle::kLinear; }
+
+  /// The model, its input or its output under another name.
+  void save(const std::string& output = "masks", const std::string& input = "image") const {
+    onnx::ModelProto model = TinyVit(dialect).graph().model();
+    const std::string old_input = model.graph().input(0).name(), old_output = model.graph().output(0).name();
+    const auto rename = [&](std::string& name) {
+      name = name == old_input ? input : name == old_output ? output : name;
+    };
+    rename(*model.mutable_graph()->mutable_input(0)->mutable_name());
+    rename(*model.mutable_graph()->mutable_output(0)->mutable_name());
+    for (auto& node : *model.mutable_graph()->mutable_node()) {
+      for (auto& name : *node.mutable_input()) rename(name);
+      for (auto& name : *node.mutable_output()) rename(name);
+    }
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  }
+
+  /// "NAME 1x2x3" of each output of the converted file.
+  std::vector<std::string> outputs(const ConvertOptions& options) const {
+    onnx::ModelProto model;
+    if (!model.ParseFromString(convertModel(path, options).bytes)) throw std::runtime_error("no ONNX");
+    std::vector<std::string> result;
+    for (const auto& output : model.graph().output()) {
+      std::string text = output.name();
+      const auto& sides = output.type().tensor_type().shape().dim();
+      for (int i = 0; i < sides.size(); ++i) text += (i == 0 ? " " : "x") + std::to_string(sides[i].dim_value());
+      result.push_back(text);
+    }
+    return result;
+  }
+
+  std::vector<double> run(const ConvertOptions& options, const std::string& output) const {
+    cv::dnn::Net net = readNet(path, {.convert = options}).net;
+    return runNet(net, TinyVit::image(3), shape, {output})[0];
+  }
+};
+
+const Schedule kNone{};
+
+TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
+    for (const bool resize : {true, false})
+      for (const bool argmax : {true, false}) {
+        dialect.head = head;
+        dialect.resize_in_graph = resize;
+        dialect.argmax = argmax;
+        save();
+        EXPECT_THAT(outputs({.schedule = Schedule{1, 2}}),
+                    ElementsAre("labels 1x1x12x20", "merge_map 1x2x15", "token_counts 1x3"));
+        EXPECT_THAT(outputs({.schedule = kNone}),
+                    ElementsAre("labels 1x1x12x20", "merge_map 1x1x15", "token_counts 1x1"));
+        EXPECT_THAT(readModelInfo(path, {}).outputs, ElementsAre("labels"));
+      }
+}
+
+TEST_F(Outputs, LogitsHaveTheNameTheShapeAndTheNumbersOfTheGraph) {
+  const ConvertOptions options{.schedule = kNone, .output = Output::kLogits};
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
+    for (const bool resize : {true, false}) {
+      dialect.head = head;
+      dialect.resize_in_graph = resize;
+      save();
+      EXPECT_THAT(outputs(options),
+                  ElementsAre(resize ? "masks 1x9x12x20" : "masks 1x9x3x5", "merge_map 1x1x15", "token_counts 1x1"));
+      EXPECT_THAT(readModelInfo(path, options).outputs, ElementsAre("masks"));
+      EXPECT_LT(difference(run(options, "masks"), TinyVit(dialect).evaluate(TinyVit::image(3))[0]), 1e-4);
+    }
+}
+
+TEST_F(Outputs, LogitsFollowTheInputSize) {
+  ConvertOptions options{.schedule = kNone, .input_size = Size2{16, 24}, .output = Output::kLogits};
+  save();
+  EXPECT_THAT(outputs(options), ElementsAre("masks 1x9x16x24", "merge_map 1x1x24", "token_counts 1x1"));
+  dialect.resize_in_graph = false;
+  save();
+  EXPECT_THAT(outputs(options), ElementsAre("masks 1x9x4x6", "merge_map 1x1x24", "token_counts 1x1"));
+}
+
+TEST_F(Outputs, LogitsOfAGraphThatGivesLabelsAreCalledLogits) {
+  const ConvertOptions options{.schedule = kNone, .output = Output::kLogits};
+  dialect.argmax = true;
+  for (const char* name : {"masks", "labels"}) {
+    save(name);
+    EXPECT_THAT(outputs(options), ElementsAre("logits 1x9x12x20", "merge_map 1x1x15", "token_counts 1x1"));
+  }
+  dialect.argmax = false;
+  EXPECT_LT(difference(run(options, "logits"), TinyVit(dialect).evaluate(TinyVit::image(3))[0]), 1e-4);
+}
+
+TEST_F(Outputs, ScoresComeWhenAskedFor) {
+  for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
+    for (const Output output : {Output::kLabels, Output::kLogits}) {
+      dialect.head = head;
+      save();
+      const ConvertOptions options{.schedule = kNone, .output = output, .scores = true};
+      EXPECT_EQ(outputs(options)[1], "scores 1x15x9");
+      EXPECT_EQ(readModelInfo(path, options).outputs.size(), 1u);
+      EXPECT_LT(difference(run(options, "scores"),
+                           TinyVit(dialect).scores(TinyVit::image(3), TinyVit::kGridH, TinyVit::kGridW)),
+                1e-4);
+    }
+  dialect.head = HeadStyle::kFeatures;  // there are none
+  save("features");
+  EXPECT_THAT(outputs({.schedule = kNone, .scores = true}),
+              ElementsAre("features 1x16x24", "merge_map 1x1x15", "token_counts 1x1"));
+}
+
+// Programs that read one output do not name it.
+TEST_F(Outputs, ANetAskedForNothingGivesItsHead) {
+  for (const auto& [head, output] : {std::pair(HeadStyle::kLinear, Output::kLabels),
+                                     {HeadStyle::kLinear, Output::kLogits},
+                                     {HeadStyle::kMask, Output::kLabels},
+                                     {HeadStyle::kFeatures, Output::kLabels},
+                                     {HeadStyle::kClassToken, Output::kLabels}}) {
+    dialect.head = head;
+    TinyVit(dialect).save(path);
+    auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{1}, .output = output}});
+    const auto named = runNet(net, TinyVit::image(3), shape, {info.outputs[0]})[0];
+    const cv::Mat unnamed = net.forward();
+    EXPECT_EQ(std::vector<double>(unnamed.ptr<float>(), unnamed.ptr<float>() + unnamed.total()), named)
+        << info.outputs[0];
+  }
+}
+
+TEST_F(Outputs, TheInputKeepsItsName) {
+  for (const char* name : {"image", "pixel_values", "scores", "backbone", "logits"})
+    for (const Output output : {Output::kLabels, Output::kLogits}) {
+      save("masks", name);
+      onnx::ModelProto model;
+      ASSERT_TRUE(model.ParseFromString(convertModel(path, {.schedule = Schedule{1}, .output = output}).bytes));
+      ASSERT_EQ(model.graph().input_size(), 1);
+      EXPECT_EQ(model.graph().input(0).name(), name);
+      cv::dnn::Net net = readNet(path, {.convert = {.schedule = kNone}}).net;
+      net.setInput(cv::Mat(shape, CV_32F, cv::Scalar(0)), name);
+      EXPECT_NO_THROW(net.forward("labels"));
+    }
+}
+
+// Our names win where they say what the output is; where both would be there, the model is refused.
+TEST_F(Outputs, NamesOfTheGraphThatAreOurs) {
+  for (const char* name : {"labels", "merge_map", "token_counts", "scores", "backbone/block1"}) {
+    save(name);
+    EXPECT_THAT(outputs({.schedule = Schedule{1}}),
+                ElementsAre("labels 1x1x12x20", "merge_map 1x1x15", "token_counts 1x2"))
+        << "the label map takes the place of '" << name << "'";
+  }
+  ConvertOptions options{.schedule = Schedule{1}, .output = Output::kLogits};
+  save("labels");
+  EXPECT_MPM_ERROR(convertModel(path, options), "the graph calls its logits 'labels'");
+  for (const std::string name : {"merge_map", "token_counts", "backbone/block1"}) {
+    save(name);
+    EXPECT_MPM_ERROR(convertModel(path, options), "the graph has an input or output '" + name + "', a name that");
+  }
+  save("masks", "labels");
+  EXPECT_MPM_ERROR(convertModel(path, {}), "the graph has an input or output 'labels', a name that");
+
+  save("scores");
+  EXPECT_THAT(outputs(options), ElementsAre("scores 1x9x12x20", "merge_map 1x1x15", "token_counts 1x2"));
+  options.scores = true;
+  EXPECT_MPM_ERROR(convertModel(path, options), "the graph has an input or output 'scores', a name that");
+
+  dialect.head = HeadStyle::kFeatures;
+  for (const std::string name : {"labels", "scores"}) {
+    save(name);
+    EXPECT_THAT(outputs({.schedule = Schedule{1}}),
+                ElementsAre(name + " 1x16x24", "merge_map 1x1x15", "token_counts 1x2"));
+  }
+  save("merge_map");
+  EXPECT_MPM_ERROR(convertModel(path, {}), "the graph has an input or output 'merge_map', a name that");
+}
+
+TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
+  dialect.head = HeadStyle::kMask;
+  cv::Mat small(5, 6, CV_8UC3), image;
+  cv::RNG(4).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, {50, 31}, 0, 0, cv::INTER_CUBIC);
+  for (const char* name : {"masks", "scores"}) {
+    save(name);
+    for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
+      SegmenterOptions options{.read = {.convert = {.schedule = Schedule{1, 2}}}, .fit = fit};
+      options.inspect = fit == Fit::kResize;
+      const Segmentation expected = Segmenter(path, options).segment(image);
+      EXPECT_GT(cv::countNonZero(expected.labels != expected.labels.at<unsigned char>(0, 0)), 0);
+      options.read.convert.schedule.reset();
+      for (const Output output : {Output::kLabels, Output::kLogits}) {
+        const std::string converted = folder / (toString(output) + ".onnx");
+        convertFile(path, converted, {.schedule = Schedule{1, 2}, .output = output});
+        const Segmentation found = Segmenter(converted, options).segment(image);
+        EXPECT_EQ(cv::countNonZero(found.labels != expected.labels), 0) << name << " " << toString(output);
+        EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
+        EXPECT_EQ(found.token_score, expected.token_score);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpm::test
