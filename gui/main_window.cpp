@@ -81,7 +81,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   saver_ = new FrameSaver(
       pictures_.get(), live_.get(), [this] { return pictureFacts(); }, this);
   saver_->setLapse(keep.lapse_minutes);
-  opener_ = new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
+  opener_ =
+      new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
   exports_ = new Exports(chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
   wireOpening();

@@ -229,7 +229,8 @@ int eval(const EvalArguments& arguments) {
   Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
   if (!model.segments())
-    throw Error("'" + model_path + "' does not segment (its head is '" + toString(model.head) + "'): nothing to evaluate");
+    throw Error("'" + model_path + "' does not segment (its head is '" + toString(model.head) +
+                "'): nothing to evaluate");
   const bool rendered = !arguments.scene.empty();
   if (!rendered && !fs::is_directory(arguments.images))
     throw Error("there is no folder of images '" + arguments.images + "'");

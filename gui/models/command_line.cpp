@@ -23,8 +23,8 @@ QString commandLine(const WatchedJob& job) {
   const ReadOptions &read = job.inference.read, standard;
   if (const auto& size = read.convert.input_size)
     words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
-  const auto say = [&](const char* name, const std::string& value, const std::string& standard) {
-    if (value != standard) words << QLatin1String(name) << QString::fromStdString(value);
+  const auto say = [&](const char* name, const std::string& value, const std::string& usual) {
+    if (value != usual) words << QLatin1String(name) << QString::fromStdString(value);
   };
   say("--attention", toString(read.convert.attention), toString(standard.convert.attention));
   say("--precision", toString(read.convert.precision), toString(standard.convert.precision));

@@ -48,11 +48,7 @@ std::optional<FileState> lookAt(const std::string& path) {
   return error ? std::nullopt : std::optional(state);
 }
 
-void validate(const std::optional<Schedule>& schedule) {
-  ConvertOptions options;
-  options.schedule = schedule;
-  options.validate();
-}
+void validate(const std::optional<Schedule>& schedule) { ConvertOptions{.schedule = schedule}.validate(); }
 
 }  // namespace
 
@@ -314,7 +310,7 @@ struct InferenceWorker::Impl {
 InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
                                  Callbacks callbacks)
     : impl_(std::make_unique<Impl>()) {
-  options.validate();
+  options.read.validate();
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
   impl_->wanted.path = std::move(model);

@@ -500,6 +500,9 @@ script. No model is trained, and none is the work of others.
 {rows}
 
 `fuzz/` holds changed copies of these files that once made the converter crash.
+
+`old/` holds files that the programs wrote before version 0.1: `labels.onnx` (`segmenter_mask_ts17.onnx`, schedule 1), `logits.onnx`
+(`segmenter_linear_ts12.onnx`, schedule 2, `--output logits`), `street.db` (`mpm monitor`, eight samples). Today's programs must read them.
 """
 
 

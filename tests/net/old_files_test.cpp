@@ -13,7 +13,9 @@ namespace mpm::test {
 namespace {
 
 struct OldFile {
-  std::string converted, plain, output;
+  std::string converted, plain;
+  Schedule schedule;
+  std::string output;
   Output kind;
 };
 
@@ -41,12 +43,13 @@ class OldFiles : public ::testing::TestWithParam<OldFile> {
 };
 
 TEST_P(OldFiles, GiveWhatAFreshConversionGives) {
-  auto fresh = readNet(plain_, {.convert = {.schedule = Schedule{1}, .output = GetParam().kind, .scores = true}});
+  auto fresh =
+      readNet(plain_, {.convert = {.schedule = GetParam().schedule, .output = GetParam().kind, .scores = true}});
   const std::vector<cv::Mat> expected = run(fresh.net, fresh.info.outputs[0]);
   ASSERT_LT(expected[3].ptr<float>()[1], expected[3].ptr<float>()[0]) << "nothing was merged";
   auto old = readNet(old_, {.convert = {.output = GetParam().kind, .scores = true}});
   EXPECT_EQ(old.info.outputs, std::vector<std::string>{GetParam().output});
-  EXPECT_EQ(old.info.schedule, Schedule{1});
+  EXPECT_EQ(old.info.schedule, GetParam().schedule);
   EXPECT_EQ(old.info.head, fresh.info.head);
   expectEqual(run(old.net, GetParam().output), expected);
   registerLayers();
@@ -58,7 +61,7 @@ TEST_P(OldFiles, SegmentAsAFreshConversionDoes) {
     for (const cv::Size size : {cv::Size(64, 32), cv::Size(150, 90)}) {
       const SegmenterOptions options{.fit = fit, .inspect = fit == Fit::kResize};
       SegmenterOptions fresh = options;
-      fresh.read.convert.schedule = Schedule{1};
+      fresh.read.convert.schedule = GetParam().schedule;
       const Segmentation expected = Segmenter(plain_, fresh).segment(picture(size));
       const Segmentation found = Segmenter(old_, options).segment(picture(size));
       EXPECT_EQ(cv::countNonZero(found.labels != expected.labels), 0);
@@ -75,8 +78,8 @@ TEST_P(OldFiles, PassThroughTheConverterAsTheyAre) {
 
 INSTANTIATE_TEST_SUITE_P(
     Converted, OldFiles,
-    ::testing::Values(OldFile{"old/labels.onnx", "segmenter_mask_ts17.onnx", "labels", Output::kLabels},
-                      OldFile{"old/logits.onnx", "segmenter_linear_ts12.onnx", "logits", Output::kLogits}),
+    ::testing::Values(OldFile{"old/labels.onnx", "segmenter_mask_ts17.onnx", {1}, "labels", Output::kLabels},
+                      OldFile{"old/logits.onnx", "segmenter_linear_ts12.onnx", {2}, "logits", Output::kLogits}),
     [](const auto& tested) { return tested.param.output; });
 
 }  // namespace

@@ -9,8 +9,9 @@ namespace {
 TEST(StageOfLayer, GoesByThePartBeforeTheSlash) {
   EXPECT_EQ(stageOfLayer("backbone/block0"), &StageTimes::backbone);
   EXPECT_EQ(stageOfLayer("merge/before_block2"), &StageTimes::merge);
-  EXPECT_EQ(stageOfLayer("report/merge_map"), &StageTimes::merge);
-  EXPECT_EQ(stageOfLayer("restore/tokens"), &StageTimes::restore);
+  EXPECT_EQ(stageOfLayer("merge_map"), &StageTimes::merge);
+  EXPECT_EQ(stageOfLayer("restore/scores"), &StageTimes::restore);
+  EXPECT_EQ(stageOfLayer("scores"), &StageTimes::restore);
   EXPECT_EQ(stageOfLayer("head/block0"), &StageTimes::head);
 }
 
@@ -24,22 +25,20 @@ TEST(StageOfLayer, SeesThroughWhatOpenCvPutsInFront) {
   EXPECT_EQ(stageOfLayer("onnx_node_output_0!merge/before_block2"), &StageTimes::merge);
 }
 
-TEST(AddForwardTime, SpreadsTheProfile) {
-  StageTimes times;
-  times.merge = 10;
-  addForwardTime({"backbone/a", "merge/b", "backbone/c", "restore/d", "labels"}, {1, 2, 4, 8, 16}, 99, times);
+TEST(ForwardTimes, SpreadTheProfile) {
+  const StageTimes times =
+      forwardTimes({"backbone/a", "merge/b", "backbone/c", "restore/d", "labels"}, {1, 2, 4, 8, 16}, 99);
+  EXPECT_DOUBLE_EQ(times.total, 99);
   EXPECT_DOUBLE_EQ(times.backbone, 5);
-  EXPECT_DOUBLE_EQ(times.merge, 12);
+  EXPECT_DOUBLE_EQ(times.merge, 2);
   EXPECT_DOUBLE_EQ(times.restore, 8);
   EXPECT_DOUBLE_EQ(times.head, 16);
 }
 
-TEST(AddForwardTime, PutsItAllIntoTheBackboneWithoutAProfile) {
+TEST(ForwardTimes, AreAllBackboneWithoutAProfile) {
   for (const std::vector<double>& profile : {std::vector<double>{}, {0, 0}, {1, 2, 3}}) {
-    StageTimes times;
-    times.backbone = 1;
-    addForwardTime({"backbone/a", "head/b"}, profile, 5, times);
-    EXPECT_DOUBLE_EQ(times.backbone, 6);
+    const StageTimes times = forwardTimes({"backbone/a", "head/b"}, profile, 5);
+    EXPECT_DOUBLE_EQ(times.backbone, 5);
     EXPECT_DOUBLE_EQ(times.head, 0);
   }
 }

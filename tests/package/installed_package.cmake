@@ -6,6 +6,15 @@ set(prefix "${SCRATCH}/a pre+fix")
 set(run COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix} OUTPUT_QUIET ${run})
 
+# The public headers and nothing else.
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
+list(SORT headers)
+set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/error.hpp mpm/export.hpp mpm/merging.hpp mpm/model_info.hpp
+  mpm/mpm.hpp mpm/options.hpp mpm/read_net.hpp mpm/segmenter.hpp mpm/version.hpp)
+if(NOT headers STREQUAL expected)
+  message(FATAL_ERROR "the installed headers are\n${headers}\nexpected\n${expected}")
+endif()
+
 # The programs find the library in any prefix, and the service finds its program.
 set(mpm ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${prefix}/bin/mpm)
 execute_process(COMMAND ${mpm} convert ${MODEL} -o ${SCRATCH}/labels.onnx ${run})

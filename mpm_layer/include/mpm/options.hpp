@@ -77,7 +77,7 @@ struct ConvertOptions {
 
 /// How a model is read: converted first if it is a plain ViT, then placed on a device.
 struct ReadOptions {
-  ConvertOptions convert = {};
+  ConvertOptions convert = ConvertOptions();  // after = {} GCC 12 warns of an uninitialised optional
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
   /// CPU).
   std::string device = "cpu";

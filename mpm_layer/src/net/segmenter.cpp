@@ -165,7 +165,10 @@ struct Segmenter::Impl {
     if (!device_image) net.setInput(planes);
     ms.preprocess += watch.lap();
     net.forward(blobs, outputs);
-    addForwardTime(net, watch.lap(), ms);
+    const StageTimes forward_ms = forwardTimes(net, watch.lap());
+    for (double StageTimes::*stage :
+         {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
+      ms.*stage += forward_ms.*stage;
     requireSizes();
     if (device_labels) return;
     for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), nameOf(i));

@@ -177,7 +177,7 @@ std::string Emitter::block(Block block, const Tokens& in, const std::string& nam
                   precision()});
 }
 
-std::string Emitter::maskScores(SegmentationHead& head, const Tokens& in, std::string& state) {
+Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
   const std::int64_t dim = at(head.tokens).cols, special = head.classes;
   Tokens now = in;
   now.name = net_.op(
@@ -195,13 +195,14 @@ std::string Emitter::maskScores(SegmentationHead& head, const Tokens& in, std::s
   const auto matrix = [&](const char* name, const LinearPart& part) {
     return net_.weights(name, {part.out, part.in}, part.weight);
   };
-  state = now.state;
-  return net_.op("MaskScores",
-                 {now.name, now.state, matrix("head/mask_scores.proj_patch", head.proj_patch),
-                  matrix("head/mask_scores.proj_classes", head.proj_classes),
-                  net_.weights("head/mask_scores.norm.weight", {head.classes}, head.mask_norm.weight),
-                  net_.weights("head/mask_scores.norm.bias", {head.classes}, head.mask_norm.bias)},
-                 {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}, precision()});
+  now.name = net_.op("MaskScores",
+                     {now.name, now.state, matrix("head/mask_scores.proj_patch", head.proj_patch),
+                      matrix("head/mask_scores.proj_classes", head.proj_classes),
+                      net_.weights("head/mask_scores.norm.weight", {head.classes}, head.mask_norm.weight),
+                      net_.weights("head/mask_scores.norm.bias", {head.classes}, head.mask_norm.bias)},
+                     {"head/mask_scores"}, {{"special_tokens", special}, {"eps", head.mask_norm.eps}, precision()});
+  now.special = 0;
+  return now;
 }
 
 void Emitter::segmentation(SegmentationHead head) {
@@ -210,15 +211,11 @@ void Emitter::segmentation(SegmentationHead head) {
   const auto in = tokens(head.mask ? head.tokens : head.scores);
   if (!in)
     throw Error("the segmentation head reads something else than the encoder's tokens, expected its last features");
-  std::string merged = in->name, state = in->state;
-  std::int64_t special = in->special;
-  if (head.mask) {
-    merged = maskScores(head, *in, state);
-    special = 0;
-  }
+  const Tokens merged = head.mask ? maskScores(head, *in) : *in;
   const std::string scores = scores_ ? "scores" : net_.unique("restore/scores");
   const Size2 size = labels ? info_.input : own;
-  net_.op("RestoreTokens", {merged, state}, {scores}, {{"special_tokens", special}, {"keep_special", std::int64_t{0}}});
+  net_.op("RestoreTokens", {merged.name, merged.state}, {scores},
+          {{"special_tokens", merged.special}, {"keep_special", std::int64_t{0}}});
   net_.op(labels ? "SegmentLabels" : "SegmentLogits", {scores}, info_.outputs,
           {{"grid_h", std::int64_t{info_.grid.height}},
            {"grid_w", std::int64_t{info_.grid.width}},

@@ -44,7 +44,7 @@ class Emitter {
   Tokens embed();
   std::string block(Block block, const Tokens& in, const std::string& name, bool key_bias);
   void segmentation(SegmentationHead head);
-  std::string maskScores(SegmentationHead& head, const Tokens& in, std::string& state);
+  Tokens maskScores(SegmentationHead& head, const Tokens& in);
 
   // emit_tokens.cpp: terms as tensors
   std::optional<Tokens> tokens(int term, int depth = 0);

@@ -115,10 +115,7 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
                      {made}, {{"special_tokens", std::int64_t{0}}, precision()});
     }
     case TermKind::kArrange: {
-      const bool every_column = term.cols == at(term.inputs[0]).cols && term.offset.empty();
-      for (std::size_t j = 0; j < term.col_of.size(); ++j) {
-        if (!every_column || term.col_of[j] != static_cast<std::int64_t>(j)) return std::nullopt;
-      }
+      if (term.cols != at(term.inputs[0]).cols || !term.offset.empty() || !isCounting(term.col_of)) return std::nullopt;
       const std::int64_t from = term.row_of[static_cast<std::size_t>(row)];
       return from < 0 ? std::nullopt : pooled(term.inputs[0], from, scale * term.scale, wanted, depth + 1);
     }
@@ -132,11 +129,8 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
       const std::int64_t special = trunk_.embedding.special;
       const auto in = scale == 1 ? tokens(term.inputs[0], depth + 1) : std::nullopt;
       if (!in || static_cast<std::int64_t>(term.row_of.size()) != patches() ||
-          at(term.inputs[0]).rows != special + patches()) {
+          at(term.inputs[0]).rows != special + patches() || !isCounting(term.row_of, special)) {
         return std::nullopt;
-      }
-      for (std::size_t i = 0; i < term.row_of.size(); ++i) {
-        if (term.row_of[i] != special + static_cast<std::int64_t>(i)) return std::nullopt;
       }
       return net_.op("PoolTokens", {in->name, in->state}, {name()},
                      {{"special_tokens", in->special}, {"mode", std::string("mean")}, {"index", std::int64_t{0}}});

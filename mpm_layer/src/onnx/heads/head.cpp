@@ -6,13 +6,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-bool isCounting(const std::vector<std::int64_t>& values, std::int64_t first) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != first + static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
-}
-
 bool isZero(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
 }
@@ -82,7 +75,7 @@ class HeadMatcher {
   std::optional<LinearPart> unitProjection(int index, std::int64_t first, std::int64_t count, int& base) const {
     const Term& rows = at(index);
     if (rows.kind != TermKind::kArrange || rows.rows != count || !isCounting(rows.row_of, first) ||
-        !isCounting(rows.col_of, 0) || rows.scale != 1 || !rows.offset.empty()) {
+        !isCounting(rows.col_of) || rows.scale != 1 || !rows.offset.empty()) {
       return std::nullopt;
     }
     const Term& unit = at(rows.inputs[0]);
@@ -98,7 +91,7 @@ class HeadMatcher {
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       const Term& start = terms_[i];
       if (start.kind != TermKind::kArrange || start.rows != patches_ + head.classes || start.scale != 1 ||
-          !isCounting(start.col_of, 0) || start.offset.empty() || at(start.inputs[0]).rows != special_ + patches_ ||
+          !isCounting(start.col_of) || start.offset.empty() || at(start.inputs[0]).rows != special_ + patches_ ||
           start.cols != at(start.inputs[0]).cols) {
         continue;
       }

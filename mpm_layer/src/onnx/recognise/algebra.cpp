@@ -11,14 +11,6 @@ std::int64_t leadElements(const Shape& shape, std::size_t tail) {
   return elements(Shape(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(tail)));
 }
 
-bool isCounting(const std::vector<std::int64_t>& values, std::int64_t count) {
-  if (static_cast<std::int64_t>(values.size()) != count) return false;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (values[static_cast<std::size_t>(i)] != i) return false;
-  }
-  return true;
-}
-
 /// Rows and columns of a matrix of cells, when every row takes the same columns of one row of the term, or none.
 bool readPattern(const Cells& cells, std::int64_t rows, std::int64_t cols, std::int64_t term_cols,
                  std::vector<std::int64_t>& row_of, std::vector<std::int64_t>& col_of) {
@@ -79,8 +71,8 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
   std::vector<std::int64_t> col_of;
   if (!readPattern(cells, count, cols, term_cols, view.row_of, col_of)) return std::nullopt;
   const bool constant_rows = std::find(view.row_of.begin(), view.row_of.end(), -1) != view.row_of.end();
-  if (plain && !constant_rows && isCounting(col_of, term_cols)) {
-    if (isCounting(view.row_of, term_rows)) view.row_of.clear();
+  if (plain && !constant_rows && cols == term_cols && isCounting(col_of)) {
+    if (count == term_rows && isCounting(view.row_of)) view.row_of.clear();
     return view;
   }
   Term term;

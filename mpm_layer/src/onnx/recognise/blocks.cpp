@@ -136,19 +136,11 @@ class BlockMatcher {
   }
 
   bool keepsTokens(const Term& arrange) const {
-    if (arrange.rows != at(arrange.inputs[0]).rows) return false;
-    for (std::size_t i = 0; i < arrange.row_of.size(); ++i) {
-      if (arrange.row_of[i] != static_cast<std::int64_t>(i)) return false;
-    }
-    return true;
+    return arrange.rows == at(arrange.inputs[0]).rows && isCounting(arrange.row_of);
   }
 
   bool keepsColumns(const Term& arrange) const {
-    if (arrange.cols != at(arrange.inputs[0]).cols) return false;
-    for (std::size_t i = 0; i < arrange.col_of.size(); ++i) {
-      if (arrange.col_of[i] != static_cast<std::int64_t>(i)) return false;
-    }
-    return true;
+    return arrange.cols == at(arrange.inputs[0]).cols && isCounting(arrange.col_of);
   }
 
   static LinearPart affine(const Term& linear) {
@@ -283,9 +275,9 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, 
   }
   if (term.kind != TermKind::kArrange) return std::nullopt;
   const Term& linear = terms[static_cast<std::size_t>(term.inputs[0])];
-  if (linear.kind != TermKind::kLinear || linear.inputs[0] != base || term.rows != linear.rows) return std::nullopt;
-  for (std::size_t i = 0; i < term.row_of.size(); ++i) {
-    if (term.row_of[i] != static_cast<std::int64_t>(i)) return std::nullopt;
+  if (linear.kind != TermKind::kLinear || linear.inputs[0] != base || term.rows != linear.rows ||
+      !isCounting(term.row_of)) {
+    return std::nullopt;
   }
   const auto cols = static_cast<std::size_t>(term.cols);
   for (std::size_t i = cols; i < term.offset.size(); ++i) {

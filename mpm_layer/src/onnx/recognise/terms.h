@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,5 +58,10 @@ struct Term {
   HeadView q, k, v;                       ///< kAttention
   std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
+
+/// True for first, first + 1, first + 2, ...
+inline bool isCounting(std::span<const std::int64_t> values, std::int64_t first = 0) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == first++; });
+}
 
 }  // namespace mpm::onnx_graph

@@ -10,13 +10,6 @@ namespace {
 
 constexpr const char* kPlainVit = "a plain ViT";
 
-bool isCounting(const std::vector<std::int64_t>& values, std::int64_t first) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != first + static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
-}
-
 /// The image's tokens as an arrangement of the patches: specials in front, then every patch in raster order.
 std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) {
   const Term& term = terms[static_cast<std::size_t>(index)];
@@ -37,7 +30,7 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   if (result.special < 0 || term.cols != dim) return std::nullopt;
   if (!bare) {
     std::vector<std::int64_t> rows(term.row_of.begin() + result.special, term.row_of.end());
-    if (term.scale != 1 || !isCounting(rows, 0) || !isCounting(term.col_of, 0)) return std::nullopt;
+    if (term.scale != 1 || !isCounting(rows) || !isCounting(term.col_of)) return std::nullopt;
     if (!std::all_of(term.row_of.begin(), term.row_of.begin() + result.special,
                      [](std::int64_t row) { return row < 0; })) {
       return std::nullopt;
