@@ -60,8 +60,6 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   pictures_ = std::make_unique<PictureStore>(options.pictures);
   legend_.setChosenColors(loadClassColors(*settings));
   rules_ = new WatchRules(*settings, &settings_, &legend_, this);
-  const KeepOptions& keep = rules_->keep();
-  pictures_->setRetention(keep.picture_days, keep.free_mb);
 
   makeActions();
   makeCentral();
@@ -72,17 +70,17 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   actions_->fill(menuBar());
 
   const QString model = options.model.isEmpty() ? QString::fromStdString(vision::defaultModel()) : options.model;
-  monitor::StoreOptions storing;
-  storing.keep_days = keep.sample_days;
-  storing.keep_days_of_all = true;
-  storing.max_megabytes = keep.database_mb;
-  live_ =
-      std::make_unique<LiveMonitor>(model.toStdString(), options.inference, options.database.toStdString(), storing);
-  saver_ = new FrameSaver(
-      pictures_.get(), live_.get(), [this] { return pictureFacts(); }, this);
-  saver_->setLapse(keep.lapse_minutes);
-  opener_ =
-      new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
+  monitor::SessionOptions session{.model = model.toStdString(),
+                                  .inference = options.inference,
+                                  .database = options.database.toStdString(),
+                                  .snapshots = rules_->snapshotOptions(options.pictures)};
+  session.store.open_at_once = false;  // opening a large database after a crash takes long
+  session.store.keep_days = rules_->keep().sample_days;
+  session.store.keep_days_of_all = true;
+  session.store.max_megabytes = rules_->keep().database_mb;
+  live_ = std::make_unique<LiveMonitor>(std::move(session));
+  saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
+  opener_ = new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
   exports_ = new Exports(chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
   wireOpening();
@@ -132,37 +130,23 @@ void MainWindow::makeDocks() {
                           this, actions_);
 }
 
-LiveOptions MainWindow::liveOptions(const QString& source) const {
-  LiveOptions options;
-  options.source = sourceSpec(source);
-  options.night = rules_->night();
-  options.alarms = rules_->alarmsOfModel();
-  options.factory = options_.factory;
-  // A folder is looked through, not played.
-  const vision::SourceKind kind = options.source.kind;
-  options.max_fps = kind == vision::SourceKind::kFolder || kind == vision::SourceKind::kGlob ? 4 : 25;
-  options.every_frame = isNumbered(options.source);
-  if (kind == vision::SourceKind::kDemo) {
-    options.max_fps = 10;
-    options.night = monitor::NightBySun{48, 0};
-  }
-  return options;
-}
-
 void MainWindow::openSource(const QString& asked) {
   if (asked.isEmpty()) return;
   asked_ = asked;
   const QString source = asked == QLatin1String("demo:") ? demoSource() : asked;
-  live_->open(liveOptions(source));
+  monitor::WatchOptions watch = rules_->watchOptions(source);
+  watch.factory = options_.factory;
+  live_->open(watch);
   endPause(true);
   forgetFrame();
-  const QString shown = QString::fromStdString(live_->sourceName());
+  const QString shown = QString::fromStdString(live_->session().source());
   source_->setSource(shown);
-  dayNightPanel()->setRule(live_->options().night);
+  dayNightPanel()->setRule(watch.night);
   stack_->setCurrentWidget(pane_);
   history_view_.watch(shown);
   refreshTitle();
-  if (live_->model().empty()) pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
+  if (live_->session().model().empty())
+    pane_->setBanner(tr("No model yet: choose one with Ctrl+M, or drop an ONNX file here"));
   tick();
 }
 
@@ -180,8 +164,8 @@ void MainWindow::closeSource() {
 }
 
 void MainWindow::refreshTitle() {
-  const QString what =
-      live_->isOpen() ? sourceTitle(QString::fromStdString(live_->sourceName())) : history_view_.foreignName();
+  const QString what = live_->session().isOpen() ? sourceTitle(QString::fromStdString(live_->session().source()))
+                                                 : history_view_.foreignName();
   setWindowTitle(what.isEmpty() ? tr("MPM Monitor") : tr("%1 – MPM Monitor").arg(what));
 }
 
@@ -227,12 +211,11 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   // Another schedule of the same model keeps the colours and the choice of classes.
   if (!model_ || vision::classNames(*model_) != vision::classNames(*model)) {
     legend_.setClasses(*model);
-    if (!rules_->alarms().areas.empty()) live_->setAlarms(rules_->alarmsOfModel());
   }
   const bool first = !model_;
   model_ = model;
   schedule_->setModel(*model);
-  source_->setModel(model.get(), QString::fromStdString(live_->model()));
+  source_->setModel(model.get(), QString::fromStdString(live_->session().model()));
   pane_->setSteps(static_cast<int>(model->schedule.size()));
   if (first) pane_->setBanner({});
   if (live_frame_) remember();
@@ -251,7 +234,6 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
   selection_.limit(frame->lookup.tokens());
   speed_->setTimes(frame->result.segmentation.ms);
   if (!frozen_) compare_->setFrame(frame);
-  saver_->take(frame);
 }
 
 // What stands beside a picture is of that picture, live or stored.
@@ -263,10 +245,9 @@ void MainWindow::showFrame(const LiveFramePtr& frame) {
 }
 
 void MainWindow::takeSnapshot() {
-  if (frozen_)
-    showNotice(tr("The picture on show is stored already. Esc: back to live"));
-  else
-    saver_->save(live_frame_);
+  if (frozen_) return showNotice(tr("The picture on show is stored already. Esc: back to live"));
+  live_->session().snapshots().setStyle(overlayStyle());
+  saver_->save(live_frame_);
 }
 
 void MainWindow::takeEvent(const monitor::Event& event) {
@@ -290,14 +271,14 @@ void MainWindow::takeState(const monitor::CaptureStatus& status) {
 }
 
 void MainWindow::tick() {
-  const monitor::CaptureStatus capture = live_->captureStatus();
-  const monitor::InferenceStatus inference = live_->inferenceStatus();
+  const auto [capture, inference, store, finished] = live_->session().status();
+  live_->session().snapshots().setStyle(overlayStyle());
   source_->setStatus(capture);
   if (!live_frame_) takeModel(inference.info);  // no frame brings it
-  if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->model()));
+  if (!model_) source_->setModel(nullptr, QString::fromStdString(live_->session().model()));
   speed_->setStatus(capture, inference);
-  const bool open = live_->isOpen(), old = open && isOld(capture);
-  status_->setStatus(capture, inference, open, live_->paused());
+  const bool open = live_->session().isOpen(), old = open && isOld(capture);
+  status_->setStatus(capture, inference, open, live_->session().paused());
   if (!frozen_) pane_->setFaded(old);
   if (!frozen_ && open && model_)
     pane_->setBanner(
@@ -306,8 +287,7 @@ void MainWindow::tick() {
                                : QString());
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   status_->setRecording(saver_->recordText());
-  const auto writer = live_->writerStatus();
-  status_->setStorageProblem(writer ? QString::fromStdString(writer->problem) : QString());
+  status_->setStorageProblem(store ? QString::fromStdString(store->problem) : QString());
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
   history_view_.refresh(live_frame_ ? live_frame_->result.frame.time : 0);
@@ -325,16 +305,16 @@ void MainWindow::backToLive() {
   frozen_ = false;
   pane_->setBanner({});
   live_frame_ ? showFrame(live_frame_) : forgetFrame();
-  if (!live_->isOpen()) stack_->setCurrentWidget(welcome_);
+  if (!live_->session().isOpen()) stack_->setCurrentWidget(welcome_);
 }
 
-PictureFacts MainWindow::pictureFacts() const {
-  PictureFacts facts{pane_->paint().opacity, QString::fromStdString(live_->sourceName()), live_->night(), {}};
+monitor::OverlayStyle MainWindow::overlayStyle() const {
+  monitor::OverlayStyle style{pane_->paint().opacity, {}};
   for (int c = 0; c < legend_.classes(); ++c) {
     const QRgb color = legend_.color(c).rgb();
-    facts.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
+    style.colors.emplace_back(qBlue(color), qGreen(color), qRed(color));
   }
-  return facts;
+  return style;
 }
 
 void MainWindow::setRecording(bool recording) {
@@ -346,9 +326,9 @@ void MainWindow::setRecording(bool recording) {
 void MainWindow::sayWhenItShows(const QString& change) {
   if (live_->repeats())
     showNotice(tr("On this frame: %1").arg(change));
-  else if (live_->isOpen() && live_->paused())
+  else if (live_->session().isOpen() && live_->session().paused())
     showNotice(tr("It is paused; from the next frame on: %1").arg(change), "warning");
-  else if (live_->captureStatus().state == monitor::CaptureState::kEnded)
+  else if (live_->session().status().source.state == monitor::CaptureState::kEnded)
     showNotice(
         tr("The source has ended; once it is opened again (%1): %2")
             .arg(actions_->action(QStringLiteral("again"))->shortcut().toString(QKeySequence::NativeText), change),
@@ -374,9 +354,9 @@ void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from
 }
 
 QString MainWindow::commandLine() const {
-  return mpm::gui::commandLine({live_->isOpen() ? QString::fromStdString(live_->sourceName()) : QString(),
-                                QString::fromStdString(live_->model()), schedule_->schedule(), options_.inference,
-                                options_.database});
+  return mpm::gui::commandLine(
+      {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
+       QString::fromStdString(live_->session().model()), schedule_->schedule(), options_.inference, options_.database});
 }
 
 void MainWindow::copyCommandLine() {

@@ -141,14 +141,13 @@ class MainWindow : public QMainWindow {
   void endPause(bool open);
   void refreshTitle();
   void setRecording(bool recording);
-  PictureFacts pictureFacts() const;
+  monitor::OverlayStyle overlayStyle() const;
   void openModel(const QString& path, const std::optional<Schedule>& schedule);
   void showNotice(const QString& text, const char* badge = "");
   void sayWhenItShows(const QString& change);
   void log(const QString& text);
   void fail(const QString& message);
   void setLanguage(const QString& language);
-  LiveOptions liveOptions(const QString& source) const;
   void copyCommandLine();
 
   WindowOptions options_;

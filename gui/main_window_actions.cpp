@@ -117,7 +117,7 @@ void MainWindow::makeActions() {
    })->setIcon(icon(Glyph::kLayout));
 
   a.addToggle(watch, "pause", tr("&Pause"), tr("P"), false, [this](bool on) {
-     live_->setPaused(on);
+     live_->session().setPaused(on);
      source_->setPaused(on);
      tick();
    })->setIcon(icon(Glyph::kPause));
@@ -127,7 +127,7 @@ void MainWindow::makeActions() {
      if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
-    if (live_->isOpen()) openSource(asked_);
+    if (live_->session().isOpen()) openSource(asked_);
   });
   a.add(watch, "command", tr("Copy as command &line"), tr("Ctrl+Shift+C"), [this] { copyCommandLine(); });
   a.separate();

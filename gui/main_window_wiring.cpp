@@ -74,8 +74,8 @@ void MainWindow::wirePictures() {
             legend_.setNamedAreas(areas);
             const QString when = QLocale().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)),
                                                     QLocale::ShortFormat);
-            pane_->setBanner(live_->isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
-                                             : tr("Stored picture of %1. Esc: back").arg(when));
+            pane_->setBanner(live_->session().isOpen() ? tr("Stored picture of %1. Esc: back to live").arg(when)
+                                                       : tr("Stored picture of %1. Esc: back").arg(when));
           });
 }
 
@@ -99,14 +99,12 @@ void MainWindow::wireWatching() {
 
   connect(rules_, &WatchRules::nightChanged, this, [this] {
     dayNightPanel()->setRule(rules_->night());
-    live_->setNightRule(rules_->night());
+    live_->session().setNightRule(rules_->night());
   });
-  connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->setAlarms(rules_->alarmsOfModel()); });
+  connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->session().setAlarms(rules_->alarms()); });
   connect(rules_, &WatchRules::keepChanged, this, [this] {
-    const KeepOptions& keep = rules_->keep();
-    pictures_->setRetention(keep.picture_days, keep.free_mb);
-    saver_->setLapse(keep.lapse_minutes);
-    live_->setRetention(keep.sample_days, keep.database_mb);
+    live_->session().snapshots().setOptions(rules_->snapshotOptions(pictures_->folder()));
+    live_->session().setRetention(rules_->keep().sample_days, rules_->keep().database_mb);
   });
 }
 

@@ -58,7 +58,7 @@ void Opener::want(const std::optional<Recent>& recent) {
 }
 
 void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
-  const QString model = absolute(QString::fromStdString(live_->model()));
+  const QString model = absolute(QString::fromStdString(live_->session().model()));
   const QString name = QString::fromStdString(sourceSpec(source).shownText());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
   recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model,
@@ -124,7 +124,7 @@ void Opener::openRemembered(const Recent& recent, bool take_model, bool take_sch
   want(remembered_model ? std::optional(Recent{recent.source, recent.model, textOf(schedule), {}}) : std::nullopt);
   const bool gone = remembered_model && !QFileInfo::exists(recent.model);
   if (gone) {  // blocks of another model mean nothing to the one that is loaded
-    const QString other = QFileInfo(QString::fromStdString(live_->model())).fileName();
+    const QString other = QFileInfo(QString::fromStdString(live_->session().model())).fileName();
     emit modelGone(other.isEmpty() ? tr("%1 is gone").arg(recent.model)
                                    : tr("%1 is gone; going on with %2").arg(recent.model, other));
   } else if (remembered_model) {

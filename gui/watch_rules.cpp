@@ -3,6 +3,7 @@
 
 #include <QSettings>
 
+#include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/settings_dialogs.h"
 
@@ -18,7 +19,35 @@ WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const Legend
       alarms_(loadAlarms(stored)),
       keep_(loadKeepOptions(stored)) {}
 
-// Classes are meant by name: another model numbers them otherwise, or does not know them.
+monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
+  using vision::SourceKind;
+  monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
+  const SourceKind kind = options.source.kind;
+  // A folder is looked through, not played.
+  options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : 25;
+  if (isNumbered(options.source)) {
+    options.every_frame = true;
+    options.every_s = 0;
+  }
+  if (kind == SourceKind::kDemo) {
+    options.max_fps = 10;
+    options.night = monitor::NightBySun{48, 0};
+  }
+  return options;
+}
+
+monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& pictures) const {
+  constexpr double kReserveMb = 200;
+  monitor::SnapshotOptions options{.folder = pictures.toStdString(),
+                                   .keep_days = keep_.picture_days,
+                                   .min_free_megabytes = keep_.free_mb,
+                                   .all_sources = true,
+                                   .reserve_megabytes = kReserveMb};
+  if (keep_.lapse_minutes > 0) options.every_minutes = keep_.lapse_minutes;
+  return options;
+}
+
+// The alarms of classes that the model on show has: it may know others than the model they were set for.
 monitor::AlarmOptions WatchRules::alarmsOfModel() const {
   monitor::AlarmOptions result = alarms_;
   result.areas.clear();

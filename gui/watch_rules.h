@@ -4,6 +4,7 @@
 #include <QObject>
 
 #include "gui/models/watch_settings.h"
+#include "monitor/session.h"
 
 class QWidget;
 
@@ -22,8 +23,10 @@ class WatchRules : public QObject {
   const monitor::NightRule& night() const { return night_; }
   const monitor::AlarmOptions& alarms() const { return alarms_; }
   const KeepOptions& keep() const { return keep_; }
-  /// Those that the model on show can ring for.
-  monitor::AlarmOptions alarmsOfModel() const;
+  /// How a source is watched by these rules.
+  monitor::WatchOptions watchOptions(const QString& source) const;
+  /// Which pictures are kept in a folder.
+  monitor::SnapshotOptions snapshotOptions(const QString& pictures) const;
 
   void askNight();
   void askAlarms();
@@ -36,6 +39,8 @@ class WatchRules : public QObject {
   void keepChanged();
 
  private:
+  monitor::AlarmOptions alarmsOfModel() const;
+
   SettingsWriter* settings_;
   const LegendModel* legend_;
   QWidget* window_;

@@ -46,13 +46,23 @@ Event takeover(const InferenceResult& result) {
 
 }  // namespace
 
+Sample sampleOf(const InferenceResult& result, std::optional<bool> night) {
+  Sample sample;
+  sample.time = result.frame.time;
+  sample.tokens = result.segmentation.tokens;
+  sample.inference_ms = result.segmentation.ms.total;
+  sample.areas = vision::classAreas(result.segmentation.labels);
+  sample.brightness = meanBrightness(result.frame.image);
+  sample.night = night;
+  return sample;
+}
+
 Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event)
     : options_(std::move(options)),
       store_(store),
       on_event_(std::move(on_event)),
       day_night_(options_.night),
-      alarms_(options_.alarms),
-      dropped_(options_.dropped) {
+      alarms_(options_.alarms) {
   if (!(options_.every_s >= 0)) throw Error("the time between samples must not be negative");
 }
 
@@ -62,39 +72,27 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
-    std::optional<Event> took_over;
     if (result.session != session_) {
-      if (session_ >= 0) took_over = takeover(result);
+      if (session_ >= 0) events.push_back(takeover(result));
       session_ = result.session;
-      if (store_) store_->beginSession(sessionOf(result, options_));
-    } else if (next_due_ && steady < *next_due_ - step / 4) {
+      const SessionInfo session = sessionOf(result, options_);
+      if (std::exchange(classes_, session.classes) != session.classes)
+        for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
+      if (store_) store_->beginSession(session);
+    } else if (!options_.every_frame && next_due_ && steady < *next_due_ - step / 4) {
       return std::nullopt;  // a frame that comes a little early takes its turn; the next one is not moved by it
     }
     next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
 
-    sample.time = result.frame.time;
-    sample.tokens = result.segmentation.tokens;
-    sample.inference_ms = result.segmentation.ms.total;
-    sample.areas = vision::classAreas(result.segmentation.labels);
-    sample.brightness = meanBrightness(result.frame.image);
+    sample = sampleOf(result, std::nullopt);
     sample.night = night_ = day_night_.night(sample.time, sample.brightness);
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
     dropped_ = dropped;
-    events = alarms_.add(sample, steady);
-    if (took_over) events.insert(events.begin(), std::move(*took_over));
+    for (Event& event : alarms_.add(sample, steady)) events.push_back(std::move(event));
   }
   if (store_) store_->append(sample);
-  for (const Event& event : events) post(event);
+  post(events);
   return sample;
-}
-
-void Recorder::setClasses(const std::vector<std::string>& names) {
-  std::vector<Event> events;
-  {
-    const std::lock_guard lock(mutex_);
-    events = alarms_.setClasses(names, unixNow());
-  }
-  for (const Event& event : events) post(event);
 }
 
 void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t steady) {
@@ -102,14 +100,14 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
   {
     const std::lock_guard lock(mutex_);
     events = alarms_.tick(time, steady, status.frame_age_s);
-    if (const auto jump = options_.watch_clock ? clock_.jump(time, steady) : std::nullopt)
+    if (const auto jump = clock_.jump(time, steady))
       events.push_back({time, EventKind::kClock, Severity::kWarning,
                         std::string("the clock went ") + (*jump < 0 ? "back" : "forward") + " by " +
                             durationText(std::abs(static_cast<double>(*jump)) / 1000) +
                             (*jump < 0 ? "" : " (set, or the machine slept)")});
     if (auto event = lookAtDisk(time, steady)) events.push_back(std::move(*event));
   }
-  for (const Event& event : events) post(event);
+  post(events);
 }
 
 // The thread that writes cannot tell of itself that it hangs. A disk that hangs again and again is told of every ten
@@ -127,8 +125,6 @@ std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
     return Event{time, EventKind::kStorage, Severity::kInfo, "the disk answers again"};
   return std::nullopt;
 }
-
-void Recorder::add(const Event& event) { post(event); }
 
 std::optional<bool> Recorder::night() const {
   const std::lock_guard lock(mutex_);
@@ -148,15 +144,19 @@ void Recorder::setAlarms(const AlarmOptions& alarms, UnixMs now) {
   {
     const std::lock_guard lock(mutex_);
     Alarms fresh(alarms);
+    const auto resting = classes_.empty() ? std::vector<Event>() : fresh.setClasses(classes_, now);
     events = std::exchange(alarms_, std::move(fresh)).end(now);
+    events.insert(events.end(), resting.begin(), resting.end());
     options_.alarms = alarms;
   }
-  for (const Event& event : events) post(event);
+  post(events);
 }
 
-void Recorder::post(const Event& event) {
-  if (store_) store_->append(event);
-  if (on_event_) on_event_(event);
+void Recorder::post(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (store_) store_->append(event);
+    if (on_event_) on_event_(event);
+  }
 }
 
 }  // namespace mpm::monitor

@@ -16,38 +16,36 @@
 namespace mpm::monitor {
 
 struct RecorderOptions {
-  std::string source{};  ///< as the user wrote it
-  double every_s = 1;    ///< one sample in so many seconds at most; 0: one per frame
+  std::string source{};      ///< as the user wrote it
+  double every_s = 1;        ///< at most one sample in so many seconds; 0: one per frame
+  bool every_frame = false;  ///< each frame is a sample, whatever every_s
   NightRule night{};
   AlarmOptions alarms{};
-  bool watch_clock = true;   ///< false for simulated time
-  std::int64_t dropped = 0;  ///< frames of the source that were dropped before now
 };
 
+/// What a sample says about one frame; its `dropped` is 0.
+Sample sampleOf(const InferenceResult& result, std::optional<bool> night);
+
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
-/// Thread-safe.
+/// Area alarms follow the class names of each new model. Thread-safe.
 class Recorder {
  public:
   Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event = {});
 
   /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
-  /// As of Alarms; to be called before the first result of another model.
-  void setClasses(const std::vector<std::string>& names);
-  /// To be called every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
+  /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
-  /// To the store and the callback.
-  void add(const Event& event);
 
-  /// Whether the last sample was taken by night; nullopt: no rule, or none since it is in force.
+  /// Whether the last sample was taken by night; nullopt: no rule, or no sample under this rule yet.
   std::optional<bool> night() const;
 
-  /// Other rules from now on. Alarms that ring end, and ring again where the new ones do.
+  /// Replace the rules. Alarms that ring end, and ring again where the new ones do.
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms, UnixMs now);
 
  private:
-  void post(const Event& event);
+  void post(const std::vector<Event>& events);
   std::optional<Event> lookAtDisk(UnixMs time, std::int64_t steady);
 
   RecorderOptions options_;
@@ -61,6 +59,7 @@ class Recorder {
   bool disk_told_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_told_at_;  // steady ms
   int session_ = -1;
+  std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;
 };

@@ -40,6 +40,10 @@ struct SourceOptions {
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
   /// the stored pixels.
   bool apply_exif_rotation = true;
+  /// demo: give one frame in so many seconds by the demo's own clock; 0: its own frame rate.
+  double frame_step_s = 0;
+  /// demo: begin after this moment (unix time, s) of the demo's own clock, unless the demo begins later anyway.
+  std::optional<double> resume_after{};
 };
 
 /// On Earth, degrees.

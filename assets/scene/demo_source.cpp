@@ -2,6 +2,7 @@
 #include "demo_source.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 
 #include "mpm/error.hpp"
@@ -12,11 +13,26 @@
 namespace mpm::scene {
 namespace {
 
+// As SourceOptions::frame_step_s and resume_after ask; a camera stands in one street.
+std::vector<StreetOptions> streetsOf(std::string text, const vision::SourceOptions& options) {
+  constexpr double kShortestStep = 1e-3;  // of the frame rates that a street may have
+  if (options.frame_step_s > kShortestStep) {
+    char rate[32];
+    std::snprintf(rate, sizeof rate, "fps=%.17g", 1 / options.frame_step_s);
+    text += (text.find('?') == std::string::npos ? '?' : '&') + std::string(rate);
+  }
+  std::vector<StreetOptions> streets = parseStreets(text);
+  for (StreetOptions& street : streets)
+    if (options.resume_after && street.speed > 0 && *options.resume_after >= street.start)
+      street.start = *options.resume_after + street.speed / street.fps;
+  return streets;
+}
+
 /// The films of some streets, one after the other.
 class DemoSource final : public vision::FrameSource {
  public:
   DemoSource(const vision::SourceSpec& source, const vision::SourceOptions& options)
-      : text_(source.text), streets_(parseStreets(source.target)), options_(options) {}
+      : text_(source.text), streets_(streetsOf(source.target, options)), options_(options) {}
 
   std::optional<vision::Frame> next() override {
     if (vision::stopped(options_)) return std::nullopt;

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -13,10 +12,8 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
-#include "monitor/recorder.h"
 #include "monitor/service_notify.h"
-#include "monitor/store/snapshot.h"
-#include "monitor/time.h"
+#include "monitor/session.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "scene/street.h"
@@ -29,8 +26,7 @@ namespace {
 using namespace monitor;
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kSnapshotCareMs = kHourMs;
-constexpr double kPatienceS = 20;  // with a disk that may not answer, at the start and at the end
+constexpr double kPatienceS = 20;  // at the end, for a disk that may not answer
 
 struct MonitorArguments {
   std::string source, model, database;
@@ -53,9 +49,10 @@ NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec&
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
-  if (source.kind == vision::SourceKind::kDemo)
-    if (const auto place = vision::openSource(source)->place())
-      rule = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
+  if (source.kind == vision::SourceKind::kDemo) {  // it knows where it is
+    const scene::StreetOptions street = scene::parseStreet(source.target);
+    rule = NightBySun{.latitude = street.latitude, .longitude = street.longitude};
+  }
   try {
     if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
     if (arguments.night_brightness)
@@ -67,30 +64,6 @@ NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec&
     throw UsageError(error.what());
   }
   return rule;
-}
-
-// The built-in scene as a camera: its frames are --every seconds apart on its own clock, which `speed` makes faster and
-// `step` replaces, and it goes on after what the database holds of it.
-vision::SourceSpec sceneAsCamera(const MonitorArguments& arguments, vision::SourceSpec source, bool database_is_there) {
-  std::string& text = source.target;
-  const auto append = [&](const char* key, double value) {
-    char pair[64];
-    std::snprintf(pair, sizeof pair, "%s=%.17g", key, value);
-    text += (text.find('?') == std::string::npos ? '?' : '&') + std::string(pair);
-  };
-  constexpr double kHighestRate = 1000;  // that the scene allows
-  if (arguments.every_s > 1 / kHighestRate) append("fps", 1 / arguments.every_s);
-  const scene::StreetOptions film = scene::parseStreet(text);
-  if (!database_is_there) return source;  // the disk is full
-  try {
-    for (const SourceRecord& stored : StoreReader(arguments.database).sources()) {
-      const double last = static_cast<double>(stored.last) / kSecondMs;
-      if (stored.name == source.shownText() && film.speed > 0 && last >= film.start)
-        append("start", last + film.speed / film.fps);
-    }
-  } catch (const Error&) {  // what is wrong with it the writer meets as well, and mends or tells
-  }
-  return source;
 }
 
 // "car>20": the area of class car above 20 %.
@@ -127,50 +100,6 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
-// Pictures of the scene now and then. A failed one is an event, and the next one is tried.
-class TimeLapse {
- public:
-  TimeLapse(const MonitorArguments& arguments, Recorder& recorder) : arguments_(arguments), recorder_(recorder) {}
-
-  void add(const InferenceResult& result, const Sample& sample) {
-    if (arguments_.snapshots.empty() || result.frame.steady < next_) return;
-    next_ = result.frame.steady + static_cast<std::int64_t>(arguments_.snapshot_minutes * kMinuteMs);
-    const bool clock_is_right = clock_.believes(result.frame.time, result.frame.steady);
-    std::string problem;
-    const auto attempt = [&](const auto& work) {
-      try {
-        work();
-      } catch (const std::exception& error) {
-        problem = error.what();
-      }
-    };
-    // What is old goes first, and whether or not the new one can be written: it may be what fills the disk.
-    if (arguments_.keep_days > 0 && clock_is_right && result.frame.steady >= next_care_) {
-      attempt([&] {
-        forgetSnapshots(arguments_.snapshots, result.frame.time, arguments_.keep_days, 0, arguments_.source);
-      });
-      next_care_ = result.frame.steady + kSnapshotCareMs;
-    }
-    if (const double least = arguments_.min_free_megabytes;
-        least > 0 && std::filesystem::is_directory(arguments_.snapshots))
-      attempt([&] {
-        if (freeMegabytes(arguments_.snapshots) < least)
-          forgetSnapshots(arguments_.snapshots, result.frame.time, 0, least, arguments_.source);
-      });
-    attempt([&] { writeSnapshot(arguments_.snapshots, result, sample, arguments_.source); });
-    if (!problem.empty() && !failed_)
-      recorder_.add(Event{result.frame.time, EventKind::kStorage, Severity::kError, problem});
-    failed_ = !problem.empty();
-  }
-
- private:
-  const MonitorArguments& arguments_;
-  Recorder& recorder_;
-  std::int64_t next_ = 0, next_care_ = 0;
-  SettledClock clock_{0};  // a doubtful one for its first hour
-  bool failed_ = false;
-};
-
 Json sampleJson(const Sample& sample, const std::vector<std::string>& names) {
   Json areas = Json::object();
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
@@ -192,17 +121,16 @@ Json eventJson(const Event& event) {
           {"message", event.message}};
 }
 
-std::string statusText(const CaptureStatus& capture, const InferenceStatus& inference, const WriterStatus& store,
-                       const std::optional<Sample>& sample) {
-  std::string text = monitor::toString(capture);
-  if (inference.loading) text += "  loading the model";
-  if (capture.fps > 0) text += "  " + fixed(capture.fps, 1) + " fps in";
+std::string statusText(const SessionStatus& status, const std::optional<Sample>& sample) {
+  std::string text = monitor::toString(status.source);
+  if (status.inference.loading) text += "  loading the model";
+  if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
   if (sample) {
-    text += "  " + fixed(inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->tokens);
+    text += "  " + fixed(status.inference.p50_ms, 1) + " ms  tokens " + tokensText(sample->tokens);
     if (sample->night) text += *sample->night ? "  night" : "  day";
   }
-  text += "  " + std::to_string(store.samples) + (store.writing ? " samples" : " samples, NOT WRITING");
-  return text;
+  return text + "  " + std::to_string(status.store->samples) +
+         (status.store->writing ? " samples" : " samples, NOT WRITING");
 }
 
 std::string storedText(std::int64_t added, const std::string& database) {
@@ -224,34 +152,58 @@ void refuseNan(const MonitorArguments& arguments) {
     if (std::isnan(value)) throw UsageError(std::string(option) + ": nan is not a number");
 }
 
+SessionOptions sessionOptions(const MonitorArguments& arguments, const std::string& model) {
+  SessionOptions options{.model = model, .inference = arguments.options, .database = arguments.database};
+  options.store.keep_days = arguments.keep_days;
+  options.store.max_megabytes = arguments.max_megabytes;
+  options.refuse_second_writer = true;
+  options.snapshots.folder = arguments.snapshots;
+  options.snapshots.every_minutes = arguments.snapshot_minutes;
+  options.snapshots.keep_days = arguments.keep_days;
+  options.snapshots.min_free_megabytes = arguments.min_free_megabytes;
+  return options;
+}
+
+WatchOptions watchOptions(const MonitorArguments& arguments, const vision::SourceSpec& source,
+                          const std::string& model) {
+  WatchOptions watch{.source = source,
+                     .every_s = arguments.every_s,
+                     .every_frame = true,
+                     .samples_only = true,
+                     .timeout_s = arguments.timeout_s,
+                     .resume_demo = true,
+                     .night = nightRule(arguments, source)};
+  if (arguments.every_s > 0) watch.max_fps = 1 / arguments.every_s;
+  watch.alarms = alarmOptions(arguments, vision::classNames(readModelInfo(model, arguments.options.read.convert)));
+  return watch;
+}
+
 int monitorSource(const MonitorArguments& arguments) {
   refuseNan(arguments);
-  if (arguments.source.empty()) throw UsageError("no source: name a camera, an address, a video or a folder of images");
+  if (arguments.source.empty()) throw UsageError("no source: name a camera, a URL, a video or a folder of images");
   const vision::SourceSpec source = vision::parseSourceSpec(arguments.source);
-  try {  // what no wait mends is said at once, and not tried for a year
+  try {  // an error that no retry can mend is reported at once
     vision::checkSource(source);
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
-  const std::string model_path = chosenModel(arguments.model);
+  const std::string model = chosenModel(arguments.model);
   if (arguments.database.empty()) throw UsageError("no database: name a file with --db FILE");
-  RecorderOptions recording{
-      .source = arguments.source, .every_s = arguments.every_s, .night = nightRule(arguments, source)};
-  recording.alarms =
-      alarmOptions(arguments, vision::classNames(readModelInfo(model_path, arguments.options.read.convert)));
-  CaptureOptions capturing = captureOptions(source);
-  capturing.source.timeout_s = arguments.timeout_s;
-  // A picture that was read long before its turn would count as one that came too early.
-  if (capturing.lossless && arguments.every_s > 0) capturing.max_fps = 1 / arguments.every_s;
+  const WatchOptions watch = watchOptions(arguments, source, model);
 
   ServiceNotify service;
   Console console;
-  std::mutex mutex;  // of what follows
-  std::string
-      load_problem;  // why there is no model at the start: what this command fails with is said once, at its end
-  std::optional<Sample> last;
-  std::atomic<bool> ready = false;
-  const auto tell = [&](const Event& event) {
+  std::mutex mutex;
+  std::optional<Sample> last;        // guarded by the mutex
+  std::string load_problem;          // guarded by the mutex
+  std::atomic<bool> ready = false;   // the first model is there
+  std::atomic<bool> failed = false;  // the source: the command reports it once, at its end
+  std::vector<std::string> names;    // of the classes; of the model's thread
+  int names_of = 0;                  // InferenceResult::session
+
+  Session::Callbacks callbacks;
+  callbacks.on_event = [&](const Event& event) {
+    if (event.kind == EventKind::kSource && failed) return;
     if (event.kind == EventKind::kModel && !ready) {
       const std::lock_guard lock(mutex);
       load_problem = event.message;
@@ -261,120 +213,78 @@ int monitorSource(const MonitorArguments& arguments) {
       console.note(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
     }
   };
-  StoreOptions storing;
-  storing.keep_days = arguments.keep_days;
-  storing.max_megabytes = arguments.max_megabytes;
-  std::optional<StoreWriter> store;
-  store.emplace(arguments.database, storing, tell);
-  const auto refuseWhere = [&](bool taken) {
-    if (taken)
-      throw Error("another program stores '" + source.shownText() + "' in '" + arguments.database +
-                  "' at this moment: end it, or name another file");
+  callbacks.on_state = [&](const CaptureStatus& status) {
+    failed = status.state == CaptureState::kEnded && !status.message.empty();
   };
-  refuseWhere(store->isTaken(arguments.source));
-  store->setSource(arguments.source);
-  store->flush(kPatienceS);
-  refuseWhere(store->status().taken);  // of two that were started together neither was there when it looked
-  Recorder recorder(recording, &*store, tell);
-  TimeLapse time_lapse(arguments, recorder);
-
-  const auto frames = std::make_shared<FrameMailbox>();
-  capturing.source.on_unreadable = [&](const std::string& why) {
-    recorder.add(Event{unixNow(), EventKind::kSource, Severity::kWarning, "left out: " + why});
+  callbacks.on_sample = [&](const Sample& sample, const InferenceResult& result) {
+    if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
+    if (arguments.json) console.data(lineOf(sampleJson(sample, names)));
+    const std::lock_guard lock(mutex);
+    last = sample;
   };
-  const vision::SourceSpec read_from =
-      source.kind == vision::SourceKind::kDemo ? sceneAsCamera(arguments, source, store->status().writing) : source;
-  Capture capture(sourceFactory(read_from), capturing, frames, [&](const CaptureStatus& status) {
-    const auto event = sourceEvent(status, unixNow());
-    if (!event) return;
-    if (status.state == CaptureState::kEnded && !status.message.empty())
-      store->append(*event);  // what this command fails with is said once, at its end
-    else
-      recorder.add(*event);
-  });
-  std::vector<std::string> names;
-  int session = 0;
-  std::optional<InferenceWorker> worker;
-  worker.emplace(frames, model_path, arguments.options,
-                 InferenceWorker::Callbacks{.on_result =
-                                                [&](const InferenceResult& result) {
-                                                  if (std::exchange(session, result.session) != result.session) {
-                                                    ready = true;
-                                                    names = vision::classNames(*result.model);
-                                                    recorder.setClasses(names);
-                                                  }
-                                                  const auto sample = recorder.add(result, capture.status().dropped);
-                                                  if (!sample) return;
-                                                  time_lapse.add(result, *sample);
-                                                  if (arguments.json) console.data(lineOf(sampleJson(*sample, names)));
-                                                  const std::lock_guard lock(mutex);
-                                                  last = *sample;
-                                                },
-                                            .on_event = [&](const Event& event) { recorder.add(event); }});
-  worker->setFollowFile(true);
-  worker->setInterval(arguments.every_s);
-
-  while (worker->status().loading && !interrupted()) std::this_thread::sleep_for(10ms);
-  if (!worker->status().ready && !interrupted()) {
-    worker.reset();
-    throw Error(load_problem.empty() ? "cannot load '" + model_path + "'" : load_problem);
+  std::optional<Session> session;
+  session.emplace(sessionOptions(arguments, model), callbacks);
+  InferenceStatus loading = session->status().inference;
+  for (; loading.loading && !interrupted(); loading = session->status().inference) std::this_thread::sleep_for(10ms);
+  if (!loading.ready && !interrupted()) {
+    const std::lock_guard lock(mutex);
+    throw Error(load_problem.empty() ? "cannot load '" + model + "'" : load_problem);
   }
   ready = true;
-  capture.start();
+  session->open(watch);
   service.ready();
-  std::string failure;
+
   bool output_failed = false, output_waits = false;
   const auto lookAtOutput = [&] {
-    if (console.failure() && !console.nobodyReads() && !std::exchange(output_failed, true))
-      recorder.add({unixNow(), EventKind::kStorage, Severity::kError, *console.failure() + "; storing goes on"});
+    const auto report = [&](const std::string& problem) {
+      session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, problem + "; storing goes on"});
+    };
+    if (console.failure() && !console.nobodyReads() && !std::exchange(output_failed, true)) report(*console.failure());
     if (console.leftOut() > 0 && !std::exchange(output_waits, true))
-      recorder.add({unixNow(), EventKind::kStorage, Severity::kError,
-                    "nobody reads standard output: lines are left out; storing goes on"});
+      report("nobody reads standard output: lines are left out");
   };
+  std::string failure;
   std::int64_t next_tick = 0;
   while (!interrupted() && !console.nobodyReads()) {
-    const CaptureStatus captured = capture.status();
-    const InferenceStatus inference = worker->status();
+    const SessionStatus status = session->status();
     std::string text;
     {
       const std::lock_guard lock(mutex);
-      text = statusText(captured, inference, store->status(), last);
+      text = statusText(status, last);
     }
     if (const std::int64_t now = steadyNow(); now >= next_tick) {
       next_tick = now + 1000;
-      recorder.tick(captured, unixNow(), now);
+      session->tick();
       service.status(text);
     }
-    if (!inference.stuck() && !captured.stuck() && !store->status().stuck()) service.alive();
+    if (!status.stuck()) service.alive();
     lookAtOutput();
     console.status(text);
-    if (captured.state == CaptureState::kEnded &&
-        captured.in == captured.dropped + inference.processed + inference.failed + inference.stale) {
-      failure = captured.message;
+    if (status.finished) {
+      failure = status.source.message;
       break;
     }
     std::this_thread::sleep_for(100ms);
   }
   service.stopping();
-  capture.stop();
-  worker.reset();  // stores the frame in hand
+  const bool all_stored = session->finish(kPatienceS);
+  const WriterStatus written = *session->status().store;
   console.status("");
   bool all_said = console.drain(interrupted());
   lookAtOutput();
-  const bool all_stored = store->flush(kPatienceS);
-  const WriterStatus written = store->status();
-  const bool hangs = !all_stored && written.busy_s > kPatienceS / 2;
-  if (!all_stored)
+  if (!all_stored) {
+    const bool hangs = written.busy_s > kPatienceS / 2;
     failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
               (hangs ? "the disk of '" + arguments.database + "' does not answer" : written.problem);
-  if (hangs) {  // as would whoever waits for the writer's thread
-    printError("mpm monitor", failure);
-    std::_Exit(kRuntimeError);
+    if (hangs) {  // so would the destructor of the session
+      printError("mpm monitor", failure);
+      std::_Exit(kRuntimeError);
+    }
   }
-  store.reset();  // ends the session, however long what is left to say may wait
+  session.reset();  // the session ends, however long the remaining lines have to wait
   if (failure.empty() && console.failure()) failure = *console.failure();
   if (failure.empty() && console.leftOut() > 0)
-    failure = std::to_string(console.leftOut()) + " lines were left out, for nobody read standard output";
+    failure = std::to_string(console.leftOut()) + " lines were left out, because nobody read standard output";
   if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
     console.note(storedText(written.samples, arguments.database));
   all_said = all_said && console.drain(interrupted());

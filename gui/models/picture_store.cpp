@@ -13,33 +13,11 @@
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 
-#include "monitor/store/sample.h"
-#include "monitor/store/snapshot.h"
-#include "mpm/error.hpp"
-#include "vision/pictures.h"
-#include "vision/source.h"
-
 namespace mpm::gui {
 namespace {
 
 const QString kStamp = QStringLiteral("yyyy-MM-dd'T'HH-mm-ss.zzz'Z'");
 constexpr int kStampLength = 24;
-constexpr int kMaxWaiting = 4;
-constexpr double kReserveMb = 200;
-
-constexpr std::int64_t kLookAgainMs = 30000;
-
-monitor::Sample sampleOf(const LiveFrame& frame, std::optional<bool> night) {
-  monitor::Sample sample;
-  sample.time = frame.result.frame.time;
-  sample.tokens = frame.result.segmentation.tokens;
-  sample.inference_ms = frame.result.segmentation.ms.total;
-  sample.areas = frame.areas;
-  sample.brightness = monitor::meanBrightness(frame.image());
-  sample.night = night;
-  return sample;
-}
-
 QString jsonOf(const QString& picture) { return picture.chopped(4) + QStringLiteral(".json"); }
 
 QJsonDocument readFacts(const QString& picture) {
@@ -75,17 +53,6 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
   return result;
 }
 
-// What a picture of a recording is of.
-void writeSource(const QString& picture, const QString& source) {
-  QSaveFile file(jsonOf(picture));
-  const QByteArray text =
-      QJsonDocument(QJsonObject{{QStringLiteral("source"),
-                                 QString::fromStdString(vision::redactCredentials(source.toStdString()))}})
-          .toJson();
-  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit())
-    throw Error("cannot write '" + file.fileName().toStdString() + "'");
-}
-
 }  // namespace
 
 const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
@@ -98,8 +65,8 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
   return best;
 }
 
-PictureStore::PictureStore(const QString& folder, QObject* parent, std::function<monitor::UnixMs()> now)
-    : QObject(parent), folder_(folder), far_(new QObject), now_(std::move(now)) {
+PictureStore::PictureStore(const QString& folder, QObject* parent)
+    : QObject(parent), folder_(folder), far_(new QObject) {
   far_->moveToThread(&thread_);
   thread_.setObjectName(QStringLiteral("pictures"));
   thread_.start(QThread::LowPriority);
@@ -111,57 +78,6 @@ PictureStore::~PictureStore() {
   delete far_;
 }
 
-bool PictureStore::write(const LiveFramePtr& frame, const PictureFacts& facts, Occasion occasion) {
-  if (!frame->result.model || waiting_ >= kMaxWaiting) return false;
-  ++waiting_;
-  QMetaObject::invokeMethod(far_, [this, frame, facts, occasion] {
-    try {
-      if (!QDir().mkpath(folder_)) throw Error("cannot make the folder '" + folder_.toStdString() + "'");
-      // Reading a folder of many thousands of pictures takes longer than writing one.
-      if (occasion != Occasion::kRecording || monitor::steadyNow() >= next_look_) {
-        forgetOld();
-        next_look_ = monitor::steadyNow() + kLookAgainMs;
-      }
-      if (occasion != Occasion::kAsked && monitor::freeMegabytes(folder_.toStdString()) < kReserveMb)
-        throw Error(tr("Less than %1 MB are free at %2: no recording and no time-lapse until there is more")
-                        .arg(kReserveMb)
-                        .arg(folder_)
-                        .toStdString());
-      std::string path;
-      if (occasion == Occasion::kRecording) {
-        path = (folder_ + QLatin1Char('/') +
-                QDateTime::fromMSecsSinceEpoch(frame->result.frame.time, QTimeZone::utc()).toString(kStamp) +
-                QStringLiteral(".png"))
-                   .toStdString();
-        vision::writePicture(path, frame->image());
-        writeSource(QString::fromStdString(path), facts.source);
-      } else {
-        path = monitor::writeSnapshot(folder_.toStdString(), frame->result, sampleOf(*frame, facts.night),
-                                      facts.source.toStdString(), facts.opacity, facts.colors);
-      }
-      tell([this, name = QString::fromStdString(path), occasion] { emit written(name, occasion); });
-    } catch (const std::exception& error) {
-      tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
-    }
-    --waiting_;
-  });
-  return true;
-}
-
-// On thread_.
-void PictureStore::forgetOld() {
-  if (!clock_) {  // when the last picture was taken, the clock was right
-    const auto stored = listFolder(folder_, sources_);
-    clock_.emplace(stored.empty() ? std::nullopt
-                                  : std::optional(static_cast<monitor::UnixMs>(stored.back().time * 1000)));
-  }
-  const monitor::UnixMs now = now_();
-  const double days = clock_->believes(now, monitor::steadyNow()) ? days_.load() : 0;
-  if (days == 0 && free_mb_ == 0) return;
-  if (const int files = monitor::forgetSnapshots(folder_.toStdString(), now, days, free_mb_))
-    tell([this, files] { emit forgotten(files); });
-}
-
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
   QMetaObject::invokeMethod(far_, [this, make = std::move(make), path] {
     QSaveFile file(path);
@@ -170,11 +86,6 @@ void PictureStore::save(std::function<QImage()> make, const QString& path) {
     else
       tell([this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
   });
-}
-
-void PictureStore::setRetention(double days, double free_mb) {
-  days_ = days;
-  free_mb_ = free_mb;
 }
 
 void PictureStore::list() {

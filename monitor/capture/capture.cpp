@@ -72,13 +72,6 @@ void CaptureOptions::validate() const {
   if (max_hanging < 1) throw Error("a source needs at least one read that may hang");
 }
 
-CaptureOptions captureOptions(const vision::SourceSpec& source) {
-  CaptureOptions options;
-  options.reconnect = source.isLive();
-  options.lossless = !options.reconnect;
-  return options;
-}
-
 std::string toString(const CaptureStatus& status) {
   std::string text = toString(status.state);
   if (status.state == CaptureState::kRetrying)

@@ -68,9 +68,6 @@ struct CaptureOptions {
   void validate() const;
 };
 
-/// What fits `source`: live sources reconnect and give their latest frame; the others give every frame and end.
-CaptureOptions captureOptions(const vision::SourceSpec& source);
-
 struct CaptureStatus {
   CaptureState state = CaptureState::kIdle;
   int attempt = 0;           ///< Retrying: how many attempts failed in a row

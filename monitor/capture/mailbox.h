@@ -72,9 +72,9 @@ class Mailbox {
     return dropped_;
   }
 
-  bool closed() const {
+  bool empty() const {
     const std::lock_guard lock(mutex_);
-    return closed_;
+    return !slot_;
   }
 
  private:

@@ -2,10 +2,16 @@
 #include "monitor/store/snapshot.h"
 
 #include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <ctime>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <thread>
 #include <vector>
 
 #include "base/atomic_file.h"
@@ -25,8 +31,11 @@ std::string stemOf(UnixMs time) {
   return stem;
 }
 
+using Json = nlohmann::ordered_json;
+
+std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
 std::string describe(const InferenceResult& result, const Sample& sample, const std::string& source) {
-  using Json = nlohmann::ordered_json;
   Json areas = Json::object();
   const std::vector<std::string> names = vision::classNames(*result.model);
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
@@ -47,7 +56,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
                        {"restore", ms.restore},
                        {"head", ms.head},
                        {"postprocess", ms.postprocess}}}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return toText(json);
 }
 
 // As describe() wrote it; empty: there is none.
@@ -58,43 +67,68 @@ std::string sourceOf(const std::string& stem) {
   return source != json.end() && source->is_string() ? source->get<std::string>() : "";
 }
 
-}  // namespace
-
-std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, double opacity, const std::vector<cv::Vec3b>& colors) {
+// Where a picture of this moment goes: without an ending, in a folder that exists.
+std::string stemFor(const std::string& folder, UnixMs time, const std::string& source) {
   std::error_code error;
   fs::create_directories(folder, error);
   std::error_code not_seen;
   if (!fs::is_directory(folder, not_seen))
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
-  const auto stemAt = [&](UnixMs time) { return (fs::path(folder) / stemOf(time)).string(); };
-  UnixMs time = result.frame.time;
-  while (fs::exists(stemAt(time) + ".json", not_seen) && sourceOf(stemAt(time)) != vision::redactCredentials(source))
-    ++time;
-  const std::string stem = stemAt(time);
-  vision::writePicture(stem + ".png", result.frame.image);
-  if (!result.segmentation.labels.empty()) {
-    const bool chosen = colors.size() >= static_cast<std::size_t>(result.model->classes);
-    vision::writePicture(
-        stem + "_overlay.png",
-        vision::overlayPicture(result.frame.image, result.segmentation.labels,
-                               chosen ? colors : vision::classColors(result.model->facts, result.model->classes),
-                               opacity));
+  for (;; ++time) {
+    std::string stem = (fs::path(folder) / stemOf(time)).string();
+    if (!fs::exists(stem + ".json", not_seen) || sourceOf(stem) == vision::redactCredentials(source)) return stem;
   }
-  writeFileAtomically(stem + ".json", describe(result, sample, source) + '\n');
+}
+
+// A frame of a recording: the picture and the name of its source.
+std::string writeRecorded(const std::string& folder, const InferenceResult& result, const std::string& source) {
+  const std::string stem = stemFor(folder, result.frame.time, source);
+  vision::writePicture(stem + ".png", result.frame.image);
+  writeFileAtomically(stem + ".json", toText({{"source", vision::redactCredentials(source)}}));
   return stem + ".png";
 }
 
-int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
-                    const std::string& source) {
+// The names of all files of snapshots, by time.
+std::vector<std::string> snapshotFiles(const std::string& folder) {
   static const std::regex ours(R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay)?\.(png|json))");
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
     if (const std::string name = entry->path().filename().string(); std::regex_match(name, ours)) names.push_back(name);
   if (error) throw Error("cannot read folder '" + folder + "': " + error.message());
-  std::sort(names.begin(), names.end());  // by time, which the name begins with
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
+// To the second; of a name that snapshotFiles() gave.
+UnixMs timeOf(const std::string& name) {
+  std::tm parts{};
+  ::strptime(name.c_str(), "%Y-%m-%dT%H-%M-%S", &parts);
+  return ::timegm(&parts) * kSecondMs;
+}
+
+}  // namespace
+
+std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
+                          const std::string& source, const OverlayStyle& style) {
+  const std::string stem = stemFor(folder, result.frame.time, source);
+  vision::writePicture(stem + ".png", result.frame.image);
+  if (!result.segmentation.labels.empty()) {
+    const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
+    vision::writePicture(
+        stem + "_overlay.png",
+        vision::overlayPicture(result.frame.image, result.segmentation.labels,
+                               chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes),
+                               style.opacity));
+  }
+  writeFileAtomically(stem + ".json", describe(result, sample, source));
+  return stem + ".png";
+}
+
+int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
+                    const std::string& source) {
+  const std::vector<std::string> names = snapshotFiles(folder);
+  std::error_code error;
   const auto stem = [size = stemOf(now).size()](const std::string& name) { return name.substr(0, size); };
   const auto isOurs = [&](const std::string& name) {
     return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
@@ -119,6 +153,158 @@ double freeMegabytes(const std::string& folder) {
   const fs::space_info space = fs::space(folder, error);
   if (error) throw Error("cannot tell how much is free at '" + folder + "': " + error.message());
   return static_cast<double>(space.available) / 1e6;
+}
+
+struct SnapshotWriter::Impl {
+  static constexpr std::size_t kMaxWaiting = 4;
+  static constexpr std::int64_t kLookAgainMs = 30000;  // reading a large folder takes longer than writing a picture
+
+  struct Picture {
+    InferenceResult result;
+    Sample sample;  // of a recording: empty
+    std::string source;
+    Occasion occasion;
+  };
+
+  SnapshotOptions options;
+  OverlayStyle style;
+  Callbacks callbacks;
+  std::function<UnixMs()> now;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Picture> waiting;
+  Recording recording;
+  std::optional<std::int64_t> last_lapse;  // steady
+  bool stopping = false;
+
+  // Of the thread.
+  std::int64_t next_look = 0;         // for what is too old
+  std::optional<SettledClock> clock;  // from the first look on
+  std::thread thread;
+
+  bool push(Picture picture) {  // the mutex is held
+    if (waiting.size() >= kMaxWaiting) return false;
+    waiting.push_back(std::move(picture));
+    changed.notify_all();
+    return true;
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return stopping || !waiting.empty(); });
+      if (waiting.empty()) return;
+      const Picture picture = waiting.front();  // it counts as waiting until it is written
+      const SnapshotOptions how = options;
+      const OverlayStyle drawn = style;
+      lock.unlock();
+      std::string path, problem;
+      try {
+        path = write(picture, how, drawn);
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      lock.lock();
+      waiting.pop_front();
+      if (!path.empty() && picture.occasion == Occasion::kRecording) ++recording.written;
+      lock.unlock();
+      if (path.empty())
+        callbacks.on_failed(problem, picture.occasion);
+      else
+        callbacks.on_written(path, picture.occasion);
+      lock.lock();
+    }
+  }
+
+  std::string write(const Picture& picture, const SnapshotOptions& how, const OverlayStyle& drawn) {
+    std::string problem;
+    std::error_code not_seen;
+    if (fs::is_directory(how.folder, not_seen)) {
+      try {  // old pictures may be what fills the disk: they go first, and a failure here must not cost the new picture
+        removeOld(picture, how);
+      } catch (const std::exception& error) {
+        problem = error.what();
+      }
+      if (picture.occasion != Occasion::kAsked && freeMegabytes(how.folder) < how.reserve_megabytes)
+        throw Error("less than " + std::to_string(std::lround(how.reserve_megabytes)) + " MB are free at '" +
+                    how.folder + "': no recording and no time-lapse until there is more");
+    }
+    std::string path = picture.occasion == Occasion::kRecording
+                           ? writeRecorded(how.folder, picture.result, picture.source)
+                           : writeSnapshot(how.folder, picture.result, picture.sample, picture.source, drawn);
+    if (!problem.empty()) throw Error(problem);
+    return path;
+  }
+
+  void removeOld(const Picture& picture, const SnapshotOptions& how) {
+    if (!clock) {  // when the newest picture was taken, the clock was right
+      const auto stored = snapshotFiles(how.folder);
+      clock.emplace(stored.empty() ? std::nullopt : std::optional(timeOf(stored.back())));
+    }
+    // A demo has a time of its own.
+    const UnixMs time = std::min(now(), picture.result.frame.time);
+    const std::int64_t steady = steadyNow();
+    double days = clock->believes(time, steady) ? how.keep_days : 0;
+    if (picture.occasion != Occasion::kAsked && steady < next_look) days = 0;
+    const bool full = how.min_free_megabytes > 0 && freeMegabytes(how.folder) < how.min_free_megabytes;
+    if (days == 0 && !full) return;
+    next_look = steady + kLookAgainMs;
+    const int files = forgetSnapshots(how.folder, time, days, full ? how.min_free_megabytes : 0,
+                                      how.all_sources ? "" : picture.source);
+    if (files > 0 && callbacks.on_removed) callbacks.on_removed(files);
+  }
+};
+
+SnapshotWriter::SnapshotWriter(SnapshotOptions options, Callbacks callbacks, std::function<UnixMs()> now)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->options = std::move(options);
+  impl_->callbacks = std::move(callbacks);
+  impl_->now = std::move(now);
+  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+}
+
+SnapshotWriter::~SnapshotWriter() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->changed.notify_all();
+  impl_->thread.join();
+}
+
+void SnapshotWriter::setOptions(SnapshotOptions options) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->options = std::move(options);
+}
+
+void SnapshotWriter::setStyle(OverlayStyle style) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->style = std::move(style);
+}
+
+void SnapshotWriter::setRecording(bool on) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->recording = {.on = on};
+}
+
+SnapshotWriter::Recording SnapshotWriter::recording() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->recording;
+}
+
+void SnapshotWriter::add(const InferenceResult& result, const Sample* sample, const std::string& source) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->recording.on && !impl_->push({result, {}, source, Occasion::kRecording})) ++impl_->recording.left_out;
+  if (!sample || !impl_->options.every_minutes || impl_->options.folder.empty()) return;
+  const auto step = static_cast<std::int64_t>(*impl_->options.every_minutes * kMinuteMs);
+  if (impl_->last_lapse && result.frame.steady - *impl_->last_lapse < step) return;
+  if (impl_->push({result, *sample, source, Occasion::kTimeLapse})) impl_->last_lapse = result.frame.steady;
+}
+
+bool SnapshotWriter::save(const InferenceResult& result, const Sample& sample, const std::string& source) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->push({result, sample, source, Occasion::kAsked});
 }
 
 }  // namespace mpm::monitor

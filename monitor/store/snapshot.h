@@ -1,30 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "monitor/capture/inference.h"
 #include "monitor/store/sample.h"
+#include "monitor/time.h"
 
 namespace mpm::monitor {
 
-/// Writes the frame as NAME.png, NAME_overlay.png when the model segments, and NAME.json beside them; NAME is the time
+/// How the classes are drawn over a frame.
+struct OverlayStyle {
+  double opacity = 0.5;
+  std::vector<cv::Vec3b> colors{};  ///< BGR, by class; fewer than the model has: the model's own
+};
+
+/// Writes the frame as NAME.png, NAME_overlay.png when the model segments, and NAME.json beside them. NAME is the time
 /// of the frame, "2026-11-03T17-04-05.250Z", or a little later where another source has that name. Makes the folder.
-/// Each file is whole or not there. Returns the path of the first. `colors`: of the classes in the overlay, BGR; fewer
-/// than there are: the model's. Throws mpm::Error.
+/// Each file is complete or absent. Returns the path of NAME.png. Throws mpm::Error.
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
-                          const std::string& source, double opacity = 0.5, const std::vector<cv::Vec3b>& colors = {});
+                          const std::string& source, const OverlayStyle& style = {});
 
 /// Removes snapshots (only files that writeSnapshot() names) older than `keep_days`, then the oldest ones while the
-/// disk has less than `min_free_megabytes`; 0: no such limit. With `source` only those whose NAME.json says that they
-/// are of it: several monitors may write into one folder. The newest always stays. Returns how many files went. Throws
-/// mpm::Error.
+/// disk has less than `min_free_megabytes`; 0: no such limit. With `source` only those of that source, by their
+/// NAME.json: several monitors may write into one folder. The newest always stays. Returns the number of removed files.
+/// Throws mpm::Error.
 int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, double min_free_megabytes,
                     const std::string& source = {});
 
-/// Free space on the disk of a folder that exists. Throws mpm::Error.
+/// Free space on the disk of an existing folder. Throws mpm::Error.
 double freeMegabytes(const std::string& folder);
+
+/// Which pictures are written, and how long they stay.
+struct SnapshotOptions {
+  std::string folder{};                   ///< empty: no pictures
+  std::optional<double> every_minutes{};  ///< time-lapse: one sample in so many minutes; 0: each one; nullopt: none
+  double keep_days = 0;                   ///< remove older pictures, unless the clock may be wrong; 0: never
+  double min_free_megabytes = 0;          ///< remove the oldest pictures while the disk has less free space; 0: never
+  bool all_sources = false;               ///< remove pictures of any source; false: of the watched one
+  double reserve_megabytes = 0;           ///< time-lapse and recording leave so much of the disk to the samples
+};
+
+/// Snapshots, time-lapse and recording: writes pictures and removes old ones on a thread of its own. Thread-safe.
+class SnapshotWriter {
+ public:
+  enum class Occasion { kAsked, kTimeLapse, kRecording };
+  struct Callbacks {  ///< called on the writer's thread
+    std::function<void(const std::string& path, Occasion occasion)> on_written;
+    std::function<void(const std::string& problem, Occasion occasion)> on_failed;
+    std::function<void(int files)> on_removed;  ///< by retention
+  };
+  struct Recording {
+    bool on = false;
+    int written = 0, left_out = 0;  ///< frames; left out because several waited for the disk
+  };
+
+  /// `now`: the wall clock.
+  SnapshotWriter(SnapshotOptions options, Callbacks callbacks, std::function<UnixMs()> now = unixNow);
+  ~SnapshotWriter();  ///< writes the pictures that wait
+  SnapshotWriter(const SnapshotWriter&) = delete;
+  SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+
+  void setOptions(SnapshotOptions options);
+  void setStyle(OverlayStyle style);
+  /// Writes every frame without its overlay, until it is switched off; begins to count anew.
+  void setRecording(bool on);
+  Recording recording() const;
+
+  /// For each new frame: records it, and writes it where the time-lapse is due. `sample`: null for a frame that is
+  /// none.
+  void add(const InferenceResult& result, const Sample* sample, const std::string& source);
+  /// Writes this frame. False: several pictures wait for the disk already.
+  bool save(const InferenceResult& result, const Sample& sample, const std::string& source);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace mpm::monitor

@@ -37,6 +37,8 @@ struct SessionRecord : SessionInfo {
 };
 
 struct StoreOptions {
+  /// False: the writer's thread opens the file, and tries again until it can; the constructor does not wait for a disk.
+  bool open_at_once = true;
   double commit_s = 1;  ///< what a kill may lose; not more often than this
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
@@ -82,9 +84,9 @@ class StoreWriter {
   /// written.
   using EventCallback = std::function<void(const Event&)>;
 
-  /// Opens or makes the file; brings an older schema up to date. Throws mpm::Error naming the file: not a database, not
-  /// of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with an event; a disk that
-  /// is full is waited for.
+  /// Opens or makes the file; brings an older schema up to date. With open_at_once throws mpm::Error naming the file:
+  /// not a database, not of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with
+  /// an event; a full disk is no error: it is tried again.
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
   StoreWriter(const StoreWriter&) = delete;

@@ -343,14 +343,8 @@ struct StoreWriter::Impl {
     Clock::time_point next_commit = Clock::now(), next_maintenance = Clock::now();
     std::unique_lock lock(mutex);
     while (true) {
-      const auto due = [&] { return stopping || hurry || look_now || (!queue.empty() && Clock::now() >= next_commit); };
-      while (!due()) {
-        if (queue.empty())
-          changed.wait_until(lock, next_maintenance, [&] { return due() || !queue.empty(); });
-        else
-          changed.wait_until(lock, next_commit, [&] { return stopping || hurry || look_now; });
-        if (status.writing && Clock::now() >= next_maintenance) break;
-      }
+      const auto next = [&] { return queue.empty() && status.writing ? next_maintenance : next_commit; };
+      while (!stopping && !hurry && !look_now && Clock::now() < next()) changed.wait_until(lock, next());
       const bool last = stopping;
       hurry = false;
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
@@ -595,7 +589,7 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
   impl_->on_event = std::move(on_event);
   impl_->claim.emplace(path);
   try {
-    impl_->survivingDamage([] {});
+    if (impl_->options.open_at_once) impl_->survivingDamage([] {});
   } catch (const SqliteError& error) {
     if (error.code() != SQLITE_FULL) throw;
     impl_->giveBack({}, 0, error.what());  // as if it had filled a moment later

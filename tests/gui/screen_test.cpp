@@ -163,7 +163,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   hand({"windowfocus", "--sync", QString::number(window_->winId())});
   key("ctrl+q");
   EXPECT_TRUE(wait([&] { return !window_->isVisible(); }));
-  EXPECT_EQ(window_->live().inferenceStatus().failed, 0);
+  EXPECT_EQ(window_->live().session().status().inference.failed, 0);
 }
 
 TEST_F(OnScreen, TheProgramEndsWithItsWindow) {

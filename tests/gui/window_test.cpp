@@ -86,7 +86,7 @@ TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
 TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   ASSERT_TRUE(openAndPause());
   const LiveFramePtr before = frame();
-  const auto processed = window_->live().inferenceStatus().processed;
+  const auto processed = window_->live().session().status().inference.processed;
   ImageView* view = window_->imageView();
   const QImage overlay = shot(view);
   trigger("transparent");
@@ -105,7 +105,7 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   window_->legend().setAllVisible(false);
   EXPECT_NE(shot(view), mask);
   EXPECT_EQ(frame(), before);
-  EXPECT_EQ(window_->live().inferenceStatus().processed, processed);
+  EXPECT_EQ(window_->live().session().status().inference.processed, processed);
 }
 
 TEST_F(Window, MergeMapStepsAndColours) {
@@ -302,14 +302,14 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
     QApplication::sendEvent(window_.get(), &enter);
     QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
     QApplication::sendEvent(window_.get(), &event);
-    return QString::fromStdString(window_->live().sourceName());
+    return QString::fromStdString(window_->live().session().source());
   };
   EXPECT_EQ(drop({file("street/03.png"), file("street/01.png"), file("street/02.png")}), file("street"));
   EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
   EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
   EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("One source at a time"))) << "b.mp4 was not opened";
-  EXPECT_TRUE(wait([&] { return window_->live().model() == other.toStdString(); }));
+  EXPECT_TRUE(wait([&] { return window_->live().session().model() == other.toStdString(); }));
 }
 
 TEST_F(Window, RemembersItsSourceAndItsLayout) {
@@ -739,7 +739,7 @@ TEST_F(Watched, OpeningPausingClosing) {
     hands.run([&] { window_->openSource(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_P, {}, QStringLiteral("p"));
-    EXPECT_TRUE(window_->live().paused()) << "keys arrive";
+    EXPECT_TRUE(window_->live().session().paused()) << "keys arrive";
     hands.key(Qt::Key_P, {}, QStringLiteral("p"));
     hands.run([&] { window_->openSource(file("street")); });
     ASSERT_TRUE(runs());

@@ -9,6 +9,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "monitor/samples.h"
+#include "monitor/wait.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -86,6 +87,171 @@ TEST(Snapshot, SeveralSourcesMayShareAFolder) {
   std::ofstream(folder / "2020-01-01T00-00-00.000Z.json") << "half a";
   EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 3 * kDayMs, 1, 0, "street"), 6);
   EXPECT_TRUE(fs::exists(folder / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
+}
+
+// A writer and what it told.
+class Writing {
+ public:
+  explicit Writing(
+      SnapshotOptions options, std::function<UnixMs()> now = [] { return INT64_MAX; })
+      : writer(std::move(options),
+               {.on_written =
+                    [this](const std::string& path, auto occasion) {
+                      written.add({path, occasion});
+                    },
+                .on_failed =
+                    [this](const std::string& problem, auto occasion) {
+                      failed.add({problem, occasion});
+                    },
+                .on_removed = [this](int files) { removed.add(files); }},
+               std::move(now)) {}
+
+  Collected<std::pair<std::string, SnapshotWriter::Occasion>> written, failed;
+  Collected<int> removed;
+  SnapshotWriter writer;
+
+  // Takes a picture at this moment and waits for it.
+  void takeAt(UnixMs time, const std::string& source = "0") {
+    const std::size_t before = written.size() + failed.size();
+    ASSERT_TRUE(writer.save(result(time), sampleAt(time), source));
+    ASSERT_TRUE(eventually([&] { return written.size() + failed.size() > before; }));
+  }
+  // Shows it a frame at this moment and waits for what it writes of it.
+  void addAt(UnixMs time, std::int64_t steady) {
+    InferenceResult frame = result(time);
+    frame.frame.steady = steady;
+    const Sample sample = sampleAt(time);
+    writer.add(frame, &sample, "0");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+};
+
+std::ptrdiff_t filesIn(const std::string& folder, const std::string& ending) {
+  std::ptrdiff_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) files += entry.path().string().ends_with(ending) ? 1 : 0;
+  return files;
+}
+
+TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder / "shots", .every_minutes = 10});
+  for (int minute = 0; minute <= 25; ++minute) writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs);
+  ASSERT_THAT(writing.written.all(), ::testing::SizeIs(3));
+  EXPECT_EQ(writing.written.all()[1],
+            std::pair(folder / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
+  EXPECT_EQ(filesIn(folder / "shots", "_overlay.png"), 3);
+}
+
+TEST(SnapshotWriter, ARecordingHasEveryFrameAndItsSourceWithoutAnOverlay) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path()});
+  writing.addAt(kNoon, 1);
+  EXPECT_TRUE(folder.isEmpty());
+  writing.writer.setRecording(true);
+  for (int i = 0; i < 3; ++i) writing.addAt(kNoon + i * 40, i * 40);
+  ASSERT_TRUE(eventually([&] { return writing.writer.recording().written == 3; }));
+  EXPECT_EQ(writing.writer.recording().left_out, 0);
+  EXPECT_EQ(filesIn(folder.path(), "_overlay.png"), 0);
+  std::ifstream file(folder / "2026-06-01T12-00-00.040Z.json");
+  EXPECT_EQ(nlohmann::json::parse(file)["source"], "0");
+  writing.writer.setRecording(false);
+  writing.addAt(kNoon + 1000, 1000);
+  EXPECT_EQ(filesIn(folder.path(), ".png"), 3);
+}
+
+TEST(SnapshotWriter, APictureHasTheChosenColoursAndSaysWhetherItIsNight) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path()});
+  writing.writer.setStyle({.opacity = 1, .colors = {{7, 8, 9}, {}, {}, {}}});
+  writing.takeAt(kNoon);
+  const std::string stem = folder / "2026-06-01T12-00-00.000Z";
+  EXPECT_EQ(cv::imread(stem + "_overlay.png").at<cv::Vec3b>(3, 3), cv::Vec3b(7, 8, 9));
+  std::ifstream file(stem + ".json");
+  EXPECT_EQ(nlohmann::json::parse(file)["night"], false);
+}
+
+TEST(SnapshotWriter, RetentionRemovesTheOld) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path(), .keep_days = 10});
+  for (const int day : {0, 10, 25, 30}) writing.takeAt(kNoon + day * kDayMs);
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 4) << "each time the clock may be wrong";
+  Writing again({.folder = folder.path(), .keep_days = 10});
+  again.takeAt(kNoon + 30 * kDayMs + kHourMs);
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 3);
+  EXPECT_THAT(again.removed.all(), ::testing::ElementsAre(6)) << "two pictures of three files";
+}
+
+TEST(SnapshotWriter, OnlyPicturesOfTheSourceAreRemovedUnlessAllAreMeant) {
+  for (const bool all : {false, true}) {
+    const TemporaryFolder folder;
+    for (const char* source : {"yard", "street"})
+      for (int day : {0, 29})
+        writeSnapshot(folder.path(), result(kNoon + day * kDayMs), sampleAt(kNoon + day * kDayMs), source);
+    Writing writing({.folder = folder.path(), .keep_days = 10, .all_sources = all});
+    writing.takeAt(kNoon + 29 * kDayMs + kHourMs, "yard");
+    EXPECT_EQ(filesIn(folder.path(), ".json"), all ? 3 : 4);
+  }
+}
+
+TEST(SnapshotWriter, AClockThatIsWrongMakesNoPictureOld) {
+  const TemporaryFolder folder;
+  const UnixMs year = 365 * kDayMs;
+  {
+    Writing writing({.folder = folder.path(), .keep_days = 10});
+    writing.takeAt(kNoon);
+    writing.takeAt(kNoon + 1000);
+    writing.takeAt(kNoon + 12 * year);
+    EXPECT_EQ(filesIn(folder.path(), ".json"), 3) << "it jumps while the program runs";
+  }
+  fs::remove(folder / "2038-05-29T12-00-00.000Z.json");
+  fs::remove(folder / "2038-05-29T12-00-00.000Z.png");
+  fs::remove(folder / "2038-05-29T12-00-00.000Z_overlay.png");
+  Writing writing({.folder = folder.path(), .keep_days = 10});
+  writing.takeAt(kNoon + 12 * year + 1000);
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 3) << "it is still wrong when it begins anew";
+}
+
+TEST(SnapshotWriter, AFrameOfTheFutureMakesNoPictureOld) {  // of a demo
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path(), .keep_days = 10, .all_sources = true}, [] { return kNoon + 2000; });
+  writing.takeAt(kNoon);
+  writing.takeAt(kNoon + 11 * kDayMs);
+  writing.takeAt(kNoon + 12 * kDayMs);
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 3);
+}
+
+TEST(SnapshotWriter, TheNewestPictureStaysHoweverFullTheDisk) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path(), .min_free_megabytes = 1e12});
+  for (const int second : {1, 2, 3}) writing.takeAt(kNoon + second * 1000);
+  EXPECT_EQ(filesIn(folder.path(), ".json"), 2) << "the last, and the one before it, which was there when it came";
+  EXPECT_THAT(writing.removed.all(), ::testing::ElementsAre(3));
+}
+
+TEST(SnapshotWriter, RecordingsAndTimeLapsesLeaveAReserve) {
+  const TemporaryFolder folder;
+  Writing writing({.folder = folder.path(), .every_minutes = 0, .reserve_megabytes = 1e12});
+  writing.addAt(kNoon, 1);
+  writing.writer.setRecording(true);
+  writing.addAt(kNoon, 1);
+  ASSERT_TRUE(eventually([&] { return writing.failed.size() == 3; }));
+  for (const auto& [problem, occasion] : writing.failed.all())
+    EXPECT_THAT(problem, ::testing::HasSubstr("MB are free at"));
+  EXPECT_THAT(writing.written.all(), ::testing::SizeIs(0));
+  writing.takeAt(kNoon);
+  EXPECT_THAT(writing.written.all(), ::testing::SizeIs(1)) << "what a person asks for";
+}
+
+TEST(SnapshotWriter, AFolderThatCannotBeMadeIsSaidAndTheNextPictureTriesAgain) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "x";
+  Writing writing({.folder = folder / "file/shots", .every_minutes = 0});
+  writing.addAt(kNoon, 1);
+  ASSERT_TRUE(eventually([&] { return writing.failed.size() == 1; }));
+  EXPECT_THAT(writing.failed.all()[0].first, ::testing::HasSubstr("file/shots"));
+  fs::remove(folder / "file");
+  writing.addAt(kNoon + 1000, 1001);
+  EXPECT_TRUE(eventually([&] { return writing.written.size() == 1; }));
 }
 
 }  // namespace

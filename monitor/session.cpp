@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/session.h"
+
+#include <mutex>
+#include <utility>
+
+#include "monitor/recorder.h"
+#include "mpm/error.hpp"
+
+namespace mpm::monitor {
+namespace {
+
+constexpr double kPatienceS = 20;  // for a disk that may not answer
+
+// One source, from open() to close().
+struct Watch {
+  std::string source;  // without credentials
+  int stream = 0;      // of its frames
+  Recorder recorder;
+  Capture capture;
+};
+
+// When the last sample of `source` was taken, as the database has it.
+std::optional<UnixMs> lastStored(const std::string& database, const std::string& source) {
+  try {
+    for (const SourceRecord& stored : StoreReader(database).sources())
+      if (stored.name == source) return stored.last;
+  } catch (const Error&) {  // the writer meets the same problem, and repairs or reports it
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool SessionStatus::stuck() const { return source.stuck() || inference.stuck() || (store && store->stuck()); }
+
+struct Session::Impl {
+  SessionOptions options;
+  Callbacks callbacks;
+  std::shared_ptr<FrameMailbox> frames = std::make_shared<FrameMailbox>();
+  int streams = 0;
+  bool paused = false;
+
+  mutable std::mutex mutex;
+  std::shared_ptr<Watch> watch;  // guarded by the mutex: several threads look at it
+  bool picture_failed = false;   // and this was told; of the thread that writes pictures
+
+  // In this order: each outlives those that hand something to it.
+  std::optional<StoreWriter> store;
+  std::optional<SnapshotWriter> snapshots;
+  std::optional<InferenceWorker> worker;
+
+  std::shared_ptr<Watch> current() const {
+    const std::lock_guard lock(mutex);
+    return watch;
+  }
+
+  void tell(const Event& event) const {
+    if (callbacks.on_event) callbacks.on_event(event);
+  }
+
+  // Of the source that is open, if any.
+  void post(const Event& event) {
+    if (store && current()) store->append(event);
+    tell(event);
+  }
+
+  void take(InferenceResult result) {
+    if (const auto now = current(); now && !result.repeated && result.frame.stream == now->stream) {
+      const auto sample = now->recorder.add(result, now->capture.status().dropped);
+      snapshots->add(result, sample ? &*sample : nullptr, now->source);
+      if (sample && callbacks.on_sample) callbacks.on_sample(*sample, result);
+    }
+    if (callbacks.on_frame) callbacks.on_frame(std::move(result));
+  }
+
+  void takeState(const CaptureStatus& status) {
+    if (callbacks.on_state) callbacks.on_state(status);
+    if (const auto event = sourceEvent(status, options.now())) post(*event);
+  }
+
+  // A picture that a person asked for is answered each time; others fail once until one works again.
+  void pictureFailed(const std::string& problem, SnapshotWriter::Occasion occasion) {
+    if (occasion == SnapshotWriter::Occasion::kAsked || !std::exchange(picture_failed, true))
+      post({options.now(), EventKind::kStorage, Severity::kError, problem});
+  }
+
+  void refuse(bool taken, const std::string& source) const {
+    if (taken)
+      throw Error("another program stores '" + source + "' in '" + options.database +
+                  "' at this moment: end it, or name another file");
+  }
+};
+
+Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_unique<Impl>()) {
+  Impl* const impl = impl_.get();
+  impl->options = std::move(options);
+  impl->callbacks = std::move(callbacks);
+  if (!impl->options.database.empty()) {
+    StoreOptions storing = impl->options.store;
+    storing.now = impl->options.now;
+    impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->tell(event); });
+  }
+  impl->snapshots.emplace(
+      impl->options.snapshots,
+      SnapshotWriter::Callbacks{
+          .on_written =
+              [impl](const std::string& path, SnapshotWriter::Occasion occasion) {
+                impl->picture_failed = false;
+                if (impl->callbacks.on_picture) impl->callbacks.on_picture(path, occasion);
+              },
+          .on_failed = [impl](const std::string& problem,
+                              SnapshotWriter::Occasion occasion) { impl->pictureFailed(problem, occasion); },
+          .on_removed = impl->callbacks.on_pictures_removed},
+      impl->options.now);
+  impl->worker.emplace(
+      impl->frames, impl->options.model, impl->options.inference,
+      InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
+                                 .on_event = [impl](const Event& event) { impl->post(event); }});
+  impl->worker->setFollowFile(true);
+}
+
+Session::~Session() {
+  close();
+  impl_->frames->close();
+  impl_->worker.reset();
+}
+
+void Session::open(const WatchOptions& options) {
+  close();
+  const bool live = options.source.isLive(), every_frame = options.every_frame && !live;
+  const std::string name = options.source.shownText();
+  CaptureOptions capture;
+  capture.stream = ++impl_->streams;
+  capture.reconnect = live;
+  capture.lossless = every_frame;
+  capture.max_fps = live ? 0 : options.max_fps;
+  capture.now = impl_->options.now;
+  capture.source.timeout_s = options.timeout_s;
+  capture.source.on_unreadable = [this](const std::string& why) {
+    impl_->post({impl_->options.now(), EventKind::kSource, Severity::kWarning, "left out: " + why});
+  };
+  SourceFactory factory = options.factory ? options.factory : sourceFactory(options.source);
+  if (options.resume_demo)  // the factory may outlive the Session, in a read that hangs
+    factory = [database = impl_->options.database, name, step = options.every_s,
+               open = std::move(factory)](vision::SourceOptions how) {
+      how.frame_step_s = step;
+      if (const auto last = lastStored(database, name)) how.resume_after = static_cast<double>(*last) / kSecondMs;
+      return open(how);
+    };
+  StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
+  const auto watch = std::shared_ptr<Watch>(
+      new Watch{.source = name,
+                .stream = capture.stream,
+                .recorder = Recorder({.source = name,
+                                      .every_s = options.every_s,
+                                      .every_frame = every_frame,
+                                      .night = options.night,
+                                      .alarms = options.alarms},
+                                     store, [this](const Event& event) { impl_->tell(event); }),
+                .capture = Capture(std::move(factory), capture, impl_->frames,
+                                   [this](const CaptureStatus& status) { impl_->takeState(status); })});
+  if (store) {
+    const bool refusing = impl_->options.refuse_second_writer;
+    if (refusing) impl_->refuse(store->isTaken(name), name);
+    store->setSource(name);
+    if (refusing) {  // of two that were started together neither was there when it looked
+      store->flush(kPatienceS);
+      impl_->refuse(store->status().taken, name);
+    }
+  }
+  impl_->worker->setStream(watch->stream);
+  impl_->worker->setInterval(options.samples_only && !every_frame ? options.every_s : 0);
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->watch = watch;
+  }
+  watch->capture.start();
+}
+
+void Session::close() {
+  if (!impl_->watch) return;
+  impl_->watch->capture.stop();
+  impl_->frames->tryTake();  // nobody wants it, and the next source would count it as one that it dropped
+  impl_->worker->setStream(++impl_->streams);
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->watch.reset();
+  }
+  if (impl_->store) impl_->store->endSession();
+}
+
+bool Session::isOpen() const { return impl_->watch != nullptr; }
+std::string Session::source() const { return impl_->watch ? impl_->watch->source : ""; }
+
+std::optional<CapturedFrame> Session::lastFrame() const {
+  return impl_->watch ? impl_->watch->capture.last() : std::nullopt;
+}
+
+bool Session::owns(const CapturedFrame& frame) const { return impl_->watch && impl_->watch->stream == frame.stream; }
+
+bool Session::framesCome() const {
+  if (!impl_->watch || impl_->paused) return false;
+  const CaptureState state = impl_->watch->capture.status().state;
+  return state == CaptureState::kOpening || state == CaptureState::kLive;
+}
+
+void Session::tick() {
+  if (impl_->watch) impl_->watch->recorder.tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
+}
+
+void Session::setSchedule(const Schedule& schedule) { impl_->worker->setSchedule(schedule); }
+
+void Session::setModel(const std::string& path, std::optional<Schedule> schedule) {
+  impl_->worker->setModel(path, std::move(schedule));
+}
+
+void Session::setCompare(bool compare) { impl_->worker->setCompare(compare); }
+void Session::repeat(const CapturedFrame& frame) { impl_->worker->repeat(frame); }
+
+void Session::setPaused(bool paused) {
+  impl_->paused = paused;
+  impl_->worker->setPaused(paused);
+}
+
+bool Session::paused() const { return impl_->paused; }
+
+std::string Session::model() const {
+  const InferenceStatus status = impl_->worker->status();
+  return status.ready || !status.loading ? status.model : impl_->options.model;
+}
+
+void Session::setNightRule(const NightRule& rule) {
+  if (impl_->watch) impl_->watch->recorder.setNightRule(rule);
+}
+
+void Session::setAlarms(const AlarmOptions& alarms) {
+  if (impl_->watch) impl_->watch->recorder.setAlarms(alarms, impl_->options.now());
+}
+
+void Session::setRetention(double keep_days, double max_megabytes) {
+  if (impl_->store) impl_->store->setRetention(keep_days, max_megabytes);
+}
+
+void Session::addEvent(const Event& event) { impl_->post(event); }
+
+SnapshotWriter& Session::snapshots() { return *impl_->snapshots; }
+
+bool Session::save(const InferenceResult& result) {
+  const auto watch = impl_->current();
+  return impl_->snapshots->save(result, sampleOf(result, watch ? watch->recorder.night() : std::nullopt),
+                                watch ? watch->source : "");
+}
+
+bool Session::finish(double patience_s) {
+  if (impl_->watch) impl_->watch->capture.stop();
+  impl_->frames->close();
+  impl_->worker.reset();
+  impl_->snapshots.reset();
+  return !impl_->store || impl_->store->flush(patience_s);
+}
+
+SessionStatus Session::status() const {
+  SessionStatus status;
+  if (const auto watch = impl_->current()) status.source = watch->capture.status();
+  if (impl_->worker) status.inference = impl_->worker->status();
+  if (impl_->store) status.store = impl_->store->status();
+  status.finished =
+      status.source.state == CaptureState::kEnded && impl_->frames->empty() && status.inference.busy_s == 0;
+  return status;
+}
+
+}  // namespace mpm::monitor

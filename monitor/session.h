@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "monitor/capture/capture.h"
+#include "monitor/capture/inference.h"
+#include "monitor/statistics/alarms.h"
+#include "monitor/statistics/day_night.h"
+#include "monitor/store/snapshot.h"
+#include "monitor/store/store.h"
+
+namespace mpm::monitor {
+
+/// What stays the same from source to source.
+struct SessionOptions {
+  std::string model{};                ///< empty: frames wait for setModel()
+  SegmenterOptions inference{};       ///< of every model; its schedule is that of the first one
+  std::string database{};             ///< empty: nothing is stored
+  StoreOptions store{};               ///< its `now` is replaced by the one below
+  SnapshotOptions snapshots{};        ///< without a folder: no pictures
+  bool refuse_second_writer = false;  ///< open() throws while another program stores the same source in the database
+  std::function<UnixMs()> now = unixNow;  ///< the wall clock
+};
+
+/// What is watched, and how.
+struct WatchOptions {
+  vision::SourceSpec source{};  ///< stored and shown without credentials
+  double every_s = 1;           ///< at most one sample in so many seconds; 0: one per frame
+  /// Files, folders, demo: every frame is read, waits for the model and is a sample. Live sources never wait.
+  bool every_frame = false;
+  bool samples_only = false;  ///< the model runs on the frames that become samples, not on those between them
+  double max_fps = 0;         ///< files, folders, demo: read no faster; 0: as fast as the model takes the frames
+  double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for so long is opened again
+  bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
+  NightRule night{};
+  AlarmOptions alarms{};
+  SourceFactory factory{};  ///< opens the source instead of vision::openSource(); for tests
+};
+
+struct SessionStatus {
+  CaptureStatus source;
+  InferenceStatus inference;
+  std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
+  bool finished = false;              ///< the source has ended, and all its frames have been through the model
+
+  /// Part of it hangs for good: whoever watches over the process should start it again.
+  bool stuck() const;
+};
+
+/// One program's watch over its sources, one at a time: capture, model, samples, alarms, events, pictures, retention.
+/// `mpm monitor` and the app drive it.
+///
+/// Threads: all methods but status() are called on one thread. None waits for a source, a model or a disk, except the
+/// constructor (StoreOptions::open_at_once), open() (refuse_second_writer), finish() and the destructor. Callbacks come
+/// from other threads, several at a time, and on the caller's thread in tick(), setAlarms() and the constructor. They
+/// may call status() and save(); none comes after the destructor.
+class Session {
+ public:
+  struct Callbacks {
+    /// Each result, also of frames that are no sample. On the model's thread, which waits.
+    std::function<void(InferenceResult)> on_frame{};
+    /// Each sample, before on_frame of its result. On the model's thread.
+    std::function<void(const Sample&, const InferenceResult&)> on_sample{};
+    std::function<void(const Event&)> on_event{};
+    /// Each change of the source's state, before its event. On the capture's thread.
+    std::function<void(const CaptureStatus&)> on_state{};
+    std::function<void(const std::string& path, SnapshotWriter::Occasion)> on_picture{};  ///< one was written
+    std::function<void(int files)> on_pictures_removed{};
+  };
+
+  /// Begins to read the model. Throws mpm::Error for options that make no sense, and as StoreWriter does.
+  Session(SessionOptions options, Callbacks callbacks);
+  ~Session();  ///< finish(), however long the disk takes
+
+  /// Closes the source before it. Throws mpm::Error for options that make no sense and where it is refused.
+  void open(const WatchOptions& options);
+  void close();
+  bool isOpen() const;
+  std::string source() const;  ///< the open one, without credentials; empty: none
+  /// The last frame of the open source, also where no model has seen it yet.
+  std::optional<CapturedFrame> lastFrame() const;
+  /// A frame of the source that is open now.
+  bool owns(const CapturedFrame& frame) const;
+  /// Another frame will come by itself: the source is neither paused nor lost nor at its end.
+  bool framesCome() const;
+  /// Call it once or twice a second: alarms, the clock, the disk.
+  void tick();
+
+  /// As InferenceWorker. A model file that changes on the disk is read again.
+  void setSchedule(const Schedule& schedule);
+  void setModel(const std::string& path, std::optional<Schedule> schedule = std::nullopt);
+  void setCompare(bool compare);
+  void repeat(const CapturedFrame& frame);
+  void setPaused(bool paused);
+  bool paused() const;
+  /// The file of the model that runs, or that is read first; a file that cannot be read does not count.
+  std::string model() const;
+
+  void setNightRule(const NightRule& rule);
+  void setAlarms(const AlarmOptions& alarms);
+  void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
+  void addEvent(const Event& event);                          ///< stores it and calls on_event
+
+  SnapshotWriter& snapshots();
+  /// Writes a picture of this frame. False: the disk is too slow, several wait already.
+  bool save(const InferenceResult& result);
+
+  /// Stops the source, lets the frame in hand become a sample, and waits until all is stored, so many seconds at most.
+  /// True when it is. Afterwards only status() and the destructor may be called.
+  bool finish(double patience_s);
+  SessionStatus status() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole watch with a source and a clock that the test holds in its hands.
+#include "monitor/session.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "monitor/samples.h"
+#include "monitor/wait.h"
+#include "mpm/error.hpp"
+#include "support/gate.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+namespace fs = std::filesystem;
+using mpm::test::Gate;
+using mpm::test::TemporaryFolder;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
+const std::string kOther = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
+const std::string kCamera = "rtsp://anna:geheim@yard/1";  // nothing is opened: the factories below are
+
+// A source made of a function that gets the number of the call.
+class FakeSource final : public vision::FrameSource {
+ public:
+  explicit FakeSource(std::function<std::optional<vision::Frame>(int)> next) : next_(std::move(next)) {}
+  std::optional<vision::Frame> next() override { return next_(calls_++); }
+
+ private:
+  std::function<std::optional<vision::Frame>(int)> next_;
+  int calls_ = 0;
+};
+
+std::optional<vision::Frame> frame(int call) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  cv::Mat image(48, 96, CV_8UC3);
+  cv::RNG(static_cast<std::uint64_t>(call) + 1).fill(image, cv::RNG::UNIFORM, 0, 256);
+  return vision::Frame{.image = image, .name = "x", .source = "x", .index = call};
+}
+
+SourceFactory always(std::function<std::optional<vision::Frame>(int)> next = frame) {
+  return [next](const vision::SourceOptions&) { return std::make_unique<FakeSource>(next); };
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string database_ = folder_ / "a.db";
+  std::atomic<UnixMs> clock_ = kNoon;
+  Collected<Event> events_;
+  Collected<CaptureStatus> states_;
+  Collected<Sample> samples_;
+  Collected<int> frames_;  // their streams
+  Collected<std::string> pictures_;
+  std::unique_ptr<Session> session_;
+
+  SessionOptions options() {
+    SessionOptions options{.model = kModel, .database = database_, .now = [this] { return clock_.load(); }};
+    options.inference.schedule = Schedule{1, 2};
+    options.inference.threads = 1;
+    options.store.commit_s = options.store.retry_s = 0.01;
+    return options;
+  }
+  void make() { make(options()); }
+  void make(const SessionOptions& options) {
+    session_.reset();
+    session_ = std::make_unique<Session>(
+        options, Session::Callbacks{
+                     .on_frame = [this](InferenceResult result) { frames_.add(result.frame.stream); },
+                     .on_sample = [this](const Sample& sample, const InferenceResult&) { samples_.add(sample); },
+                     .on_event = [this](const Event& event) { events_.add(event); },
+                     .on_state = [this](const CaptureStatus& status) { states_.add(status); },
+                     .on_picture = [this](const std::string& path, SnapshotWriter::Occasion) { pictures_.add(path); },
+                     .on_pictures_removed = {}});
+  }
+  static WatchOptions watch(SourceFactory factory = always(), const std::string& source = kCamera) {
+    return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 0.5, .factory = std::move(factory)};
+  }
+  bool told(const std::string& part) const {
+    const auto all = events_.all();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Event& event) { return event.message.find(part) != std::string::npos; });
+  }
+  // Ends the session and reads what it stored.
+  StoreReader stored() {
+    session_.reset();
+    return StoreReader(database_);
+  }
+  static std::vector<std::string> messagesOf(const StoreReader& reader) {
+    std::vector<std::string> messages;
+    for (const Event& event : reader.events(1, INT64_MIN, INT64_MAX)) messages.push_back(event.message);
+    return messages;
+  }
+};
+
+TEST_F(SessionTest, StartsAndStopsAndGoesOnWithAnotherSource) {
+  make();
+  EXPECT_FALSE(session_->isOpen());
+  EXPECT_EQ(session_->status().source.state, CaptureState::kIdle);
+  session_->open(watch());
+  EXPECT_TRUE(session_->isOpen());
+  EXPECT_EQ(session_->source(), "rtsp://***@yard/1");
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
+  EXPECT_TRUE(session_->framesCome());
+  EXPECT_EQ(session_->status().source.state, CaptureState::kLive);
+  EXPECT_EQ(session_->model(), kModel);
+  session_->close();
+  EXPECT_FALSE(session_->isOpen());
+  EXPECT_EQ(session_->source(), "");
+  EXPECT_EQ(states_.all().back().state, CaptureState::kIdle);
+  session_->open(watch(always(), "street"));
+  const std::size_t before = samples_.size();
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= before + 5; }));
+  EXPECT_THAT(states_.all().back().message, Not(HasSubstr("geheim")));
+
+  const StoreReader reader = stored();
+  ASSERT_THAT(reader.sources(), SizeIs(2));
+  EXPECT_EQ(reader.sources()[0].name, "rtsp://***@yard/1");
+  EXPECT_EQ(reader.sources()[0].samples + reader.sources()[1].samples, static_cast<std::int64_t>(samples_.size()));
+  EXPECT_TRUE(reader.sessions(1).at(0).ended);
+  EXPECT_TRUE(reader.sessions(2).at(0).ended);
+  EXPECT_THAT(messagesOf(reader), Contains("Live"));
+}
+
+TEST_F(SessionTest, FramesOfAClosedSourceAreNoSamplesOfTheNext) {
+  make();
+  for (int i = 0; i < 10; ++i) {
+    session_->open(watch(always(), "camera " + std::to_string(i)));
+    const std::size_t before = samples_.size();
+    ASSERT_TRUE(eventually([&] { return samples_.size() > before + 1; }));
+  }
+  const StoreReader reader = stored();
+  for (const SourceRecord& source : reader.sources()) EXPECT_THAT(reader.sessions(source.id), SizeIs(1));
+}
+
+TEST_F(SessionTest, ASourceThatHangsIsReportedLeftBehindAndOpenedAgain) {
+  const auto gate = std::make_shared<Gate>();
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  make();
+  session_->open(watch([=](const vision::SourceOptions&) {
+    const bool hangs = ++*opened == 1;
+    return std::make_unique<FakeSource>([=](int call) {
+      if (hangs && call == 3) gate->wait();
+      return frame(call);
+    });
+  }));
+  ASSERT_TRUE(eventually([&] { return told("Retrying (1, "); }));
+  EXPECT_FALSE(session_->framesCome());
+  ASSERT_TRUE(eventually([&] { return *opened >= 2 && session_->status().source.state == CaptureState::kLive; }));
+  EXPECT_EQ(session_->status().source.hanging, 1);
+  session_->open(watch([gate](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
+    gate->wait();
+    return nullptr;
+  }));
+  session_->close();
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_THAT(messagesOf(stored()), Contains(HasSubstr("Retrying (1, ")));
+}
+
+TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
+  database_ = folder_ / "disk/a.db";
+  EXPECT_MPM_ERROR(make(), "there is no folder");
+  SessionOptions later = options();
+  later.store.open_at_once = false;
+  make(later);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
+  ASSERT_TRUE(eventually([&] { return told("there is no folder"); }));
+  EXPECT_FALSE(session_->status().store->writing);
+  EXPECT_THAT(session_->status().store->problem, HasSubstr("a.db"));
+  fs::create_directory(folder_ / "disk");
+  ASSERT_TRUE(eventually([&] { return session_->status().store->writing; }));
+  EXPECT_TRUE(told("writing again"));
+  EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
+}
+
+TEST_F(SessionTest, ADiskThatIsUnpluggedAndComesBackCostsNoSample) {
+  fs::create_directory(folder_ / "disk");
+  database_ = folder_ / "disk/a.db";
+  make();
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
+  fs::rename(folder_ / "disk", folder_ / "unplugged");
+  ASSERT_TRUE(eventually([&] { return !session_->status().store->writing; }));
+  const std::size_t before = samples_.size();
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= before + 5; })) << "the watch goes on";
+  EXPECT_FALSE(session_->finish(1));
+  fs::rename(folder_ / "unplugged", folder_ / "disk");
+  EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
+}
+
+TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
+  const std::string shots = folder_ / "shots";
+  SessionOptions lapse = options();
+  lapse.snapshots = {.folder = shots, .every_minutes = 1.0 / 600, .keep_days = 10};
+  make(lapse);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] {
+    clock_ += 1000;
+    return pictures_.size() >= 3;
+  }));
+  session_->close();
+  const auto count = [&] { return std::distance(fs::directory_iterator(shots), {}); };
+  EXPECT_EQ(session_->finish(60) ? count() : -1, static_cast<std::ptrdiff_t>(3 * pictures_.size()));
+
+  // Nine days later all of them stay, two days after that all but the newest go.
+  const UnixMs last = clock_;
+  const std::ptrdiff_t before = count();
+  for (const int days : {9, 11}) {
+    clock_ = last + days * kDayMs;
+    pictures_ = {};
+    std::ofstream(shots + "/" + isoTime(clock_ - kHourMs).replace(13, 1, "-").replace(16, 1, "-").insert(19, ".000") +
+                  ".json")
+        << "{}";  // of another source: the clock was right an hour ago
+    make(lapse);
+    session_->open(watch());
+    ASSERT_TRUE(eventually([&] { return pictures_.size() >= 1; }));
+    session_->close();
+    session_->finish(60);
+    if (days == 9) EXPECT_EQ(count(), before + 1 + static_cast<std::ptrdiff_t>(3 * pictures_.size()));
+  }
+  for (const auto& entry : fs::directory_iterator(shots))
+    EXPECT_GT(entry.path().filename().string(), isoTime(last + 8 * kDayMs)) << "of nine days before, or later";
+}
+
+TEST_F(SessionTest, APictureThatCannotBeWrittenIsToldOnceUntilOneCan) {
+  SessionOptions lapse = options();
+  std::ofstream(folder_ / "shots") << "a file";
+  lapse.snapshots = {.folder = folder_ / "shots", .every_minutes = 0};
+  make(lapse);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return told("cannot make the folder"); }));
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 20; }));
+  fs::remove(folder_ / "shots");
+  ASSERT_TRUE(eventually([&] { return pictures_.size() > 0; }));
+  const auto all = events_.all();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const Event& e) { return e.kind == EventKind::kStorage; }), 1);
+}
+
+TEST_F(SessionTest, APictureIsTakenOfAFrame) {
+  SessionOptions with_pictures = options();
+  with_pictures.snapshots.folder = folder_ / "shots";
+  Collected<InferenceResult> results;
+  Session session(with_pictures, {.on_frame = [&](InferenceResult result) { results.add(std::move(result)); },
+                                  .on_picture = [&](const std::string& path, auto) { pictures_.add(path); }});
+  WatchOptions dark = watch();
+  dark.night = NightByBrightness{.night_below = 200, .day_above = 255};
+  session.open(dark);
+  ASSERT_TRUE(eventually([&] { return results.size() > 0; }));
+  ASSERT_TRUE(session.save(results.all()[0]));
+  ASSERT_TRUE(eventually([&] { return pictures_.size() == 1; }));
+  std::ifstream file(folder_ / "shots/2026-06-01T12-00-00.000Z.json");
+  const std::string facts((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_THAT(facts, HasSubstr("rtsp://***@yard/1"));
+  EXPECT_THAT(facts, HasSubstr("\"night\": true"));
+}
+
+TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
+  const std::string path = folder_ / "own.onnx";
+  fs::copy_file(kModel, path);
+  SessionOptions own = options();
+  own.model = path;
+  make(own);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 2; }));
+  fs::copy_file(kOther, folder_ / "new.onnx");
+  fs::rename(folder_ / "new.onnx", path);
+  ASSERT_TRUE(eventually([&] { return told("takes over"); }));
+  session_->setSchedule({1});
+  ASSERT_TRUE(eventually([&] { return samples_.all().back().tokens.size() == 2; }));
+  const StoreReader reader = stored();
+  const auto sessions = reader.sessions(1);
+  ASSERT_THAT(sessions, SizeIs(3));
+  EXPECT_NE(sessions[0].model_digest, sessions[1].model_digest);
+  EXPECT_EQ(sessions[1].model_digest, sessions[2].model_digest);
+  EXPECT_EQ(sessions[2].schedule, Schedule{1});
+}
+
+TEST_F(SessionTest, ASecondWriterIsRefusedOrStoresNothing) {
+  StoreWriter first(database_);
+  first.setSource(kCamera);
+  ASSERT_TRUE(first.flush());
+  SessionOptions refusing = options();
+  refusing.refuse_second_writer = true;
+  make(refusing);
+  EXPECT_MPM_ERROR(session_->open(watch()), "another program stores 'rtsp://***@yard/1' in '" + database_ + "'");
+  EXPECT_FALSE(session_->isOpen());
+  session_->open(watch(always(), "another camera"));
+  make();
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5 && session_->status().store->taken; }));
+  EXPECT_TRUE(told("nothing is stored here until it ends"));
+  EXPECT_EQ(session_->status().store->samples, 0);
+}
+
+TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
+  make();
+  WatchOptions folder = watch(always([](int call) { return call < 20 ? frame(call) : std::nullopt; }), "folder");
+  folder.every_s = 60;
+  folder.every_frame = folder.samples_only = true;
+  folder.max_fps = 50;
+  const std::int64_t begin = steadyNow();
+  session_->setPaused(true);
+  session_->open(folder);
+  ASSERT_TRUE(eventually([&] { return session_->status().source.in > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(session_->framesCome());
+  session_->setPaused(false);
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  EXPECT_GE(steadyNow() - begin, 19 * 20);
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_THAT(samples_.all(), SizeIs(20));
+  EXPECT_EQ(session_->status().source.dropped, 0);
+  EXPECT_EQ(stored().sources().at(0).samples, 20);
+}
+
+TEST_F(SessionTest, OfACameraOnlyFramesThatBecomeSamplesAreSegmented) {
+  make();
+  WatchOptions slow = watch();
+  slow.every_s = 0.1;
+  slow.every_frame = slow.samples_only = true;  // the first is for files
+  session_->open(slow);
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
+  EXPECT_GT(session_->status().source.dropped, 20);
+  EXPECT_EQ(frames_.size(), samples_.size());
+}
+
+TEST_F(SessionTest, ADemoGoesOnAfterItsLastSample) {
+  const auto asked = std::make_shared<Collected<vision::SourceOptions>>();
+  WatchOptions demo = watch(
+      [asked](const vision::SourceOptions& how) {
+        asked->add(how);
+        return std::make_unique<FakeSource>([](int call) {
+          auto shown = call < 3 ? frame(call) : std::nullopt;
+          if (shown) shown->unix_time = 1000 + call;
+          return shown;
+        });
+      },
+      "demo:street");
+  demo.every_s = 0.25;
+  demo.every_frame = demo.resume_demo = true;
+  for (int start = 0; start < 2; ++start) {
+    make();
+    session_->open(demo);
+    ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+    ASSERT_TRUE(session_->finish(60));
+  }
+  ASSERT_EQ(asked->size(), 2u);
+  EXPECT_EQ(asked->all()[0].frame_step_s, 0.25);
+  EXPECT_EQ(asked->all()[0].resume_after, std::nullopt);
+  EXPECT_EQ(asked->all()[1].resume_after, 1002);
+}
+
+TEST_F(SessionTest, TellsOfPicturesLeftOutAndOfTheEnd) {
+  make();
+  WatchOptions folder = watch(
+      [](const vision::SourceOptions& how) {
+        return std::make_unique<FakeSource>([left_out = how.on_unreadable](int call) {
+          if (call == 0) left_out("b.png is no picture");
+          return call < 2 ? frame(call) : std::nullopt;
+        });
+      },
+      "folder");
+  folder.every_frame = true;
+  session_->open(folder);
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  EXPECT_THAT(messagesOf(stored()), ::testing::ElementsAre("left out: b.png is no picture", "Live",
+                                                           "Ended: 1 of 3 pictures could not be read"));
+}
+
+TEST_F(SessionTest, RulesChangeWhileItRuns) {
+  make();
+  WatchOptions ringing = watch();
+  ringing.alarms = {.tokens_above = 1, .minutes = 0};
+  session_->open(ringing);
+  ASSERT_TRUE(eventually([&] { return told("above 1"); }));
+  session_->setAlarms({});
+  EXPECT_TRUE(told("no longer watched for"));
+  session_->setNightRule(NightBySun{.latitude = 48, .longitude = 11});
+  ASSERT_TRUE(eventually([&] { return samples_.all().back().night.has_value(); }));
+  session_->tick();
+  clock_ -= kHourMs;
+  session_->tick();
+  EXPECT_TRUE(told("the clock went back by 60 min"));
+  const StoreReader reader = stored();
+  EXPECT_EQ(reader.sessions(1).back().longitude, 11);
+  EXPECT_THAT(messagesOf(reader), Contains("the clock went back by 60 min"));
+}
+
+TEST_F(SessionTest, WithoutADatabaseItOnlyShows) {
+  database_.clear();
+  make();
+  EXPECT_EQ(session_->status().store, std::nullopt);
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return samples_.size() >= 3; }));
+  EXPECT_TRUE(session_->finish(60));
+  EXPECT_TRUE(folder_.isEmpty());
+}
+
+TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
+  make();
+  session_->open(watch());
+  ASSERT_TRUE(eventually([&] { return frames_.size() >= 2; }));
+  session_->setPaused(true);
+  ASSERT_TRUE(eventually([&] {
+    const std::size_t before = frames_.size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    return frames_.size() == before;
+  }));
+  const auto last = session_->lastFrame();
+  ASSERT_TRUE(last && session_->owns(*last));
+  const std::size_t frames = frames_.size(), samples = samples_.size();
+  session_->setSchedule({1});
+  session_->repeat(*last);
+  ASSERT_TRUE(eventually([&] { return frames_.size() == frames + 1; }));
+  EXPECT_EQ(samples_.size(), samples);
+  session_->close();
+  EXPECT_FALSE(session_->owns(*last));
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
