@@ -71,6 +71,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   Sample sample;
   {
     const std::lock_guard lock(mutex_);
+    if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
     if (result.session != session_) {
       if (session_ >= 0) events.push_back(takeover(result));
@@ -89,10 +90,15 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
     dropped_ = dropped;
     for (Event& event : alarms_.add(sample, steady)) events.push_back(std::move(event));
+    if (store_) store_->append(sample);
   }
-  if (store_) store_->append(sample);
   post(events);
   return sample;
+}
+
+void Recorder::close() {
+  const std::lock_guard lock(mutex_);
+  open_ = false;
 }
 
 void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t steady) {

@@ -34,6 +34,8 @@ class Recorder {
 
   /// The sample that was recorded, if this frame was one's turn. `dropped`: of the source so far.
   std::optional<Sample> add(const InferenceResult& result, std::int64_t dropped);
+  /// From now on add() does nothing: the source is closed.
+  void close();
   /// Call it every second or so: alarms about missing frames, jumps of the clock, a disk that does not answer.
   void tick(const CaptureStatus& status, UnixMs time, std::int64_t steady);
 
@@ -58,6 +60,7 @@ class Recorder {
   std::optional<bool> night_;
   bool disk_told_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_told_at_;  // steady ms
+  bool open_ = true;
   int session_ = -1;
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms

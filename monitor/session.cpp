@@ -182,7 +182,8 @@ void Session::close() {
   if (!impl_->watch) return;
   impl_->watch->capture.stop();
   impl_->frames->tryTake();  // nobody wants it, and the next source would count it as one that it dropped
-  impl_->worker->setStream(++impl_->streams);
+  if (impl_->worker) impl_->worker->setStream(++impl_->streams);  // finish() may have ended it
+  impl_->watch->recorder.close();                                 // a result may be on its way to it
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->watch.reset();

@@ -1553,10 +1553,6 @@ En orange : la classe diffère</translation>
 <context>
     <name>mpm::gui::PictureStore</name>
     <message>
-        <source>Less than %1 MB are free at %2: no recording and no time-lapse until there is more</source>
-        <translation>Moins de %1 Mo libres dans %2 : ni enregistrement ni images à intervalle tant qu’il n’y en a pas plus</translation>
-    </message>
-    <message>
         <source>The picture %1 cannot be read</source>
         <translation>L’image %1 ne peut pas être lue</translation>
     </message>

@@ -209,10 +209,8 @@ struct SnapshotWriter::Impl {
       waiting.pop_front();
       if (!path.empty() && picture.occasion == Occasion::kRecording) ++recording.written;
       lock.unlock();
-      if (path.empty())
-        callbacks.on_failed(problem, picture.occasion);
-      else
-        callbacks.on_written(path, picture.occasion);
+      if (path.empty() && callbacks.on_failed) callbacks.on_failed(problem, picture.occasion);
+      if (!path.empty() && callbacks.on_written) callbacks.on_written(path, picture.occasion);
       lock.lock();
     }
   }

@@ -51,9 +51,9 @@ class SnapshotWriter {
  public:
   enum class Occasion { kAsked, kTimeLapse, kRecording };
   struct Callbacks {  ///< called on the writer's thread
-    std::function<void(const std::string& path, Occasion occasion)> on_written;
-    std::function<void(const std::string& problem, Occasion occasion)> on_failed;
-    std::function<void(int files)> on_removed;  ///< by retention
+    std::function<void(const std::string& path, Occasion occasion)> on_written{};
+    std::function<void(const std::string& problem, Occasion occasion)> on_failed{};
+    std::function<void(int files)> on_removed{};  ///< by retention
   };
   struct Recording {
     bool on = false;

@@ -35,7 +35,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const std::string picture =
       monitor::writeSnapshot(path, first->result, monitor::sampleOf(first->result, std::nullopt), "demo:");
   {
-    monitor::SnapshotWriter writer({.folder = path}, {.on_written = [](const auto&, auto) {}, .on_failed = {}});
+    monitor::SnapshotWriter writer({.folder = path}, {});
     writer.setRecording(true);
     writer.add(second->result, nullptr, "rtsp://u:geheim@camera");
   }

@@ -45,7 +45,7 @@ namespace fs = std::filesystem;
 // A camera whose behaviour the test decides while it runs. Sources share it and may outlive the test's window.
 struct Camera {
   std::atomic<bool> hangs = false, unplugged = false;
-  std::atomic<cv::Size> size = cv::Size(320, 160);
+  std::atomic<int> scale = 1;
   std::mutex mutex;
   std::condition_variable freed;
 
@@ -68,7 +68,7 @@ class CameraSource : public vision::FrameSource {
       camera_->freed.wait(lock, [&] { return !camera_->hangs; });  // whatever anyone says, as a driver does
     }
     if (camera_->unplugged) throw Error("unplugged rtsp://anna:geheim@camera/1");
-    cv::Mat image(camera_->size.load(), CV_8UC3);
+    cv::Mat image(cv::Size(320, 160) * camera_->scale.load(), CV_8UC3);
     cv::RNG(static_cast<std::uint64_t>(++number_)).fill(image, cv::RNG::UNIFORM, 0, 256);
     return vision::Frame{image, "frame", "camera", number_};
   }
@@ -518,7 +518,7 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
 // A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
 TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
-  camera_->size = cv::Size(2400, 1600);  // noise of this size takes longer to write than to see
+  camera_->scale = 10;  // noise of this size takes longer to write than to see
   trigger("record");
   EXPECT_TRUE(wait([&] { return window_->recordText().endsWith(QStringLiteral(" left out")); }))
       << window_->recordText().toStdString();

@@ -59,9 +59,11 @@ TEST(Recorder, OneSamplePerInterval) {
   for (int frame = 0; frame < 100; ++frame) samples += slow.add(resultAt(frame * 1500), 0).has_value();
   EXPECT_EQ(samples, 100) << "a source slower than the interval loses none";
   for (const RecorderOptions& options : {RecorderOptions{.source = "camera 0", .every_s = 0},
-                                         {.source = "folder", .every_s = 60, .every_frame = true}}) {
+                                         RecorderOptions{.source = "folder", .every_s = 60, .every_frame = true}}) {
     Recorder every(options, nullptr);
     for (int frame = 0; frame < 100; ++frame) EXPECT_TRUE(every.add(resultAt(frame), 0));
+    every.close();
+    EXPECT_FALSE(every.add(resultAt(100), 0)) << "of a source that is closed";
   }
 }
 

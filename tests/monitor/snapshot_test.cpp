@@ -136,7 +136,7 @@ TEST(SnapshotWriter, ATimeLapseTakesAPictureEverySoOften) {
   const TemporaryFolder folder;
   Writing writing({.folder = folder / "shots", .every_minutes = 10});
   for (int minute = 0; minute <= 25; ++minute) writing.addAt(kNoon + minute * kMinuteMs, 1 + minute * kMinuteMs);
-  ASSERT_THAT(writing.written.all(), ::testing::SizeIs(3));
+  ASSERT_TRUE(eventually([&] { return writing.written.size() == 3; }));
   EXPECT_EQ(writing.written.all()[1],
             std::pair(folder / "shots/2026-06-01T12-10-00.000Z.png", SnapshotWriter::Occasion::kTimeLapse));
   EXPECT_EQ(filesIn(folder / "shots", "_overlay.png"), 3);
