@@ -217,7 +217,7 @@ TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
   const std::ptrdiff_t before = count();
   for (const int days : {9, 11}) {
     clock_ = last + days * kDayMs;
-    const std::size_t taken = pictures_.size();
+    const std::size_t taken = pictures_.size();  // all that follow are of one moment
     std::ofstream(shots + "/" + isoTime(clock_ - kHourMs).replace(13, 1, "-").replace(16, 1, "-").insert(19, ".000") +
                   ".json")
         << "{}";  // of another source: the clock was right an hour ago
@@ -227,7 +227,7 @@ TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
     session_->close();
     session_->finish(60);
     if (days == 9) {
-      EXPECT_EQ(count(), before + 1 + static_cast<std::ptrdiff_t>(3 * (pictures_.size() - taken)));
+      EXPECT_EQ(count(), before + 1 + 3);
     }
   }
   for (const auto& entry : fs::directory_iterator(shots))
