@@ -6,6 +6,7 @@
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
 #include "gui/views/settings_dialogs.h"
+#include "mpm/error.hpp"
 
 namespace mpm::gui {
 
@@ -31,7 +32,11 @@ monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
   }
   if (kind == SourceKind::kDemo) {
     options.max_fps = 10;
-    options.night = monitor::NightBySun{48, 0};
+    try {
+      if (const auto place = vision::openSource(options.source)->place())
+        options.night = monitor::NightBySun{place->latitude, place->longitude};
+    } catch (const Error&) {  // opening it again reports the error
+    }
   }
   return options;
 }
