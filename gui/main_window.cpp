@@ -80,7 +80,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
-  opener_ = new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
+  opener_ =
+      new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
   exports_ = new Exports(chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
   wireOpening();

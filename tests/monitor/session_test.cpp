@@ -65,7 +65,7 @@ class SessionTest : public ::testing::Test {
 
   SessionOptions options() {
     SessionOptions options{.model = kModel, .database = database_, .now = [this] { return clock_.load(); }};
-    options.inference.schedule = Schedule{1, 2};
+    options.inference.read.convert.schedule = Schedule{1, 2};
     options.inference.threads = 1;
     options.store.commit_s = options.store.retry_s = 0.01;
     return options;
