@@ -12,7 +12,7 @@ class QMenuBar;
 
 namespace mpm::gui {
 
-/// Everything a person can do, once: menus, keys and the list behind `?` are made from it.
+/// The actions of the program, each once: menus, keys and the list behind `?` are made from it.
 class ActionRegistry : public QObject {
   Q_OBJECT
  public:
@@ -37,9 +37,11 @@ class ActionRegistry : public QObject {
   void fill(QMenuBar* bar) const;
   /// The list of keys; deletes itself when closed.
   QDialog* showHelp(QWidget* parent) const;
+  /// The name, the version and what the program was built with.
+  static void showAbout(QWidget* parent);
 
  private:
-  void enter(const QString& menu, const QString& id, QAction* action, const QKeySequence& key);
+  QAction* enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key);
 
   QWidget* window_;
   std::vector<Entry> entries_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <QApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QIcon>
@@ -16,7 +17,6 @@
 #include <opencv2/core/utils/logger.hpp>
 
 #include "cli/model_options.h"
-#include "gui/application.h"
 #include "gui/main_window.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   int qt_argc = 1;
-  mpm::gui::Application app(qt_argc, argv);
+  QApplication app(qt_argc, argv);
   std::setlocale(LC_NUMERIC, "C");  // Qt sets the user's, whose comma has no place in files that others read
   QApplication::setApplicationName(QStringLiteral("mpm-monitor"));
   QApplication::setOrganizationName(QStringLiteral("mpm"));

@@ -13,7 +13,6 @@
 #include "gui/main_window.h"
 #include "gui/opener.h"
 #include "gui/panel_docks.h"
-#include "gui/views/about_box.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/look.h"
@@ -135,7 +134,7 @@ void MainWindow::makeActions() {
   a.add(watch, "alarms", tr("&Alarms…"), tr("G"), [this] { rules_->askAlarms(); });
 
   a.add(help, "keys", tr("&Keys"), tr("?"), [this] { actions_->showHelp(this); })->setIcon(icon(Glyph::kHelp));
-  a.add(help, "about", tr("&About"), tr("F1"), [this] { showAbout(this); });
+  a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });
 }
 
 void MainWindow::makeToolBar() {

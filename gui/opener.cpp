@@ -6,9 +6,9 @@
 #include <QSettings>
 #include <algorithm>
 
-#include "gui/awaited_file.h"
 #include "gui/live_monitor.h"
 #include "gui/models/settings_writer.h"
+#include "gui/views/look.h"
 #include "gui/views/source_dialog.h"
 #include "mpm/error.hpp"
 
@@ -29,6 +29,12 @@ What whatIs(const QString& path) {
   return path.endsWith(QLatin1String(".db"), Qt::CaseInsensitive) ? What::kDatabase : What::kSource;
 }
 
+// When it was written, and its size; nullopt: there is no such file.
+std::optional<std::pair<QDateTime, qint64>> stateOf(const QString& path) {
+  const QFileInfo file(path);
+  return file.exists() ? std::optional(std::pair(file.lastModified(), file.size())) : std::nullopt;
+}
+
 std::optional<Schedule> scheduleOf(const QString& text) {
   try {
     if (!text.isEmpty()) return parseSchedule(text.toStdString());
@@ -41,20 +47,23 @@ std::optional<Schedule> scheduleOf(const QString& text) {
 
 Opener::Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings,
                QWidget* window)
-    : QObject(window),
-      named_(named),
-      live_(live),
-      settings_(settings),
-      window_(window),
-      recents_(loadRecents(stored)),
-      awaited_(new AwaitedFile(this)) {
-  connect(awaited_, &AwaitedFile::came, this,
-          [this] { emit modelChosen(wanted_->model, scheduleOf(wanted_->schedule)); });
+    : QObject(window), named_(named), live_(live), settings_(settings), window_(window), recents_(loadRecents(stored)) {
+  connect(&look_, &QTimer::timeout, this, &Opener::lookForModel);
 }
 
 void Opener::want(const std::optional<Recent>& recent) {
   wanted_ = recent;
-  awaited_->await(recent ? recent->model : QString());
+  if (!recent) return look_.stop();
+  tried_ = seen_ = stateOf(recent->model);
+  look_.start(2000);
+}
+
+// A new file counts when two looks find it the same: one that is being copied is not read half-way.
+void Opener::lookForModel() {
+  const FileState now = stateOf(wanted_->model);
+  if (std::exchange(seen_, now) != now || now == tried_) return;
+  tried_ = now;
+  if (now) emit modelChosen(wanted_->model, scheduleOf(wanted_->schedule));
 }
 
 void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
@@ -133,34 +142,28 @@ void Opener::openRemembered(const Recent& recent, bool take_model, bool take_sch
     emit scheduleChosen(*schedule);
   }
   if (!recent.needsPassword()) return emit sourceChosen(recent.source);
-  auto* dialog = new SourceDialog(vision::SourceKind::kUrl, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setSource(recent.source);
-  connect(dialog, &SourceDialog::chosen, this, &Opener::sourceChosen);
-  dialog->open();
+  showSourceDialog(vision::SourceKind::kUrl, recent.source);
 }
 
-void Opener::askForSource(vision::SourceKind kind) {
+void Opener::showSourceDialog(vision::SourceKind kind, const QString& source) {
   auto* dialog = new SourceDialog(kind, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  if (!source.isEmpty()) dialog->setSource(source);
   connect(dialog, &SourceDialog::chosen, this, &Opener::sourceChosen);
-  dialog->open();
+  openDialog(dialog);
 }
 
 void Opener::askForModel() {
   auto* dialog = new QFileDialog(window_, tr("Open a model"), {}, tr("ONNX models (*.onnx)"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, &Opener::chooseModel);
-  dialog->open();
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  openDialog(dialog);
 }
 
 void Opener::askForDatabase() {
   auto* dialog = new QFileDialog(window_, tr("Open a database"), {}, tr("Databases (*.db);;All files (*)"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, &Opener::databaseChosen);
-  dialog->open();
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  openDialog(dialog);
 }
 
 }  // namespace mpm::gui

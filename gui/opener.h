@@ -2,7 +2,9 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 #include <optional>
+#include <utility>
 
 #include "gui/models/recents.h"
 #include "mpm/options.hpp"
@@ -11,7 +13,6 @@ class QWidget;
 
 namespace mpm::gui {
 
-class AwaitedFile;
 class LiveMonitor;
 class SettingsWriter;
 
@@ -41,7 +42,7 @@ class Opener : public QObject {
   void openRecent(const Recent& recent);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();
-  void askForSource(vision::SourceKind kind);
+  void askForSource(vision::SourceKind kind) { showSourceDialog(kind, {}); }
   void askForModel();
   void askForDatabase();
 
@@ -58,16 +59,20 @@ class Opener : public QObject {
 
  private:
   void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
+  void showSourceDialog(vision::SourceKind kind, const QString& source);
   void chooseModel(const QString& path);
   void want(const std::optional<Recent>& recent);
+  void lookForModel();
 
   Named named_;
   const LiveMonitor* live_;
   SettingsWriter* settings_;
   QWidget* window_;
   QVector<Recent> recents_;
-  std::optional<Recent> wanted_;  // what is asked of its model is not so yet
-  AwaitedFile* awaited_;          // the model of wanted_
+  std::optional<Recent> wanted_;  // its model cannot be read yet
+  using FileState = std::optional<std::pair<QDateTime, qint64>>;
+  FileState tried_, seen_;  // of that model: when it was read last, and when it was looked at last
+  QTimer look_;
 };
 
 }  // namespace mpm::gui

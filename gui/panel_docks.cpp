@@ -2,40 +2,14 @@
 #include "gui/panel_docks.h"
 
 #include <QDockWidget>
-#include <QEvent>
 #include <QMainWindow>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <algorithm>
 
 #include "gui/action_registry.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
-namespace {
-
-// As wide as what it holds, whatever the language and the font, as far as the pictures keep their room.
-class PanelScroll : public QScrollArea {
- public:
-  PanelScroll(QWidget* content, QWidget* parent) : QScrollArea(parent) {
-    setWidgetResizable(true);
-    setFrameShape(QFrame::NoFrame);
-    setWidget(content);
-    content->installEventFilter(this);
-  }
-  QSize minimumSizeHint() const override {
-    constexpr int kWidest = 290;  // of 1280 px, the pictures need the half
-    return {std::min(kWidest, widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()), 60};
-  }
-
- protected:
-  bool eventFilter(QObject* object, QEvent* event) override {
-    if (object == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
-    return QScrollArea::eventFilter(object, event);
-  }
-};
-
-}  // namespace
 
 PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry* actions)
     : QObject(window), window_(window), actions_(actions) {
@@ -44,16 +18,14 @@ PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry
   window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
   window->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
 
-  add(QStringLiteral("source"), tr("Source"), panels.source, Qt::LeftDockWidgetArea);
-  add(QStringLiteral("schedule"), tr("Schedule"), panels.schedule, Qt::LeftDockWidgetArea);
-  add(QStringLiteral("legend"), tr("Legend"), panels.legend, Qt::RightDockWidgetArea);
-  add(QStringLiteral("inspector"), tr("Inspector"), panels.inspector, Qt::RightDockWidgetArea);
-  add(QStringLiteral("speed"), tr("Speed"), panels.speed, Qt::RightDockWidgetArea);
-  add(QStringLiteral("day_night"), tr("Day/night"), panels.day_night, Qt::RightDockWidgetArea);
-  add(QStringLiteral("compare"), tr("Compare"), panels.compare, Qt::RightDockWidgetArea);
-  add(QStringLiteral("chart"), tr("Chart"), panels.chart, Qt::BottomDockWidgetArea);
-  add(QStringLiteral("events"), tr("Events"), panels.events, Qt::BottomDockWidgetArea);
-  add(QStringLiteral("log"), tr("Log"), panels.log, Qt::BottomDockWidgetArea);
+  const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
+  const std::tuple<const char*, QString, QWidget*, Qt::DockWidgetArea> all[] = {
+      {"source", tr("Source"), panels.source, left},     {"schedule", tr("Schedule"), panels.schedule, left},
+      {"legend", tr("Legend"), panels.legend, right},    {"inspector", tr("Inspector"), panels.inspector, right},
+      {"speed", tr("Speed"), panels.speed, right},       {"day_night", tr("Day/night"), panels.day_night, right},
+      {"compare", tr("Compare"), panels.compare, right}, {"chart", tr("Chart"), panels.chart, bottom},
+      {"events", tr("Events"), panels.events, bottom},   {"log", tr("Log"), panels.log, bottom}};
+  for (const auto& [id, title, content, area] : all) add(QString::fromLatin1(id), title, content, area);
   actions_->separate();
   actions_
       ->add(tr("&Panels"), QStringLiteral("panels"), tr("&Hide or show all panels"), tr("F9"),
@@ -69,17 +41,11 @@ void PanelDocks::add(const QString& id, const QString& title, QWidget* content, 
   dock->setObjectName(id);
   content->setProperty("panel", true);
   content->setAttribute(Qt::WA_StyledBackground);
-  dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
-                    QDockWidget::DockWidgetFloatable);
-  if (area != Qt::BottomDockWidgetArea && id != QLatin1String("legend")) {
-    dock->setWidget(new PanelScroll(content, dock));  // a small screen scrolls instead of growing the window
-  } else {
-    dock->setWidget(content);
-  }
-  window_->addDockWidget(area, dock);
-  // Tabs name these; a title below would say it twice.
-  if (area == Qt::BottomDockWidgetArea || (area == Qt::RightDockWidgetArea && id != QLatin1String("legend")))
-    dock->setTitleBarWidget(new QWidget(dock));
+  const bool legend = id == QLatin1String("legend"), bottom = area == Qt::BottomDockWidgetArea;
+  // On a small screen a panel scrolls instead of making the window larger.
+  dock->setWidget(bottom || legend ? content : scrolled(content));
+  // The name is on the tab already.
+  if (bottom || (area == Qt::RightDockWidgetArea && !legend)) dock->setTitleBarWidget(new QWidget(dock));
   docks_.append(dock);
   // Not the dock's own action, which hides a panel that stands behind another one. Checked: in front.
   QAction* action = actions_->add(tr("&Panels"), QStringLiteral("dock_") + id, title,
@@ -109,18 +75,15 @@ void PanelDocks::restore() {
     dock->setFloating(false);
     window_->removeDockWidget(dock);
   }
-  QDockWidget *source = find(QStringLiteral("source")), *schedule = find(QStringLiteral("schedule")),
-              *legend = find(QStringLiteral("legend")), *inspector = find(QStringLiteral("inspector")),
-              *chart = find(QStringLiteral("chart"));
-  window_->addDockWidget(Qt::LeftDockWidgetArea, source);
-  window_->addDockWidget(Qt::LeftDockWidgetArea, schedule);
-  window_->addDockWidget(Qt::RightDockWidgetArea, legend);
-  window_->addDockWidget(Qt::RightDockWidgetArea, inspector);
-  for (const char* id : {"speed", "day_night", "compare"})
-    window_->tabifyDockWidget(inspector, find(QLatin1String(id)));
+  // In the order of the constructor.
+  QDockWidget *source = docks_[0], *schedule = docks_[1], *legend = docks_[2], *inspector = docks_[3],
+              *chart = docks_[7];
+  for (QDockWidget* dock : {source, schedule}) window_->addDockWidget(Qt::LeftDockWidgetArea, dock);
+  for (QDockWidget* dock : {legend, inspector}) window_->addDockWidget(Qt::RightDockWidgetArea, dock);
   window_->addDockWidget(Qt::BottomDockWidgetArea, chart);
-  for (const char* id : {"events", "log"}) window_->tabifyDockWidget(chart, find(QLatin1String(id)));
-  // A 7 inch screen shows the pictures; the panels are one key away.
+  for (int i = 4; i < 7; ++i) window_->tabifyDockWidget(inspector, docks_[i]);
+  for (int i = 8; i < 10; ++i) window_->tabifyDockWidget(chart, docks_[i]);
+  // A 7 inch screen shows the pictures alone; the panels are one key away.
   for (QDockWidget* dock : docks_) dock->setVisible(roomy());
   last_ = QStringLiteral("source");
   inspector->raise();

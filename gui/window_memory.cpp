@@ -3,9 +3,7 @@
 
 #include <QMainWindow>
 #include <QScreen>
-#include <QSettings>
 #include <algorithm>
-#include <utility>
 
 #include "gui/models/settings_writer.h"
 #include "gui/views/chart_panel.h"
@@ -14,8 +12,8 @@
 namespace mpm::gui {
 namespace {
 
-// Qt leaves room for a title above a window it restores. Where no window manager puts one there, that is as much below
-// the end of the screen.
+// Qt leaves room for a title above a window that it restores. Without a window manager there is none, and the window
+// would end below the screen.
 void moveOntoScreen(QMainWindow* window) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
   const QRect screen = window->screen()->availableGeometry();
@@ -32,28 +30,26 @@ void moveOntoScreen(QMainWindow* window) {
 WindowMemory::WindowMemory(const QSettings& stored, SettingsWriter* settings, QMainWindow* window,
                            PicturesPane* pictures, ChartPanel* chart)
     : settings_(settings), window_(window), pictures_(pictures), chart_(chart) {
-  pictures->setChoice(loadPicturesChoice(stored));
-  chart->setChoice(loadChartChoice(stored));
-  if (stored.contains(QStringLiteral("geometry"))) {
-    window->restoreGeometry(stored.value(QStringLiteral("geometry")).toByteArray());
-    window->restoreState(stored.value(QStringLiteral("layout")).toByteArray());
+  pictures->restore(stored);
+  chart->restore(stored);
+  if (stored.contains("geometry")) {
+    window->restoreGeometry(stored.value("geometry").toByteArray());
+    window->restoreState(stored.value("layout").toByteArray());
     moveOntoScreen(window);
   }
-  look_.callOnTimeout([this] { write(); });
-  look_.start(2000);
+  timer_.callOnTimeout([this] { write(); });
+  timer_.start(2000);
 }
 
 void WindowMemory::write() {
-  const auto keep = [this](const char* key, QByteArray& known, const QByteArray& now) {
-    if (std::exchange(known, now) != now) settings_->set(QLatin1String(key), now);
-  };
-  keep("geometry", geometry_, window_->saveGeometry());
-  keep("layout", layout_, window_->saveState());
-  const auto keepChoice = [this](auto& known, const auto& now) {
-    if (std::exchange(known, now) != now) settings_->change([now](QSettings& settings) { save(settings, now); });
-  };
-  keepChoice(pictures_choice_, pictures_->choice());
-  keepChoice(chart_choice_, chart_->choice());
+  QVariantMap now = {{"geometry", window_->saveGeometry()}, {"layout", window_->saveState()}};
+  now.insert(pictures_->state());
+  now.insert(chart_->state());
+  if (now == written_) return;
+  written_ = now;
+  settings_->change([now](QSettings& settings) {
+    for (auto value = now.begin(); value != now.end(); ++value) settings.setValue(value.key(), *value);
+  });
 }
 
 }  // namespace mpm::gui

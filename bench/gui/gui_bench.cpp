@@ -2,10 +2,10 @@
 // What the thread of the window has to do for one frame of 1280x720, and how long a year of samples takes to open.
 #include <benchmark/benchmark.h>
 
+#include <QApplication>
 #include <QEventLoop>
 #include <QImage>
 
-#include "gui/application.h"
 #include "gui/models/history.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/chart_scene.h"
@@ -136,7 +136,7 @@ BENCHMARK(BM_OpenYear)->Unit(benchmark::kMillisecond);
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  mpm::gui::Application app(argc, argv);
+  QApplication app(argc, argv);
   mpm::gui::applyLook(mpm::gui::lightTheme(), 100);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -72,6 +72,14 @@
         <source>In the legend: change a colour; in the events: go to that time</source>
         <translation>Dans la légende : changer une couleur ; dans les événements : aller à ce moment</translation>
     </message>
+    <message>
+        <source>About MPM Monitor</source>
+        <translation>À propos du moniteur MPM</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
+        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::AlarmsDialog</name>
@@ -1901,10 +1909,6 @@ En orange : la classe diffère</translation>
         <translation>95 % en moins de</translation>
     </message>
     <message>
-        <source>Time per stage</source>
-        <translation>Durée par étape</translation>
-    </message>
-    <message>
         <source>Last frame</source>
         <translation>Dernière image</translation>
     </message>
@@ -1920,9 +1924,6 @@ En orange : la classe diffère</translation>
         <source>%1 ms</source>
         <translation>%1 ms</translation>
     </message>
-</context>
-<context>
-    <name>mpm::gui::StageBar</name>
     <message>
         <source>Backbone</source>
         <translation>Encodeur</translation>
@@ -1942,14 +1943,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>Before and after</source>
         <translation>Avant et après</translation>
-    </message>
-    <message>
-        <source>%1: %2 ms</source>
-        <translation>%1 : %2 ms</translation>
-    </message>
-    <message>
-        <source>%1 ms</source>
-        <translation>%1 ms</translation>
     </message>
 </context>
 <context>
@@ -2087,17 +2080,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>%1  ·  %2</source>
         <translation>%1  ·  %2</translation>
-    </message>
-</context>
-<context>
-    <name>AboutBox</name>
-    <message>
-        <source>About MPM Monitor</source>
-        <translation>À propos du moniteur MPM</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
-        <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
     </message>
 </context>
 <context>

@@ -6,41 +6,17 @@
 #include <algorithm>
 
 namespace mpm::gui {
-namespace {
 
-QString severityText(monitor::Severity severity) {
-  switch (severity) {
-    case monitor::Severity::kInfo:
-      return EventsModel::tr("Info");
-    case monitor::Severity::kWarning:
-      return EventsModel::tr("Warning");
-    case monitor::Severity::kError:
-      return EventsModel::tr("Error");
-  }
-  return {};
+QString EventsModel::severityText(monitor::Severity severity) {
+  const QString texts[] = {tr("Info"), tr("Warning"), tr("Error")};
+  return texts[static_cast<int>(severity)];
 }
 
-QString kindText(monitor::EventKind kind) {
-  switch (kind) {
-    case monitor::EventKind::kSession:
-      return EventsModel::tr("Session");
-    case monitor::EventKind::kSource:
-      return EventsModel::tr("Source");
-    case monitor::EventKind::kModel:
-      return EventsModel::tr("Model");
-    case monitor::EventKind::kStorage:
-      return EventsModel::tr("Storage");
-    case monitor::EventKind::kClock:
-      return EventsModel::tr("Clock");
-    case monitor::EventKind::kAlarm:
-      return EventsModel::tr("Alarm");
-    case monitor::EventKind::kAlarmEnded:
-      return EventsModel::tr("Alarm ended");
-  }
-  return {};
+QString EventsModel::kindText(monitor::EventKind kind) {
+  const QString texts[] = {tr("Session"), tr("Source"), tr("Model"),      tr("Storage"),
+                           tr("Clock"),   tr("Alarm"),  tr("Alarm ended")};
+  return texts[static_cast<int>(kind)];
 }
-
-}  // namespace
 
 void EventsModel::add(const monitor::Event& event) {
   if (rowCount() >= kMost) {
@@ -94,17 +70,8 @@ QVariant EventsModel::data(const QModelIndex& index, int role) const {
 
 QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kTime:
-      return tr("Time");
-    case kSeverity:
-      return tr("Severity");
-    case kKind:
-      return tr("About");
-    case kMessage:
-      return tr("What happened");
-  }
-  return {};
+  const QString titles[] = {tr("Time"), tr("Severity"), tr("About"), tr("What happened")};
+  return titles[section];
 }
 
 }  // namespace mpm::gui

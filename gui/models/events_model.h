@@ -8,7 +8,7 @@
 
 namespace mpm::gui {
 
-/// What happened, newest first.
+/// The list of events, newest first.
 class EventsModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -18,7 +18,7 @@ class EventsModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
 
   void add(const monitor::Event& event);
-  /// Where only newer ones are added to those at hand, the rest of the list stays as it is.
+  /// Adds what is new where the rest is the same, so that the list keeps its place; else replaces all of it.
   void setEvents(const std::vector<monitor::Event>& ascending);
   const monitor::Event& eventAt(int row) const { return events_[row]; }
 
@@ -28,6 +28,9 @@ class EventsModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
+  static QString severityText(monitor::Severity severity);
+  static QString kindText(monitor::EventKind kind);
+
   std::deque<monitor::Event> events_;
 };
 

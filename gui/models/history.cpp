@@ -5,18 +5,7 @@
 
 namespace mpm::gui {
 
-History::History(QObject* parent) : QObject(parent), far_(new QObject) {
-  far_->moveToThread(&thread_);
-  thread_.setObjectName(QStringLiteral("history"));
-  thread_.start();
-}
-
-History::~History() {
-  for (auto& latest : latest_) ++latest;  // questions that still wait are pointless now
-  thread_.quit();
-  thread_.wait();
-  delete far_;
-}
+History::History(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
 
 void History::setDatabase(const QString& path) {
   path_ = path;
@@ -26,7 +15,7 @@ void History::setDatabase(const QString& path) {
 template <typename Answer>
 void History::ask(Kind kind, Answer answer) {
   const int mine = ++latest_[kind];
-  QMetaObject::invokeMethod(far_, [this, kind, mine, path = path_, answer = std::move(answer)] {
+  thread_.start([this, kind, mine, path = path_, answer = std::move(answer)] {
     if (latest_[kind] != mine) return;
     try {
       if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();

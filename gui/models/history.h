@@ -3,7 +3,7 @@
 
 #include <QObject>
 #include <QStringList>
-#include <QThread>
+#include <QThreadPool>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -14,14 +14,14 @@
 
 namespace mpm::gui {
 
-/// What the chart, the day/night panel and the event list ask of a database, answered on a thread of its own. Of
+/// Reads what the chart, the day/night panel and the event list show of a database, on a thread of its own. Of
 /// questions of one kind that come faster than the disk answers, only the last is answered. The file need not exist
-/// yet: it is looked for again with every question.
+/// yet: every question looks for it again.
 class History : public QObject {
   Q_OBJECT
  public:
   explicit History(QObject* parent = nullptr);
-  ~History() override;
+  ~History() override { thread_.clear(); }
 
   void setDatabase(const QString& path);
   QString database() const { return path_; }
@@ -30,7 +30,7 @@ class History : public QObject {
   void askChart(const monitor::ChartQuery& query);
   void askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
   void askEvents(std::int64_t source);
-  /// The classes that the areas of its samples are of: those of its latest session.
+  /// The classes of its latest session.
   void askClasses(std::int64_t source);
 
  signals:
@@ -46,18 +46,17 @@ class History : public QObject {
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);
-  // Signals are emitted on the thread of this object, so that receivers need not know of the other one.
+  // Emits a signal on the thread of this object.
   template <typename Emit>
   void tell(Emit emission) {
     QMetaObject::invokeMethod(this, std::move(emission));
   }
 
   QString path_;
-  QThread thread_;
-  QObject* far_;                                  // lives on thread_
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};
+  QThreadPool thread_;  // last: waits for the answer in hand
 };
 
 }  // namespace mpm::gui

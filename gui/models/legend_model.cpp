@@ -30,21 +30,21 @@ void LegendModel::setAreas(const std::vector<std::pair<int, double>>& shares) {
   for (Row& row : rows_) row.area = 0;
   for (const auto& [index, share] : shares)
     if (index >= 0 && index < classes()) rows_[index].area = share;
-  areasChanged();
+  changed({Qt::DisplayRole, kSortRole});
 }
 
 void LegendModel::setNamedAreas(const QHash<QString, double>& shares) {
   for (Row& row : rows_) row.area = shares.value(row.name);
-  areasChanged();
+  changed({Qt::DisplayRole, kSortRole});
 }
 
-void LegendModel::areasChanged() {
-  if (!rows_.empty()) emit dataChanged(index(0, kArea), index(classes() - 1, kArea), {Qt::DisplayRole, kAreaRole});
+void LegendModel::changed(const QList<int>& roles) {
+  if (!rows_.empty()) emit dataChanged(index(0, 0), index(classes() - 1, kColumns - 1), roles);
 }
 
 void LegendModel::setColor(int row, const QColor& color) {
   rows_[row].color = color;
-  emit dataChanged(index(row, 0), index(row, kColumns - 1), {Qt::DecorationRole, kColorRole});
+  emit dataChanged(index(row, 0), index(row, kColumns - 1), {Qt::DecorationRole});
   emit paintChanged();
 }
 
@@ -55,18 +55,14 @@ void LegendModel::chooseColor(int row) {
 
 void LegendModel::toggleSolo(std::optional<int> index) {
   solo_ = index == solo_ ? std::nullopt : index;
-  visibilityChanged();
+  changed({Qt::CheckStateRole});
+  emit paintChanged();
 }
 
 void LegendModel::setAllVisible(bool visible) {
   solo_.reset();
   for (Row& row : rows_) row.visible = visible;
-  visibilityChanged();
-}
-
-void LegendModel::visibilityChanged() {
-  if (!rows_.empty())
-    emit dataChanged(index(0, 0), index(classes() - 1, kColumns - 1), {Qt::CheckStateRole, Qt::FontRole});
+  changed({Qt::CheckStateRole});
   emit paintChanged();
 }
 
@@ -85,18 +81,16 @@ int LegendModel::columnCount(const QModelIndex& parent) const { return parent.is
 QVariant LegendModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = rows_[index.row()];
+  const bool name = index.column() == kName;
   switch (role) {
     case Qt::DisplayRole:
-      return index.column() == kName ? row.name : tr("%1 %").arg(QLocale().toString(row.area * 100, 'f', 1));
+      return name ? row.name : tr("%1 %").arg(QLocale().toString(row.area * 100, 'f', 1));
     case Qt::CheckStateRole:
-      if (index.column() == kName) return visible(index.row()) ? Qt::Checked : Qt::Unchecked;
-      return {};
+      return name ? QVariant(visible(index.row()) ? Qt::Checked : Qt::Unchecked) : QVariant();
     case Qt::DecorationRole:
-      if (index.column() == kName) return row.color;
-      return {};
+      return name ? QVariant(row.color) : QVariant();
     case Qt::TextAlignmentRole:
-      if (index.column() == kArea) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
-      return {};
+      return name ? QVariant() : QVariant(Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ToolTipRole:
       return tr("%1 (class %2). Double click or Shift+Enter: show it alone. Enter or the context menu: change its "
                 "colour.")
@@ -106,10 +100,8 @@ QVariant LegendModel::data(const QModelIndex& index, int role) const {
       return tr("%1, %2 % of the frame").arg(row.name, QLocale().toString(row.area * 100, 'f', 1));
     case kClassRole:
       return index.row();
-    case kAreaRole:
-      return row.area;
-    case kColorRole:
-      return row.color;
+    case kSortRole:
+      return name ? QVariant(row.name) : QVariant(row.area);
     default:
       return {};
   }
@@ -122,7 +114,8 @@ bool LegendModel::setData(const QModelIndex& index, const QVariant& value, int r
     solo_.reset();
   }
   rows_[index.row()].visible = value.toInt() == Qt::Checked;
-  visibilityChanged();
+  changed({Qt::CheckStateRole});
+  emit paintChanged();
   return true;
 }
 
@@ -140,15 +133,10 @@ Qt::ItemFlags LegendModel::flags(const QModelIndex& index) const {
 LegendFilter::LegendFilter(QObject* parent) : QSortFilterProxyModel(parent) {
   setFilterCaseSensitivity(Qt::CaseInsensitive);
   setFilterKeyColumn(LegendModel::kName);
-  setSortCaseSensitivity(Qt::CaseInsensitive);
+  setSortRole(LegendModel::kSortRole);
+  setSortLocaleAware(true);
   // Areas change with every frame; rows that jump under the mouse while they do would be unusable.
   setDynamicSortFilter(false);
-}
-
-bool LegendFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-  if (left.column() != LegendModel::kArea)
-    return QString::localeAwareCompare(left.data().toString(), right.data().toString()) < 0;
-  return left.data(LegendModel::kAreaRole).toDouble() < right.data(LegendModel::kAreaRole).toDouble();
 }
 
 }  // namespace mpm::gui

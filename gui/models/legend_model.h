@@ -15,7 +15,7 @@
 
 namespace mpm::gui {
 
-/// Colours that a person chose, by the name of the class.
+/// Colours that the user chose, by the name of the class.
 using ClassColors = std::map<QString, QColor>;
 
 /// The classes of the model: shown or hidden, their colours and the share of the frame each covers.
@@ -23,26 +23,26 @@ class LegendModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   enum Column { kName, kArea, kColumns };
-  enum Role { kClassRole = Qt::UserRole, kAreaRole, kColorRole };
+  enum Role { kClassRole = Qt::UserRole, kSortRole };
 
   using QAbstractTableModel::QAbstractTableModel;
 
   void setClasses(const ModelInfo& info);
   void setAreas(const std::vector<std::pair<int, double>>& shares);  ///< class, 0..1; classes left out cover nothing
-  /// The same by the names of the classes, as snapshots have them.
+  /// The same by the names of the classes, as in the JSON of a snapshot.
   void setNamedAreas(const QHash<QString, double>& shares);
   void setColor(int index, const QColor& color);
-  /// Classes of these names have these colours, whatever the model's file says; takes effect with setClasses().
+  /// Colours that replace those of the model, from the next setClasses() on.
   void setChosenColors(ClassColors colors) { chosen_ = std::move(colors); }
   const ClassColors& chosenColors() const { return chosen_; }
-  /// The colour that class `index` has now becomes a chosen one.
+  /// Makes the present colour of class `index` a chosen one.
   void chooseColor(int index);
   QColor color(int index) const { return rows_[index].color; }
   QString name(int index) const { return rows_[index].name; }
   int classes() const { return static_cast<int>(rows_.size()); }
   bool visible(int index) const { return solo_ ? *solo_ == index : rows_[index].visible; }
 
-  /// Shows class `index` alone; again, or nullopt: what the check marks say.
+  /// Shows class `index` alone; the same again, or nullopt, ends that.
   void toggleSolo(std::optional<int> index);
   std::optional<int> solo() const { return solo_; }
   void setAllVisible(bool visible);
@@ -68,8 +68,7 @@ class LegendModel : public QAbstractTableModel {
     bool visible = true;
     double area = 0;
   };
-  void visibilityChanged();
-  void areasChanged();
+  void changed(const QList<int>& roles);
   std::vector<Row> rows_;
   std::optional<int> solo_;
   ClassColors chosen_;
@@ -80,9 +79,6 @@ class LegendFilter : public QSortFilterProxyModel {
   Q_OBJECT
  public:
   explicit LegendFilter(QObject* parent = nullptr);
-
- protected:
-  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 };
 
 }  // namespace mpm::gui

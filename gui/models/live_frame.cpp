@@ -21,15 +21,20 @@ std::vector<cv::Mat> halvings(const cv::Mat& image) {
   return scales;
 }
 
-Comparison compare(const Segmentation& merged, const Segmentation& full) {
+Comparison compare(const Segmentation& merged, const Segmentation& full, const cv::Mat& image) {
   Comparison result;
   result.merged_ms = merged.ms.total;
   result.full_ms = full.ms.total;
   result.speed_up = merged.ms.total > 0 ? full.ms.total / merged.ms.total : 0;
+  cv::cvtColor(image, result.picture, cv::COLOR_BGR2GRAY);
+  result.picture.convertTo(result.picture, -1, 0.64, 40);
+  cv::cvtColor(result.picture, result.picture, cv::COLOR_GRAY2BGR);
   if (!merged.labels.empty() && merged.labels.size() == full.labels.size()) {
-    cv::compare(merged.labels, full.labels, result.differs, cv::CMP_NE);
-    result.agreement =
-        1 - static_cast<double>(cv::countNonZero(result.differs)) / static_cast<double>(merged.labels.total());
+    cv::Mat differs;
+    cv::compare(merged.labels, full.labels, differs, cv::CMP_NE);
+    result.agreement = 1 - static_cast<double>(cv::countNonZero(differs)) / static_cast<double>(differs.total());
+    cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
+    result.picture.setTo(cv::Scalar(0, 140, 255), differs);
   }
   return result;
 }
@@ -60,7 +65,7 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
   frame->lookup = MergeLookup(segmentation.grid, segmentation.cluster_of_token, result.model->schedule);
   frame->patch_colors = patchColors(result.frame.image, segmentation.grid);
   frame->areas = vision::classAreas(segmentation.labels);
-  if (result.full) frame->comparison = compare(segmentation, *result.full);
+  if (result.full) frame->comparison = compare(segmentation, *result.full, frame->scales.back());
   frame->result = std::move(result);
   return frame;
 }

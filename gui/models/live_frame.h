@@ -19,10 +19,10 @@ struct Comparison {
   double agreement = 0;  ///< share of the pixels with the same label, 0..1
   double speed_up = 0;   ///< time without merging / time with
   double merged_ms = 0, full_ms = 0;
-  cv::Mat differs;  ///< CV_8U, 255 where the labels differ
+  cv::Mat picture;  ///< BGR: the frame in grey, orange where the labels differ
 };
 
-/// Everything the windows show of one frame, made off the UI thread and never changed after.
+/// Everything that the window shows of one frame. Made off the UI thread, never changed after.
 struct LiveFrame {
   monitor::InferenceResult result;
   std::vector<cv::Mat> scales;  ///< the image, then half, quarter...: what a small view samples from without flicker
@@ -30,7 +30,7 @@ struct LiveFrame {
   std::vector<QRgb> patch_colors;
   std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels
   std::optional<Comparison> comparison;
-  cv::Mat overlay{};  ///< of a stored picture: the same with its classes as they were saved; empty: there is none
+  cv::Mat overlay{};  ///< of a stored picture: the overlay that was saved with it; may be empty
 
   const cv::Mat& image() const { return result.frame.image; }
   const cv::Mat& labels() const { return result.segmentation.labels; }
@@ -46,7 +46,7 @@ using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result);
 /// An image without a result: before a model is there.
 LiveFramePtr makeLiveFrame(const cv::Mat& image);
-/// A stored picture: `tokens` and `ms` (of the whole) of its result are known, and its overlay; none of them need be.
+/// A stored picture, with what is known of its result: the overlay, `tokens`, and `ms` of the whole.
 LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms);
 
 }  // namespace mpm::gui

@@ -75,26 +75,25 @@ QRgb insertionColor(int step) {
   return step == 0 ? kSteps[0] : kSteps[1 + (step - 1) % 5];
 }
 
-std::vector<MergeBorder> mergeBorders(const MergeLookup& lookup, int step) {
-  std::vector<MergeBorder> result;
+std::vector<GridLine> mergeBorders(const MergeLookup& lookup, int step) {
+  std::vector<GridLine> result;
   const auto [height, width] = lookup.grid();
   for (int token = 0; token < lookup.tokens(); ++token) {
-    const int cluster = lookup.cluster(step, token);
-    if (token % width + 1 < width && lookup.cluster(step, token + 1) != cluster) result.push_back({token, true});
-    if (token / width + 1 < height && lookup.cluster(step, token + width) != cluster) result.push_back({token, false});
+    const int x = token % width, y = token / width, cluster = lookup.cluster(step, token);
+    if (x + 1 < width && lookup.cluster(step, token + 1) != cluster) result.push_back({x + 1, y, x + 1, y + 1});
+    if (y + 1 < height && lookup.cluster(step, token + width) != cluster) result.push_back({x, y + 1, x + 1, y + 1});
   }
   return result;
 }
 
 std::vector<GridLine> clusterOutline(const MergeLookup& lookup, int step, int cluster) {
   std::vector<GridLine> result;
-  const auto [height, width] = lookup.grid();
+  const Size2 grid = lookup.grid();
+  const auto inside = [&](int x, int y) {
+    return x >= 0 && x < grid.width && y >= 0 && y < grid.height && lookup.cluster(step, y * grid.width + x) == cluster;
+  };
   for (int token : lookup.members(step, cluster)) {
-    const int x = token % width;
-    const int y = token / width;
-    const auto inside = [&, height = height, width = width](int cx, int cy) {  // clang 14 captures no bindings
-      return cx >= 0 && cx < width && cy >= 0 && cy < height && lookup.cluster(step, cy * width + cx) == cluster;
-    };
+    const int x = token % grid.width, y = token / grid.width;
     if (!inside(x, y - 1)) result.push_back({x, y, x + 1, y});
     if (!inside(x, y + 1)) result.push_back({x, y + 1, x + 1, y + 1});
     if (!inside(x - 1, y)) result.push_back({x, y, x, y + 1});

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QRgb>
-#include <QVector>
 #include <opencv2/core.hpp>
 #include <vector>
 
@@ -15,7 +14,7 @@ enum class MergeColoring { kMean, kSize, kInsertion };
 /// Mean colour of every patch of `image` (BGR), raster order.
 std::vector<QRgb> patchColors(const cv::Mat& image, Size2 grid);
 
-/// What each patch is filled with in the merge map at `step`. `patch_colors` as patchColors() gives them.
+/// The fill of each patch in the merge map at `step`; `patch_colors` from patchColors().
 std::vector<QRgb> mergeFill(const MergeLookup& lookup, int step, MergeColoring coloring,
                             const std::vector<QRgb>& patch_colors);
 
@@ -23,22 +22,17 @@ std::vector<QRgb> mergeFill(const MergeLookup& lookup, int step, MergeColoring c
 inline constexpr int kSizeBins = 5;
 int sizeBin(int size);
 QRgb sizeColor(int bin);
-/// Colour of the insertion that made a token part of a pair; step 0: never merged.
+/// Colour of the insertion that merged a token; step 0: never merged.
 QRgb insertionColor(int step);
 
-/// One side of a patch that lies between two clusters: the right side of `token`, or its lower one.
-struct MergeBorder {
-  int token;
-  bool right;
-  friend bool operator==(const MergeBorder&, const MergeBorder&) = default;
-};
-std::vector<MergeBorder> mergeBorders(const MergeLookup& lookup, int step);
-
-/// Sides of `cluster`'s patches that face another cluster, as lines between corners of the grid.
+/// One side of a patch, as a line between two corners of the grid.
 struct GridLine {
   int x1, y1, x2, y2;
   friend bool operator==(const GridLine&, const GridLine&) = default;
 };
+/// The sides that lie between two clusters, each once.
+std::vector<GridLine> mergeBorders(const MergeLookup& lookup, int step);
+/// The sides of the patches of `cluster` that face another cluster or the edge.
 std::vector<GridLine> clusterOutline(const MergeLookup& lookup, int step, int cluster);
 
 }  // namespace mpm::gui

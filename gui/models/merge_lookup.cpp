@@ -41,12 +41,9 @@ MergeLookup::MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluste
     for (std::size_t token = 0; token < count; ++token)
       step.member[next[step.cluster_of_token[token]]++] = static_cast<int>(token);
 
-    step.size_one.resize(count);
-    for (std::size_t token = 0; token < count; ++token) {
-      const int cluster = step.cluster_of_token[token];
-      step.size_one[token] = step.first_member[cluster + 1] - step.first_member[cluster] == 1;
-      if (!step.size_one[token] && merged_at_[token] == 0) merged_at_[token] = static_cast<int>(k);
-    }
+    for (std::size_t token = 0; token < count; ++token)
+      if (merged_at_[token] == 0 && size(static_cast<int>(k), static_cast<int>(token)) > 1)
+        merged_at_[token] = static_cast<int>(k);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace mpm::gui {
 
-/// Who merged with whom, answered in O(1) per question while the mouse moves. Step 0 is the patch grid before any
+/// Which tokens merged with which, in O(1) per question while the mouse moves. Step 0 is the patch grid before any
 /// merging, step k the clusters after insertion k.
 class MergeLookup {
  public:
@@ -29,14 +29,13 @@ class MergeLookup {
   int size(int step, int token) const { return static_cast<int>(members(step, cluster(step, token)).size()); }
 
   /// The first step, up to `step`, at which `token` shared its cluster with another; 0: never.
-  int mergedAt(int step, int token) const { return steps_[step].size_one[token] ? 0 : merged_at_[token]; }
+  int mergedAt(int step, int token) const { return size(step, token) == 1 ? 0 : merged_at_[token]; }
 
  private:
   struct Step {
     std::vector<int> cluster_of_token;
     std::vector<int> first_member;  // members of cluster c: member[first_member[c] .. first_member[c + 1])
     std::vector<int> member;
-    std::vector<char> size_one;  // per token
   };
   Size2 grid_;
   Schedule schedule_;

@@ -27,6 +27,15 @@ QJsonDocument readFacts(const QString& picture) {
 
 QString readSource(const QString& picture) { return readFacts(picture)[QStringLiteral("source")].toString(); }
 
+// The time in the name of a picture; invalid: it is none of ours.
+QDateTime timeOf(const QString& picture) {
+  QDateTime time = QDateTime::fromString(QFileInfo(picture).fileName().left(kStampLength), kStamp);
+  time.setTimeZone(QTimeZone::utc());
+  return time;
+}
+
+double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsSinceEpoch()) / 1000; }
+
 LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {
   std::vector<double> tokens;
   for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) tokens.push_back(count.toDouble());
@@ -40,14 +49,13 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
   QHash<QString, QString> known;
   for (const QFileInfo& file : QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files, QDir::Name)) {
     if (file.fileName().endsWith(QLatin1String("_overlay.png"))) continue;
-    QDateTime time = QDateTime::fromString(file.fileName().left(kStampLength), kStamp);
-    if (!time.isValid()) continue;
-    time.setTimeZone(QTimeZone::utc());
     const QString path = file.filePath();
+    const QDateTime time = timeOf(path);
+    if (!time.isValid()) continue;
     const auto before = sources.constFind(path);
     const QString source = before != sources.constEnd() && !before->isEmpty() ? *before : readSource(path);
     known.insert(path, source);
-    result.push_back({static_cast<double>(time.toMSecsSinceEpoch()) / 1000, path, source});
+    result.push_back({seconds(time), path, source});
   }
   sources = std::move(known);
   return result;
@@ -65,21 +73,13 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
   return best;
 }
 
-PictureStore::PictureStore(const QString& folder, QObject* parent)
-    : QObject(parent), folder_(folder), far_(new QObject) {
-  far_->moveToThread(&thread_);
-  thread_.setObjectName(QStringLiteral("pictures"));
-  thread_.start(QThread::LowPriority);
-}
-
-PictureStore::~PictureStore() {
-  thread_.quit();
-  thread_.wait();
-  delete far_;
+PictureStore::PictureStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
+  thread_.setMaxThreadCount(1);
+  thread_.setThreadPriority(QThread::LowPriority);
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {
-  QMetaObject::invokeMethod(far_, [this, make = std::move(make), path] {
+  thread_.start([this, make = std::move(make), path] {
     QSaveFile file(path);
     if (file.open(QIODevice::WriteOnly) && make().save(&file, "PNG") && file.commit())
       tell([this, path] { emit saved(path); });
@@ -89,9 +89,9 @@ void PictureStore::save(std::function<QImage()> make, const QString& path) {
 }
 
 void PictureStore::list() {
-  QMetaObject::invokeMethod(far_, [this] {
+  thread_.start([this] {
     auto found = listFolder(folder_, sources_);
-    QMetaObject::invokeMethod(this, [this, found = std::move(found)] {
+    tell([this, found = std::move(found)] {
       pictures_ = found;
       emit listed();
     });
@@ -99,17 +99,15 @@ void PictureStore::list() {
 }
 
 void PictureStore::load(const QString& path) {
-  QMetaObject::invokeMethod(far_, [this, path] {
+  thread_.start([this, path] {
     const cv::Mat image = cv::imread(path.toStdString());
-    QDateTime time = QDateTime::fromString(QFileInfo(path).fileName().left(kStampLength), kStamp);
-    time.setTimeZone(QTimeZone::utc());
     if (image.empty())
       return tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
     const QJsonDocument facts = readFacts(path);
     QHash<QString, double> areas;
     const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();
     for (auto area = stored.begin(); area != stored.end(); ++area) areas.insert(area.key(), area->toDouble());
-    tell([this, frame = frameOf(path, image, facts), at = static_cast<double>(time.toMSecsSinceEpoch()) / 1000, areas] {
+    tell([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
       emit loaded(frame, at, areas);
     });
   });

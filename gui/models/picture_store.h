@@ -5,7 +5,7 @@
 #include <QImage>
 #include <QObject>
 #include <QString>
-#include <QThread>
+#include <QThreadPool>
 #include <functional>
 #include <vector>
 
@@ -30,7 +30,6 @@ class PictureStore : public QObject {
   Q_OBJECT
  public:
   explicit PictureStore(const QString& folder, QObject* parent = nullptr);
-  ~PictureStore() override;
 
   QString folder() const { return folder_; }
   /// What is stored, ascending, as of the last listed().
@@ -49,17 +48,16 @@ class PictureStore : public QObject {
   void loaded(const mpm::gui::LiveFramePtr& frame, double time, const QHash<QString, double>& areas);
 
  private:
-  // Signals are emitted on the thread of this object.
+  // Emits a signal on the thread of this object.
   template <typename Emit>
   void tell(Emit emission) {
     QMetaObject::invokeMethod(this, std::move(emission));
   }
 
   QString folder_;
-  QThread thread_;
-  QObject* far_;
   std::vector<StoredPicture> pictures_;
   QHash<QString, QString> sources_;  // of pictures by path, so that each is read once; touched on thread_ only
+  QThreadPool thread_;               // last: waits for what is being written
 };
 
 }  // namespace mpm::gui

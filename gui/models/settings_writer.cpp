@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/settings_writer.h"
 
-#include <QSettings>
-
 namespace mpm::gui {
 
 std::unique_ptr<QSettings> openSettings(const QString& file) {
   return file.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file, QSettings::IniFormat);
 }
 
-SettingsWriter::SettingsWriter(const QString& file) : file_(file), far_(new QObject) {
-  far_->moveToThread(&thread_);
-  thread_.setObjectName(QStringLiteral("settings"));
-  thread_.start(QThread::LowPriority);
+int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise) {
+  const auto index = static_cast<int>(names.indexOf(settings.value(key).toString()));
+  return index < 0 ? otherwise : index;
 }
 
-SettingsWriter::~SettingsWriter() {
-  QMetaObject::invokeMethod(far_, [this] { thread_.quit(); });
-  thread_.wait();
-  delete far_;
+double storedNumber(const QSettings& settings, const QString& key, double low, double high, double otherwise) {
+  bool ok = false;
+  const double value = settings.value(key).toDouble(&ok);
+  return ok && value >= low && value <= high ? value : otherwise;
+}
+
+SettingsWriter::SettingsWriter(const QString& file) : file_(file) {
+  thread_.setMaxThreadCount(1);
+  thread_.setThreadPriority(QThread::LowPriority);
 }
 
 void SettingsWriter::change(std::function<void(QSettings&)> what) {
-  QMetaObject::invokeMethod(far_, [this, what = std::move(what)] {
+  thread_.start([this, what = std::move(what)] {
     const auto settings = openSettings(file_);
     what(*settings);
     settings->sync();

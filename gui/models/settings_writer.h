@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QObject>
-#include <QString>
-#include <QThread>
-#include <QVariant>
+#include <QSettings>
+#include <QThreadPool>
 #include <functional>
 #include <memory>
-
-class QSettings;
 
 namespace mpm::gui {
 
 /// Changes settings on a thread of its own: writing them waits for the disk, which on an SD card takes long enough to
-/// be felt. Each change is on the disk soon after it was made, in the order they were made.
+/// be noticed. Each change reaches the disk soon after it is made, in order.
 class SettingsWriter {
  public:
   /// Empty: the user's settings.
   explicit SettingsWriter(const QString& file);
-  ~SettingsWriter();  ///< after the last change
-  SettingsWriter(const SettingsWriter&) = delete;
-  SettingsWriter& operator=(const SettingsWriter&) = delete;
 
   void change(std::function<void(QSettings&)> what);
   void set(const QString& key, const QVariant& value);
 
  private:
-  QString file_;
-  QThread thread_;
-  QObject* far_;  // lives on thread_
+  const QString file_;
+  QThreadPool thread_;  // last: waits for the last change
 };
 
-/// The settings of `file`, or the user's where that is empty.
+/// The settings in `file`, or the user's where that is empty.
 std::unique_ptr<QSettings> openSettings(const QString& file);
+
+/// Where the value of `key` stands in `names`; `otherwise` where it is none of them.
+int storedIndex(const QSettings& settings, const QString& key, const QStringList& names, int otherwise);
+
+/// The stored value, where it is a number from `low` to `high`, else `otherwise`.
+double storedNumber(const QSettings& settings, const QString& key, double low, double high, double otherwise);
 
 }  // namespace mpm::gui

@@ -12,6 +12,26 @@ double luminance(const QColor& color) {
   return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
+Theme themeOf(bool dark) {
+  const struct {
+    QColor Theme::*role;
+    QRgb light, dark;
+  } colors[] = {{&Theme::window, 0xf3f4f6, 0x16191f},    {&Theme::panel, 0xffffff, 0x1e222a},
+                {&Theme::field, 0xffffff, 0x262b35},     {&Theme::border, 0xd3d7de, 0x363d4a},
+                {&Theme::text, 0x1b1f27, 0xe7eaf0},      {&Theme::muted, 0x555e6d, 0xa3adbc},
+                {&Theme::accent, 0x1f62c4, 0x7db2ff},    {&Theme::on_accent, 0xffffff, 0x0b1420},
+                {&Theme::good, 0x1a6e3c, 0x6fd39a},      {&Theme::warning, 0x8a5200, 0xf0b55c},
+                {&Theme::bad, 0xb3261e, 0xff8f85},       {&Theme::canvas, 0xe3e6eb, 0x0f1216},
+                {&Theme::on_canvas, 0x434b59, 0xa3adbc}, {&Theme::chart, 0xffffff, 0x1e222a},
+                {&Theme::grid, 0xe4e7ec, 0x303744},      {&Theme::night, 0xdfe5f1, 0x151a2c}};
+  Theme theme;
+  theme.dark = dark;
+  for (const auto& color : colors) theme.*color.role = QColor(dark ? color.dark : color.light);
+  theme.series = dark ? std::vector<QColor>{0x7db2ff, 0xf2a65a, 0x62d0a4, 0xd49be6}
+                      : std::vector<QColor>{0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
+  return theme;
+}
+
 }  // namespace
 
 double contrast(const QColor& a, const QColor& b) {
@@ -23,79 +43,31 @@ QColor readableOn(const QColor& background) {
   return contrast(Qt::white, background) >= contrast(Qt::black, background) ? Qt::white : Qt::black;
 }
 
-Theme lightTheme() {
-  Theme t;
-  t.dark = false;
-  t.window = QColor(0xf3f4f6);
-  t.panel = QColor(0xffffff);
-  t.field = QColor(0xffffff);
-  t.border = QColor(0xd3d7de);
-  t.text = QColor(0x1b1f27);
-  t.muted = QColor(0x555e6d);
-  t.accent = QColor(0x1f62c4);
-  t.on_accent = QColor(0xffffff);
-  t.good = QColor(0x1a6e3c);
-  t.warning = QColor(0x8a5200);
-  t.bad = QColor(0xb3261e);
-  t.canvas = QColor(0xe3e6eb);
-  t.on_canvas = QColor(0x434b59);
-  t.chart = QColor(0xffffff);
-  t.grid = QColor(0xe4e7ec);
-  t.night = QColor(0xdfe5f1);
-  t.series = {QColor(0x1f62c4), QColor(0xb0500f), QColor(0x1a7a5a), QColor(0x8b3fa0)};
-  return t;
-}
-
-Theme darkTheme() {
-  Theme t;
-  t.dark = true;
-  t.window = QColor(0x16191f);
-  t.panel = QColor(0x1e222a);
-  t.field = QColor(0x262b35);
-  t.border = QColor(0x363d4a);
-  t.text = QColor(0xe7eaf0);
-  t.muted = QColor(0xa3adbc);
-  t.accent = QColor(0x7db2ff);
-  t.on_accent = QColor(0x0b1420);
-  t.good = QColor(0x6fd39a);
-  t.warning = QColor(0xf0b55c);
-  t.bad = QColor(0xff8f85);
-  t.canvas = QColor(0x0f1216);
-  t.on_canvas = QColor(0xa3adbc);
-  t.chart = QColor(0x1e222a);
-  t.grid = QColor(0x303744);
-  t.night = QColor(0x151a2c);
-  t.series = {QColor(0x7db2ff), QColor(0xf2a65a), QColor(0x62d0a4), QColor(0xd49be6)};
-  return t;
-}
+Theme lightTheme() { return themeOf(false); }
+Theme darkTheme() { return themeOf(true); }
 
 QPalette Theme::palette() const {
-  QPalette p;
-  p.setColor(QPalette::Window, window);
-  p.setColor(QPalette::WindowText, text);
-  p.setColor(QPalette::Base, field);
-  p.setColor(QPalette::AlternateBase, window);
-  p.setColor(QPalette::Text, text);
-  p.setColor(QPalette::PlaceholderText, muted);
-  p.setColor(QPalette::Button, panel);
-  p.setColor(QPalette::ButtonText, text);
-  p.setColor(QPalette::BrightText, bad);
-  p.setColor(QPalette::ToolTipBase, panel);
-  p.setColor(QPalette::ToolTipText, text);
-  p.setColor(QPalette::Highlight, accent);
-  p.setColor(QPalette::HighlightedText, on_accent);
-  p.setColor(QPalette::Link, accent);
-  p.setColor(QPalette::LinkVisited, accent);
-  p.setColor(QPalette::Light, dark ? border.lighter(130) : QColor(Qt::white));
-  p.setColor(QPalette::Midlight, border);
-  p.setColor(QPalette::Mid, border);
-  p.setColor(QPalette::Dark, dark ? QColor(0x0c0e12) : QColor(0xb4bac4));
-  p.setColor(QPalette::Shadow, dark ? QColor(Qt::black) : QColor(0x8a92a0));
-  const QColor disabled(dark ? 0x78818f : 0x848c99);
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText})
-    p.setColor(QPalette::Disabled, role, disabled);
-  p.setColor(QPalette::Disabled, QPalette::Highlight, border);
-  return p;
+  using enum QPalette::ColorRole;
+  QPalette result;
+  const auto set = [&](const QColor& color, std::initializer_list<QPalette::ColorRole> roles) {
+    for (const auto role : roles) result.setColor(role, color);
+  };
+  set(window, {Window, AlternateBase});
+  set(panel, {Button, ToolTipBase});
+  set(field, {Base});
+  set(text, {WindowText, Text, ButtonText, ToolTipText});
+  set(muted, {PlaceholderText});
+  set(bad, {BrightText});
+  set(accent, {Highlight, Link, LinkVisited});
+  set(on_accent, {HighlightedText});
+  set(border, {Midlight, Mid});
+  set(dark ? border.lighter(130) : QColor(Qt::white), {Light});
+  set(dark ? 0x0c0e12 : 0xb4bac4, {Dark});
+  set(dark ? 0x000000 : 0x8a92a0, {Shadow});
+  for (const auto role : {WindowText, Text, ButtonText, HighlightedText})
+    result.setColor(QPalette::Disabled, role, dark ? 0x78818f : 0x848c99);
+  result.setColor(QPalette::Disabled, Highlight, border);
+  return result;
 }
 
 QString Theme::styleSheet() const {
@@ -115,8 +87,7 @@ QToolButton:checked { background: %accent; color: %on_accent; }
 QToolButton:focus { border-color: %accent; }
 QToolButton:disabled { color: %muted; }
 QPushButton { border: 1px solid %border; border-radius: 6px; padding: 5px 12px; background: %field; color: %text; }
-QPushButton:hover { border-color: %accent; }
-QPushButton:focus { border-color: %accent; }
+QPushButton:hover, QPushButton:focus { border-color: %accent; }
 QPushButton:pressed { background: %hover; }
 QPushButton:checked { background: %accent; color: %on_accent; border-color: %accent; }
 QPushButton:disabled { color: %muted; background: %window; }
@@ -143,6 +114,8 @@ QTabBar::tab:selected { color: %text; border-bottom: 2px solid %accent; }
 QTabBar::tab:hover { color: %text; }
 QStatusBar { background: %window; border-top: 1px solid %border; }
 QStatusBar::item { border: none; }
+QProgressBar { background: %grid; border: none; border-radius: 3px; }
+QProgressBar::chunk { background: %accent; border-radius: 3px; }
 QScrollArea { border: none; background: transparent; }
 QFrame[card="true"] { background: %panel; border: 1px solid %border; border-radius: 10px; }
 QLabel[muted="true"] { color: %muted; }
@@ -159,28 +132,21 @@ QMenuBar { background: %window; }
 QMenuBar::item { padding: 4px 8px; border-radius: 4px; }
 QMenuBar::item:selected { background: %hover; }
 )");
-  const std::vector<std::pair<QString, QColor>> values = {
-      {QStringLiteral("%on_accent"), on_accent}, {QStringLiteral("%window"), window},
-      {QStringLiteral("%warning"), warning},     {QStringLiteral("%accent"), accent},
-      {QStringLiteral("%border"), border},       {QStringLiteral("%panel"), panel},
-      {QStringLiteral("%field"), field},         {QStringLiteral("%hover"), dark ? field.lighter(118) : grid},
-      {QStringLiteral("%muted"), muted},         {QStringLiteral("%text"), text},
-      {QStringLiteral("%good"), good},           {QStringLiteral("%bad"), bad}};
+  const std::pair<const char*, QColor> values[] = {{"%on_accent", on_accent},
+                                                   {"%window", window},
+                                                   {"%warning", warning},
+                                                   {"%accent", accent},
+                                                   {"%border", border},
+                                                   {"%grid", grid},
+                                                   {"%panel", panel},
+                                                   {"%field", field},
+                                                   {"%hover", dark ? field.lighter(118) : grid},
+                                                   {"%muted", muted},
+                                                   {"%text", text},
+                                                   {"%good", good},
+                                                   {"%bad", bad}};
   for (const auto& [name, color] : values) sheet.replace(name, color.name());
   return sheet;
-}
-
-std::vector<std::pair<QColor, QColor>> Theme::textPairs() const {
-  std::vector<std::pair<QColor, QColor>> pairs = {
-      {on_accent, accent}, {on_canvas, canvas}, {text, night}, {muted, night}};
-  for (const QColor& background : {window, panel, field, chart}) {
-    pairs.emplace_back(text, background);
-    pairs.emplace_back(muted, background);  // also the outline of what is not checked
-  }
-  for (const QColor& background : {window, panel})
-    for (const QColor& state : {good, warning, bad, accent}) pairs.emplace_back(state, background);
-  for (const QColor& line : series) pairs.emplace_back(line, chart);
-  return pairs;
 }
 
 }  // namespace mpm::gui

@@ -4,12 +4,11 @@
 #include <QColor>
 #include <QPalette>
 #include <QString>
-#include <utility>
 #include <vector>
 
 namespace mpm::gui {
 
-/// Every colour of the program. Qt 6.4 cannot tell what the desktop prefers, so the choice is the user's.
+/// Every colour of the program. The user chooses light or dark: Qt 6.4 does not know what the desktop prefers.
 struct Theme {
   bool dark = false;
   QColor window, panel, field, border;
@@ -22,9 +21,6 @@ struct Theme {
 
   QPalette palette() const;
   QString styleSheet() const;
-
-  /// Pairs (text, background) that occur on screen.
-  std::vector<std::pair<QColor, QColor>> textPairs() const;
 };
 
 Theme lightTheme();

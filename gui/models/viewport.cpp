@@ -7,8 +7,7 @@
 namespace mpm::gui {
 namespace {
 
-// The centre that keeps the picture over the whole widget where it is the larger of the two, and in its middle where
-// not.
+// The centre nearest to `center` at which a picture larger than the widget covers it; a smaller one is centred.
 double clampedCenter(double center, double picture, double widget) {
   if (picture <= widget) return 0.5;
   const double margin = widget / picture / 2;
@@ -56,6 +55,11 @@ std::optional<int> Viewport::tokenAt(QPointF widget, Size2 grid) const {
   };
   return cell(widget.y() - rect_.top(), rect_.height(), grid.height) * grid.width +
          cell(widget.x() - rect_.left(), rect_.width(), grid.width);
+}
+
+QPoint Viewport::corner(int x, int y, Size2 grid) const {
+  return {static_cast<int>(std::lround(rect_.left() + rect_.width() * x / grid.width)),
+          static_cast<int>(std::lround(rect_.top() + rect_.height() * y / grid.height))};
 }
 
 QRectF Viewport::tokenRect(int token, Size2 grid) const {

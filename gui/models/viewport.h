@@ -31,7 +31,6 @@ class Viewport {
   QRectF pictureRect() const { return rect_; }
 
   QPointF toPicture(QPointF widget) const { return (widget - rect_.topLeft()) / scale_; }
-  QPointF toWidget(QPointF picture) const { return picture * scale_ + rect_.topLeft(); }
 
   /// The state after zooming by `factor` with the point of the picture under `widget` staying where it is.
   ViewState zoomedAt(QPointF widget, double factor) const;
@@ -40,6 +39,8 @@ class Viewport {
   /// The patch, in raster order, under a point of the widget; nullopt beside the picture.
   std::optional<int> tokenAt(QPointF widget, Size2 grid) const;
   QRectF tokenRect(int token, Size2 grid) const;  ///< in widget px
+  /// A corner of the patch grid on a whole pixel of the widget, so that patches meet without seams.
+  QPoint corner(int x, int y, Size2 grid) const;
 
  private:
   QSize picture_;

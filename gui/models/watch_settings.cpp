@@ -1,72 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/watch_settings.h"
 
-#include <QSettings>
-#include <algorithm>
-
+#include "gui/models/settings_writer.h"
 #include "mpm/error.hpp"
 
 namespace mpm::gui {
 namespace {
 
-const QString kNight = QStringLiteral("night/%1"), kAlarm = QStringLiteral("alarm/%1"),
-              kKeep = QStringLiteral("keep/%1");
 const QString kAreas = QStringLiteral("alarm_areas"), kColors = QStringLiteral("colors");
-const char* const kRules[] = {"none", "sun", "brightness", "hours"};  // as the alternatives of NightRule
+const QStringList kRules = {"none", "sun", "brightness", "hours"};  // in the order of the alternatives of NightRule
 
-void set(QSettings& settings, const QString& group, const char* name, const QVariant& value) {
-  settings.setValue(group.arg(QLatin1String(name)), value);
+// Reads or writes one setting after another, so that a list of fields serves both ways. A setting that is missing or no
+// number leaves its field as it is.
+struct Fields {
+  QSettings& settings;
+  bool writes;
+
+  void operator()(const char* key, std::optional<double>& value) const {
+    if (writes) return settings.setValue(key, value ? QVariant(*value) : QVariant(QString()));
+    bool ok = false;
+    const double stored = settings.value(key).toDouble(&ok);
+    if (ok) value = stored;
+  }
+  template <typename Number>
+  void operator()(const char* key, Number& value) const {
+    std::optional<double> number = value;
+    (*this)(key, number);
+    value = static_cast<Number>(*number);
+  }
+};
+
+void visit(const Fields& field, NightNumbers& numbers) {
+  field("night/latitude", numbers.sun.latitude);
+  field("night/longitude", numbers.sun.longitude);
+  field("night/elevation", numbers.sun.night_below);
+  field("night/dark", numbers.brightness.night_below);
+  field("night/bright", numbers.brightness.day_above);
+  field("night/from", numbers.hours.from);
+  field("night/to", numbers.hours.to);
 }
 
-double number(const QSettings& settings, const QString& group, const char* name, double otherwise) {
-  bool ok = false;
-  const double value = settings.value(group.arg(QLatin1String(name)), otherwise).toDouble(&ok);
-  return ok ? value : otherwise;
+void visit(const Fields& field, monitor::AlarmOptions& alarms) {
+  field("alarm/no_frame_s", alarms.no_frame_s);
+  field("alarm/tokens_above", alarms.tokens_above);
+  field("alarm/tokens_below", alarms.tokens_below);
+  field("alarm/minutes", alarms.minutes);
 }
 
-// nullopt where nothing is said.
-std::optional<double> limit(const QSettings& settings, const QString& key) {
-  bool ok = false;
-  const double value = settings.value(key).toDouble(&ok);
-  return ok ? std::optional(value) : std::nullopt;
+void visit(const Fields& field, monitor::AreaAlarm& area) {
+  field("label", area.label);
+  field("above", area.above);
+  field("below", area.below);
 }
 
-QVariant said(const std::optional<double>& value) { return value ? QVariant(*value) : QVariant(QString()); }
+constexpr std::pair<const char*, double KeepOptions::*> kKeepFields[] = {
+    {"keep/lapse_minutes", &KeepOptions::lapse_minutes},
+    {"keep/picture_days", &KeepOptions::picture_days},
+    {"keep/free_mb", &KeepOptions::free_mb},
+    {"keep/sample_days", &KeepOptions::sample_days},
+    {"keep/database_mb", &KeepOptions::database_mb}};
 
-NightNumbers readNightNumbers(const QSettings& settings) {
-  const NightNumbers usual;
-  const auto read = [&](const char* name, double otherwise) { return number(settings, kNight, name, otherwise); };
-  return {{read("latitude", usual.sun.latitude), read("longitude", usual.sun.longitude),
-           read("elevation", usual.sun.night_below)},
-          {read("dark", usual.brightness.night_below), read("bright", usual.brightness.day_above)},
-          {static_cast<int>(read("from", usual.hours.from)), static_cast<int>(read("to", usual.hours.to))}};
-}
-
-bool makesSense(const monitor::NightRule& rule) {
+template <typename Check>
+bool passes(Check check) {
   try {
-    monitor::validate(rule);
+    check();
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-}  // namespace
-
-void save(QSettings& settings, const monitor::NightRule& rule) {
-  set(settings, kNight, "rule", QLatin1String(kRules[rule.index()]));
-  if (const auto* sun = std::get_if<monitor::NightBySun>(&rule)) {
-    set(settings, kNight, "latitude", sun->latitude);
-    set(settings, kNight, "longitude", sun->longitude);
-    set(settings, kNight, "elevation", sun->night_below);
-  } else if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule)) {
-    set(settings, kNight, "dark", brightness->night_below);
-    set(settings, kNight, "bright", brightness->day_above);
-  } else if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
-    set(settings, kNight, "from", hours->from);
-    set(settings, kNight, "to", hours->to);
-  }
+bool makesSense(const monitor::NightRule& rule) {
+  return passes([&] { monitor::validate(rule); });
 }
+
+}  // namespace
 
 void NightNumbers::take(const monitor::NightRule& rule) {
   if (const auto* by_sun = std::get_if<monitor::NightBySun>(&rule)) sun = *by_sun;
@@ -74,88 +82,66 @@ void NightNumbers::take(const monitor::NightRule& rule) {
   if (const auto* by_hours = std::get_if<monitor::NightByHours>(&rule)) hours = *by_hours;
 }
 
-NightNumbers loadNightNumbers(const QSettings& settings) {
-  const NightNumbers written = readNightNumbers(settings);
-  NightNumbers numbers;
+NightNumbers loadNightNumbers(QSettings& settings) {
+  NightNumbers stored, numbers;
+  visit({settings, false}, stored);
   for (const monitor::NightRule& rule :
-       {monitor::NightRule(written.sun), monitor::NightRule(written.brightness), monitor::NightRule(written.hours)})
+       {monitor::NightRule(stored.sun), monitor::NightRule(stored.brightness), monitor::NightRule(stored.hours)})
     if (makesSense(rule)) numbers.take(rule);
   return numbers;
 }
 
-monitor::NightRule loadNightRule(const QSettings& settings) {
-  const NightNumbers written = readNightNumbers(settings);
-  const QString name = settings.value(kNight.arg(QLatin1String("rule"))).toString();
-  monitor::NightRule rule = written.brightness;
-  if (name == QLatin1String(kRules[0])) rule = std::monostate{};
-  if (name == QLatin1String(kRules[1])) rule = written.sun;
-  if (name == QLatin1String(kRules[3])) rule = written.hours;
+monitor::NightRule loadNightRule(QSettings& settings) {
+  NightNumbers stored;
+  visit({settings, false}, stored);
+  const monitor::NightRule rules[] = {{}, stored.sun, stored.brightness, stored.hours};
+  const monitor::NightRule& rule = rules[storedIndex(settings, "night/rule", kRules, 2)];
   return makesSense(rule) ? rule : monitor::NightByBrightness{};
 }
 
-void save(QSettings& settings, const monitor::AlarmOptions& alarms) {
-  set(settings, kAlarm, "no_frame_s", alarms.no_frame_s);
-  set(settings, kAlarm, "tokens_above", said(alarms.tokens_above));
-  set(settings, kAlarm, "tokens_below", said(alarms.tokens_below));
-  set(settings, kAlarm, "minutes", alarms.minutes);
+void save(QSettings& settings, const monitor::NightRule& rule) {
+  NightNumbers numbers = loadNightNumbers(settings);
+  numbers.take(rule);
+  settings.setValue("night/rule", kRules[static_cast<int>(rule.index())]);
+  visit({settings, true}, numbers);
+}
+
+void save(QSettings& settings, monitor::AlarmOptions alarms) {
+  visit({settings, true}, alarms);
   settings.remove(kAreas);
   settings.beginWriteArray(kAreas, static_cast<int>(alarms.areas.size()));
   for (std::size_t i = 0; i < alarms.areas.size(); ++i) {
-    const monitor::AreaAlarm& area = alarms.areas[i];
     settings.setArrayIndex(static_cast<int>(i));
-    settings.setValue(QStringLiteral("class"), QString::fromStdString(area.name));
-    settings.setValue(QStringLiteral("label"), area.label);
-    settings.setValue(QStringLiteral("above"), said(area.above));
-    settings.setValue(QStringLiteral("below"), said(area.below));
+    settings.setValue("class", QString::fromStdString(alarms.areas[i].name));
+    visit({settings, true}, alarms.areas[i]);
   }
   settings.endArray();
 }
 
 monitor::AlarmOptions loadAlarms(QSettings& settings) {
   monitor::AlarmOptions alarms;
-  alarms.no_frame_s = number(settings, kAlarm, "no_frame_s", alarms.no_frame_s);
-  alarms.tokens_above = limit(settings, kAlarm.arg(QLatin1String("tokens_above")));
-  alarms.tokens_below = limit(settings, kAlarm.arg(QLatin1String("tokens_below")));
-  alarms.minutes = number(settings, kAlarm, "minutes", alarms.minutes);
-  const int count = settings.beginReadArray(kAreas);
-  for (int i = 0; i < count; ++i) {
-    settings.setArrayIndex(i);
-    monitor::AreaAlarm area;
-    area.name = settings.value(QStringLiteral("class")).toString().toStdString();
-    area.label = settings.value(QStringLiteral("label")).toInt();
-    area.above = limit(settings, QStringLiteral("above"));
-    area.below = limit(settings, QStringLiteral("below"));
-    alarms.areas.push_back(std::move(area));
+  visit({settings, false}, alarms);
+  alarms.areas.resize(settings.beginReadArray(kAreas));
+  for (std::size_t i = 0; i < alarms.areas.size(); ++i) {
+    settings.setArrayIndex(static_cast<int>(i));
+    alarms.areas[i].name = settings.value("class").toString().toStdString();
+    visit({settings, false}, alarms.areas[i]);
   }
   settings.endArray();
-  try {
-    alarms.validate();
-  } catch (const Error&) {
-    return {};
-  }
-  return alarms;
+  return passes([&] { alarms.validate(); }) ? alarms : monitor::AlarmOptions();
 }
 
 void save(QSettings& settings, const KeepOptions& keep) {
-  set(settings, kKeep, "lapse_minutes", keep.lapse_minutes);
-  set(settings, kKeep, "picture_days", keep.picture_days);
-  set(settings, kKeep, "free_mb", keep.free_mb);
-  set(settings, kKeep, "sample_days", keep.sample_days);
-  set(settings, kKeep, "database_mb", keep.database_mb);
+  for (const auto& [key, field] : kKeepFields) settings.setValue(key, keep.*field);
 }
 
 KeepOptions loadKeepOptions(const QSettings& settings) {
-  const KeepOptions usual;
-  const auto read = [&](const char* name, double otherwise) {
-    const double value = number(settings, kKeep, name, otherwise);
-    return value >= 0 && value < 1e9 ? value : otherwise;
-  };
-  return {read("lapse_minutes", usual.lapse_minutes), read("picture_days", usual.picture_days),
-          read("free_mb", usual.free_mb), read("sample_days", usual.sample_days),
-          read("database_mb", usual.database_mb)};
+  KeepOptions keep;
+  for (const auto& [key, field] : kKeepFields) keep.*field = storedNumber(settings, key, 0, 1e9, keep.*field);
+  return keep;
 }
 
-// "#rrggbb name" each: a class may be called anything, a key of QSettings may not.
+// "#rrggbb name" each: a class may have any name, a key of QSettings may not.
 void save(QSettings& settings, const ClassColors& colors) {
   QStringList lines;
   for (const auto& [name, color] : colors) lines << color.name() + QLatin1Char(' ') + name;

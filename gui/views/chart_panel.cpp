@@ -15,12 +15,15 @@
 #include <algorithm>
 
 #include "gui/models/recents.h"
+#include "gui/models/settings_writer.h"
 #include "gui/views/look.h"
 #include "gui/views/time_chart.h"
 #include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
 namespace {
+
+const QStringList kSpans = {"hour", "day", "week", "all"};  // in the settings, in the order of Span
 
 QToolButton* toggle(const QString& text, const QString& tip, bool on, QWidget* parent) {
   auto* button = new QToolButton(parent);
@@ -289,18 +292,22 @@ void ChartPanel::showSpan(Span span) {
   follow();
 }
 
-ChartChoice ChartPanel::choice() const {
-  return {span_,        tokens_->isChecked(), merged_->isChecked(), inference_->isChecked(), area_->isChecked(),
-          wanted_class_};
+QVariantMap ChartPanel::state() const {
+  return {{"view/chart_span", kSpans[static_cast<int>(span_)]},
+          {"view/chart_tokens", tokens_->isChecked()},
+          {"view/chart_merged", merged_->isChecked()},
+          {"view/chart_inference", inference_->isChecked()},
+          {"view/chart_area", area_->isChecked()},
+          {"view/chart_area_class", wanted_class_}};
 }
 
-void ChartPanel::setChoice(const ChartChoice& choice) {
-  wanted_class_ = choice.area_class;
-  tokens_->setChecked(choice.tokens);
-  merged_->setChecked(choice.merged);
-  inference_->setChecked(choice.inference);
-  area_->setChecked(choice.area);
-  showSpan(choice.span);
+void ChartPanel::restore(const QSettings& stored) {
+  wanted_class_ = stored.value("view/chart_area_class").toString();
+  tokens_->setChecked(stored.value("view/chart_tokens", true).toBool());
+  merged_->setChecked(stored.value("view/chart_merged", false).toBool());
+  inference_->setChecked(stored.value("view/chart_inference", true).toBool());
+  area_->setChecked(stored.value("view/chart_area", false).toBool());
+  showSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }
 
 void ChartPanel::setPresent(const QString& watched, std::optional<double> present) {

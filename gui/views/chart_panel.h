@@ -2,15 +2,16 @@
 #pragma once
 
 #include <QComboBox>
+#include <QVariantMap>
 #include <QWidget>
 
 #include "gui/models/history.h"
-#include "gui/models/view_settings.h"
 #include "monitor/capture/inference.h"
 
 class QButtonGroup;
 class QLabel;
 class QPushButton;
+class QSettings;
 class QToolButton;
 
 namespace mpm::gui {
@@ -46,10 +47,13 @@ class ChartPanel : public QWidget {
   /// Asks for what is new, of the chart itself only while it is seen; moves the axis on while it follows the clock.
   void refresh();
 
-  using Span = ChartSpan;
+  /// The last hour, day...; the end is always the present.
+  enum class Span { kHour, kDay, kWeek, kAll };
   void showSpan(Span span);
-  ChartChoice choice() const;
-  void setChoice(const ChartChoice& choice);
+  /// What is drawn over how long, under the keys of the settings.
+  QVariantMap state() const;
+  /// The same again; what is missing or makes no sense becomes the default.
+  void restore(const QSettings& stored);
 
  signals:
   void sourcePicked(qint64 source);

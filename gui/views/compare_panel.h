@@ -17,10 +17,9 @@ class ComparePanel : public QWidget {
  public:
   explicit ComparePanel(QWidget* parent = nullptr);
   void setFrame(const LiveFramePtr& frame);
-  /// Off, because it cannot be done; why.
+  /// Switches the comparison off because it is impossible, and shows why.
   void refuse(const QString& why);
   QCheckBox* box() const { return on_; }
-  QString text() const;
   const QImage& picture() const { return picture_; }
 
  signals:
@@ -36,8 +35,5 @@ class ComparePanel : public QWidget {
   QImage picture_;
   QString refused_;
 };
-
-/// A small picture of `frame`, grey, with the pixels whose label differs in a strong colour.
-QImage differencePicture(const LiveFrame& frame, int width);
 
 }  // namespace mpm::gui

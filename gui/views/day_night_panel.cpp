@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/day_night_panel.h"
 
-#include <QCoreApplication>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
-
+#include <QTime>
 #include <cmath>
 
 #include "gui/views/look.h"
@@ -45,11 +44,7 @@ QString ruleText(const monitor::NightRule& rule) {
   if (const auto* brightness = std::get_if<monitor::NightByBrightness>(&rule))
     return DayNightPanel::tr("Night: the picture darker than %1 of 255").arg(number(brightness->night_below));
   if (const auto* hours = std::get_if<monitor::NightByHours>(&rule)) {
-    const auto clock = [](int minutes) {
-      return QStringLiteral("%1:%2")
-          .arg(minutes / 60, 2, 10, QLatin1Char('0'))
-          .arg(minutes % 60, 2, 10, QLatin1Char('0'));
-    };
+    const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
     return DayNightPanel::tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
   }
   return DayNightPanel::tr("Day and night are not told apart.");
@@ -61,56 +56,38 @@ DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
   grid->setVerticalSpacing(4);
   const QString columns[] = {tr("Day"), tr("Night")};
   const QString rows[] = {tr("Mean"), tr("Median"), tr("90 % below"), tr("Samples"), tr("Since yesterday")};
-  for (int c = 0; c < 2; ++c) grid->addWidget(headingLabel(columns[c], this), 0, c + 1, Qt::AlignRight);
+  for (int c = 0; c < 2; ++c) grid->addWidget(headingLabel(columns[c]), 0, c + 1, Qt::AlignRight);
   for (int r = 0; r < 5; ++r) {
-    grid->addWidget(mutedLabel(rows[r], this), r + 1, 0);
+    grid->addWidget(mutedLabel(rows[r]), r + 1, 0);
     for (int c = 0; c < 2; ++c) {
-      cells_[r][c] =
-          namedValue(new QLabel(QStringLiteral("–"), this), QStringLiteral("%1, %2").arg(rows[r], columns[c]));
+      cells_[r][c] = namedValue(new QLabel(QStringLiteral("–")), QStringLiteral("%1, %2").arg(rows[r], columns[c]));
       grid->addWidget(cells_[r][c], r + 1, c + 1, Qt::AlignRight);
     }
   }
   grid->setColumnStretch(0, 1);
-  difference_ = new QLabel(differenceText({}), this);
-  difference_->setWordWrap(true);
-  rule_ = mutedLabel({}, this);
-  rule_->setWordWrap(true);
-  auto* settings = new QPushButton(tr("Day and night…"), this);
+  difference_ = wrapped(new QLabel(differenceText({})));
+  rule_ = wrapped(mutedLabel());
+  auto* settings = new QPushButton(tr("Day and night…"));
   settings->setToolTip(tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 8, 10, 8);
-  column->setSpacing(8);
-  column->addWidget(mutedLabel(tr("Tokens kept, last 30 days"), this));
-  column->addLayout(grid);
-  column->addWidget(difference_);
-  column->addWidget(rule_);
-  column->addWidget(settings, 0, Qt::AlignLeft);
-  column->addStretch();
+  panelColumn(this, mutedLabel(tr("Tokens kept, last 30 days")), grid, difference_, rule_, leftRow(settings));
   connect(settings, &QPushButton::clicked, this, &DayNightPanel::settingsRequested);
   setRule({});
 }
 
 void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics) {
-  const monitor::Summary* sides[] = {&statistics.day, &statistics.night};
-  const std::optional<double>* changes[] = {&statistics.day_change, &statistics.night_change};
-  for (int c = 0; c < 2; ++c) {
-    const bool any = sides[c]->samples > 0;
-    setValue(cells_[0][c], any ? number(sides[c]->mean, 1) : QStringLiteral("–"));
-    setValue(cells_[1][c], any ? number(sides[c]->median) : QStringLiteral("–"));
-    setValue(cells_[2][c], any ? number(sides[c]->p90) : QStringLiteral("–"));
-    setValue(cells_[3][c], QLocale().toString(qlonglong(sides[c]->samples)));
-    setValue(cells_[4][c], *changes[c] ? signedNumber(**changes[c]) : QStringLiteral("–"));
-  }
+  const auto show = [this](int column, const monitor::Summary& side, const std::optional<double>& change) {
+    const QString none = QStringLiteral("–");
+    setValue(cells_[0][column], side.samples > 0 ? number(side.mean, 1) : none);
+    setValue(cells_[1][column], side.samples > 0 ? number(side.median) : none);
+    setValue(cells_[2][column], side.samples > 0 ? number(side.p90) : none);
+    setValue(cells_[3][column], QLocale().toString(qlonglong(side.samples)));
+    setValue(cells_[4][column], change ? signedNumber(*change) : none);
+  };
+  show(0, statistics.day, statistics.day_change);
+  show(1, statistics.night, statistics.night_change);
   difference_->setText(differenceText(statistics));
 }
 
 void DayNightPanel::setRule(const monitor::NightRule& rule) { rule_->setText(ruleText(rule)); }
-
-QString DayNightPanel::text() const {
-  QStringList parts;
-  for (const auto& row : cells_)
-    for (const QLabel* cell : row) parts << QStringLiteral("%1: %2").arg(valueName(cell), cell->text());
-  return parts.join(QLatin1Char('\n')) + QLatin1Char('\n') + difference_->text() + QLatin1Char('\n') + rule_->text();
-}
 
 }  // namespace mpm::gui

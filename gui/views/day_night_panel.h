@@ -17,7 +17,6 @@ class DayNightPanel : public QWidget {
   explicit DayNightPanel(QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setRule(const monitor::NightRule& rule);
-  QString text() const;
 
  signals:
   void settingsRequested();

@@ -3,7 +3,6 @@
 
 #include <QEvent>
 #include <QHeaderView>
-#include <QPainter>
 #include <QStyledItemDelegate>
 
 #include "gui/views/look.h"
@@ -11,7 +10,7 @@
 namespace mpm::gui {
 namespace {
 
-// The word says it; the colour only helps the eye.
+// Colours the word; nothing is said by colour alone.
 class SeverityDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -32,14 +31,8 @@ class SeverityDelegate : public QStyledItemDelegate {
 EventsPanel::EventsPanel(EventsModel* model, QWidget* parent) : QTableView(parent) {
   setModel(model);
   setAccessibleName(tr("Events"));
-  setSelectionBehavior(QAbstractItemView::SelectRows);
-  setShowGrid(false);
-  setTabKeyNavigation(false);
   setWordWrap(false);
-  verticalHeader()->hide();
-  rowsFollowFont(this, 6);
-  horizontalHeader()->setHighlightSections(false);
-  horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  makePlain(this, 6);
   horizontalHeader()->setStretchLastSection(true);
   fitTimes();
   setItemDelegateForColumn(EventsModel::kSeverity, new SeverityDelegate(this));

@@ -4,7 +4,6 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLocale>
-#include <QPainter>
 
 #include "gui/views/look.h"
 #include "vision/classes.h"
@@ -13,36 +12,29 @@ namespace mpm::gui {
 
 InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* legend, QWidget* parent)
     : QWidget(parent), selection_(selection), legend_(legend) {
-  hint_ =
-      mutedLabel(tr("Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch."), this);
-  hint_->setWordWrap(true);
-  facts_ = new QWidget(this);
+  hint_ = wrapped(
+      mutedLabel(tr("Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch.")));
+  facts_ = new QWidget;
   auto* form = new QFormLayout(facts_);
   form->setContentsMargins(0, 0, 0, 0);
   form->setVerticalSpacing(4);
-  add(form, tr("Class"), class_);
-  add(form, tr("Score"), score_);
-  add(form, tr("Cluster"), cluster_);
-  add(form, tr("Size"), size_);
-  add(form, tr("Merged"), merged_);
-  add(form, tr("Similarity"), similarity_);
-  add(form, tr("Patch"), patch_);
-  pin_ = mutedLabel({}, this);
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 8, 10, 8);
-  column->addWidget(hint_);
-  column->addWidget(facts_);
-  column->addWidget(pin_);
-  column->addStretch();
+  const auto add = [&](const QString& name) {
+    QLabel* value = wrapped(namedValue(new QLabel, name));
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    form->addRow(mutedLabel(name), value);
+    return value;
+  };
+  class_ = add(tr("Class"));
+  score_ = add(tr("Score"));
+  cluster_ = add(tr("Cluster"));
+  size_ = add(tr("Size"));
+  merged_ = add(tr("Merged"));
+  similarity_ = add(tr("Similarity"));
+  patch_ = add(tr("Patch"));
+  pin_ = mutedLabel();
+  panelColumn(this, hint_, facts_, pin_);
   connect(selection, &PatchSelection::changed, this, &InspectorPanel::refresh);
   refresh();
-}
-
-void InspectorPanel::add(QFormLayout* form, const QString& name, QLabel*& value) {
-  value = namedValue(new QLabel(facts_), name);
-  value->setWordWrap(true);
-  value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  form->addRow(mutedLabel(name, facts_), value);
 }
 
 void InspectorPanel::setFrame(LiveFramePtr frame) {
@@ -80,14 +72,6 @@ void InspectorPanel::refresh() {
                          .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
                    : tr("no pair"));
   setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
-}
-
-QString InspectorPanel::text() const {
-  if (!facts_->isVisibleTo(this)) return hint_->text();
-  QStringList parts;
-  for (const QLabel* label : {class_, score_, cluster_, size_, merged_, similarity_, patch_})
-    parts << QStringLiteral("%1: %2").arg(valueName(label), label->text());
-  return parts.join(QLatin1Char('\n'));
 }
 
 }  // namespace mpm::gui

@@ -7,24 +7,20 @@
 #include "gui/models/live_frame.h"
 #include "gui/models/patch_selection.h"
 
-class QFormLayout;
 class QLabel;
 
 namespace mpm::gui {
 
-/// What is known of the patch under the mouse or the patch cursor.
+/// The facts about the patch under the mouse or the patch cursor.
 class InspectorPanel : public QWidget {
   Q_OBJECT
  public:
   InspectorPanel(PatchSelection* selection, const LegendModel* legend, QWidget* parent = nullptr);
 
   void setFrame(LiveFramePtr frame);
-  /// What is shown, as one text: for tests and screen readers.
-  QString text() const;
 
  private:
   void refresh();
-  void add(QFormLayout* form, const QString& name, QLabel*& value);
 
   PatchSelection* selection_;
   const LegendModel* legend_;

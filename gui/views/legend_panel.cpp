@@ -2,7 +2,6 @@
 #include "gui/views/legend_panel.h"
 
 #include <QColorDialog>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
@@ -13,45 +12,39 @@
 #include "gui/views/look.h"
 
 namespace mpm::gui {
+namespace {
 
-LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
-    : QWidget(parent), model_(model), filter_(new LegendFilter(this)) {
-  filter_->setSourceModel(model);
+int classAt(const QModelIndex& index) { return index.data(LegendModel::kClassRole).toInt(); }
+
+}  // namespace
+
+LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model) {
+  auto* filter = new LegendFilter(this);
+  filter->setSourceModel(model);
   search_ = named(new QLineEdit(this), tr("Search the classes"));
   search_->setPlaceholderText(tr("Search"));
   search_->setClearButtonEnabled(true);
-  auto* all = new QPushButton(tr("All"), this);
+  auto* all = new QPushButton(tr("All"));
   all->setToolTip(tr("Show every class"));
-  auto* none = new QPushButton(tr("None"), this);
+  auto* none = new QPushButton(tr("None"));
   none->setToolTip(tr("Hide every class"));
 
   table_ = named(new QTableView(this), tr("Classes"));
-  table_->setModel(filter_);
+  table_->setModel(filter);
   table_->setSortingEnabled(true);
   table_->sortByColumn(LegendModel::kArea, Qt::DescendingOrder);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setShowGrid(false);
-  table_->setTabKeyNavigation(false);
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
-  table_->verticalHeader()->hide();
-  rowsFollowFont(table_, 8);
+  makePlain(table_, 8);
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kName, QHeaderView::Stretch);
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setHighlightSections(false);
-  table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table_->setMinimumHeight(90);
 
-  auto* bar = new QHBoxLayout;
-  bar->addWidget(search_, 1);
-  bar->addWidget(all);
-  bar->addWidget(none);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
-  column->addLayout(bar);
-  column->addWidget(table_, 1);
+  fill(column, fill(new QHBoxLayout, search_, all, none), table_);
 
-  connect(search_, &QLineEdit::textChanged, filter_, &QSortFilterProxyModel::setFilterFixedString);
+  connect(search_, &QLineEdit::textChanged, filter, &QSortFilterProxyModel::setFilterFixedString);
   connect(all, &QPushButton::clicked, model_, [this] { model_->setAllVisible(true); });
   connect(none, &QPushButton::clicked, model_, [this] { model_->setAllVisible(false); });
   connect(table_, &QTableView::doubleClicked, this,
@@ -66,34 +59,30 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent)
     solo->setContext(Qt::WidgetShortcut);
   }
   // The first frame orders the classes by area; later ones would make rows jump under the mouse.
-  connect(model_, &QAbstractItemModel::dataChanged, this, [this, sorted = false, was = 0]() mutable {
+  connect(model_, &QAbstractItemModel::dataChanged, this, [this, filter, sorted = false, was = 0]() mutable {
     if (was != model_->classes()) sorted = false;
     was = model_->classes();
     if (std::exchange(sorted, true)) return;
-    filter_->sort(filter_->sortColumn(), filter_->sortOrder());
+    filter->sort(filter->sortColumn(), filter->sortOrder());
   });
 }
-
-int LegendPanel::classAt(const QModelIndex& index) const { return index.data(LegendModel::kClassRole).toInt(); }
 
 void LegendPanel::editColor(const QModelIndex& index) {
   if (!index.isValid()) return;
   const int chosen = classAt(index);
-  // Not exec(): the picture goes on behind it and follows the choice.
   auto* dialog = new QColorDialog(model_->color(chosen), this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setWindowTitle(tr("Colour of %1").arg(model_->name(chosen)));
   const QColor before = model_->color(chosen);
   connect(dialog, &QColorDialog::currentColorChanged, this,
           [this, chosen](const QColor& color) { model_->setColor(chosen, color); });
   connect(dialog, &QDialog::accepted, this, [this, chosen] { model_->chooseColor(chosen); });
   connect(dialog, &QDialog::rejected, this, [this, chosen, before] { model_->setColor(chosen, before); });
-  // Another model has other classes: the question is void.
+  // Another model has other classes.
   connect(model_, &QAbstractItemModel::modelAboutToBeReset, dialog, [this, dialog] {
     dialog->disconnect(this);
     dialog->close();
   });
-  dialog->open();
+  openDialog(dialog);
 }
 
 void LegendPanel::showMenu(const QPoint& at) {

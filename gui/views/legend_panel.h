@@ -22,10 +22,8 @@ class LegendPanel : public QWidget {
  private:
   void editColor(const QModelIndex& index);
   void showMenu(const QPoint& at);
-  int classAt(const QModelIndex& index) const;
 
   LegendModel* model_;
-  LegendFilter* filter_;
   QTableView* table_;
   QLineEdit* search_;
 };

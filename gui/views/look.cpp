@@ -9,16 +9,16 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
+#include <QProxyStyle>
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QStyle>
+#include <QStyleOption>
 #include <QTableView>
 #include <QVariant>
 #include <utility>
-
-#include "gui/views/themed_style.h"
+#include <vector>
 
 namespace mpm::gui {
 namespace {
@@ -30,138 +30,65 @@ Theme& current() {
   return theme;
 }
 
-// On a field of 24 x 24.
-void paintGlyph(Glyph glyph, QPainter& p) {
-  const auto line = [&p](std::initializer_list<QPointF> points) { p.drawPolyline(QPolygonF(QList<QPointF>(points))); };
-  const QBrush solid(p.pen().color());
-  switch (glyph) {
-    case Glyph::kCamera:
-      p.drawRoundedRect(QRectF(2.5, 6.5, 13, 11), 2, 2);
-      p.drawPolygon(QPolygonF(QList<QPointF>{{15.5, 10.5}, {21.5, 7.5}, {21.5, 16.5}, {15.5, 13.5}}));
-      break;
-    case Glyph::kVideo:
-      p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);
-      p.setBrush(solid);
-      p.drawPolygon(QPolygonF(QList<QPointF>{{10, 8.5}, {15.5, 12}, {10, 15.5}}));
-      break;
-    case Glyph::kFolder:
-      p.drawPolygon(QPolygonF(QList<QPointF>{{2.5, 18.5}, {2.5, 5.5}, {9, 5.5}, {11, 8}, {21.5, 8}, {21.5, 18.5}}));
-      break;
-    case Glyph::kNetwork:
-      p.drawEllipse(QRectF(3, 3, 18, 18));
-      p.drawEllipse(QRectF(8, 3, 8, 18));
-      line({{3, 12}, {21, 12}});
-      break;
-    case Glyph::kPipeline:
-      for (double x : {2.5, 9.5, 16.5}) p.drawRoundedRect(QRectF(x, 9, 5, 6), 1, 1);
-      line({{7.5, 12}, {9.5, 12}});
-      line({{14.5, 12}, {16.5, 12}});
-      break;
-    case Glyph::kDemo: {
-      p.drawEllipse(QPointF(12, 12), 4, 4);
-      for (int i = 0; i < 8; ++i) {
-        p.save();
-        p.translate(12, 12);
-        p.rotate(45 * i);
-        p.drawLine(QPointF(0, -7), QPointF(0, -9.5));
-        p.restore();
-      }
-      break;
+// In the order of Glyph, on a field of 24 x 24: M, L, C and Z as in SVG, O for an ellipse (centre, radii), R for a
+// rectangle (left, top, width, height, radius of its corners). F fills what follows, H half.
+constexpr const char* kGlyphs[] = {
+    "R 2.5 6.5 13 11 2 M 15.5 10.5 21.5 7.5 21.5 16.5 15.5 13.5 Z",
+    "R 3 4.5 18 15 2 F M 10 8.5 15.5 12 10 15.5 Z",
+    "M 2.5 18.5 2.5 5.5 9 5.5 11 8 21.5 8 21.5 18.5 Z",
+    "O 12 12 9 9 O 12 12 4 9 M 3 12 21 12",
+    "R 2.5 9 5 6 1 R 9.5 9 5 6 1 R 16.5 9 5 6 1 M 7.5 12 9.5 12 M 14.5 12 16.5 12",
+    "O 12 12 4 4 M 12 5 12 2.5 M 17 7 18.7 5.3 M 19 12 21.5 12 M 17 17 18.7 18.7 M 12 19 12 21.5 M 7 17 5.3 18.7 "
+    "M 5 12 2.5 12 M 7 7 5.3 5.3",
+    "F R 6 5 3.5 14 0 R 14.5 5 3.5 14 0",
+    "R 3 4.5 18 15 2 M 4 18 9.5 11.5 13 15.5 16 12.5 20.5 17.5 O 15.5 8.7 1.6 1.6",
+    "R 3 4.5 18 15 2 F M 4 18.5 4 13 9 9 14 14 20 11 20 18.5 Z",
+    "R 3 3 12.5 12.5 2 H R 8.5 8.5 12.5 12.5 2",
+    "R 3 4.5 18 15 2 M 12 2.5 12 21.5 H R 12.5 5 8 14 0",
+    "R 2.5 7 19 12.5 2 M 8 7 9.5 4.5 14.5 4.5 16 7 O 12 13 3.7 3.7",
+    "O 12 12 8.5 8.5 F O 12 12 4 4",
+    "M 12 15 12 3.5 M 7.5 8 12 3.5 16.5 8 M 4 13 4 20 20 20 20 13",
+    "O 6 5 2 2 O 18 5 2 2 O 6 12 2 2 O 18 12 2 2 O 6 19 2 2 O 18 19 2 2 M 8 5 16 5 M 8 5 16 12 M 8 5 16 19 "
+    "M 8 12 16 5 M 8 12 16 12 M 8 12 16 19 M 8 19 16 5 M 8 19 16 12 M 8 19 16 19",
+    "O 12 12 8.5 8.5 F M 12 3.5 C 16.7 3.5 20.5 7.3 20.5 12 20.5 16.7 16.7 20.5 12 20.5 Z",
+    "O 12 12 9 9 M 9 9.7 C 9 5.5 15.3 5.8 15.1 9.6 15 12 12 11.8 12 14 F O 12 17 0.6 0.6",
+    "M 6 6 18 18 M 18 6 6 18",
+    "M 14.5 5.5 8 12 14.5 18.5",
+    "M 9.5 5.5 16 12 9.5 18.5",
+    "M 3 8 17 8 M 13 4 17 8 13 12 M 21 16 7 16 M 11 12 7 16 11 20",
+    "R 3 4.5 18 15 2 M 8.5 4.5 8.5 19.5 M 8.5 14 21 14"};
+
+void paintGlyph(const char* drawing, QPainter& p) {
+  QPainterPath path;
+  std::vector<double> n;  // the numbers of the command so far
+  char command = 0;
+  for (const QByteArray& word : QByteArray(drawing).split(' ')) {
+    if (word[0] >= 'A') {
+      command = word[0];
+      if (command == 'Z') path.closeSubpath();
+      if (command != 'F' && command != 'H') continue;
+      p.drawPath(std::exchange(path, {}));
+      p.setBrush(p.pen().color());
+      if (command == 'H') p.setOpacity(p.opacity() * 0.55);
+      continue;
     }
-    case Glyph::kPause:
-      p.setBrush(solid);
-      p.drawRect(QRectF(6, 5, 3.5, 14));
-      p.drawRect(QRectF(14.5, 5, 3.5, 14));
-      break;
-    case Glyph::kImage:
-    case Glyph::kSnapshot:
-      if (glyph == Glyph::kSnapshot) {
-        p.drawRoundedRect(QRectF(2.5, 7, 19, 12.5), 2, 2);
-        line({{8, 7}, {9.5, 4.5}, {14.5, 4.5}, {16, 7}});
-        p.drawEllipse(QPointF(12, 13), 3.7, 3.7);
-        break;
-      }
-      p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);
-      line({{4, 18}, {9.5, 11.5}, {13, 15.5}, {16, 12.5}, {20.5, 17.5}});
-      p.drawEllipse(QPointF(15.5, 8.7), 1.6, 1.6);
-      break;
-    case Glyph::kMask:
-      p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);
-      p.setBrush(solid);
-      p.drawPolygon(QPolygonF(QList<QPointF>{{4, 18.5}, {4, 13}, {9, 9}, {14, 14}, {20, 11}, {20, 18.5}}));
-      break;
-    case Glyph::kOverlay:
-      p.drawRoundedRect(QRectF(3, 3, 12.5, 12.5), 2, 2);
-      p.setBrush(solid);
-      p.setOpacity(p.opacity() * 0.55);
-      p.drawRoundedRect(QRectF(8.5, 8.5, 12.5, 12.5), 2, 2);
-      break;
-    case Glyph::kCurtain:
-      p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);
-      line({{12, 2.5}, {12, 21.5}});
-      p.setBrush(solid);
-      p.setOpacity(p.opacity() * 0.55);
-      p.drawRect(QRectF(12.5, 5, 8, 14));
-      break;
-    case Glyph::kRecord:
-      p.drawEllipse(QPointF(12, 12), 8.5, 8.5);
-      p.setBrush(solid);
-      p.drawEllipse(QPointF(12, 12), 4, 4);
-      break;
-    case Glyph::kExport:
-      line({{12, 15}, {12, 3.5}});
-      line({{7.5, 8}, {12, 3.5}, {16.5, 8}});
-      line({{4, 13}, {4, 20}, {20, 20}, {20, 13}});
-      break;
-    case Glyph::kModel:
-      for (double y : {5.0, 12.0, 19.0})
-        for (double x : {6.0, 18.0}) p.drawEllipse(QPointF(x, y), 2, 2);
-      for (double a : {5.0, 12.0, 19.0})
-        for (double b : {5.0, 12.0, 19.0}) p.drawLine(QPointF(8, a), QPointF(16, b));
-      break;
-    case Glyph::kTheme: {
-      p.drawEllipse(QPointF(12, 12), 8.5, 8.5);
-      p.setBrush(solid);
-      QPainterPath half;
-      half.moveTo(12, 3.5);
-      half.arcTo(QRectF(3.5, 3.5, 17, 17), 90, -180);
-      half.closeSubpath();
-      p.drawPath(half);
-      break;
-    }
-    case Glyph::kHelp: {
-      p.drawEllipse(QPointF(12, 12), 9, 9);
-      QPainterPath hook;
-      hook.moveTo(9, 9.7);
-      hook.cubicTo(9, 5.5, 15.3, 5.8, 15.1, 9.6);
-      hook.cubicTo(15, 12, 12, 11.8, 12, 14);
-      p.drawPath(hook);
-      p.setBrush(solid);
-      p.drawEllipse(QPointF(12, 17), 0.6, 0.6);
-      break;
-    }
-    case Glyph::kClose:
-      line({{6, 6}, {18, 18}});
-      line({{18, 6}, {6, 18}});
-      break;
-    case Glyph::kPrevious:
-      line({{14.5, 5.5}, {8, 12}, {14.5, 18.5}});
-      break;
-    case Glyph::kNext:
-      line({{9.5, 5.5}, {16, 12}, {9.5, 18.5}});
-      break;
-    case Glyph::kCompare:
-      line({{3, 8}, {17, 8}});
-      line({{13, 4}, {17, 8}, {13, 12}});
-      line({{21, 16}, {7, 16}});
-      line({{11, 12}, {7, 16}, {11, 20}});
-      break;
-    case Glyph::kLayout:
-      p.drawRoundedRect(QRectF(3, 4.5, 18, 15), 2, 2);
-      line({{8.5, 4.5}, {8.5, 19.5}});
-      line({{8.5, 14}, {21, 14}});
-      break;
+    n.push_back(word.toDouble());
+    if (command == 'M' && n.size() == 2)
+      path.moveTo(n[0], n[1]);
+    else if (command == 'L' && n.size() == 2)
+      path.lineTo(n[0], n[1]);
+    else if (command == 'C' && n.size() == 6)
+      path.cubicTo(n[0], n[1], n[2], n[3], n[4], n[5]);
+    else if (command == 'O' && n.size() == 4)
+      path.addEllipse(QPointF(n[0], n[1]), n[2], n[3]);
+    else if (command == 'R' && n.size() == 5)
+      path.addRoundedRect(QRectF(n[0], n[1], n[2], n[3]), n[4], n[4]);
+    else
+      continue;
+    n.clear();
+    if (command == 'M') command = 'L';
   }
+  p.drawPath(path);
 }
 
 class GlyphEngine : public QIconEngine {
@@ -179,7 +106,7 @@ class GlyphEngine : public QIconEngine {
     painter->scale(side / 24, side / 24);
     painter->setPen(QPen(color, 1.7, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter->setBrush(Qt::NoBrush);
-    paintGlyph(glyph_, *painter);
+    paintGlyph(kGlyphs[static_cast<int>(glyph_)], *painter);
     painter->restore();
   }
   QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
@@ -197,8 +124,26 @@ class GlyphEngine : public QIconEngine {
 
 class ContentScroll : public QScrollArea {
  public:
-  QSize sizeHint() const override { return widget()->sizeHint() + QSize(verticalScrollBar()->sizeHint().width(), 2); }
-  QSize minimumSizeHint() const override { return {160, 80}; }
+  explicit ContentScroll(QWidget* content) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setWidget(content);
+    content->installEventFilter(this);
+  }
+  QSize sizeHint() const override { return widget()->sizeHint() + QSize(bar(), 2); }
+  QSize minimumSizeHint() const override {
+    constexpr int kWidest = 290;  // of 1280 px, the pictures need the half
+    return {std::min(kWidest, widget()->minimumSizeHint().width() + bar()), 60};
+  }
+
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override {
+    if (object == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(object, event);
+  }
+
+ private:
+  int bar() const { return verticalScrollBar()->sizeHint().width(); }
 };
 
 // A property that the style sheet looks at; it does not look again by itself.
@@ -206,6 +151,61 @@ void mark(QWidget* widget, const char* property, const QVariant& value) {
   widget->setProperty(property, value);
   widget->style()->unpolish(widget);
   widget->style()->polish(widget);
+}
+
+// Fusion with check boxes, radio buttons and the arrow of a tool bar that is too narrow in the colours of the theme.
+// Fusion's own outline is a darker shade of the window, which nobody sees on a dark window.
+class ThemedStyle : public QProxyStyle {
+ public:
+  ThemedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override;
+  QIcon standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const override {
+    return which == SP_ToolBarHorizontalExtensionButton ? icon(Glyph::kNext)
+                                                        : QProxyStyle::standardIcon(which, option, widget);
+  }
+  // The arrow needs room for a finger: Fusion's is hidden by the padding that buttons have here.
+  int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
+    return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
+  }
+};
+
+void ThemedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                                const QWidget* widget) const {
+  const bool radio = element == PE_IndicatorRadioButton;
+  if (!radio && element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck)
+    return QProxyStyle::drawPrimitive(element, option, painter, widget);
+
+  const Theme& look = theme();
+  const bool enabled = option->state.testFlag(State_Enabled), on = option->state.testFlag(State_On);
+  const bool reached = option->state.testAnyFlags(State_MouseOver | State_HasFocus);
+  const QColor off = look.palette().color(QPalette::Disabled, QPalette::Text);
+  const QColor fill = on && enabled ? look.accent : enabled ? look.field : look.window;
+  const QColor border = !enabled ? off : on || reached ? look.accent : look.muted;
+  const QColor mark = enabled ? look.on_accent : off;
+
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
+  painter->setPen(QPen(border, 1));
+  painter->setBrush(fill);
+  if (radio)
+    painter->drawEllipse(box);
+  else
+    painter->drawRoundedRect(box, 2.5, 2.5);
+  const auto at = [&](double x, double y) { return box.topLeft() + QPointF(x * box.width(), y * box.height()); };
+  painter->setPen(QPen(mark, box.width() / 7, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  if (on && radio) {
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(mark);
+    painter->drawEllipse(box.center(), box.width() / 5, box.height() / 5);
+  } else if (on) {
+    painter->setBrush(Qt::NoBrush);
+    painter->drawPolyline(QPolygonF({at(0.22, 0.52), at(0.42, 0.72), at(0.78, 0.3)}));
+  } else if (option->state.testFlag(State_NoChange) && !radio) {
+    painter->drawLine(at(0.25, 0.5), at(0.75, 0.5));
+  }
+  painter->restore();
 }
 
 class RowHeight : public QObject {
@@ -255,33 +255,30 @@ QLabel* namedValue(QLabel* label, const QString& name) {
   return label;
 }
 
-QString valueName(const QLabel* label) { return label->property(kValueName).toString(); }
-
 void setValue(QLabel* label, const QString& text) {
   if (label->text() == text) return;
   label->setText(text);
-  namedValue(label, valueName(label));
+  namedValue(label, label->property(kValueName).toString());
 }
 
-QLabel* mutedLabel(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
+QLabel* wrapped(QLabel* label) {
+  label->setWordWrap(true);
+  return label;
+}
+
+QLabel* mutedLabel(const QString& text) {
+  auto* label = new QLabel(text);
   label->setProperty("muted", true);
   return label;
 }
 
-QLabel* headingLabel(const QString& text, QWidget* parent) {
-  auto* label = new QLabel(text, parent);
+QLabel* headingLabel(const QString& text) {
+  auto* label = new QLabel(text);
   label->setProperty("heading", true);
   return label;
 }
 
-QScrollArea* scrolled(QWidget* content) {
-  auto* area = new ContentScroll;
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setWidget(content);
-  return area;
-}
+QScrollArea* scrolled(QWidget* content) { return new ContentScroll(content); }
 
 void fitToWindow(QDialog* dialog, QSize size) {
   constexpr QSize kFrame(0, 40);  // the title of the window
@@ -292,7 +289,20 @@ void fitToWindow(QDialog* dialog, QSize size) {
   dialog->resize(size);
 }
 
-void rowsFollowFont(QTableView* table, int air) { new RowHeight(table, air); }
+void openDialog(QDialog* dialog) {
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void makePlain(QTableView* table, int air) {
+  new RowHeight(table, air);
+  table->verticalHeader()->hide();
+  table->setShowGrid(false);
+  table->setTabKeyNavigation(false);
+  table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+}
 
 void setBadge(QLabel* label, const char* kind) {
   const QString value = QString::fromLatin1(kind);

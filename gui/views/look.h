@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QBoxLayout>
 #include <QIcon>
+#include <type_traits>
 
 #include "gui/models/theme.h"
 
@@ -44,7 +46,7 @@ enum class Glyph {
   kCompare,
   kLayout
 };
-/// Painted, not loaded: sharp at every size, in the text colour of the theme in force.
+/// Drawn as lines in the text colour of the theme, so it is sharp at every size.
 QIcon icon(Glyph glyph);
 
 /// The name that screen readers say; `widget` itself.
@@ -54,21 +56,55 @@ Widget* named(Widget* widget, const QString& name) {
   return widget;
 }
 
-/// Names a label whose text changes. Of a label with a name screen readers say the name alone, so setValue() lets the
-/// text follow it; `label` itself.
+/// Names a label whose text changes; `label` itself. Screen readers say only the name of a label that has one, so
+/// setValue() adds the text to it.
 QLabel* namedValue(QLabel* label, const QString& name);
-QString valueName(const QLabel* label);
-/// The text of a label that namedValue() named.
+/// Changes the text of a label that namedValue() named.
 void setValue(QLabel* label, const QString& text);
 
-QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
-QLabel* headingLabel(const QString& text, QWidget* parent = nullptr);
-/// `content` in an area that scrolls only where there is no room for all of it.
+QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
+QLabel* mutedLabel(const QString& text = {});
+QLabel* headingLabel(const QString& text = {});
+
+/// Adds widgets and layouts; `layout` itself.
+template <typename... Items>
+QBoxLayout* fill(QBoxLayout* layout, Items*... items) {
+  const auto add = [layout](auto* item) {
+    if constexpr (std::is_base_of_v<QLayout, std::remove_pointer_t<decltype(item)>>)
+      layout->addLayout(item);
+    else
+      layout->addWidget(item);
+  };
+  (add(items), ...);
+  return layout;
+}
+/// Widgets and layouts below each other, with the margins of a panel.
+template <typename... Items>
+QBoxLayout* panelColumn(QWidget* panel, Items*... items) {
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(10, 8, 10, 8);
+  column->setSpacing(8);
+  fill(column, items...);
+  column->addStretch();
+  return column;
+}
+/// Widgets and layouts side by side, to the left.
+template <typename... Items>
+QBoxLayout* leftRow(Items*... items) {
+  QBoxLayout* row = fill(new QHBoxLayout, items...);
+  row->addStretch();
+  return row;
+}
+
+/// `content` in an area as wide as that, up to a limit; it scrolls where there is less room.
 QScrollArea* scrolled(QWidget* content);
 /// Gives a dialog `size` (default: its hint) or what its screen and its window have room for.
 void fitToWindow(QDialog* dialog, QSize size = {});
-/// Rows as high as a line of text and `air` px, whatever the font becomes.
-void rowsFollowFont(QTableView* table, int air);
+/// Shows a dialog that deletes itself when it is closed; the window behind it goes on.
+void openDialog(QDialog* dialog);
+/// A table without a grid and row numbers, whose columns and rows follow the font: a row is a line of text and `air`
+/// px.
+void makePlain(QTableView* table, int air);
 /// "good", "warning", "bad" or "" as the colour of a label whose text says the same.
 void setBadge(QLabel* label, const char* kind);
 

@@ -8,8 +8,6 @@
 
 namespace mpm::gui {
 
-MergeView::MergeView(PatchSelection* selection, QWidget* parent) : PictureView(selection, parent) {}
-
 void MergeView::setColoring(MergeColoring coloring) {
   coloring_ = coloring;
   stale_ = true;
@@ -35,45 +33,32 @@ void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
     return;
   }
   refresh();
-  const auto [height, width] = frame()->lookup.grid();
-  const QRectF picture = view.pictureRect();
-  // The edges of the cells on whole pixels: cells meet without seams, and lines stay one pixel wide at every zoom.
-  std::vector<int> xs(width + 1), ys(height + 1);
-  for (int i = 0; i <= width; ++i) xs[i] = static_cast<int>(std::lround(picture.left() + picture.width() * i / width));
-  for (int i = 0; i <= height; ++i)
-    ys[i] = static_cast<int>(std::lround(picture.top() + picture.height() * i / height));
-
+  const MergeLookup& lookup = frame()->lookup;
+  const Size2 grid = lookup.grid();
+  const auto cellOf = [&](int token) {
+    const int x = token % grid.width, y = token / grid.width;
+    return QRect(view.corner(x, y, grid), view.corner(x + 1, y + 1, grid) - QPoint(1, 1));
+  };
   painter.setClipRect(rect());
-  for (int token = 0; token < width * height; ++token) {
-    const int x = token % width, y = token / width;
-    const QRect cell(xs[x], ys[y], xs[x + 1] - xs[x], ys[y + 1] - ys[y]);
-    if (cell.intersects(rect())) painter.fillRect(cell, QColor(fill_[token]));
-  }
+  for (int token = 0; token < lookup.tokens(); ++token)
+    if (const QRect cell = cellOf(token); cell.intersects(rect())) painter.fillRect(cell, QColor(fill_[token]));
   QVector<QLine> lines;
-  lines.reserve(static_cast<int>(borders_.size()) + 4);
-  for (const MergeBorder& border : borders_) {
-    const int x = border.token % width, y = border.token / width;
-    if (border.right)
-      lines.append({xs[x + 1], ys[y], xs[x + 1], ys[y + 1]});
-    else
-      lines.append({xs[x], ys[y + 1], xs[x + 1], ys[y + 1]});
-  }
+  for (const GridLine& line : borders_)
+    lines.append({view.corner(line.x1, line.y1, grid), view.corner(line.x2, line.y2, grid)});
   // The mean colours of a picture need a light line to be told apart, flat fills a dark one.
   painter.setPen(QPen(coloring_ == MergeColoring::kMean ? QColor(255, 255, 255, 170) : QColor(0, 0, 0, 150), 0));
   painter.drawLines(lines);
 
-  if (coloring_ == MergeColoring::kSize && xs[1] - xs[0] >= 2 * fontMetrics().averageCharWidth() + 6) {
-    for (int token = 0; token < width * height; ++token) {
-      const int size = frame()->lookup.size(shown_step_, token);
+  if (coloring_ == MergeColoring::kSize && cellOf(0).width() >= 2 * fontMetrics().averageCharWidth() + 6) {
+    for (int token = 0; token < lookup.tokens(); ++token) {
+      const int size = lookup.size(shown_step_, token);
       if (size < 2) continue;
-      const int x = token % width, y = token / width;
       painter.setPen(readableOn(QColor(fill_[token])));
-      painter.drawText(QRect(xs[x], ys[y], xs[x + 1] - xs[x], ys[y + 1] - ys[y]), Qt::AlignCenter,
-                       QString::number(size));
+      painter.drawText(cellOf(token), Qt::AlignCenter, QString::number(size));
     }
   }
   if (coloring_ != MergeColoring::kMean) paintKey(painter);
-  paintMeaning(painter, picture);
+  paintMeaning(painter, view.pictureRect());
 }
 
 // Says above the picture what the cells are, where a window leaves the room.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QLine>
 #include <vector>
 
 #include "gui/models/merge_colors.h"
@@ -13,11 +12,11 @@ namespace mpm::gui {
 class MergeView : public PictureView {
   Q_OBJECT
  public:
-  MergeView(PatchSelection* selection, QWidget* parent = nullptr);
+  using PictureView::PictureView;
 
   void setColoring(MergeColoring coloring);
   MergeColoring coloring() const { return coloring_; }
-  /// The step of the selection, no further than this frame goes.
+  /// The step of the selection, or the last one of this frame.
   int step() const;
 
  protected:
@@ -31,7 +30,7 @@ class MergeView : public PictureView {
 
   MergeColoring coloring_ = MergeColoring::kMean;
   std::vector<QRgb> fill_;
-  std::vector<MergeBorder> borders_;
+  std::vector<GridLine> borders_;
   int shown_step_ = -1;
   bool stale_ = true;
 };

@@ -100,18 +100,14 @@ void PictureView::paintCluster(QPainter& painter, const Viewport& view) {
   if (!token || *token >= lookup.tokens()) return;
   const int step = std::min(selection_->step(), lookup.steps() - 1);
   const int cluster = lookup.cluster(step, *token);
-  const auto corner = [&](int x, int y) {
-    const QRectF picture = view.pictureRect();
-    return QPointF(std::round(picture.left() + picture.width() * x / lookup.grid().width),
-                   std::round(picture.top() + picture.height() * y / lookup.grid().height));
-  };
-  QVector<QLineF> outline;
+  const Size2 grid = lookup.grid();
+  QVector<QLine> outline;
   for (const GridLine& line : clusterOutline(lookup, step, cluster))
-    outline.append(QLineF(corner(line.x1, line.y1), corner(line.x2, line.y2)));
-  const QRectF here = view.tokenRect(*token, lookup.grid());
+    outline.append({view.corner(line.x1, line.y1, grid), view.corner(line.x2, line.y2, grid)});
+  const QRectF here = view.tokenRect(*token, grid);
   QVector<QLineF> links;
   for (int member : lookup.members(step, cluster))
-    if (member != *token) links.append(QLineF(here.center(), view.tokenRect(member, lookup.grid()).center()));
+    if (member != *token) links.append({here.center(), view.tokenRect(member, grid).center()});
 
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);

@@ -11,21 +11,35 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/models/settings_writer.h"
 #include "gui/views/image_view.h"
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
 
 namespace mpm::gui {
+namespace {
+
+// In the settings, in the order of the enumerations.
+const QStringList kModes = {"image", "mask", "overlay", "curtain"}, kColorings = {"mean", "size", "insertion"};
+
+QWidget* side(QWidget* picture, QWidget* bar) {
+  auto* result = new QWidget;
+  QBoxLayout* column = fill(new QVBoxLayout(result), picture, bar);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->setStretch(0, 1);
+  return result;
+}
+
+}  // namespace
 
 PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next,
                            QWidget* parent)
     : QSplitter(Qt::Horizontal, parent), selection_(selection), legend_(legend), previous_(previous), next_(next) {
   setChildrenCollapsible(false);
   setHandleWidth(6);
-  QWidget* image_side = makeImageSide();
-  map_side_ = makeMapSide(previous, next);
-  addWidget(image_side);
-  addWidget(map_side_);
+  addWidget(makeImageSide());
+  addWidget(map_side_ = makeMapSide());
   restoreSizes();
   refreshLook();
   refreshStep();
@@ -37,54 +51,37 @@ PicturesPane::PicturesPane(PatchSelection* selection, const LegendModel* legend,
 }
 
 QWidget* PicturesPane::makeImageSide() {
-  auto* side = new QWidget(this);
-  image_ = named(new ImageView(selection_, side), tr("Image with classes"));
+  image_ = named(new ImageView(selection_), tr("Image with classes"));
   image_->setPlaceholder(tr("Waiting for the first frame…"));
-  frame_label_ = mutedLabel({}, side);
-  namedValue(frame_label_, tr("Frame on show"));
+  frame_label_ = namedValue(mutedLabel(), tr("Frame on show"));
   frame_label_->setContentsMargins(10, 0, 6, 0);
-  auto* column = new QVBoxLayout(side);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(image_, 1);
-  column->addWidget(frame_label_);
-  return side;
+  return side(image_, frame_label_);
 }
 
 QString PicturesPane::frameText() const { return frame_label_->text(); }
 QString PicturesPane::stepText() const { return step_label_->text(); }
 
-QWidget* PicturesPane::makeMapSide(QAction* previous, QAction* next) {
-  auto* side = new QWidget(this);
-  map_ = named(new MergeView(selection_, side), tr("Merge map"));
+QWidget* PicturesPane::makeMapSide() {
+  map_ = named(new MergeView(selection_), tr("Merge map"));
   map_->setPlaceholder(tr("The merge map appears with the first frame"));
-  auto* back = new QToolButton(side);
-  back->setDefaultAction(previous);
-  auto* forward = new QToolButton(side);
-  forward->setDefaultAction(next);
-  step_label_ = new QLabel(side);
-  namedValue(step_label_, tr("Insertion on show"));
+  auto* back = new QToolButton;
+  back->setDefaultAction(previous_);
+  auto* forward = new QToolButton;
+  forward->setDefaultAction(next_);
+  step_label_ = namedValue(new QLabel, tr("Insertion on show"));
   step_label_->setMinimumWidth(40);
-  coloring_ = named(new QComboBox(side), tr("Colour of the clusters"));
+  coloring_ = named(new QComboBox, tr("Colour of the clusters"));
   coloring_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   coloring_->setMinimumContentsLength(8);
   coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
-  map_bar_ = new QWidget(side);
+  map_bar_ = new QWidget;
   auto* bar = new QHBoxLayout(map_bar_);
   bar->setContentsMargins(6, 4, 6, 4);
   bar->setSpacing(4);
-  bar->addWidget(back);
-  bar->addWidget(forward);
-  bar->addWidget(step_label_, 1);
-  bar->addWidget(coloring_);
-  auto* column = new QVBoxLayout(side);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(map_, 1);
-  column->addWidget(map_bar_);
-  return side;
+  fill(bar, back, forward, step_label_, coloring_)->setStretch(2, 1);
+  return side(map_, map_bar_);
 }
 
 void PicturesPane::setFrame(const LiveFramePtr& frame) {
@@ -181,17 +178,23 @@ void PicturesPane::showWholePicture() {
 
 void PicturesPane::restoreSizes() { setSizes({600, 600}); }
 
-PicturesChoice PicturesPane::choice() const {
-  return {paint_.mode, paint_.opacity, paint_.curtain, map_->coloring(), !map_side_->isHidden(), saveState()};
+QVariantMap PicturesPane::state() const {
+  return {{"view/mode", kModes[static_cast<int>(paint_.mode)]},
+          {"view/opacity", paint_.opacity},
+          {"view/curtain", paint_.curtain},
+          {"view/coloring", kColorings[static_cast<int>(map_->coloring())]},
+          {"view/map", !map_side_->isHidden()},
+          {"view/split", saveState()}};
 }
 
-void PicturesPane::setChoice(const PicturesChoice& choice) {
-  setMode(choice.mode);
-  setOpacity(choice.opacity);
-  setCurtain(choice.curtain);
-  setColoring(choice.coloring);
-  showMap(choice.map);
-  restoreState(choice.split);  // none, or damaged: the sizes stay
+void PicturesPane::restore(const QSettings& stored) {
+  const ClassPaint usual;
+  setMode(static_cast<ViewMode>(storedIndex(stored, "view/mode", kModes, static_cast<int>(usual.mode))));
+  setOpacity(storedNumber(stored, "view/opacity", 0, 1, usual.opacity));
+  setCurtain(storedNumber(stored, "view/curtain", 0, 1, usual.curtain));
+  setColoring(static_cast<MergeColoring>(storedIndex(stored, "view/coloring", kColorings, 0)));
+  showMap(stored.value("view/map", true).toBool());
+  restoreState(stored.value("view/split").toByteArray());  // none, or damaged: the sizes stay
 }
 
 void PicturesPane::refreshPaint() {

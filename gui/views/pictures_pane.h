@@ -2,27 +2,28 @@
 #pragma once
 
 #include <QSplitter>
+#include <QVariantMap>
 
 #include "gui/models/legend_model.h"
 #include "gui/models/live_frame.h"
+#include "gui/models/merge_colors.h"
 #include "gui/models/patch_selection.h"
-#include "gui/models/view_settings.h"
 
 class QAction;
 class QComboBox;
 class QLabel;
+class QSettings;
 
 namespace mpm::gui {
 
 class ImageView;
 class MergeView;
 
-/// The image with its classes and the merge map, side by side, and how they are looked at. Both show the same part of
-/// the same frame.
+/// The image with its classes and the merge map, side by side. Both show the same part of the same frame.
 class PicturesPane : public QSplitter {
   Q_OBJECT
  public:
-  /// `previous` and `next` step through the insertions: they get a button each, and are enabled while there is a step.
+  /// `previous` and `next` step through the insertions: each gets a button, and is enabled while there is a step.
   PicturesPane(PatchSelection* selection, const LegendModel* legend, QAction* previous, QAction* next,
                QWidget* parent = nullptr);
 
@@ -37,7 +38,7 @@ class PicturesPane : public QSplitter {
   QString stepText() const;
   /// No frame and no banner.
   void clear();
-  /// As of PictureView, of the image.
+  /// As in PictureView, of the image.
   void setBanner(const QString& text);
   void setPlaceholder(const QString& text);
   /// The frame is an old one.
@@ -46,7 +47,7 @@ class PicturesPane : public QSplitter {
   void setMode(ViewMode mode);
   void setOpacity(double opacity);
   void setCurtain(double share);
-  /// The merge map has the steps 0 to `last`; the last is on show, because it is what the rest of the network works on.
+  /// The merge map has the steps 0 to `last`. Shows the last, which is what the rest of the network works on.
   void setSteps(int last);
   void showStep(int step);
   void setColoring(MergeColoring coloring);
@@ -55,8 +56,10 @@ class PicturesPane : public QSplitter {
   void showWholePicture();
   /// Both pictures have the same size again.
   void restoreSizes();
-  PicturesChoice choice() const;
-  void setChoice(const PicturesChoice& choice);
+  /// How the pictures are shown, under the keys of the settings.
+  QVariantMap state() const;
+  /// The same again; what is missing or makes no sense becomes the default.
+  void restore(const QSettings& stored);
 
   /// The legend changed.
   void refreshPaint();
@@ -70,7 +73,7 @@ class PicturesPane : public QSplitter {
 
  private:
   QWidget* makeImageSide();
-  QWidget* makeMapSide(QAction* previous, QAction* next);
+  QWidget* makeMapSide();
   void refreshStep();
 
   PatchSelection* selection_;

@@ -7,37 +7,25 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <algorithm>
+#include <utility>
 
 #include "gui/views/look.h"
 
 namespace mpm::gui {
 
 SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
-  summary_ = new QLabel(this);
-  summary_->setWordWrap(true);
+  summary_ = wrapped(new QLabel);
   grid_ = new QGridLayout;
   grid_->setHorizontalSpacing(10);
   grid_->setVerticalSpacing(4);
-  paper_ = new QPushButton(tr("Paper: 2, 5"), this);
+  paper_ = new QPushButton(tr("Paper: 2, 5"));
   paper_->setToolTip(tr("Merge before blocks 2 and 5, the schedule of the paper"));
-  none_ = new QPushButton(tr("Full model"), this);
+  none_ = new QPushButton(tr("Full model"));
   none_->setToolTip(tr("No merging at all"));
-  copy_ = new QPushButton(tr("Copy as command line"), this);
+  copy_ = new QPushButton(tr("Copy as command line"));
   copy_->setToolTip(tr("The command that watches this source with this model and schedule without a window"));
 
-  auto* presets = new QHBoxLayout;
-  presets->addWidget(paper_);
-  presets->addWidget(none_);
-  presets->addStretch();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 8, 10, 10);
-  column->setSpacing(8);
-  column->addWidget(mutedLabel(tr("Merge tokens before block"), this));
-  column->addLayout(grid_);
-  column->addWidget(summary_);
-  column->addLayout(presets);
-  column->addWidget(copy_);
-  column->addStretch();
+  panelColumn(this, mutedLabel(tr("Merge tokens before block")), grid_, summary_, leftRow(paper_, none_), copy_);
   connect(paper_, &QPushButton::clicked, this, [this] { choose(kDefaultSchedule); });
   connect(none_, &QPushButton::clicked, this, [this] { choose({}); });
   connect(copy_, &QPushButton::clicked, this, &SchedulePanel::copyRequested);
@@ -46,8 +34,7 @@ SchedulePanel::SchedulePanel(QWidget* parent) : QWidget(parent) {
 
 void SchedulePanel::setModel(const ModelInfo& info) {
   if (static_cast<int>(boxes_.size()) != info.blocks) {
-    for (QCheckBox* box : boxes_) delete box;
-    boxes_.clear();
+    qDeleteAll(std::exchange(boxes_, {}));
     constexpr int kColumns = 4;
     for (int block = 0; block < info.blocks; ++block) {
       auto* box = new QCheckBox(QString::number(block), this);
@@ -61,8 +48,6 @@ void SchedulePanel::setModel(const ModelInfo& info) {
       boxes_.push_back(box);
     }
   }
-  paper_->setEnabled(info.blocks > kDefaultSchedule.back());
-  none_->setEnabled(true);
   setSchedule(info.schedule);
 }
 
@@ -88,14 +73,13 @@ void SchedulePanel::choose(const Schedule& wanted) {
 }
 
 void SchedulePanel::refresh() {
-  copy_->setEnabled(!boxes_.empty());
-  none_->setEnabled(!boxes_.empty());
-  if (boxes_.empty()) paper_->setEnabled(false);
-  QStringList blocks;
-  for (int block : schedule()) blocks << QString::number(block);
-  summary_->setText(boxes_.empty()     ? tr("No model is loaded")
-                    : blocks.isEmpty() ? tr("Full model: nothing is merged")
-                                       : tr("Schedule %1").arg(blocks.join(QStringLiteral(", "))));
+  for (QPushButton* button : {copy_, none_}) button->setEnabled(!boxes_.empty());
+  paper_->setEnabled(blocks() > kDefaultSchedule.back());
+  QStringList checked;
+  for (int block : schedule()) checked << QString::number(block);
+  summary_->setText(boxes_.empty()      ? tr("No model is loaded")
+                    : checked.isEmpty() ? tr("Full model: nothing is merged")
+                                        : tr("Schedule %1").arg(checked.join(QStringLiteral(", "))));
 }
 
 }  // namespace mpm::gui

@@ -2,22 +2,36 @@
 #pragma once
 
 #include <QDialog>
+#include <functional>
+#include <vector>
 
 #include "gui/models/watch_settings.h"
 #include "monitor/store/export.h"
 
 class QCheckBox;
 class QComboBox;
-class QDateTimeEdit;
 class QDoubleSpinBox;
+class QFormLayout;
 class QRadioButton;
 class QSpinBox;
 class QTimeEdit;
 
 namespace mpm::gui {
 
+/// Fields, OK and Cancel, and a line that says why OK is refused.
+class SettingsDialog : public QDialog {
+  Q_OBJECT
+ protected:
+  SettingsDialog(const QString& title, QWidget* parent);
+  /// To be called once all fields are there. `refusal`: why they cannot be accepted as they are; empty: they can.
+  void finish(std::function<QString()> refusal = {});
+
+  QWidget* content_;
+  QFormLayout* form_;  // of content_
+};
+
 /// What counts as night.
-class NightDialog : public QDialog {
+class NightDialog : public SettingsDialog {
   Q_OBJECT
  public:
   /// `numbers`: of the rules that `rule` is not.
@@ -35,7 +49,7 @@ class NightDialog : public QDialog {
 };
 
 /// When to ring.
-class AlarmsDialog : public QDialog {
+class AlarmsDialog : public SettingsDialog {
   Q_OBJECT
  public:
   AlarmsDialog(const monitor::AlarmOptions& options, const QStringList& classes, QWidget* parent = nullptr);
@@ -56,7 +70,7 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   enum class Format { kCsv, kPhenoCam, kJsonLines, kChartPng };
-  /// `source`: whose samples, for the user to know. `from`, `to`: of the chart on show, in seconds.
+  /// `source`: the name shown for the source. `from`, `to`: the time the chart shows, in seconds.
   ExportDialog(const QString& source, double from, double to, QWidget* parent = nullptr);
   Format format() const;
   /// 0 and INT64_MAX: everything.
@@ -74,10 +88,10 @@ class ExportDialog : public QDialog {
 };
 
 /// What is stored, and for how long.
-class KeepDialog : public QDialog {
+class KeepDialog : public SettingsDialog {
   Q_OBJECT
  public:
-  /// Where pictures and samples are, for the user to know; no database: nothing of samples is asked.
+  /// Shows where pictures and samples are. Without a database the fields about samples are disabled.
   KeepDialog(const KeepOptions& options, const QString& folder, const QString& database, QWidget* parent = nullptr);
   KeepOptions options() const;
 
@@ -85,8 +99,12 @@ class KeepDialog : public QDialog {
   void chosen(const mpm::gui::KeepOptions& options);
 
  private:
-  QCheckBox *lapse_, *keep_, *free_, *old_samples_, *large_;
-  QDoubleSpinBox *minutes_, *days_, *megabytes_, *sample_days_, *database_mb_;
+  struct Field {
+    double KeepOptions::*value;
+    QCheckBox* on;
+    QDoubleSpinBox* number;
+  };
+  std::vector<Field> fields_;
 };
 
 }  // namespace mpm::gui

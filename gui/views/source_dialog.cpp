@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -46,92 +45,71 @@ struct SourceDialog::Trial {
 
 SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open a source"));
-  kinds_ = named(new QListWidget(this), tr("Kind of source"));
+  kinds_ = named(new QListWidget, tr("Kind of source"));
   const std::pair<Glyph, QString> names[] = {
       {Glyph::kDemo, tr("Demo street")},        {Glyph::kCamera, tr("Camera")},
       {Glyph::kVideo, tr("Video file")},        {Glyph::kFolder, tr("Image folder")},
       {Glyph::kNetwork, tr("Network address")}, {Glyph::kPipeline, tr("GStreamer")}};
   for (const auto& [glyph, name] : names) new QListWidgetItem(icon(glyph), name, kinds_);
   kinds_->setFixedWidth(kinds_->sizeHintForColumn(0) + 40);
-  pages_ = new QStackedWidget(this);
+  pages_ = new QStackedWidget;
 
-  auto* demo = new QLabel(tr("A rendered street that never was, from noon to midnight and on, with every class known. "
-                             "It needs no camera and no download."),
-                          this);
-  demo->setWordWrap(true);
-  demo->setAlignment(Qt::AlignTop);
-  pages_->addWidget(demo);
+  const auto page = [this] {
+    auto* widget = new QWidget;
+    pages_->addWidget(widget);
+    return new QFormLayout(widget);
+  };
+  const auto field = [](QFormLayout* form, const QString& name, const char* example = "") {
+    auto* edit = named(new QLineEdit, name);
+    edit->setPlaceholderText(QString::fromLatin1(example));
+    form->addRow(name, edit);
+    return edit;
+  };
+  const auto note = [](QFormLayout* form, const QString& text) { form->addRow(wrapped(mutedLabel(text))); };
 
-  auto* camera_page = new QWidget(this);
-  auto* camera_form = new QFormLayout(camera_page);
-  camera_ = named(new QComboBox(camera_page), tr("Camera"));
+  note(page(), tr("A rendered street that never was, from noon to midnight and on, with every class known. It needs no "
+                  "camera and no download."));
+  QFormLayout* camera = page();
+  camera_ = named(new QComboBox, tr("Camera"));
   for (const CameraDevice& device : cameras())
     camera_->addItem(QStringLiteral("%1 (%2)").arg(device.name, device.path), device.path);
-  const bool any = camera_->count() > 0;
-  camera_form->addRow(tr("Camera"), camera_);
-  camera_->setVisible(any);
-  if (!any) {
-    auto* none = mutedLabel(tr("No camera was found. Plug one in and open this dialog again."), camera_page);
-    none->setWordWrap(true);
-    camera_form->addRow(none);
-  }
-  pages_->addWidget(camera_page);
-  pages_->addWidget(pathPage(tr("Video file"), video_, false));
-  pages_->addWidget(pathPage(tr("Folder"), folder_, true));
-
-  auto* network = new QWidget(this);
-  auto* network_form = new QFormLayout(network);
-  address_ = named(new QLineEdit(network), tr("Address"));
-  address_->setPlaceholderText(QStringLiteral("rtsp://192.168.1.20/stream"));
-  user_ = named(new QLineEdit(network), tr("User"));
-  password_ = named(new QLineEdit(network), tr("Password"));
+  if (camera_->count() == 0) note(camera, tr("No camera was found. Plug one in and open this dialog again."));
+  camera->addRow(tr("Camera"), camera_);
+  camera_->setEnabled(camera_->count() > 0);
+  video_ = pathField(page(), tr("Video file"), QFileDialog::ExistingFile);
+  folder_ = pathField(page(), tr("Folder"), QFileDialog::Directory);
+  QFormLayout* network = page();
+  address_ = field(network, tr("Address"), "rtsp://192.168.1.20/stream");
+  user_ = field(network, tr("User"));
+  password_ = field(network, tr("Password"));
   password_->setEchoMode(QLineEdit::Password);
-  network_form->addRow(tr("Address"), address_);
-  network_form->addRow(tr("User"), user_);
-  network_form->addRow(tr("Password"), password_);
-  auto* note = mutedLabel(
-      tr("rtsp, http or https. The password is kept in memory only: never in a log, a file or the database."), network);
-  note->setWordWrap(true);
-  network_form->addRow(note);
-  pages_->addWidget(network);
+  note(network,
+       tr("rtsp, http or https. The password is kept in memory only: never in a log, a file or the database."));
+  QFormLayout* gst = page();
+  pipeline_ = field(gst, tr("Pipeline"), "videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink");
+  note(gst, tr("As for gst-launch-1.0, ending in an appsink that gets BGR frames."));
 
-  auto* gst = new QWidget(this);
-  auto* gst_form = new QFormLayout(gst);
-  pipeline_ = named(new QLineEdit(gst), tr("Pipeline"));
-  pipeline_->setPlaceholderText(QStringLiteral("videotestsrc ! videoconvert ! video/x-raw,format=BGR ! appsink"));
-  gst_form->addRow(tr("Pipeline"), pipeline_);
-  auto* gst_note = mutedLabel(tr("As for gst-launch-1.0, ending in an appsink that gets BGR frames."), gst);
-  gst_note->setWordWrap(true);
-  gst_form->addRow(gst_note);
-  pages_->addWidget(gst);
-
-  test_ = new QPushButton(tr("Test"), this);
+  test_ = new QPushButton(tr("Test"));
   test_->setToolTip(tr("Read one frame and show it here"));
-  result_ = named(new QLabel(this), tr("Result of the test"));
-  result_->setWordWrap(true);
-  thumbnail_ = named(new QLabel(this), tr("The frame that was read"));
+  result_ = wrapped(named(new QLabel, tr("Result of the test")));
+  thumbnail_ = named(new QLabel, tr("The frame that was read"));
   thumbnail_->setMinimumHeight(150);
   thumbnail_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
 
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
   open_ = buttons->addButton(tr("Open"), QDialogButtonBox::AcceptRole);
   makePrimary(open_);
   open_->setDefault(true);
-  auto* trial = new QHBoxLayout;
-  trial->addWidget(test_);
-  trial->addWidget(result_, 1);
-  auto* right = new QVBoxLayout;
-  right->addWidget(pages_);
-  right->addLayout(trial);
-  right->addWidget(thumbnail_, 1);
-  auto* row = new QHBoxLayout;
-  row->addWidget(kinds_);
-  row->addSpacing(8);
-  row->addLayout(right, 1);
-  auto* column = new QVBoxLayout(this);
+  QBoxLayout* trial = fill(new QHBoxLayout, test_, result_);
+  trial->setStretch(1, 1);
+  QBoxLayout* right = fill(new QVBoxLayout, pages_, trial, thumbnail_);
+  right->setStretch(2, 1);
+  QBoxLayout* row = fill(new QHBoxLayout, kinds_, right);
+  row->setSpacing(14);
+  row->setStretch(1, 1);
+  QBoxLayout* column = fill(new QVBoxLayout(this), row, buttons);
   column->setContentsMargins(14, 14, 14, 14);
-  column->addLayout(row, 1);
-  column->addWidget(buttons);
+  column->setStretch(0, 1);
   resize(620, 380);
 
   connect(kinds_, &QListWidget::currentRowChanged, this, [this](int index) {
@@ -140,8 +118,8 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
     thumbnail_->clear();
     refresh();
   });
-  for (QLineEdit* field : {video_, folder_, address_, pipeline_})
-    connect(field, &QLineEdit::textChanged, this, &SourceDialog::refresh);
+  for (QLineEdit* edit : {video_, folder_, address_, pipeline_})
+    connect(edit, &QLineEdit::textChanged, this, &SourceDialog::refresh);
   connect(test_, &QPushButton::clicked, this, &SourceDialog::test);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(buttons, &QDialogButtonBox::accepted, this, [this] {
@@ -156,23 +134,17 @@ SourceDialog::~SourceDialog() {
   if (trial_) trial_->stop = true;
 }
 
-QWidget* SourceDialog::pathPage(const QString& text, QLineEdit*& field, bool folder) {
-  auto* page = new QWidget(this);
-  auto* form = new QFormLayout(page);
-  field = named(new QLineEdit(page), text);
-  auto* browse = new QPushButton(tr("Browse…"), page);
-  auto* row = new QHBoxLayout;
-  row->addWidget(field, 1);
-  row->addWidget(browse);
-  form->addRow(text, row);
-  connect(browse, &QPushButton::clicked, this, [this, field, folder] {
+QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode) {
+  auto* field = named(new QLineEdit, name);
+  auto* browse = new QPushButton(tr("Browse…"));
+  form->addRow(name, fill(new QHBoxLayout, field, browse));
+  connect(browse, &QPushButton::clicked, this, [this, field, mode] {
     auto* dialog = new QFileDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFile);
+    dialog->setFileMode(mode);
     connect(dialog, &QFileDialog::fileSelected, field, &QLineEdit::setText);
-    dialog->open();
+    openDialog(dialog);
   });
-  return page;
+  return field;
 }
 
 void SourceDialog::setSource(const QString& source) {

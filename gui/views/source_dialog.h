@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <QDialog>
+#include <QFileDialog>
 #include <memory>
 
 #include "gui/models/recents.h"
 
 class QComboBox;
+class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QListWidget;
@@ -34,7 +35,7 @@ class SourceDialog : public QDialog {
   void tested(bool ok);
 
  private:
-  QWidget* pathPage(const QString& text, QLineEdit*& field, bool folder);
+  QLineEdit* pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode);
   void refresh();
 
   QListWidget* kinds_;

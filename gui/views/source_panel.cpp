@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_panel.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
@@ -14,23 +13,17 @@ namespace mpm::gui {
 using monitor::CaptureState;
 
 QString stateText(const monitor::CaptureStatus& status) {
-  switch (status.state) {
-    case CaptureState::kIdle:
-      return SourcePanel::tr("Idle");
-    case CaptureState::kOpening:
-      return SourcePanel::tr("Opening…");
-    case CaptureState::kLive:
-      return SourcePanel::tr("Live");
-    case CaptureState::kStalled:
-      return SourcePanel::tr("Stalled");
-    case CaptureState::kRetrying:
-      return SourcePanel::tr("Retrying (%1, next in %2 s)")
-          .arg(status.attempt)
-          .arg(static_cast<int>(std::ceil(status.retry_in_s)));
-    case CaptureState::kEnded:
-      return SourcePanel::tr("Ended");
-  }
-  return {};
+  if (status.state == CaptureState::kRetrying)
+    return SourcePanel::tr("Retrying (%1, next in %2 s)")
+        .arg(status.attempt)
+        .arg(static_cast<int>(std::ceil(status.retry_in_s)));
+  const QString texts[] = {SourcePanel::tr("Idle"),
+                           SourcePanel::tr("Opening…"),
+                           SourcePanel::tr("Live"),
+                           SourcePanel::tr("Stalled"),
+                           QString(),
+                           SourcePanel::tr("Ended")};
+  return texts[static_cast<int>(status.state)];
 }
 
 bool isOld(const monitor::CaptureStatus& status) {
@@ -42,56 +35,32 @@ bool gaveNothing(const monitor::CaptureStatus& status) {
 }
 
 const char* stateBadge(const monitor::CaptureStatus& status) {
-  if (gaveNothing(status)) return "bad";
-  switch (status.state) {
-    case CaptureState::kLive:
-      return "good";
-    case CaptureState::kStalled:
-      return "warning";
-    case CaptureState::kRetrying:
-      return "bad";
-    default:
-      return "";
-  }
+  return status.state == CaptureState::kLive                              ? "good"
+         : status.state == CaptureState::kStalled                         ? "warning"
+         : status.state == CaptureState::kRetrying || gaveNothing(status) ? "bad"
+                                                                          : "";
 }
 
 SourcePanel::SourcePanel(QWidget* parent) : QWidget(parent) {
-  title_ = headingLabel(tr("No source"), this);
-  title_->setWordWrap(true);
-  detail_ = mutedLabel({}, this);
-  detail_->setWordWrap(true);
-  state_ = named(new QLabel(this), tr("Connection"));
-  message_ = new QLabel(this);
-  message_->setWordWrap(true);
-  counters_ = mutedLabel({}, this);
-  counters_->setWordWrap(true);
-  model_ = headingLabel(tr("No model"), this);
-  model_->setWordWrap(true);
-  model_detail_ = mutedLabel({}, this);
-  model_detail_->setWordWrap(true);
-  auto* change = new QPushButton(tr("Open…"), this);
-  change->setAccessibleName(tr("Open a source"));
-  pause_ = new QPushButton(tr("Pause"), this);
-  close_ = new QPushButton(tr("Close"), this);
-  close_->setAccessibleName(tr("Close the source"));
-  auto* model = new QPushButton(tr("Change model…"), this);
+  title_ = wrapped(headingLabel());
+  detail_ = wrapped(mutedLabel());
+  state_ = namedValue(new QLabel, tr("Connection"));
+  message_ = wrapped(new QLabel);
+  counters_ = wrapped(mutedLabel());
+  model_ = wrapped(headingLabel(tr("No model")));
+  model_detail_ = wrapped(mutedLabel());
+  auto* change = named(new QPushButton(tr("Open…")), tr("Open a source"));
+  pause_ = new QPushButton(tr("Pause"));
+  close_ = named(new QPushButton(tr("Close")), tr("Close the source"));
+  auto* model = new QPushButton(tr("Change model…"));
 
-  auto* buttons = new QHBoxLayout;
+  QBoxLayout* buttons = leftRow(change, pause_, close_);
   buttons->setSpacing(6);
-  for (QPushButton* button : {change, pause_, close_}) buttons->addWidget(button);
-  buttons->addStretch();
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(10, 8, 10, 10);
-  column->setSpacing(4);
-  for (QLabel* label : {title_, detail_, state_, message_, counters_}) column->addWidget(label);
-  column->addSpacing(4);
-  column->addLayout(buttons);
-  column->addSpacing(12);
-  column->addWidget(model_);
-  column->addWidget(model_detail_);
-  column->addSpacing(4);
-  column->addWidget(model, 0, Qt::AlignLeft);
-  column->addStretch();
+  buttons->setContentsMargins(0, 4, 0, 12);
+  QBoxLayout* model_row = leftRow(model);
+  model_row->setContentsMargins(0, 4, 0, 0);
+  panelColumn(this, title_, detail_, state_, message_, counters_, buttons, model_, model_detail_, model_row)
+      ->setSpacing(4);
   connect(change, &QPushButton::clicked, this, &SourcePanel::changeSourceRequested);
   connect(pause_, &QPushButton::clicked, this, &SourcePanel::pauseRequested);
   connect(close_, &QPushButton::clicked, this, &SourcePanel::closeRequested);
@@ -128,7 +97,7 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
 
 void SourcePanel::setStatus(const monitor::CaptureStatus& status) {
   const bool held = paused_ && status.state != CaptureState::kIdle;
-  state_->setText(held ? tr("Paused") : mpm::gui::stateText(status));
+  setValue(state_, held ? tr("Paused") : stateText(status));
   setBadge(state_, held ? "warning" : stateBadge(status));
   message_->setText(QString::fromStdString(status.message));
   message_->setVisible(!status.message.empty() && status.state != CaptureState::kLive);
@@ -148,8 +117,5 @@ void SourcePanel::setPaused(bool paused) {
   paused_ = paused;
   pause_->setText(paused ? tr("Go on") : tr("Pause"));
 }
-
-QString SourcePanel::stateText() const { return state_->text(); }
-QString SourcePanel::countersText() const { return counters_->text(); }
 
 }  // namespace mpm::gui

@@ -11,7 +11,7 @@ class QPushButton;
 
 namespace mpm::gui {
 
-/// What is watched with which model, and how the connection is.
+/// The source, the state of its connection, and the model.
 class SourcePanel : public QWidget {
   Q_OBJECT
  public:
@@ -21,8 +21,6 @@ class SourcePanel : public QWidget {
   void setModel(const ModelInfo* info, const QString& path);
   void setStatus(const monitor::CaptureStatus& status);
   void setPaused(bool paused);
-  QString stateText() const;
-  QString countersText() const;
 
  signals:
   void changeSourceRequested();
@@ -40,9 +38,9 @@ class SourcePanel : public QWidget {
 /// "Live", "Retrying (3, next in 5 s)"; in the user's language.
 QString stateText(const monitor::CaptureStatus& status);
 const char* stateBadge(const monitor::CaptureStatus& status);
-/// What was seen last is no longer what the camera sees.
+/// Frames have stopped: the last one is not what the camera sees now.
 bool isOld(const monitor::CaptureStatus& status);
-/// It has ended, and no frame ever came.
+/// The source has ended without a frame.
 bool gaveNothing(const monitor::CaptureStatus& status);
 
 }  // namespace mpm::gui

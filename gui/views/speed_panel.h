@@ -6,38 +6,23 @@
 #include "monitor/capture/inference.h"
 
 class QLabel;
+class QProgressBar;
 
 namespace mpm::gui {
 
-/// Where the time of a frame goes, as a bar with the names and numbers beside it.
-class StageBar : public QWidget {
-  Q_OBJECT
- public:
-  explicit StageBar(QWidget* parent = nullptr);
-  void setTimes(const StageTimes& ms);
-  QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return sizeHint(); }
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  std::vector<std::pair<QString, double>> stages() const;
-  StageTimes ms_;
-};
-
-/// Frames per second in, processed and dropped; latency; the stages.
+/// Frames per second in, processed and dropped; latency; the time of each stage of the last frame.
 class SpeedPanel : public QWidget {
   Q_OBJECT
  public:
   explicit SpeedPanel(QWidget* parent = nullptr);
   void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference);
   void setTimes(const StageTimes& ms);
-  QString text() const;
 
  private:
+  static constexpr int kStages = 5;
   QLabel *in_, *processed_, *dropped_, *p50_, *p95_;
-  StageBar* bar_;
+  QProgressBar* bars_[kStages];
+  QLabel* times_[kStages];
 };
 
 }  // namespace mpm::gui

@@ -14,33 +14,23 @@ namespace mpm::gui {
 
 StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   setSizeGripEnabled(false);
-  state_ = add(tr("Connection"), 0);
-  age_ = add(tr("Age of the frame"), 0);
-  notice_ = add(tr("Notice"), 1);
-  storage_ = addRight(tr("Storage"));
-  setBadge(storage_, "bad");
-  recording_ = addRight(tr("Recording"));
-  setBadge(recording_, "bad");
-  speed_ = addRight(tr("Frames per second"));
-  latency_ = addRight(tr("Latency"));
-  tokens_ = addRight(tr("Tokens"));
+  const auto add = [this](const QString& name, const char* badge = "") {
+    QLabel* label = namedValue(new QLabel, name);
+    label->setContentsMargins(6, 2, 6, 2);
+    setBadge(label, badge);
+    return label;
+  };
+  addWidget(state_ = add(tr("Connection")));
+  addWidget(age_ = add(tr("Age of the frame")));
+  addWidget(notice_ = add(tr("Notice")), 1);
+  addPermanentWidget(storage_ = add(tr("Storage"), "bad"));
+  addPermanentWidget(recording_ = add(tr("Recording"), "bad"));
+  addPermanentWidget(speed_ = add(tr("Frames per second")));
+  addPermanentWidget(latency_ = add(tr("Latency")));
+  addPermanentWidget(tokens_ = add(tr("Tokens")));
   notice_timer_.setSingleShot(true);
   notice_timer_.setInterval(8000);
   connect(&notice_timer_, &QTimer::timeout, notice_, [this] { setValue(notice_, {}); });
-}
-
-QLabel* StatusLine::add(const QString& name, int stretch) {
-  QLabel* label = namedValue(new QLabel(this), name);
-  label->setContentsMargins(6, 2, 6, 2);
-  addWidget(label, stretch);
-  return label;
-}
-
-QLabel* StatusLine::addRight(const QString& name) {
-  QLabel* label = namedValue(new QLabel(this), name);
-  label->setContentsMargins(6, 2, 6, 2);
-  addPermanentWidget(label);
-  return label;
 }
 
 void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
@@ -54,15 +44,22 @@ void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor:
 void StatusLine::setRecording(const QString& text) { setValue(recording_, text); }
 
 void StatusLine::setStorageProblem(const QString& problem) {
-  setValue(storage_, problem.isEmpty()
-                         ? QString()
-                         : fontMetrics().elidedText(tr("Samples are not stored: %1").arg(problem), Qt::ElideMiddle,
-                                                    std::max(200, window()->width() / 3)));
-  storage_->setToolTip(problem);
+  showShortened(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem), problem, 3);
+}
+
+void StatusLine::showShortened(QLabel* label, const QString& text, const QString& whole, int share) {
+  setValue(label, fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, window()->width() / share)));
+  label->setToolTip(whole);
 }
 
 void StatusLine::setFrame(const LiveFrame& frame) {
-  setValue(tokens_, tokensText(frame));
+  QStringList counts;
+  const auto& tokens = frame.result.segmentation.tokens;
+  for (double count : tokens) counts << QString::number(std::lround(count));
+  QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(QStringLiteral(" → ")));
+  if (tokens.size() > 1)
+    text += tr(" (−%1 %)").arg(QLocale().toString(100 * (1 - tokens.back() / tokens.front()), 'f', 0));
+  setValue(tokens_, text);
   const double ms = frame.result.segmentation.ms.total;
   setValue(latency_, ms > 0 ? tr("%1 ms").arg(QLocale().toString(ms, 'f', 1)) : QString());
 }
@@ -74,8 +71,7 @@ void StatusLine::clearFrame() {
 
 void StatusLine::notify(const QString& text, const char* badge) {
   setBadge(notice_, badge);
-  setValue(notice_, fontMetrics().elidedText(text, Qt::ElideMiddle, std::max(200, window()->width() / 2)));
-  notice_->setToolTip(text);
+  showShortened(notice_, text, text, 2);
   notice_timer_.start();
 }
 
@@ -84,16 +80,5 @@ QString StatusLine::age() const { return age_->text(); }
 QString StatusLine::notice() const { return notice_->toolTip(); }
 QString StatusLine::tokens() const { return tokens_->text(); }
 QString StatusLine::storageProblem() const { return storage_->toolTip(); }
-
-QString StatusLine::tokensText(const LiveFrame& frame) {
-  const auto& tokens = frame.result.segmentation.tokens;
-  if (tokens.empty()) return {};
-  QStringList counts;
-  for (double count : tokens) counts << QString::number(std::lround(count));
-  const double merged = tokens.empty() || tokens.front() <= 0 ? 0 : 100 * (1 - tokens.back() / tokens.front());
-  QString text = tr("tokens %1").arg(counts.join(QStringLiteral(" → ")));
-  if (tokens.size() > 1) text += tr(" (−%1 %)").arg(QLocale().toString(merged, 'f', 0));
-  return text;
-}
 
 }  // namespace mpm::gui

@@ -11,7 +11,7 @@ class QLabel;
 
 namespace mpm::gui {
 
-/// The line below the window: how the connection is, what just happened, and the numbers of the frame on show.
+/// The status bar: the connection, what just happened, and the numbers of the frame on show.
 class StatusLine : public QStatusBar {
   Q_OBJECT
  public:
@@ -21,12 +21,13 @@ class StatusLine : public QStatusBar {
   void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                  bool paused);
   void setRecording(const QString& text);
-  /// Why samples are not stored; empty: they are, or nobody asked for it.
+  /// Why samples are not stored; empty: no problem.
   void setStorageProblem(const QString& problem);
+  /// "tokens 660 → 491 → 377 (−43 %)", and the latency.
   void setFrame(const LiveFrame& frame);
   void clearFrame();
-  /// Says what just happened, for some seconds, cut where it is too long; all of it stays as the tool tip. `badge` as
-  /// of setBadge().
+  /// Shows what just happened for some seconds, shortened to fit; the whole stays as the tool tip. `badge` as in
+  /// setBadge().
   void notify(const QString& text, const char* badge = "");
 
   QString state() const;
@@ -35,12 +36,9 @@ class StatusLine : public QStatusBar {
   QString tokens() const;
   QString storageProblem() const;
 
-  /// "tokens 660 → 491 → 377 (−43 %)"; empty without a result.
-  static QString tokensText(const LiveFrame& frame);
-
  private:
-  QLabel* add(const QString& name, int stretch);
-  QLabel* addRight(const QString& name);
+  /// `text`, shortened to a `share`-th of the window; `whole` as the tool tip.
+  void showShortened(QLabel* label, const QString& text, const QString& whole, int share);
 
   QLabel *state_, *age_, *notice_, *storage_, *recording_, *speed_, *latency_, *tokens_;
   QTimer notice_timer_;

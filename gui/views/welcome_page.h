@@ -5,18 +5,17 @@
 
 #include "gui/models/recents.h"
 
+class QPushButton;
 class QVBoxLayout;
 
 namespace mpm::gui {
 
-/// What a person sees first: the ways to begin.
+/// The first page: the ways to begin.
 class WelcomePage : public QWidget {
   Q_OBJECT
  public:
   explicit WelcomePage(QWidget* parent = nullptr);
   void setRecents(const QVector<Recent>& recents);
-  /// Begins the demo: the one button a newcomer needs.
-  QWidget* demoButton() const { return demo_; }
 
  signals:
   void demoRequested();
@@ -24,7 +23,7 @@ class WelcomePage : public QWidget {
   void recentRequested(const mpm::gui::Recent& recent);
 
  private:
-  QWidget* demo_;
+  QPushButton* demo_;
   QVBoxLayout* recents_;
   QWidget* recents_box_;
 };

@@ -92,9 +92,9 @@ TEST(MergeColors, SizesAndInsertionsHaveColoursOfTheirOwn) {
 
 TEST(MergeColors, BordersLieBetweenClustersOnly) {
   const auto borders = mergeBorders(small(), 1);
-  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{0, true}), 0);
-  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{1, true}), 1);
-  EXPECT_EQ(std::count(borders.begin(), borders.end(), MergeBorder{0, false}), 1);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), GridLine{1, 0, 1, 1}), 0);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), GridLine{2, 0, 2, 1}), 1);
+  EXPECT_EQ(std::count(borders.begin(), borders.end(), GridLine{0, 1, 1, 1}), 1);
   EXPECT_EQ(mergeBorders(small(), 0).size(), 4U + 3U);  // every inner side of a 2 x 3 grid
 }
 

@@ -12,7 +12,6 @@
 #include "gui/models/legend_model.h"
 #include "gui/models/recents.h"
 #include "gui/models/span_text.h"
-#include "gui/models/view_settings.h"
 #include "gui/models/watch_settings.h"
 #include "mpm/error.hpp"
 
@@ -204,33 +203,6 @@ TEST(WatchSettings, ComeBackAndMakeSense) {
   EXPECT_EQ(loadClassColors(settings), colors);
   settings.setValue(QStringLiteral("colors"), QStringList{QStringLiteral("rouge ciel"), QStringLiteral("#112233")});
   EXPECT_TRUE(loadClassColors(settings).empty());
-}
-
-TEST(ViewSettings, ComeBackAndMakeSense) {
-  QTemporaryDir folder;
-  const auto settings = [&] { return QSettings(folder.filePath(QStringLiteral("v.ini")), QSettings::IniFormat); };
-  EXPECT_EQ(loadPicturesChoice(settings()), PicturesChoice());
-  EXPECT_EQ(loadChartChoice(settings()), ChartChoice());
-  const PicturesChoice pictures{ViewMode::kCurtain, 0.3, 0.75, MergeColoring::kInsertion, false, "split"};
-  const ChartChoice chart{ChartSpan::kWeek, false, true, false, true, QStringLiteral("road, \"old\"")};
-  {
-    QSettings written = settings();
-    save(written, pictures);
-    save(written, chart);
-  }
-  EXPECT_EQ(loadPicturesChoice(settings()), pictures);
-  EXPECT_EQ(loadChartChoice(settings()), chart);
-  {
-    QSettings by_hand = settings();
-    by_hand.setValue(QStringLiteral("view/mode"), QStringLiteral("upside down"));
-    by_hand.setValue(QStringLiteral("view/opacity"), QStringLiteral("7"));
-    by_hand.setValue(QStringLiteral("view/curtain"), QStringLiteral("nan"));
-    by_hand.setValue(QStringLiteral("view/chart_span"), 12);
-  }
-  EXPECT_EQ(loadPicturesChoice(settings()).mode, PicturesChoice().mode);
-  EXPECT_EQ(loadPicturesChoice(settings()).opacity, PicturesChoice().opacity);
-  EXPECT_EQ(loadPicturesChoice(settings()).curtain, PicturesChoice().curtain);
-  EXPECT_EQ(loadChartChoice(settings()).span, ChartChoice().span);
 }
 
 TEST(Sources, CredentialsAreEncoded) {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <QAction>
 #include <QCheckBox>
 #include <QDialogButtonBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
@@ -23,6 +25,8 @@
 #include "gui/views/day_night_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/look.h"
+#include "gui/views/merge_view.h"
+#include "gui/views/pictures_pane.h"
 #include "gui/views/schedule_panel.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/source_dialog.h"
@@ -77,7 +81,7 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   statistics.night_change = -3.2;
   DayNightPanel panel;
   panel.setStatistics(statistics);
-  const QString text = panel.text();
+  const QString text = textOf(&panel);
   EXPECT_TRUE(text.contains(QStringLiteral("500.2")) || text.contains(QStringLiteral("500.3"))) << text.toStdString();
   for (const char* cell : {"Median, Day: 498", "Median, Night: 479", "90 % below, Day: 520", "90 % below, Night: 500",
                            "Samples, Day: 100", "Samples, Night: 80", "Since yesterday, Day: –"})
@@ -122,7 +126,7 @@ TEST(SpeedPanel, ShowsCountersAndStages) {
   ms.restore = 0.5;
   ms.head = 5;
   panel.setTimes(ms);
-  const QString text = panel.text();
+  const QString text = textOf(&panel);
   for (const char* part : {"25.0 fps, 200 in all", "50 (25 %)", "41.5 ms", "Backbone: 30.0 ms", "Merge: 2.0 ms",
                            "Restore: 0.5 ms", "Head: 5.0 ms"})
     EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in\n" << text.toStdString();
@@ -347,6 +351,51 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
     for (int y = 0; y < picture.height(); y += 3) colors.insert(picture.pixel(x, y));
   EXPECT_GT(colors.size(), 8);
   applyLook(lightTheme(), 100);
+}
+
+// Of the pictures and the chart: what was chosen comes back, and what is edited by hand must make sense.
+TEST(ViewSettings, ComeBackAndMakeSense) {
+  QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("v.ini")), QSettings::IniFormat);
+  PatchSelection selection;
+  const LegendModel legend;
+  QAction previous, next;
+  History history;
+  PicturesPane pictures(&selection, &legend, &previous, &next);
+  ChartPanel chart(&history);
+  const auto restored = [&] {
+    pictures.restore(settings);
+    chart.restore(settings);
+    QVariantMap state = pictures.state();
+    state.insert(chart.state());
+    state.remove("view/split");
+    return state;
+  };
+  const QVariantMap usual = restored();
+  EXPECT_EQ(usual["view/mode"], "overlay");
+  EXPECT_EQ(usual["view/chart_span"], "hour");
+  QVariantMap chosen = {{"view/mode", "curtain"},
+                        {"view/opacity", 0.3},
+                        {"view/curtain", 0.75},
+                        {"view/coloring", "insertion"},
+                        {"view/map", false},
+                        {"view/chart_span", "week"},
+                        {"view/chart_tokens", false},
+                        {"view/chart_merged", true},
+                        {"view/chart_inference", false},
+                        {"view/chart_area", true},
+                        {"view/chart_area_class", "road, \"old\""}};
+  for (auto value = chosen.begin(); value != chosen.end(); ++value) settings.setValue(value.key(), *value);
+  EXPECT_EQ(restored(), chosen);
+  EXPECT_EQ(pictures.paint().mode, ViewMode::kCurtain);
+  EXPECT_EQ(pictures.map()->coloring(), MergeColoring::kInsertion);
+  const std::pair<const char*, QVariant> wrong[] = {
+      {"view/mode", "upside down"}, {"view/opacity", "7"}, {"view/curtain", "nan"}, {"view/chart_span", 12}};
+  for (const auto& [key, value] : wrong) {
+    settings.setValue(key, value);
+    chosen[key] = usual[key];
+  }
+  EXPECT_EQ(restored(), chosen);
 }
 
 TEST(History, AnswersTheLastOfManyQuestions) {

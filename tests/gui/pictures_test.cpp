@@ -80,7 +80,8 @@ TEST(LiveFrame, ComparesWithTheFullModel) {
   ASSERT_TRUE(frame->comparison);
   EXPECT_DOUBLE_EQ(frame->comparison->agreement, 0.5);
   EXPECT_DOUBLE_EQ(frame->comparison->speed_up, 2.5);
-  EXPECT_EQ(frame->comparison->differs.at<std::uint8_t>(3, 3), 255);
+  EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 3), cv::Vec3b(0, 140, 255));
+  EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 20)[0], frame->comparison->picture.at<cv::Vec3b>(3, 20)[2]);
   EXPECT_EQ(frame->classOfToken(0), 1);
   EXPECT_EQ(frame->classOfToken(6), std::nullopt);
 }

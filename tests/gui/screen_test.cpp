@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
@@ -19,7 +20,6 @@
 #include <QStyle>
 #include <QStyleOptionSlider>
 
-#include "gui/application.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
@@ -138,8 +138,8 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   const int token = lookup.grid().height / 2 * lookup.grid().width + lookup.grid().width / 2;
   moveTo(map, map->viewport().tokenRect(token, lookup.grid()).center().toPoint());
   ASSERT_TRUE(wait([&] { return window_->selection().token() == token; }));
-  EXPECT_TRUE(wait([&] { return window_->inspector()->text().contains(QStringLiteral("Cluster: ")); }))
-      << window_->inspector()->text().toStdString();
+  EXPECT_TRUE(wait([&] { return textOf(window_->inspector()).contains(QStringLiteral("Cluster: ")); }))
+      << textOf(window_->inspector()).toStdString();
 
   // What was stored, as a file.
   key("ctrl+e");
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", screen > 0 ? "xcb;offscreen" : "offscreen");
   int failed = 0;
   {
-    mpm::gui::Application app(argc, argv);
+    QApplication app(argc, argv);
     QApplication::setQuitOnLastWindowClosed(false);
     QApplication::setOrganizationName(QStringLiteral("mpm-test"));
     QLocale::setDefault(QLocale::c());

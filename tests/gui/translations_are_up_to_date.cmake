@@ -2,7 +2,7 @@
 # lupdate finds no message in the sources that the French .ts file does not have.
 file(REMOVE_RECURSE ${SCRATCH})
 file(COPY ${SOURCE_DIR}/gui DESTINATION ${SCRATCH})
-execute_process(COMMAND ${LUPDATE} ${SCRATCH}/gui -ts ${SCRATCH}/gui/i18n/mpm-monitor_fr.ts
+execute_process(COMMAND ${LUPDATE} ${SCRATCH}/gui -I ${SCRATCH} -ts ${SCRATCH}/gui/i18n/mpm-monitor_fr.ts
   OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
 if(NOT said MATCHES "Found [0-9]+ source text\\(s\\) \\(0 new ")
   message(FATAL_ERROR "build the target mpm_gui_lupdate and translate what is new: ${said}")

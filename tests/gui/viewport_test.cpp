@@ -11,7 +11,7 @@ TEST(Viewport, FitsThePictureIntoTheMiddle) {
   EXPECT_DOUBLE_EQ(view.scale(), 2);
   EXPECT_EQ(view.pictureRect(), QRectF(0, 100, 400, 200));
   EXPECT_EQ(view.toPicture({400, 300}), QPointF(200, 100));
-  EXPECT_EQ(view.toWidget({100, 50}), QPointF(200, 200));
+  EXPECT_EQ(view.corner(1, 1, {2, 4}), QPoint(100, 200));
 }
 
 TEST(Viewport, ZoomKeepsThePointUnderTheMouse) {

@@ -344,8 +344,8 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   emit sources->activated(sources->currentIndex());
   EXPECT_TRUE(wait([&] { return panel->chart()->chart().buckets.size() > 10; }));
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
-  EXPECT_TRUE(wait([&] { return !window_->dayNightPanel()->text().contains(QStringLiteral("not samples of both")); }))
-      << window_->dayNightPanel()->text().toStdString();
+  EXPECT_TRUE(wait([&] { return !textOf(window_->dayNightPanel()).contains(QStringLiteral("not samples of both")); }))
+      << textOf(window_->dayNightPanel()).toStdString();
   trigger("close");
   QTest::qWait(2500);
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
@@ -364,8 +364,8 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
                       : QTime(other.hour(), other.minute()));
   QTest::keyClick(dialog, Qt::Key_Return);
   ASSERT_TRUE(std::holds_alternative<monitor::NightByHours>(window_->nightRule()));
-  EXPECT_TRUE(window_->dayNightPanel()->text().contains(QStringLiteral("Night: from ")))
-      << window_->dayNightPanel()->text().toStdString();
+  EXPECT_TRUE(textOf(window_->dayNightPanel()).contains(QStringLiteral("Night: from ")))
+      << textOf(window_->dayNightPanel()).toStdString();
   const monitor::StoreReader reader(file("m.db").toStdString());
   const auto lastNight = [&] {
     std::optional<bool> night;
@@ -382,7 +382,7 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   buttonOf(dialog, QStringLiteral("Do not tell them apart"))->click();
   QTest::keyClick(dialog, Qt::Key_Return);
   EXPECT_TRUE(wait([&] { return lastNight() == std::nullopt; }));
-  EXPECT_TRUE(window_->dayNightPanel()->text().contains(QStringLiteral("not told apart")));
+  EXPECT_TRUE(textOf(window_->dayNightPanel()).contains(QStringLiteral("not told apart")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QDialog>
 #include <QDir>
 #include <QDockWidget>
+#include <QLabel>
 #include <QTemporaryDir>
 #include <QTest>
 #include <functional>
@@ -29,6 +30,15 @@ inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
     if (button->text() == text) return button;
   ADD_FAILURE() << "no button '" << text.toStdString() << "'";
   return nullptr;
+}
+
+/// What a screen reader says of a panel: a line per label.
+inline QString textOf(const QWidget* panel) {
+  QStringList lines;
+  for (const auto* label : panel->findChildren<QLabel*>())
+    if (label->isVisibleTo(panel))
+      lines << (label->accessibleName().isEmpty() ? label->text() : label->accessibleName());
+  return lines.join(QLatin1Char('\n'));
 }
 
 /// A window on a folder of pictures with a model of three blocks: input 32x64, patch 8, four classes.

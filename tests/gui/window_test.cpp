@@ -30,7 +30,6 @@
 #include <ctime>
 #include <thread>
 
-#include "gui/application.h"
 #include "gui/exports.h"
 #include "gui/models/merge_colors.h"
 #include "gui/views/chart_panel.h"
@@ -45,6 +44,7 @@
 #include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
 #include "wall_clock.h"
+#include "watchdog.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -141,7 +141,7 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
   ASSERT_TRUE(wait([&] { return window_->selection().token() == merged; }));
   EXPECT_NE(shot(window_->imageView()), image);
   EXPECT_NE(shot(window_->mergeView()), map);
-  const QString text = window_->inspector()->text();
+  const QString text = textOf(window_->inspector());
   for (const QString& part :
        {QStringLiteral("Cluster: %1 of %2").arg(lookup.cluster(2, merged)).arg(lookup.clusters(2)),
         QStringLiteral("Merged: before block %1").arg(lookup.block(lookup.mergedAt(2, merged))),
@@ -191,8 +191,8 @@ TEST_F(Window, ComparesWithTheFullModel) {
   ASSERT_TRUE(openAndWait());
   trigger("compare");
   ASSERT_TRUE(wait([&] { return frame()->comparison.has_value() && !window_->comparePanel()->picture().isNull(); }));
-  EXPECT_TRUE(window_->comparePanel()->text().contains(QStringLiteral("Same label on")))
-      << window_->comparePanel()->text().toStdString();
+  EXPECT_TRUE(textOf(window_->comparePanel()).contains(QStringLiteral("Same label on")))
+      << textOf(window_->comparePanel()).toStdString();
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 1);
   EXPECT_GT(frame()->comparison->speed_up, 0);
@@ -235,7 +235,8 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   EXPECT_TRUE(window_->tokensText().startsWith(QStringLiteral("tokens 32 → "))) << "its own";
   double area = 0;
   const LegendModel& legend = window_->legend();
-  for (int c = 0; c < legend.classes(); ++c) area += legend.index(c, 0).data(LegendModel::kAreaRole).toDouble();
+  for (int c = 0; c < legend.classes(); ++c)
+    area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
   EXPECT_NEAR(area, 1, 1e-9);
   trigger("snapshot");
   EXPECT_TRUE(window_->noticeText().contains(QStringLiteral("stored already"))) << window_->noticeText().toStdString();
@@ -422,7 +423,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   auto* dialog = dialogOf<ExportDialog>("export");
   ASSERT_NE(dialog, nullptr);
   EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
-  EXPECT_TRUE(dialog->findChild<QLabel*>()->text().startsWith(QStringLiteral("street, in m.db")));
+  EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Source: street, in m.db")));
   buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
   const TimeAxis& axis = window_->chartPanel()->chart()->axis();
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
@@ -679,7 +680,7 @@ TEST_F(Window, DarkAndLightDiffer) {
   window_->setDark(false);
 }
 
-// As event loops deliver it: within Application::notify(), which measures it.
+// As event loops deliver it: within WatchedApplication::notify(), which measures it.
 class Hands {
  public:
   explicit Hands(QWidget* window) : window_(window) {}
@@ -698,7 +699,8 @@ class Hands {
   QWidget* window_;
 };
 
-// Nothing that a person does may hold the window up, whatever the time of day; see Application for what is measured.
+// Nothing that a person does may hold the window up, whatever the time of day; see WatchedApplication for what is
+// measured.
 class Watched : public Window {
  protected:
   void SetUp() override {
@@ -721,7 +723,7 @@ class Watched : public Window {
       begin();
     }
   }
-  Application* app_ = static_cast<Application*>(qApp);
+  WatchedApplication* app_ = static_cast<WatchedApplication*>(qApp);
 
  private:
   WallClock late_{QTime::currentTime().secsTo(QTime(23, 50))};
@@ -822,7 +824,7 @@ TEST_F(Watched, DarkColours) {
 }
 
 TEST(Watchdog, SeesAThreadThatBlocksOrComputes) {
-  auto* app = static_cast<Application*>(qApp);
+  auto* app = static_cast<WatchedApplication*>(qApp);
   app->resetWatchdog();
   bool done = false;
   QMetaObject::invokeMethod(
@@ -857,7 +859,7 @@ TEST(Watchdog, SeesAThreadThatBlocksOrComputes) {
 }
 
 TEST(Watchdog, OtherThreadsMayTakeTheirTime) {
-  auto* app = static_cast<Application*>(qApp);
+  auto* app = static_cast<WatchedApplication*>(qApp);
   QThread thread;
   QObject far;
   far.moveToThread(&thread);

@@ -6,15 +6,14 @@
 
 namespace mpm::gui {
 
-/// The application with a watchdog over its own thread: how long each event kept the user waiting, computing or
-/// blocked. Time that the machine gave to other programs does not count.
-class Application : public QApplication {
-  Q_OBJECT
+/// Measures how long each event of the UI thread kept the user waiting, computing or blocked. Time that the machine
+/// gave to other programs does not count.
+class WatchedApplication : public QApplication {
  public:
   static constexpr double kPatienceMs = 16;  ///< of computing; a wait counts when a person can feel it
 
-  Application(int& argc, char** argv);
-  ~Application() override;
+  WatchedApplication(int& argc, char** argv);
+  ~WatchedApplication() override;
   bool notify(QObject* receiver, QEvent* event) override;
 
   int slowEvents() const { return slow_; }

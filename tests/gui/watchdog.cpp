@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/application.h"
+#include "watchdog.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -27,16 +27,16 @@ bool paints(QEvent::Type type) {
 
 }  // namespace
 
-Application::Application(int& argc, char** argv) : QApplication(argc, argv) {
+WatchedApplication::WatchedApplication(int& argc, char** argv) : QApplication(argc, argv) {
   schedstat_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
-Application::~Application() {
+WatchedApplication::~WatchedApplication() {
   if (schedstat_ >= 0) ::close(schedstat_);
 }
 
 // `spent` is wall time less the time this thread was ready to run and no core was free for it.
-Application::Times Application::now() const {
+WatchedApplication::Times WatchedApplication::now() const {
   const auto wall = std::chrono::steady_clock::now().time_since_epoch();
   Times times;
   times.spent = std::chrono::duration<double, std::milli>(wall).count();
@@ -56,7 +56,7 @@ Application::Times Application::now() const {
   return times;
 }
 
-bool Application::notify(QObject* receiver, QEvent* event) {
+bool WatchedApplication::notify(QObject* receiver, QEvent* event) {
   // Other threads with an event loop come here as well: they may take their time.
   if (QThread::currentThread() != thread() || depth_ > 0) return QApplication::notify(receiver, event);
   const QEvent::Type type = event->type();
@@ -80,7 +80,7 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   return result;
 }
 
-void Application::resetWatchdog() {
+void WatchedApplication::resetWatchdog() {
   slow_ = 0;
   longest_ = 0;
   slow_list_.clear();
