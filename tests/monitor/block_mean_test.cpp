@@ -19,10 +19,12 @@ TEST(BlockMean, StudentQuantilesOfTheTables) {
 
 TEST(BlockMean, BlocksOfOneImageGiveTheOrdinaryInterval) {
   const double half = 4.303 * 2 / std::sqrt(3);  // of 1, 3, 5: standard deviation 2
-  EXPECT_NEAR(*halfInterval({1, 3, 5}, {0, 1, 2}), half, 1e-3);
-  EXPECT_NEAR(*halfInterval({1, 1, 3, 3, 5, 5}, {0, 0, 1, 1, 2, 2}), half, 1e-3) << "twins say nothing new";
-  EXPECT_FALSE(halfInterval({1, 3, 5}, {0, 0, 0}));
-  EXPECT_EQ(halfInterval({2, 2}, {0, 1}), 0);
+  using Values = std::vector<double>;
+  using Blocks = std::vector<int>;
+  EXPECT_NEAR(*halfInterval(Values{1, 3, 5}, Blocks{0, 1, 2}), half, 1e-3);
+  EXPECT_NEAR(*halfInterval(Values{1, 1, 3, 3, 5, 5}, Blocks{0, 0, 1, 1, 2, 2}), half, 1e-3) << "no new information";
+  EXPECT_FALSE(halfInterval(Values{1, 3, 5}, Blocks{0, 0, 0}));
+  EXPECT_EQ(halfInterval(Values{2, 2}, Blocks{0, 1}), 0);
 }
 
 TEST(BlockMean, WelchsIntervalOfADifference) {
