@@ -40,8 +40,9 @@ struct SourceOptions {
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
   /// the stored pixels.
   bool apply_exif_rotation = true;
-  /// demo: give one frame in so many seconds by the demo's own clock; 0: its own frame rate.
-  double frame_step_s = 0;
+  /// demo: stand in for one camera that gives a frame each so many seconds by the demo's own clock; 0: at its own frame
+  /// rate. A demo of several streets is then an error.
+  std::optional<double> frame_step_s{};
   /// demo: begin after this moment (unix time, s) of the demo's own clock, unless the demo begins later anyway.
   std::optional<double> resume_after{};
 };

@@ -13,15 +13,15 @@
 namespace mpm::scene {
 namespace {
 
-// As SourceOptions::frame_step_s and resume_after ask; a camera stands in one street.
+// With SourceOptions::frame_step_s and resume_after applied.
 std::vector<StreetOptions> streetsOf(std::string text, const vision::SourceOptions& options) {
   constexpr double kShortestStep = 1e-3;  // of the frame rates that a street may have
-  if (options.frame_step_s > kShortestStep) {
+  if (options.frame_step_s.value_or(0) > kShortestStep) {
     char rate[32];
-    std::snprintf(rate, sizeof rate, "fps=%.17g", 1 / options.frame_step_s);
+    std::snprintf(rate, sizeof rate, "fps=%.17g", 1 / *options.frame_step_s);
     text += (text.find('?') == std::string::npos ? '?' : '&') + std::string(rate);
   }
-  std::vector<StreetOptions> streets = parseStreets(text);
+  std::vector<StreetOptions> streets = options.frame_step_s ? std::vector{parseStreet(text)} : parseStreets(text);
   for (StreetOptions& street : streets)
     if (options.resume_after && street.speed > 0 && *options.resume_after >= street.start)
       street.start = *options.resume_after + street.speed / street.fps;

@@ -16,7 +16,6 @@
 #include "monitor/session.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "scene/street.h"
 #include "vision/classes.h"
 #include "vision/source.h"
 
@@ -49,10 +48,9 @@ NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec&
     throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
   if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
   NightRule rule;
-  if (source.kind == vision::SourceKind::kDemo) {  // it knows where it is
-    const scene::StreetOptions street = scene::parseStreet(source.target);
-    rule = NightBySun{.latitude = street.latitude, .longitude = street.longitude};
-  }
+  if (source.kind == vision::SourceKind::kDemo)
+    if (const auto place = vision::openSource(source, {.frame_step_s = arguments.every_s})->place())
+      rule = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
   try {
     if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
     if (arguments.night_brightness)

@@ -80,6 +80,7 @@ may_include(models/train "the trainer sees the commands' shared part and what is
 may_include(gui "the app sees the commands' shared part and what is below it" gui cli monitor scene vision base mpm)
 may_include(gui/models "models know no widgets" gui monitor vision base mpm)
 never_includes(gui/models "\"gui/(views/|[^/]*\")" "models know no widgets")
+never_includes(cli/verbs "\"scene/" "only main() knows the scene: the verbs see a source")
 foreach(folder monitor gui)
   never_includes(${folder} "opencv2/(highgui|opencv)" "Debian's highgui brings Qt 5")
 endforeach()
