@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/size_text.h"
 #include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
@@ -79,9 +80,8 @@ Size2 Emitter::classMapSize() const {
   const Size2 own = sizeOf(map->shape), input = sizeOf(*graph_.shape(graph_.image)), grid = sizeOf(map->cells.shape);
   if (own == input) return info_.input;
   if (own == grid) return info_.grid;
-  const auto text = [](Size2 size) { return toString(Shape{size.height, size.width}); };
-  refuse(*graph_.producer(graph_.outputs[0]), "class scores resized to " + text(own),
-         "the size of the input, " + text(input) + ", or of the patch grid, " + text(grid));
+  refuse(*graph_.producer(graph_.outputs[0]), "class scores resized to " + mpm::toString(own),
+         "the size of the input, " + mpm::toString(input) + ", or of the patch grid, " + mpm::toString(grid));
 }
 
 Emitter::Tokens Emitter::embed() {
@@ -89,8 +89,7 @@ Emitter::Tokens Emitter::embed() {
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   const Size2 grid = info_.grid;
   if (!retargeted_ && native != grid) {
-    throw Error("the graph has a grid of " + toString({native.height, native.width}) + " patches, expected " +
-                toString({grid.height, grid.width}));
+    throw Error("the graph has a grid of " + mpm::toString(native) + " patches, expected " + mpm::toString(grid));
   }
   const std::string name = "backbone/patch_embed";
   std::vector<std::string> inputs{image_};
