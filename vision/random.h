@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 namespace mpm::vision {
 
@@ -36,9 +37,9 @@ class Draws {
   float uniform(float low = 0, float high = 1) { return low + (high - low) * unit(bits()); }
   int integer(int below) { return static_cast<int>(bits() % static_cast<std::uint64_t>(below)); }
   bool chance(float probability) { return uniform() < probability; }
-  template <class T, std::size_t kCount>
-  const T& one(const T (&list)[kCount]) {
-    return list[integer(static_cast<int>(kCount))];
+  template <class List>
+  const auto& one(const List& list) {
+    return list[static_cast<std::size_t>(integer(static_cast<int>(std::size(list))))];
   }
 
  private:
