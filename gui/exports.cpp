@@ -16,6 +16,7 @@
 #include "gui/models/picture_store.h"
 #include "gui/models/recents.h"
 #include "gui/views/chart_panel.h"
+#include "gui/views/look.h"
 #include "gui/views/time_chart.h"
 
 namespace mpm::gui {
@@ -44,21 +45,19 @@ void Exports::ask() {
   if (!record) return emit said(tr("There are no samples to export yet"), "warning");
   const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
   auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &ExportDialog::chosen, this, [this, dialog, record = *record] {
     const auto format = dialog->format();
     const auto [from, to] = dialog->span();
     const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
                                     std::min(to, record.last), dialog->suffix());
     auto* file = new QFileDialog(window_, tr("Export to"), name);
-    file->setAttribute(Qt::WA_DeleteOnClose);
     file->setAcceptMode(QFileDialog::AcceptSave);
     file->setDefaultSuffix(dialog->suffix());
     connect(file, &QFileDialog::fileSelected, this,
             [this, format, from = from, to = to](const QString& path) { write(format, from, to, path); });
-    file->open();
+    openDialog(file);
   });
-  dialog->open();
+  openDialog(dialog);
 }
 
 void Exports::askToGiveUp(const std::function<void()>& then) {
@@ -66,11 +65,10 @@ void Exports::askToGiveUp(const std::function<void()>& then) {
   question_ = new QMessageBox(QMessageBox::Question, tr("Export"),
                               tr("An export is not done yet. Give it up, and leave its file as it was?"),
                               QMessageBox::NoButton, window_);
-  question_->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);
   question_->setDefaultButton(question_->addButton(tr("Go on"), QMessageBox::RejectRole));
   connect(give_up, &QPushButton::clicked, this, then);
-  question_->open();
+  openDialog(question_);
 }
 
 void Exports::write(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path) {

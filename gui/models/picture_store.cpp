@@ -18,14 +18,11 @@ namespace {
 
 const QString kStamp = QStringLiteral("yyyy-MM-dd'T'HH-mm-ss.zzz'Z'");
 constexpr int kStampLength = 24;
-QString jsonOf(const QString& picture) { return picture.chopped(4) + QStringLiteral(".json"); }
 
 QJsonDocument readFacts(const QString& picture) {
-  QFile file(jsonOf(picture));
+  QFile file(picture.chopped(4) + QStringLiteral(".json"));
   return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
 }
-
-QString readSource(const QString& picture) { return readFacts(picture)[QStringLiteral("source")].toString(); }
 
 // The time in the name of a picture; invalid: it is none of ours.
 QDateTime timeOf(const QString& picture) {
@@ -53,7 +50,8 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
     const QDateTime time = timeOf(path);
     if (!time.isValid()) continue;
     const auto before = sources.constFind(path);
-    const QString source = before != sources.constEnd() && !before->isEmpty() ? *before : readSource(path);
+    const QString source =
+        before != sources.constEnd() && !before->isEmpty() ? *before : readFacts(path)["source"].toString();
     known.insert(path, source);
     result.push_back({seconds(time), path, source});
   }

@@ -234,10 +234,7 @@ void ChartPanel::takeSources(const std::vector<monitor::SourceRecord>& sources) 
   if (const auto id = source(); id && id != before) {
     history_->askClasses(*id);
     emit sourcePicked(*id);
-    if (chart_->following())
-      follow();
-    else
-      chart_->setRange(chart_->axis().from, chart_->axis().to);
+    askAgain();
   }
 }
 
@@ -279,6 +276,10 @@ void ChartPanel::refresh() {
   history_->askSources();
   if (const auto id = source()) history_->askClasses(*id);
   if (visibleRegion().isEmpty()) return;  // a tab behind another one lies beyond the edge of the window
+  askAgain();
+}
+
+void ChartPanel::askAgain() {
   if (chart_->following())
     follow();
   else
@@ -316,10 +317,8 @@ void ChartPanel::setPresent(const QString& watched, std::optional<double> presen
 }
 
 double ChartPanel::present() const {
-  const auto id = source();
-  for (const auto& record : records_)
-    if (id && record.id == *id && record.last > 0 && QString::fromStdString(record.name) != watched_)
-      return static_cast<double>(record.last) / 1000;
+  if (const auto on_show = record(); on_show && on_show->last > 0 && sourceName() != watched_)
+    return static_cast<double>(on_show->last) / 1000;
   return present_.value_or(static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000);
 }
 
@@ -329,11 +328,9 @@ void ChartPanel::follow() {
   constexpr double kLengths[] = {3600, 86400, 7 * 86400, 0};
   double length = kLengths[static_cast<int>(span_)];
   const double end = present();
-  const auto id = source();
-  for (const auto& record : records_) {
-    if (!id || record.id != *id) continue;
-    const double age = std::max(kShortest, end - static_cast<double>(record.first) / 1000);
-    length = length == 0 ? age * 1.01 : std::min(length, age * 1.01);
+  if (const auto on_show = record()) {
+    const double age = std::max(kShortest, end - static_cast<double>(on_show->first) / 1000) * 1.01;
+    length = length == 0 ? age : std::min(length, age);
   }
   if (length == 0) length = 3600;
   chart_->setRange(end - length, end);

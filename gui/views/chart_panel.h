@@ -70,6 +70,7 @@ class ChartPanel : public QWidget {
   void setClasses(const QStringList& names);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
+  void askAgain();
   void follow();
 
   History* history_;
