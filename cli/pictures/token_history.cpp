@@ -38,10 +38,11 @@ cv::Mat TokenHistory::chart() const {
   if (moments_.empty()) return chartPicture(std::move(drawing));
   const double first_time = moments_.begin()->first, last_time = moments_.rbegin()->first;
   const double step = moments_.size() > 1 ? (last_time - first_time) / static_cast<double>(moments_.size() - 1) : 60;
-  drawing.axis.from = first_time - step / 2;
-  drawing.axis.to = last_time + step / 2;
-  Chart& chart = drawing.chart;
   const auto ms = [](double seconds) { return static_cast<UnixMs>(std::llround(seconds * kSecondMs)); };
+  const UnixMs margin = moments_.size() > 1 ? 0 : kMinuteMs;
+  drawing.axis.from = static_cast<double>(ms(first_time) - margin) / kSecondMs;
+  drawing.axis.to = static_cast<double>(ms(last_time) + margin + 1) / kSecondMs;
+  Chart& chart = drawing.chart;
   chart.bucket_ms = ms(step);
   for (const auto& [time, moment] : moments_) {
     ChartBucket bucket;

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <iomanip>
 #include <iterator>
-#include <sstream>
 
 namespace mpm::monitor {
 namespace {
@@ -70,11 +68,12 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock cloc
   const Step* found = std::find_if(std::begin(kSteps), std::end(kSteps), [&](Step s) { return s.length() >= least; });
   const Step step = found == std::end(kSteps) ? *std::prev(found) : *found;
 
-  // The first tick at or before `from`. Fields beyond their range are fine: mktime() and timegm() carry them over.
+  // The first tick at or before `from`. Fields beyond their range are fine: mktime() and timegm() carry them over. But
+  // mktime() adds seconds to the time, not to the clock, so steps are in hours where the clock may change between.
   std::tm at = partsOf(axis.from, clock);
   const int second_of_day = (at.tm_hour * 60 + at.tm_min) * 60 + at.tm_sec;
   at.tm_hour = at.tm_min = at.tm_sec = 0;
-  if (step.seconds > 0) at.tm_sec = second_of_day - second_of_day % step.seconds;
+  if (step.seconds > 0) at.tm_hour = (second_of_day - second_of_day % step.seconds) / kHour;
   constexpr int kMonday = 3;  // days from the Monday before it to 1970-01-01
   if (step.days > 0) at.tm_mday -= remainder(static_cast<int>(timeOf(at, Clock::kUtc) / kDay) + kMonday, step.days);
   if (step.months > 0) {
@@ -97,7 +96,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock cloc
       else
         ticks.push_back({time, midnight ? Unit::kDay : step.seconds < 60 ? Unit::kSecond : Unit::kMinute, midnight});
     }
-    at.tm_sec += step.seconds;
+    at.tm_hour += step.seconds / kHour;
     at.tm_mday += step.days;
     at.tm_mon += step.months;
     time = counts_seconds ? time + step.seconds : timeOf(at, clock);
@@ -107,9 +106,8 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock cloc
 
 std::string timeText(double time, Clock clock, const char* format) {
   const std::tm parts = partsOf(time, clock);
-  std::ostringstream text;
-  text << std::put_time(&parts, format);
-  return text.str();
+  char text[128];  // not std::put_time(), which does not know "%-d"
+  return {text, std::strftime(text, sizeof text, format, &parts)};
 }
 
 std::vector<double> valueTicks(double low, double high, int max) {

@@ -52,7 +52,7 @@ class Drawer {
       canvas_.line({{x, plot_.y}, {x, plot_.br().y}}, tick.major ? chart_.colors.border : chart_.colors.grid, 1);
       const std::string label = canvas_.label(tick, chart_.clock);
       const double width = canvas_.textWidth(label);
-      canvas_.text(label, {std::min(x - width / 2, size_.width - width), plot_.br().y + 4 + line_ / 2},
+      canvas_.text(label, {std::max(0.0, std::min(x - width / 2, size_.width - width)), plot_.br().y + 4 + line_ / 2},
                    chart_.colors.muted);
     }
   }

@@ -255,6 +255,17 @@ TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
                                                      "1 Jan 1970 00:00 to 1 Jan 1970 00:00 UTC"}));
 }
 
+TEST_F(DrawnChart, LabelsEndWithTheUnitOfTheTick) {
+  using Unit = TimeTick::Unit;
+  const double third_of_october = 1'790'986'210;  // 2026-10-03T00:10:10Z
+  const auto label = [&](Unit unit) { return NotedCanvas().label(TimeTick{third_of_october, unit}, Clock::kUtc); };
+  EXPECT_EQ(label(Unit::kSecond), "00:10:10");
+  EXPECT_EQ(label(Unit::kMinute), "00:10");
+  EXPECT_EQ(label(Unit::kDay), "Sat 3 Oct");
+  EXPECT_EQ(label(Unit::kMonth), "Oct 2026");
+  EXPECT_EQ(label(Unit::kYear), "2026");
+}
+
 TEST_F(DrawnChart, ANoteStandsInsteadOfValues) {
   drawing.note = "No samples in this stretch of time";
   EXPECT_EQ(draw().lines.count(drawing.colors.series[0]), 0U);
