@@ -14,7 +14,7 @@ namespace mpm::monitor {
 /// 0xRRGGBB. The defaults are for paper; lines and bands are apart to colour-blind eyes too.
 struct ChartColors {
   std::uint32_t background = 0xffffff, text = 0x1b1f27, muted = 0x555e6d, border = 0xd3d7de, grid = 0xe4e7ec,
-                night = 0xdfe5f1;
+                night = 0xdedee2;
   std::vector<std::uint32_t> series = {0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
 };
 
