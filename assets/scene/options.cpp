@@ -143,7 +143,7 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
       throw Error("demo: there is no option '" + std::string(key) +
                   "': seed, start, speed, step, fps, size, weather, latitude, longitude, shake, noise, jpeg, frames");
   }
-  if (has_speed && step) throw Error("demo: give speed or step, not both");
+  if (has_speed && step) throw Error("demo: speed and step exclude each other: give one of them");
   if (step) options.speed = *step * options.fps;
   options.validate();
   if (last_seed > options.seed && options.frames == 0)
