@@ -70,10 +70,11 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   actions_->fill(menuBar());
 
   const QString model = options.model.isEmpty() ? QString::fromStdString(vision::defaultModel()) : options.model;
-  monitor::SessionOptions session{.model = model.toStdString(),
-                                  .inference = options.inference,
-                                  .database = options.database.toStdString(),
-                                  .snapshots = rules_->snapshotOptions(options.pictures)};
+  monitor::SessionOptions session;
+  session.model = model.toStdString();
+  session.inference = options.inference;
+  session.database = options.database.toStdString();
+  session.snapshots = rules_->snapshotOptions(options.pictures);
   session.store.open_at_once = false;  // opening a large database after a crash takes long
   session.store.keep_days = rules_->keep().sample_days;
   session.store.keep_days_of_all = true;
