@@ -297,87 +297,56 @@ int monitorSource(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
-  verb->add_option("SOURCE", arguments->source,
-                   "Camera (0, /dev/video0), address (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder "
-                   "of images, or the built-in\nscene (demo:). "
-                   "The environment's MPM_SOURCE, where others cannot\nsee a password, serves as well")
-      ->envname("MPM_SOURCE")
-      ->option_text(" ");
+  const auto add = [verb](const char* name, auto& target, const char* value, const char* help) {
+    return verb->add_option(name, target, help)->option_text(value);
+  };
+  const auto number = [&add](const char* name, auto& target, double least, double most, const char* value,
+                             const char* help) {
+    return add(name, target, value, help)->check(CLI::Range(least, most));
+  };
+  add("SOURCE", arguments->source, " ",
+      "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or the "
+      "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
+      ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("--db", arguments->database, "The SQLite database to write; goes on with one that exists")
+  verb->add_option("--db", arguments->database, "The SQLite database to write; an existing one is continued")
       ->type_name("FILE");
-  verb->add_option("--every", arguments->every_s, "One sample in so many seconds; 0: every frame. Default: 1")
-      ->check(CLI::Range(0.0, 86400.0))
-      ->option_text("SECONDS");
-  verb->add_option("--timeout", arguments->timeout_s,
-                   "Open a camera or address anew that is silent for so long.\nDefault: 10")
-      ->check(CLI::Range(0.01, 1e6))
-      ->option_text("SECONDS");
-  const std::string night = "Day and night";
-  verb->add_option("--lat", arguments->latitude, "By the sun: night while it is 6 degrees below the horizon")
-      ->check(CLI::Range(-90.0, 90.0))
-      ->option_text("DEGREES")
-      ->group(night);
-  verb->add_option("--lon", arguments->longitude, "Degrees north and east")
-      ->check(CLI::Range(-180.0, 180.0))
-      ->option_text("DEGREES")
-      ->group(night);
-  verb->add_option("--night-brightness", arguments->night_brightness, "By the image: night below this mean grey value")
-      ->check(CLI::Range(0.0, 255.0))
-      ->option_text("0..255")
-      ->group(night);
-  verb->add_option("--night-hours", arguments->night_hours, "By the clock: 21:00-06:30, local time")
-      ->option_text("FROM-TO")
-      ->group(night);
-  const std::string keep = "What is kept";
-  verb->add_option("--keep", arguments->keep_days,
-                   "Forget samples, events and snapshots of this source after so\nmany days; means of hours stay. "
-                   "Default: never")
-      ->check(CLI::Range(0.0, 1e6))
-      ->option_text("DAYS")
-      ->group(keep);
-  verb->add_option("--max-size", arguments->max_megabytes,
-                   "Forget the oldest samples, of any source, when the database\ngrows larger")
-      ->check(CLI::Range(0.0, 1e9))
-      ->option_text("MB")
-      ->group(keep);
-  verb->add_option("--snapshots", arguments->snapshots, "Write the frame, its overlay and a JSON file there")
-      ->option_text("DIR")
-      ->group(keep);
-  verb->add_option("--snapshot-every", arguments->snapshot_minutes, "How often. Default: 60")
-      ->check(CLI::Range(0.0, 1e6))
-      ->option_text("MINUTES")
-      ->group(keep);
-  verb->add_option("--min-free", arguments->min_free_megabytes,
-                   "Forget the oldest snapshots of this source while their disk\nhas less room. Default: 0, none")
-      ->check(CLI::Range(0.0, 1e9))
-      ->option_text("MB")
-      ->group(keep);
-  const std::string alarms = "Alarms";
-  verb->add_option("--alarm-no-frame", arguments->alarm_no_frame_s, "No frame for so long")
-      ->check(CLI::Range(0.0, 1e6))
-      ->option_text("SECONDS")
-      ->group(alarms);
-  verb->add_option("--alarm-tokens-above", arguments->alarm_tokens_above, "More tokens kept than this")
-      ->option_text("N")
-      ->group(alarms);
-  verb->add_option("--alarm-tokens-below", arguments->alarm_tokens_below, "Fewer tokens kept than this")
-      ->option_text("N")
-      ->group(alarms);
-  verb->add_option("--alarm-area", arguments->alarm_areas, "Area of a class: 'car>20' or 'sky<5', percent of the image")
-      ->option_text("CLASS>PERCENT ...")
-      ->allow_extra_args(false)
-      ->group(alarms);
-  verb->add_option("--alarm-minutes", arguments->alarm_minutes,
-                   "For so long before the alarms of tokens and areas go off. Default: 1")
-      ->check(CLI::Range(0.0, 1e6))
-      ->option_text("MINUTES")
-      ->group(alarms);
+  number("--every", arguments->every_s, 0, 86400, "SECONDS",
+         "One sample in so many seconds; 0: every frame. Default: 1");
+  number("--timeout", arguments->timeout_s, 0.01, 1e6, "SECONDS",
+         "Open a camera or URL again that gives no frame for so long.\nDefault: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
+
+  verb->option_defaults()->group("Day and night");
+  number("--lat", arguments->latitude, -90, 90, "DEGREES", "By the sun: night while it is 6 degrees below the horizon");
+  number("--lon", arguments->longitude, -180, 180, "DEGREES", "Degrees north and east");
+  number("--night-brightness", arguments->night_brightness, 0, 255, "0..255",
+         "By the image: night below this mean grey value");
+  add("--night-hours", arguments->night_hours, "FROM-TO", "By the clock: 21:00-06:30, local time");
+
+  verb->option_defaults()->group("What is kept");
+  number(
+      "--keep", arguments->keep_days, 0, 1e6, "DAYS",
+      "Delete samples, events and snapshots of this source after so\nmany days; means of hours stay. Default: never");
+  number("--max-size", arguments->max_megabytes, 0, 1e9, "MB",
+         "Delete the oldest samples, of any source, when the database\ngrows larger");
+  add("--snapshots", arguments->snapshots, "DIR", "Write the frame, its overlay and a JSON file there");
+  number("--snapshot-every", arguments->snapshot_minutes, 0, 1e6, "MINUTES", "How often. Default: 60");
+  number("--min-free", arguments->min_free_megabytes, 0, 1e9, "MB",
+         "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");
+
+  verb->option_defaults()->group("Alarms");
+  number("--alarm-no-frame", arguments->alarm_no_frame_s, 0, 1e6, "SECONDS", "No frame for so long");
+  add("--alarm-tokens-above", arguments->alarm_tokens_above, "N", "More tokens kept than this");
+  add("--alarm-tokens-below", arguments->alarm_tokens_below, "N", "Fewer tokens kept than this");
+  add("--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",
+      "Area of a class: 'car>20' or 'sky<5', percent of the image")
+      ->allow_extra_args(false);
+  number("--alarm-minutes", arguments->alarm_minutes, 0, 1e6, "MINUTES",
+         "How long before the alarms of tokens and areas go off. Default: 1");
   verb->footer(
-      "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that goes away or hangs is opened anew after 1, 2, "
-      "5,\n10, then every 30 s; a disk that is full is tried again every 10 s; a model file that changes is read "
-      "anew.\n"
+      "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that is lost or hangs is opened again after 1, 2, "
+      "5,\n10, then every 30 s; a full disk is tried again every 10 s; a model file that changes is read again.\n"
       "A kill loses at most the last second. As a service: systemctl enable --now mpm-monitor@NAME.\n\n"
       "Examples:\n"
       "  mpm monitor 0 --model vit.onnx --db street.db --lat 48.1 --lon 11.6\n"

@@ -42,21 +42,8 @@ SourceFactory sourceFactory(vision::SourceSpec source) {
 }
 
 const char* toString(CaptureState state) {
-  switch (state) {
-    case CaptureState::kIdle:
-      return "Idle";
-    case CaptureState::kOpening:
-      return "Opening";
-    case CaptureState::kLive:
-      return "Live";
-    case CaptureState::kStalled:
-      return "Stalled";
-    case CaptureState::kRetrying:
-      return "Retrying";
-    case CaptureState::kEnded:
-      return "Ended";
-  }
-  return "?";
+  constexpr const char* kNames[] = {"Idle", "Opening", "Live", "Stalled", "Retrying", "Ended"};
+  return kNames[static_cast<int>(state)];
 }
 
 void CaptureOptions::validate() const {

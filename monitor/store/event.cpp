@@ -1,38 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/event.h"
 
+#include <iterator>
+
 namespace mpm::monitor {
 
+// Of a number in a database that a newer version wrote: "?".
 const char* toString(Severity severity) {
-  switch (severity) {
-    case Severity::kInfo:
-      return "info";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "?";
+  constexpr const char* kNames[] = {"info", "warning", "error"};
+  const auto index = static_cast<unsigned>(severity);
+  return index < std::size(kNames) ? kNames[index] : "?";
 }
 
 const char* toString(EventKind kind) {
-  switch (kind) {
-    case EventKind::kSession:
-      return "session";
-    case EventKind::kSource:
-      return "source";
-    case EventKind::kModel:
-      return "model";
-    case EventKind::kStorage:
-      return "storage";
-    case EventKind::kClock:
-      return "clock";
-    case EventKind::kAlarm:
-      return "alarm";
-    case EventKind::kAlarmEnded:
-      return "alarm ended";
-  }
-  return "?";
+  constexpr const char* kNames[] = {"session", "source", "model", "storage", "clock", "alarm", "alarm ended"};
+  const auto index = static_cast<unsigned>(kind);
+  return index < std::size(kNames) ? kNames[index] : "?";
 }
 
 }  // namespace mpm::monitor

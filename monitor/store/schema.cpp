@@ -128,8 +128,6 @@ bool takeNumber(std::string_view& text, Number& value) {
 
 }  // namespace
 
-int storeSchemaVersion() { return kVersion; }
-
 Database openForWriting(const std::string& path, bool create) {
   std::optional<Database> opened;
   try {

@@ -190,10 +190,6 @@ class StoreReader {
   /// Every sample in [from, to), by time; `visit` returns false to stop.
   void samples(std::int64_t source, UnixMs from, UnixMs to, const std::function<bool(const Sample&)>& visit) const;
   std::int64_t count(std::int64_t source, UnixMs from, UnixMs to) const;  ///< of them
-  /// The sample nearest to `time`: what a crosshair stands on.
-  std::optional<Sample> nearest(std::int64_t source, UnixMs time) const;
-  /// Samples with an id above `after`, by id: what came since the last look. At most `limit`.
-  std::vector<Sample> samplesAfter(std::int64_t source, std::int64_t after, int limit = 10000) const;
 
   /// The latest `limit` in [from, to), ascending by time.
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
@@ -204,8 +200,6 @@ class StoreReader {
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;
 
-  /// Grows when another connection committed something: poll it instead of the data.
-  std::int64_t version() const;
   /// False when this reader would miss what is written from now on: another file lies under the path, or the file was
   /// read as one that nobody can write. Then make a new reader.
   bool current() const;
@@ -214,8 +208,5 @@ class StoreReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Version of the schema that this build writes.
-int storeSchemaVersion();
 
 }  // namespace mpm::monitor

@@ -283,28 +283,6 @@ void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
     if (!visit(readSample(rows))) return;
 }
 
-std::optional<Sample> StoreReader::nearest(std::int64_t source, UnixMs time) const {
-  const std::string columns = std::string("SELECT ") + kSampleColumns + " FROM sample WHERE source = ? AND time_ms ";
-  Statement before = impl_->database.prepare(columns + "<= ? ORDER BY time_ms DESC, id DESC LIMIT 1");
-  Statement after = impl_->database.prepare(columns + "> ? ORDER BY time_ms, id LIMIT 1");
-  std::optional<Sample> nearest;
-  if (before.bind(source, time).step()) nearest = readSample(before);
-  if (after.bind(source, time).step()) {
-    Sample sample = readSample(after);
-    if (!nearest || sample.time - time < time - nearest->time) nearest = std::move(sample);
-  }
-  return nearest;
-}
-
-std::vector<Sample> StoreReader::samplesAfter(std::int64_t source, std::int64_t after, int limit) const {
-  std::vector<Sample> samples;
-  Statement rows = impl_->database.prepare(std::string("SELECT ") + kSampleColumns +
-                                           " FROM sample WHERE id > ? AND source = ? ORDER BY id LIMIT ?");
-  rows.bind(after, source, limit);
-  while (rows.step()) samples.push_back(readSample(rows));
-  return samples;
-}
-
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
   std::vector<Event> events;
   // Each half reads its end of the index, however many events other sources have.
@@ -360,8 +338,6 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
   }
   return statistics;
 }
-
-std::int64_t StoreReader::version() const { return impl_->database.integer("PRAGMA data_version"); }
 
 bool StoreReader::current() const {
   const char* name = sqlite3_db_filename(impl_->database.handle(), "main");
