@@ -151,7 +151,10 @@ void refuseNan(const MonitorArguments& arguments) {
 }
 
 SessionOptions sessionOptions(const MonitorArguments& arguments, const std::string& model) {
-  SessionOptions options{.model = model, .inference = arguments.options, .database = arguments.database};
+  SessionOptions options;
+  options.model = model;
+  options.inference = arguments.options;
+  options.database = arguments.database;
   options.store.keep_days = arguments.keep_days;
   options.store.max_megabytes = arguments.max_megabytes;
   options.refuse_second_writer = true;

@@ -64,7 +64,10 @@ class SessionTest : public ::testing::Test {
   std::unique_ptr<Session> session_;
 
   SessionOptions options() {
-    SessionOptions options{.model = kModel, .database = database_, .now = [this] { return clock_.load(); }};
+    SessionOptions options;
+    options.model = kModel;
+    options.database = database_;
+    options.now = [this] { return clock_.load(); };
     options.inference.read.convert.schedule = Schedule{1, 2};
     options.inference.threads = 1;
     options.store.commit_s = options.store.retry_s = 0.01;
