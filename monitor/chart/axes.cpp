@@ -104,6 +104,7 @@ std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock cloc
   return ticks;
 }
 
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the formats are the callers' tables
 std::string timeText(double time, Clock clock, const char* format) {
   const std::tm parts = partsOf(time, clock);
   char text[128];  // not std::put_time(), which does not know "%-d"

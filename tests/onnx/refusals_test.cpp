@@ -93,8 +93,7 @@ class Refusal : public ::testing::Test {
     expect(builder, name, part);
   }
   std::string convertedHead() const {
-    const ModelInfo info = readModelInfo(path, options);
-    return info.head;
+    return toString(readModelInfo(path, options).head);
   }
   void expect(GraphBuilder& builder, const std::string& name, const std::string& part) {
     builder.save(path);
