@@ -16,7 +16,7 @@ class DayNightPanel;
 class EventsPanel;
 
 /// What is stored, on show: chart, day and night, and events of our own database or of another program's, kept up to
-/// date. It makes the panels; whoever places them destroys them before it.
+/// date. It creates the panels; the owner of their place destroys them first.
 class HistoryView : public QObject {
   Q_OBJECT
  public:

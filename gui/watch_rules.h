@@ -30,7 +30,7 @@ class WatchRules : public QObject {
 
   void askNight();
   void askAlarms();
-  /// As of KeepDialog.
+  /// See KeepDialog.
   void askKeep(const QString& folder, const QString& database);
 
  signals:

@@ -51,7 +51,7 @@ void ServiceNotify::send(const std::string& message) {
   std::memcpy(address.sun_path, address_.data(), address_.size());
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  // Whoever should listen may have gone: monitoring goes on.
+  // The listener may be gone. Monitoring continues.
   (void)::sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                  reinterpret_cast<const sockaddr*>(&address), length);
 }

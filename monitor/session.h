@@ -47,7 +47,7 @@ struct SessionStatus {
   std::optional<WriterStatus> store;  ///< nullopt: nothing is to be stored
   bool finished = false;              ///< the source has ended, and all its frames have been through the model
 
-  /// Part of it hangs for good: whoever watches over the process should start it again.
+  /// Part of it hangs for good: the supervisor should restart the process.
   bool stuck() const;
 };
 

@@ -9,7 +9,7 @@
 
 namespace mpm::cli {
 
-/// Writes lines to stdout and stderr from a thread of its own: whoever has something to say never waits for a terminal
+/// Writes lines to stdout and stderr from a thread of its own: a caller never waits for a terminal
 /// that is stopped (Ctrl-S) or a pipe whose reader sleeps. What comes while 10000 lines wait is left out. Meanwhile
 /// nothing else must write to either. Thread-safe.
 class Console {
@@ -30,7 +30,7 @@ class Console {
   std::int64_t leftOut() const;  ///< lines of data, because others waited for too long
 
   /// Waits until all is written; from the moment that `hurry` is set, until nothing goes out for two seconds. False:
-  /// something is left, and whoever writes to stdout or stderr now may wait for ever.
+  /// something is left, and a direct write to stdout or stderr may then block for ever.
   bool drain(const std::atomic<bool>& hurry);
 
  private:

@@ -356,7 +356,7 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
             std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
 }
 
-// OpenCV has no more threads than there are CPUs, whatever it is told; the baselines would start all that they are told
+// OpenCV starts at most one thread per CPU, whatever the option says; the baselines would start as many as it says
 // of, and the two would no longer be compared on the same terms.
 int threadsOfEveryVariant(int wanted) {
   const int cpus = cv::getNumberOfCPUs();

@@ -31,7 +31,7 @@ void ExportJob::run(const std::stop_token& stop, const QString& database, const 
     else
       tell([this] { emit cancelled(); });
   } catch (const monitor::EmptyDatabase&) {
-    nothing_yet();  // whoever made the file is about to fill it
+    nothing_yet();  // its writer is about to fill it
   } catch (const std::exception& error) {
     tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
   }

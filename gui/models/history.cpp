@@ -26,7 +26,7 @@ void History::ask(Kind kind, Answer answer) {
       }
       answer(*reader_);
       failure_.clear();
-    } catch (const monitor::EmptyDatabase&) {  // whoever made the file is about to fill it
+    } catch (const monitor::EmptyDatabase&) {  // its writer is about to fill it
     } catch (const std::exception& error) {
       reader_.reset();
       const QString message = QString::fromStdString(error.what());

@@ -32,7 +32,7 @@ class PictureStore : public QObject {
   explicit PictureStore(const QString& folder, QObject* parent = nullptr);
 
   QString folder() const { return folder_; }
-  /// What is stored, ascending, as of the last listed().
+  /// The stored pictures at the last listed(), ascending.
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
 
   void list();

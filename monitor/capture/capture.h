@@ -81,8 +81,8 @@ struct CaptureStatus {
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
   int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
   double hang_s = 0;         ///< for how long any hangs and no frame came; 0: none does, or frames come
-  /// Some drivers never return, and one read that hangs may keep the camera from being opened again: whoever watches
-  /// over the process should start it again, which lets go of them.
+  /// Some drivers never return, and a read that hangs may prevent the camera from being reopened. The supervisor should
+  /// restart the process, which releases them.
   bool stuck() const { return hang_s >= 600; }
 };
 

@@ -279,7 +279,7 @@ struct InferenceWorker::Impl {
     if (callbacks.on_event) callbacks.on_event({unixNow(), EventKind::kModel, severity, message});
   }
 
-  // An error that comes with every frame, or with every other one, is told once a minute.
+  // An error that comes with every frame, or with every other one, is reported once a minute.
   void postOnce(const std::string& message) {
     const std::int64_t now = steadyNow();
     if (message == last_error && now - last_error_at < kRepeatErrorMs) return;

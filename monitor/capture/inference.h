@@ -33,7 +33,7 @@ struct InferenceStatus {
   bool loading = false;           ///< a model is being read
   bool ready = false;             ///< there is a model that can run
   double busy_s = 0;              ///< for how long the frame in hand has been worked on and handed over; 0: idle
-  /// No frame takes two minutes: whoever watches over the process should start it again.
+  /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none
   std::shared_ptr<const ModelInfo> info;  ///< what that model is; null: none

@@ -7,8 +7,8 @@ namespace mpm::monitor {
 
 /// 16 hexadecimal digits for what all files of the model hold (mpm::modelFiles): the same for the same bytes wherever
 /// they lie, another one after a training or an edit of the JSON. FNV-1a of 64 bits: it tells versions of one model
-/// apart and proves nothing to whoever wants to deceive. Throws mpm::Error naming the file that cannot be read; a JSON
-/// that does not exist is no error.
+/// apart and is no protection against deliberate deception. Throws mpm::Error naming the file that cannot be read; a
+/// JSON that does not exist is no error.
 std::string modelDigest(const std::string& onnx_path);
 
 }  // namespace mpm::monitor

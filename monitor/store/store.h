@@ -22,7 +22,7 @@ struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials
   std::string model;   ///< path
   std::string model_name;
-  std::string model_digest;  ///< modelDigest(); empty: not known, as of sessions before schema 3
+  std::string model_digest;  ///< modelDigest(); empty: not known (sessions before schema 3)
   Schedule schedule;
   int tokens = 0;                             ///< N
   std::vector<std::string> classes;           ///< names, by index
@@ -43,10 +43,10 @@ struct StoreOptions {
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
-  bool keep_days_of_all = false;   ///< of every source in the file: for whoever it belongs to
+  bool keep_days_of_all = false;   ///< of every source in the file: for its owner
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
-  double tell_s = 600;             ///< trouble that comes and goes is told of once in so long, or if samples are lost
+  double tell_s = 600;             ///< trouble that comes and goes is reported once in so long, or if samples are lost
   double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
@@ -66,7 +66,7 @@ struct WriterStatus {
   std::int64_t lost = 0;     ///< given up while the disk was full
   std::int64_t bytes = 0;    ///< of the database file
   bool taken = false;        ///< another writer stores this source, so nothing is stored here; `problem` says it
-  /// Whoever watches over the process may start it again; not soon, for what waits in memory ends with it.
+  /// The supervisor may restart the process, but not soon: a restart loses the samples that wait in memory.
   bool stuck() const { return busy_s >= 600; }
 };
 
@@ -165,7 +165,7 @@ struct SourceRecord {
   std::int64_t samples = 0;    ///< kept one by one
 };
 
-/// A database file without tables: whoever made it is about to make them, or was stopped before.
+/// A database file without tables: its writer is about to create them, or was stopped before.
 class EmptyDatabase : public Error {
  public:
   using Error::Error;

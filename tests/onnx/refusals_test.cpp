@@ -15,7 +15,7 @@
 namespace mpm::test {
 namespace {
 
-/// Whoever read `from` reads `to`.
+/// Makes all readers of `from` read `to`.
 void reroute(onnx::GraphProto& graph, const std::string& from, const std::string& to) {
   for (auto& each : *graph.mutable_node()) {
     for (auto& input : *each.mutable_input()) {
@@ -52,7 +52,7 @@ void addText(onnx::NodeProto& node, const char* name, const std::string& text) {
   attribute.set_s(text);
 }
 
-/// Puts a node behind the first output of `before`: whoever read that reads the new node's output.
+/// Puts a node behind the first output of `before`: its readers read the new node's output.
 onnx::NodeProto& insertBehind(onnx::GraphProto& graph, const std::string before, const std::string& op) {
   int position = 0;
   while (graph.node(position).output(0) != before) ++position;

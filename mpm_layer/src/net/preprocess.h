@@ -18,7 +18,7 @@ class Normalizer {
   /// same.
   void operator()(const cv::Mat& image, cv::Mat& planes, const Parallel& parallel) const;
 
-  /// In the order of PyTorch's arithmetic: ((byte / 255) - mean) / std.
+  /// Computed in PyTorch's order: ((byte / 255) - mean) / std.
   const PixelValues& values() const { return values_; }
 
  private:

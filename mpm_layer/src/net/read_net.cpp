@@ -21,9 +21,9 @@
 namespace mpm {
 namespace {
 
-/// OpenCV 4.6 warns once per node of a domain it does not know, although the layer is found. The caller's level is
-/// restored whatever happens. It is one for the whole process, and imports run side by side: the first lowers it, the
-/// last restores it.
+/// Silences OpenCV 4.6, which warns once per node of an unknown domain although the layer is found. The log level
+/// belongs to the whole process and imports run in parallel: the first one lowers it, the last one restores it, also
+/// after an error.
 class QuietImport {
  public:
   QuietImport() {

@@ -53,7 +53,7 @@ std::vector<int> toIds(const float* values, int count) {
   return ids;
 }
 
-/// What `work` returns, with the errors of OpenCV and a lack of memory as mpm::Error.
+/// Returns the result of `work`. Errors of OpenCV and a lack of memory become mpm::Error.
 template <class Work>
 auto withOurErrors(Work work) {
   try {
@@ -65,8 +65,8 @@ auto withOurErrors(Work work) {
   }
 }
 
-/// The most pixels that windows cover: as many as OpenCV reads of a file. An image much narrower than a window is
-/// scaled up to many more.
+/// Maximum number of pixels that windows may cover, the same as OpenCV's limit for files. An image much narrower than a
+/// window would be scaled up to many more.
 constexpr std::int64_t kMaxWindowedPixels = std::int64_t{1} << 30;
 
 /// px of `image` scaled up until one window fits.
@@ -127,7 +127,7 @@ struct Segmenter::Impl {
     if (info.segments()) {
       outputs.push_back(scoresLayer(net));
       bringToHost(net, outputs.back());
-      for (const std::string& name : info.outputs)  // labels of the input's size: here they have the image's
+      for (const std::string& name : info.outputs)  // labels have the size of the input; we need the size of the image
         if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->leaveOut();
     } else {
       outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());

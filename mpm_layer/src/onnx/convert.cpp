@@ -10,7 +10,7 @@
 namespace mpm {
 namespace {
 
-// What `work` gives; errors name the file.
+// Returns the result of `work`; errors name the file.
 template <class Work>
 auto naming(const std::filesystem::path& path, Work work) {
   std::string problem;
@@ -21,13 +21,13 @@ auto naming(const std::filesystem::path& path, Work work) {
   } catch (const std::bad_alloc&) {
     problem = "not enough memory";
   }
-  // The JSON names itself.
+  // Errors about the JSON name the JSON file.
   const std::string json = onnx_graph::factsPath(path).string();
   throw Error(problem.starts_with(json + ":") || problem.starts_with(json + ".") ? problem
                                                                                  : path.string() + ": " + problem);
 }
 
-// What `read` makes of the model in this file.
+// Applies `read` to the model in this file.
 template <class Read>
 auto fromPath(const std::filesystem::path& path, Read read) {
   return naming(path, [&] { return read(onnx_graph::readModelFile(path)); });

@@ -63,7 +63,7 @@ const Tensor* firstKernel(const Graph& graph) {
   return nullptr;
 }
 
-/// Square inputs for which a position embedding in the graph would have the right length, for graphs that do not say.
+/// Square input sizes that match the length of a position embedding, for graphs without a declared size.
 std::vector<Size2> guessedSizes(const Graph& graph) {
   const Tensor* kernel = firstKernel(graph);
   std::vector<Size2> sizes;
@@ -83,7 +83,7 @@ std::vector<Size2> guessedSizes(const Graph& graph) {
   return sizes;
 }
 
-/// A graph understood at one size of input.
+/// A graph, recognised for one input size.
 struct Understood {
   Graph graph;
   Interpretation found;
@@ -102,7 +102,7 @@ Understood understand(Graph graph, std::int64_t channels, Size2 size) {
   return result;
 }
 
-/// Tries the sizes in order; when none fits, what was wrong with the first, and that it was `guessed`.
+/// Tries the sizes in order. When none fits, the error is that of the first size, and says if it was `guessed`.
 Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Size2>& sizes, bool guessed) {
   std::string first;
   for (const Size2& size : sizes) {

@@ -63,7 +63,7 @@ class Emitter {
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
   NetWriter::Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
-  std::string nameOf(int term, const std::string& room);
+  std::string nameOf(int term, const std::string& prefix);
 
   const Graph& graph_;
   const Interpretation& found_;
@@ -76,7 +76,7 @@ class Emitter {
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
-  bool one_image_ = false;           ///< something in the head does not keep the images of a batch apart
+  bool one_image_ = false;           ///< the head mixes the images of a batch
 };
 
 /// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.

@@ -23,9 +23,9 @@ std::string bare(std::string name) {
   return name.empty() ? "tensor" : name;
 }
 
-/// OpenCV takes the pixel below, whatever nearest_mode says, and finds it as cv::resize does.
+/// True when the Resize takes the pixel below, which OpenCV always does, whatever nearest_mode says.
 bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
-  if (outputs > 1 << 20) return false;  // a file made to waste time
+  if (outputs > 1 << 20) return false;  // protects against a file made to waste time
   const auto in = static_cast<double>(inputs), out = static_cast<double>(outputs), step = 1 / (out / in);
   for (std::int64_t i = 0; i < outputs; ++i) {
     const auto x = static_cast<double>(i), place = x * in / out;
@@ -38,9 +38,9 @@ bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, st
   return true;
 }
 
-/// Attributes of a convolution or a pooling to be written instead of the graph's: the sides of the kernel, which OpenCV
-/// needs and ONNX does not, and an automatic padding in numbers, since OpenCV takes SAME_LOWER for SAME_UPPER and
-/// leaves dilations out of both.
+/// Attributes of a convolution or a pooling that replace those of the graph: the sides of the kernel, which OpenCV
+/// requires and ONNX does not, and automatic padding as numbers, because OpenCV treats SAME_LOWER as SAME_UPPER and
+/// ignores dilations in both.
 NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   const bool pools = node.op.ends_with("Pool");
   const Shape sides = pools ? *node.integers("kernel_shape") : graph.constant(node.inputs[1])->shape;
@@ -64,7 +64,7 @@ NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   return result;
 }
 
-/// ceil_mode may put the last window behind the map, which ONNX leaves out by now; OpenCV does not.
+/// True when ceil_mode puts the last window outside the map. ONNX drops that window now; OpenCV does not.
 bool poolsBesideTheMap(const Graph& graph, const Node& node) {
   const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
   const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
@@ -75,10 +75,10 @@ bool poolsBesideTheMap(const Graph& graph, const Node& node) {
   return (out[2] - 1) * strides[0] >= in[2] + pads[0] || (out[3] - 1) * strides[1] >= in[3] + pads[1];
 }
 
-/// The graph was folded for one image: a first side of 1 is where the images of a batch lie side by side.
+/// True when the first side is 1. The graph was folded for one image, so that axis is the batch.
 bool leads(const Shape* shape) { return shape && !shape->empty() && shape->front() == 1; }
 
-/// True when the images of a batch lie along the first axis before and after `node`, and do not meet in it.
+/// True when the first axis is the batch before and after `node`, and `node` does not mix its images.
 bool keepsImagesApart(const Graph& graph, const Node& node) {
   const bool joins = node.op == "Concat";
   for (const int value : node.outputs) {
@@ -102,7 +102,7 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-/// A white list: what is not on it may parse and still be computed wrong (docs of the converter give the cases).
+/// A list of allowed operators: others may parse and still be computed wrong (docs/converter.md gives cases).
 void Emitter::requireStock(const Node& node) const {
   const auto no = [&](const std::string& found) { refuse(node, found, kStock); };
   if (node.domain != kCanonical && !node.domain.empty()) no("an op of domain '" + node.domain + "'");
@@ -143,7 +143,7 @@ void Emitter::requireStock(const Node& node) const {
       if (*graph_.shape(value) != out) no("a Split into parts of different sizes");
     }
   }
-  if (node.op == "AveragePool") {  // whether padding counts is decided by the producer's name in OpenCV
+  if (node.op == "AveragePool") {  // OpenCV decides by the producer's name whether padding counts
     const bool padded = !all(node.integers("pads"), 0) || node.text("auto_pad", "NOTSET").starts_with("SAME");
     if (padded) no("an average over a padded map");
   }
@@ -171,7 +171,7 @@ void Emitter::requireStock(const Node& node) const {
       no("a Resize with mode " + mode + " and coordinates " + coordinates);
     const Shape& in = *graph_.shape(node.inputs[0]);
     if (in[0] != out[0] || in[1] != out[1]) no("a Resize over channels");
-    if (!resizing(graph_, node)->whole_pixels) no("scales that end within a pixel");  // sizes are what is written
+    if (!resizing(graph_, node)->whole_pixels) no("scales that end within a pixel");  // the sizes are written
     if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) no("a Resize to one row or column");
     const std::string nearest = node.text("nearest_mode", "round_prefer_floor");
     if (mode == "nearest" &&
@@ -205,7 +205,7 @@ void Emitter::requireStock(const Node& node) const {
 
 std::string Emitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
   if (leads(&in) && leads(&out)) {
-    out.front() = 0;  // as many images as come in
+    out.front() = 0;  // the number of images of the input
   } else {
     one_image_ = true;
   }
@@ -246,18 +246,18 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     }
     return flat ? reshape(made, result, out, name) : made;
   }
-  // Every reshaping is static by now; the one spelling that all versions read alike is Reshape with a constant.
+  // Every reshape is static by now. All versions read Reshape with a constant alike.
   if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}))
     return reshape(inputs[0], *graph_.shape(node.inputs[0]), out, name);
-  if (node.op == "ReduceMean") {  // of a batch, OpenCV 4.6 makes the right numbers in a tensor of another rank
+  if (node.op == "ReduceMean") {  // with a batch, OpenCV 4.6 gives the right numbers in a tensor of another rank
     const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
     const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
-    one_image_ = one_image_ || axes.size() > 2;  // and fails over a whole image
+    one_image_ = one_image_ || axes.size() > 2;  // OpenCV fails on a mean over a whole image
     const std::string mean = net_.stock("ReduceMean", {inputs[0]}, {net_.unique(name + ".mean")},
                                         {{"axes", axes}, {"keepdims", node.integer("keepdims", 1)}});
     return reshape(mean, out, out, name);
   }
-  if (node.op == "Gather") {  // of a batch, OpenCV 4.6 keeps the axis; an index from the end it does not know
+  if (node.op == "Gather") {  // with a batch, OpenCV 4.6 keeps the axis; it does not support an index from the end
     Shape in = *graph_.shape(node.inputs[0]);
     const std::size_t axis = frontAxis(node, node.integer("axis", 0), in.size());
     std::int64_t index = integersOf(graph_, node.inputs[1])->front();
@@ -272,7 +272,7 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
                                          {net_.unique(name + ".slice")});
     return reshape(slice, in, out, name);
   }
-  if (node.op == "Softmax") {  // the default axis changed with opset 13, which OpenCV does not look at
+  if (node.op == "Softmax") {  // the default axis changed with opset 13; OpenCV ignores the opset
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
   }
@@ -289,7 +289,7 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
       attributes.emplace_back("nearest_mode", node.text("nearest_mode", "round_prefer_floor"));
     return net_.stock("Resize", {inputs[0], "", "", sizes}, {name}, attributes);
   }
-  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // a constant of rank 4 is one of another batch to OpenCV
+  if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // OpenCV takes a constant of rank 4 for another batch
     std::vector<std::string> operands = inputs;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Tensor* constant = graph_.constant(node.inputs[i]);
@@ -341,7 +341,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   if (!kept.empty() && retargeted_) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
-  const auto known = [&](int value, const Node& reader) {  // the mask of a Dropout, say, is gone
+  const auto known = [&](int value, const Node& reader) {  // for example the mask of a removed Dropout
     const auto found = made.find(value);
     if (found == made.end()) refuse(reader, "an input that nothing makes", kStock);
     return found->second;

@@ -6,7 +6,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-constexpr int kDeepest = 64;  // layers between the encoder and an output; a file made to exhaust the stack has more
+constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more could exhaust the stack
 
 std::string bare(std::string name) {
   while (!name.empty() && name.front() == '/') name.erase(0, 1);
@@ -37,14 +37,14 @@ bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t firs
   return true;
 }
 
-std::string Emitter::nameOf(int term, const std::string& room) {
+std::string Emitter::nameOf(int term, const std::string& prefix) {
   const Node* node = at(term).node;
-  return net_.unique(room + (node ? bare(node->name) : "term"));
+  return net_.unique(prefix + (node ? bare(node->name) : "term"));
 }
 
 std::optional<Emitter::Tokens> Emitter::tokens(int term, int depth) {
   if (const auto known = tokens_.find(term); known != tokens_.end()) return known->second;
-  if (depth > kDeepest) return std::nullopt;
+  if (depth > kMaxDepth) return std::nullopt;
   auto made = makeTokens(term, depth);
   if (made) tokens_[term] = *made;
   return made;
@@ -80,7 +80,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
 std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double scale, const std::string& wanted,
                                            int depth) {
   const Term& term = at(index);
-  if (depth > kDeepest) return std::nullopt;
+  if (depth > kMaxDepth) return std::nullopt;
   const auto inner = [&](int input, std::int64_t at_row, double factor) {
     return pooled(input, at_row, factor, "", depth + 1);
   };

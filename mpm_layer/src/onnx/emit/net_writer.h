@@ -35,7 +35,7 @@ class NetWriter {
   /// The same for a stock node.
   std::string stock(const std::string& type, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& outputs, const Attributes& attributes = {});
-  /// A stock node with the attributes of `proto`, but for those that are given `instead`.
+  /// A stock node with the attributes of `proto`, except those given in `instead`.
   std::string copy(const onnx::NodeProto& proto, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, const Attributes& instead = {});
   /// One more attribute of the node that is called `node`.
@@ -44,7 +44,7 @@ class NetWriter {
   /// `name`, or name_2, name_3, ... when a tensor has that name already.
   std::string unique(const std::string& name);
 
-  /// The net, without nodes and constants that no output needs.
+  /// Returns the net without nodes and constants that no output needs.
   onnx::ModelProto model() &&;
 
  private:

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// JSON that is nested no deeper than ours ever is: whoever walks it recursively, as dump() does, would exhaust the
-/// stack on a file made for that. `what` names it in errors.
+/// Reads JSON with limited nesting: recursive functions such as dump() would exhaust the stack on a malicious file.
+/// `what` names the text in errors.
 template <class Input>
 Json parse(Input&& input, const std::string& what) {
   constexpr int kDeepest = 16;
@@ -127,8 +127,8 @@ Size2 readSize(const Fields& fields, const char* name) {
   return result;
 }
 
-constexpr int kMost = 1 << 30;
-constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes holds; the app shows each
+constexpr int kMax = 1 << 30;
+constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes can hold; the app shows each block
 
 }  // namespace
 
@@ -197,11 +197,11 @@ ModelInfo fromJson(const std::string& text) {
   readCommon(fields, info.facts);
   readChannels(fields, info.facts);
   fields.read("blocks", info.blocks, 1, kMaxBlocks);
-  fields.read("dim", info.dim, 1, kMost);
-  fields.read("heads", info.heads, 1, kMost);
-  fields.read("special_tokens", info.special_tokens, 0, kMost);
-  fields.read("class_count", info.classes, 0, kMost);
-  fields.read("opset", info.opset, 0, kMost);
+  fields.read("dim", info.dim, 1, kMax);
+  fields.read("heads", info.heads, 1, kMax);
+  fields.read("special_tokens", info.special_tokens, 0, kMax);
+  fields.read("class_count", info.classes, 0, kMax);
+  fields.read("opset", info.opset, 0, kMax);
   info.patch = readSize(fields, "patch");
   info.input = readSize(fields, "input");
   info.grid = readSize(fields, "grid");
@@ -219,7 +219,7 @@ ModelInfo fromJson(const std::string& text) {
   if (!schedule || !schedule->is_array() || !outputs || !outputs->is_array())
     fields.fail("the lists 'schedule' and 'outputs'", json);
   for (const Json& block : *schedule) {
-    if (!block.is_number_integer() || block < 0 || block > kMost) fields.fail("block indices in 'schedule'", *schedule);
+    if (!block.is_number_integer() || block < 0 || block > kMax) fields.fail("block indices in 'schedule'", *schedule);
     info.schedule.push_back(block.get<int>());
   }
   for (const Json& name : *outputs) {

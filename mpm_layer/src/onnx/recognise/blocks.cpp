@@ -196,7 +196,7 @@ class BlockMatcher {
     if (!readsNorm(linear, stream, norm)) return false;
     const auto rows = linearPart(terms_, source, at(linear).inputs[0]);
     if (!rows) return no(source, "columns of a linear layer");
-    const double factor = part == 2 ? view.scale : 1;  // of q and k it is in the attention's scale already
+    const double factor = part == 2 ? view.scale : 1;  // for q and k the scale is already in the attention
     block.qkv.in = rows->in;
     block.qkv.out += static_cast<std::int64_t>(view.column.size());
     block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(rows->in));
@@ -297,7 +297,7 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, 
 
 BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   const auto users = usersOf(terms);
-  // A sum of the stream and a branch that comes from it: what a block starts and goes on with.
+  // A sum of the stream and a branch of it: each half of a block ends with one.
   const auto next = [&](int x, auto&& matches) {
     std::string why;
     for (const int user : users[static_cast<std::size_t>(x)]) {

@@ -28,7 +28,7 @@ enum class TermKind {
   kMean,       ///< mean over the rows `row_of`: {1, d}
 };
 
-/// How an operand of attention lies in the columns of a term: head-major, {heads * head_dim} entries each.
+/// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
   std::vector<std::int64_t> column;
@@ -36,8 +36,8 @@ struct HeadView {
   double scale = 1;
 };
 
-/// A matrix {rows, cols}, one row per token, by the operation that makes it. All reshaping, transposing and slicing of
-/// the graph has gone into which row and which column of a term stands where.
+/// A matrix {rows, cols}, one row per token, with the operation that produces it. All reshaping, transposing and
+/// slicing of the graph is expressed as the order of rows and columns.
 struct Term {
   TermKind kind = TermKind::kPatches;
   std::vector<int> inputs;  ///< terms

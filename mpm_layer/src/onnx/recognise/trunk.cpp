@@ -51,7 +51,7 @@ bool readBy(const std::vector<Term>& terms, const std::vector<int>& users, TermK
                      [&](int user) { return terms[static_cast<std::size_t>(user)].kind == kind; });
 }
 
-/// Patches and what is put between them, when that is where a residual stream starts and yet no embedding.
+/// The start of a residual stream that contains patches but is not an embedding.
 const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::vector<int>>& users) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (terms[i].kind == TermKind::kArrange &&
@@ -64,18 +64,19 @@ const Node* oddEmbedding(const std::vector<Term>& terms, const std::vector<std::
   return nullptr;
 }
 
-/// Two tensors multiplied that may both depend on the image, as attention does.
+/// True for a product of two tensors that may both depend on the image, as in attention.
 bool isProduct(const Graph& graph, const Node& node) {
   const bool product = node.op == "MatMul" || node.op == "Einsum" || node.op == "Attention";
   return product && node.domain.empty() && !graph.constant(node.input(0)) && !graph.constant(node.input(1));
 }
 
-/// Convolutions in front of attention that shrink the image or look at neighbours: more than the patch embedding makes
-/// a backbone that is not a plain ViT. Those behind all attention are a head's; where there is none, all count.
+/// Number of convolutions before attention that shrink the image or read neighbours. More than the patch embedding
+/// means that the backbone is not a plain ViT. Convolutions after all attention belong to the head. Without attention,
+/// all count.
 int spatialConvolutions(const Graph& graph) {
   const bool attends =
       std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return isProduct(graph, node); });
-  std::set<int> attended;  // tensors that go into attention sooner or later
+  std::set<int> attended;  // tensors that attention depends on
   int count = 0;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     const bool ahead =
@@ -89,7 +90,7 @@ int spatialConvolutions(const Graph& graph) {
   return count;
 }
 
-/// The first node that reads what was understood and is not.
+/// The first node that reads recognised values and is not recognised itself.
 const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   for (const Node& node : graph.nodes) {
     for (const int output : node.outputs) {
@@ -99,7 +100,7 @@ const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   return nullptr;
 }
 
-/// Attention of a kind that is not known.
+/// True when the graph contains an unknown kind of attention.
 bool multipliesTokens(const Graph& graph, const Interpretation& found) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const Node& node) { return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]); });
@@ -149,13 +150,13 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
       trunk.pre_norm = normPart(terms[static_cast<std::size_t>(stream)]);
     }
     trunk.chain = followBlocks(terms, stream);
-    // What is missing was not understood somewhere: that node says more than the place where it is missed.
+    // A node that was not recognised explains more than the place where its result is missing.
     if (trunk.chain.half_a_block || multipliesTokens(graph, found)) refuseTrunk(graph, found, trunk.chain.obstacle);
     if (trunk.chain.blocks.empty()) {
       if (obstacle.empty()) obstacle = trunk.chain.obstacle;
       continue;
     }
-    // A walk that ended at something that still looks like a block would leave half a ViT to the head.
+    // If the walk ended at something that looks like a block, half of the ViT would become part of the head.
     if (!trunk.chain.obstacle.empty()) throw Error(trunk.chain.obstacle);
     trunk.embedding = std::move(*embedding);
     trunk.dim = terms[i].cols;
