@@ -95,9 +95,7 @@ Buffer<int> imposedPairs(const Stream& stream, int batch, int from, int to) {
     best.push_back(0);
     for (int i = 0; i < from; ++i) best.push_back(i < 2 * (from - to) ? i ^ 1 : 0);
   }
-  Buffer<int> device = uploaded(stream, best);
-  stream.wait();
-  return device;
+  return uploaded(stream, best);
 }
 
 class Vit {
@@ -131,9 +129,7 @@ class Vit {
     for (int i = 0; i < size.blocks; ++i) blocks_.emplace_back(stream, spec);
     const auto head = random(area(kClasses, d), limit, 5);
     head_ = Linear(stream, {head.data(), kClasses, d}, zeros.data(), precision);
-    norm_weight_ = uploaded(stream, ones);
-    norm_bias_ = uploaded(stream, std::vector<float>(static_cast<std::size_t>(d)));
-    stream.wait();
+    norm_ = Norm(stream, {ones.data(), zeros.data(), 1e-6f}, d);
     const std::size_t rows = area(batch, scale.patches() + 1);
     for (auto& tokens : tokens_) tokens.atLeast(stream, rows * static_cast<std::size_t>(d));
     normed_.atLeast(stream, rows * static_cast<std::size_t>(d) * 4);
@@ -144,7 +140,6 @@ class Vit {
     bytes_.atLeast(stream, area(3, pixels()));
     for (int k = 0; k < 2; ++k)
       imposed_[k] = imposedPairs(stream, batch, k == 0 ? scale.patches() : scale.counts[0], scale.counts[k]);
-    stream.wait();
   }
 
   void forward(bool merging) {
@@ -156,9 +151,7 @@ class Vit {
       blocks_[static_cast<std::size_t>(block)].run(stream_, gemm_, workspace_, state_.rows(), nullptr,
                                                    tokens_[at].data());
     }
-    const auto dim = static_cast<std::size_t>(size_.dim);
-    const NormCall norm{state_.rows().total, 1, size_.dim, dim, dim, norm_weight_.data(), norm_bias_.data(), 1e-6f};
-    layerNorm(stream_, norm, Number::kFloat, tokens_[at].data(), operandOf(precision_), normed_.data());
+    norm_.run(stream_, state_.rows().total, Number::kFloat, tokens_[at].data(), operandOf(precision_), normed_.data());
     head_.run(stream_, gemm_, normed_.data(), state_.rows().total, Into::kFloat, scores_.data());
     restoreRows(stream_, scores_.data(), kClasses, state_, false, restored_.data());
     resize_.run(stream_, restored_.data(), batch_, kClasses, labels_.data());
@@ -232,7 +225,8 @@ class Vit {
   BlockWorkspace workspace_;
   TokenState state_;
   MutualPairMerge merger_;
-  Buffer<float> norm_weight_, norm_bias_, tokens_[2], scores_, restored_, images_;
+  Norm norm_;
+  Buffer<float> tokens_[2], scores_, restored_, images_;
   Buffer<unsigned char> normed_, labels_, bytes_;
   Buffer<int> imposed_[2];
 };

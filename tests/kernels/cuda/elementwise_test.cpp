@@ -23,7 +23,7 @@ TEST_F(CudaElementwise, LayerNormOfRowsAndOfHeads) {
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(dim), 3);
       const Buffer<float> device_x = uploaded(stream(), x), w = uploaded(stream(), weight),
                           b = uploaded(stream(), bias);
-      const std::size_t stride = static_cast<std::size_t>(slices * dim);
+      const int stride = slices * dim;
       const NormCall call{rows, slices, dim, stride, stride, w.data(), b.data(), 1e-5f};
       const Reference expected = mpm::test::norm(Reference(MatrixView<const float>(x.data(), rows * slices, dim)),
                                                  {weight.data(), bias.data(), 1e-5f});

@@ -141,7 +141,7 @@ TEST_F(CudaTokens, MeetTheirClasses) {
                          proj_classes = test::Matrix::normal(depth, kDim, 10);
       const std::vector<float> weight = test::normal(size(classes), 11, 0.2f, 1),
                                bias = test::normal(size(classes), 12);
-      MaskScores scores(stream(), proj_patch.view(), proj_classes.view(), weight.data(), bias.data(), classes, eps,
+      MaskScores scores(stream(), proj_patch.view(), proj_classes.view(), {weight.data(), bias.data(), eps}, classes,
                         Precision::kFp32);
       const Buffer<float> device_x = uploaded(stream(), x);
       Buffer<float> y(stream(), size(patches.rows().total * classes));

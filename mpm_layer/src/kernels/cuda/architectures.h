@@ -6,21 +6,21 @@
 
 namespace mpm::cuda {
 
-/// Whether code built for `architecture`, as CMAKE_CUDA_ARCHITECTURES spells one ("90", "86-real", "90a", "native"),
-/// runs on compute capability `major`.`minor`: machine code on its generation from its own number on, PTX ("90",
-/// "90-virtual") on all that came later, and with an "a" on its own number alone.
+/// Whether code built for `architecture` runs on compute capability `major`.`minor`. `architecture` is an entry of
+/// CMAKE_CUDA_ARCHITECTURES ("90", "86-real", "90a", "native"). Machine code runs on the same major number and the same
+/// or a higher minor number, PTX ("90", "90-virtual") on every later GPU, and code with an "a" on its own number only.
 inline bool codeRunsOn(std::string_view architecture, int major, int minor) {
   int number = 0;
   const char* const end = architecture.data() + architecture.size();
   const char* const rest = std::from_chars(architecture.data(), end, number).ptr;
-  if (number == 0) return true;  // "native", "all": there is code for what is here
+  if (number == 0) return true;  // "native", "all"
   const int own = 10 * major + minor;
   if (rest != end && *rest == 'a') return own == number;
   const bool machine_code = !architecture.ends_with("-virtual"), ptx = !architecture.ends_with("-real");
   return own >= number && (ptx || (machine_code && major == number / 10));
 }
 
-/// The same for a list of them, separated by commas.
+/// The same for a list of architectures, separated by commas.
 inline bool anyCodeRunsOn(std::string_view architectures, int major, int minor) {
   while (true) {
     const std::size_t comma = architectures.find(',');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention on ordinary cores, for fp32 and for heads that the tensor cores do not take.
+// Attention on ordinary cores, for fp32 and for head sizes that the tensor cores do not support.
 #include "kernels/cuda/attention_operands.cuh"
 #include "kernels/cuda/numbers.cuh"
 #include "kernels/cuda/warp.cuh"
@@ -10,7 +10,7 @@ namespace {
 constexpr int kFp32Threads = 256;  // 16 x 16: rows of queries times columns
 constexpr int kFp32Keys = 32;
 
-// Rows are a multiple of 16 bytes and begin four banks apart, so that four neighbours of eight rows are read at once.
+// Rows are a multiple of 16 bytes and start four banks apart, so eight rows can be read at once, four elements each.
 template <int kWidth, int kQueries>
 struct Fp32Tiles {
   float q[kQueries][kWidth + 4];
@@ -20,13 +20,12 @@ struct Fp32Tiles {
 };
 
 template <typename T>
-__device__ void widenRows(const T* from, std::size_t stride, int begin, int end, int count, int head_dim, int width,
+__device__ void widenRows(const T* from, std::ptrdiff_t stride, int begin, int end, int count, int head_dim, int width,
                           float* to, int to_stride) {
   for (int i = static_cast<int>(threadIdx.x); i < count * width; i += kFp32Threads) {
     const int row = i / width, column = i % width;
     const bool valid = begin + row < end && column < head_dim;
-    to[row * to_stride + column] =
-        valid ? toFloat(from[static_cast<std::size_t>(begin + row) * stride + column]) : 0.0f;
+    to[row * to_stride + column] = valid ? toFloat(rowOf(from, begin + row, stride)[column]) : 0.0f;
   }
 }
 
@@ -40,8 +39,8 @@ __device__ float4 multiplyAdd(float a, float4 b, float4 sum) {
   return make_float4(fmaf(a, b.x, sum.x), fmaf(a, b.y, sum.y), fmaf(a, b.z, sum.z), fmaf(a, b.w, sum.w));
 }
 
-// head_dim <= kWidth. Thread (y, x) has queries y * kR ... and keys x, x + 16 of the scores, columns 4 x, 4 x + 64, ...
-// and the three behind each of the output; the sixteen threads of one y are half a warp.
+// head_dim <= kWidth. Thread (y, x) has kR queries from y * kR on, and keys x, x + 16 of the scores. Of the output it
+// has four columns each from 4 x, 4 x + 64, ... on. The sixteen threads of one y are half a warp.
 template <typename T, int kWidth, int kQueries>
 __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
   constexpr int kR = kQueries / 16, kC = kWidth / 64;
@@ -125,7 +124,7 @@ __global__ void __launch_bounds__(kFp32Threads) attend(Operands<T> all) {
     const int query = first_query + y + r;
     if (query >= head.rows) continue;
     const float inverse = 1.0f / whole;
-    T* const to = head.out + static_cast<std::size_t>(query) * head.out_stride;
+    T* const to = rowOf(head.out, query, head.out_stride);
     for (int c = 0; c < kC; ++c) {
       const float columns[4] = {sum[r][c].x, sum[r][c].y, sum[r][c].z, sum[r][c].w};
 #pragma unroll

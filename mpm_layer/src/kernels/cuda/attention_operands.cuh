@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ways of attention share: which numbers are whose. attention.cu chooses the way.
+// Operands of the implementations of attention. attention.cu chooses one.
 #pragma once
 
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/platform.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace mpm::cuda {
 
@@ -26,30 +26,29 @@ struct HeadRows {
   const float* bias;
   T* out;
   int rows;
-  std::size_t stride, out_stride;
+  std::ptrdiff_t stride, out_stride;
 };
 
 template <typename T>
 __device__ __forceinline__ HeadRows<T> headRows(const Operands<T>& all, int image, int head) {
   const int begin = all.rows.offsets[image];
-  const std::size_t width = static_cast<std::size_t>(all.heads) * static_cast<std::size_t>(all.head_dim);
-  const std::size_t column = static_cast<std::size_t>(head) * static_cast<std::size_t>(all.head_dim);
-  const T* q = all.qkv + static_cast<std::size_t>(begin) * 3 * width + column;
+  const int width = all.heads * all.head_dim, column = head * all.head_dim;
+  const T* q = rowOf(all.qkv, begin, 3 * width) + column;
   return {q,
           q + width,
           q + 2 * width,
           all.key_bias != nullptr ? all.key_bias + begin : nullptr,
-          all.out + static_cast<std::size_t>(begin) * width + column,
+          rowOf(all.out, begin, width) + column,
           all.rows.offsets[image + 1] - begin,
           3 * width,
           width};
 }
 
-/// 16-bit operands and a head_dim that is a multiple of 8 up to 128. `warpgroups`: on those where they serve.
+/// For 16-bit operands and a head_dim that is a multiple of 8, up to 128. `warpgroups`: use them where possible.
 template <typename T>
 void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, bool warpgroups);
 
-/// Any operands and a head_dim up to 128.
+/// For any operands and a head_dim up to 128.
 template <typename T>
 void attentionInFp32(const Stream& stream, const Operands<T>& all);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of 16-bit operands on the tensor cores: a softmax in registers between two products. The products come in
-// two ways (ByWarps, ByWarpgroups), the softmax and the loop over tiles of keys are one.
+// Attention of 16-bit operands on the tensor cores: a softmax in registers between two products. The products have two
+// implementations, ByWarps and ByWarpgroups, which share the softmax and the loop over tiles of keys.
 #include "kernels/cuda/attention_operands.cuh"
 #include "kernels/cuda/numbers.cuh"
 #include "kernels/cuda/warp.cuh"
@@ -9,7 +9,7 @@
 namespace mpm::cuda {
 namespace {
 
-constexpr int kKeys = 64;  // of a tile
+constexpr int kKeys = 64;  // per tile
 
 // Heads are padded with zeros to kWidth columns.
 template <typename T, int kWidth>
@@ -17,37 +17,36 @@ struct KeyTile {
   T k[kKeys * kWidth], v[kKeys * kWidth];
 };
 
-// The segments of 16 bytes stand permuted within a row, so that ldmatrix's eight rows hit all banks: rows of 128 or 256
-// bytes begin in the same bank, of those of 64 or 192 every other one.
+// The segments of 16 bytes are permuted within a row, so that the eight rows of ldmatrix use all banks. All rows of 128
+// or 256 bytes start in the same bank, every second row of 64 or 192 bytes.
 template <int kWidth>
 __device__ int segmentAt(int row, int segment) {
   static_assert(kWidth % 32 == 0);
   return row * kWidth + (kWidth % 64 == 0 ? segment ^ (row & 7) : (segment & ~3) | ((segment ^ (row >> 1)) & 3)) * 8;
 }
 
-// Rows `begin` and the kRows behind it, zeros where there are none, by all kThreads of the block.
+// Copies kRows rows from `begin` on, with zeros after `end`. Called by all kThreads threads of the block.
 template <int kThreads, int kRows, int kWidth, typename T>
-__device__ void fetchRows(const T* from, std::size_t stride, int head_dim, int begin, int end, T* to) {
+__device__ void fetchRows(const T* from, std::ptrdiff_t stride, int head_dim, int begin, int end, T* to) {
   constexpr int kSegments = kWidth / 8, kStep = kThreads / kSegments;
   if constexpr (kThreads % kSegments == 0) {
-    // The rows of a thread are a multiple of 8 apart, so that its segments stand equally permuted in all of them.
+    // The rows of a thread are a multiple of 8 apart, so its segment has the same permuted position in all of them.
     static_assert(kRows % kStep == 0 && kStep % 8 == 0);
     const int first = static_cast<int>(threadIdx.x) / kSegments, segment = static_cast<int>(threadIdx.x) % kSegments;
-    const T* source = from + static_cast<std::size_t>(begin + first) * stride + segment * 8;
+    const T* source = rowOf(from, begin + first, stride) + segment * 8;
     T* const target = to + segmentAt<kWidth>(first, segment);
     const int rows = segment * 8 < head_dim ? end - begin - first : 0;
 #pragma unroll
     for (int i = 0; i < kRows / kStep; ++i) {
       copyAsync16(target + i * kStep * kWidth, source, i * kStep < rows);
-      source += static_cast<std::size_t>(kStep) * stride;
+      source += kStep * stride;
     }
   } else {
     static_assert(kRows * kSegments % kThreads == 0);
 #pragma unroll
     for (int i = 0; i < kRows * kSegments / kThreads; ++i) {
       const int s = static_cast<int>(threadIdx.x) + i * kThreads, row = s / kSegments, segment = s % kSegments;
-      copyAsync16(to + segmentAt<kWidth>(row, segment),
-                  from + static_cast<std::size_t>(begin + row) * stride + segment * 8,
+      copyAsync16(to + segmentAt<kWidth>(row, segment), rowOf(from, begin + row, stride) + segment * 8,
                   begin + row < end && segment * 8 < head_dim);
     }
   }
@@ -65,8 +64,7 @@ struct Attended {
   float top[kM][2], total[kM][2];  // the largest score, and the sum of the probabilities of this lane's keys
 };
 
-// Probabilities in fp32 as the left operand of a product: the layout of a result of m16n8k16 is that of half a left
-// operand.
+// fp32 probabilities as the left operand of a product. A result of m16n8k16 has the layout of half a left operand.
 template <typename T>
 __device__ __forceinline__ void packProbabilities(const float (&low)[4], const float (&high)[4], unsigned (&a)[4]) {
   a[0] = packed<T>(low[0], low[1]);
@@ -80,7 +78,7 @@ template <typename T, int kColumns, int kFragments>
 struct ByWarps {
   using Number = T;
   static constexpr int kWidth = kColumns, kM = kFragments, kThreads = 128, kQueries = 64 * kM;
-  static constexpr int kBlocks = kWidth > 64 ? 2 : kM == 1 ? 4 : kWidth > 32 ? 2 : 3;  // that fit a multiprocessor
+  static constexpr int kBlocks = kWidth > 64 ? 2 : kM == 1 ? 4 : kWidth > 32 ? 2 : 3;  // per multiprocessor
 
   static __device__ int firstQuery() { return warpIndex() * 16 * kM; }
   static __device__ int query(int m, int half) { return firstQuery() + m * 16 + laneIndex() / 4 + half * 8; }
@@ -137,8 +135,8 @@ struct ByWarps {
   }
 };
 
-// Two warpgroups of 64 queries each, which stay in registers; keys and values are read by the tensor cores themselves.
-// While one warpgroup makes probabilities, the other and those of the block beside this one multiply.
+// Two warpgroups of 64 queries each. Queries stay in registers; the tensor cores read keys and values from shared
+// memory. While one warpgroup computes probabilities, the others on the multiprocessor multiply.
 template <typename T>
 struct ByWarpgroups {
   using Number = T;
@@ -181,12 +179,11 @@ struct ByWarpgroups {
   }
 };
 
-// The first 16 * kGroups keys of a tile, `left` of them there. Scores stay in registers, are turned into probabilities
-// there, and are the left operand of the product with v as they stand.
+// The first 16 * kGroups keys of a tile; `left` of them exist. Scores stay in registers, become probabilities there,
+// and are the left operand of the product with v.
 //
-// kRaw: without a bias and with a scale above 0 the largest product is also the largest score, so the scores' maximum
-// is found before they are scaled, and the scale goes into the exponent: one operation per score where there were
-// three.
+// kRaw: without a bias and with a scale above 0, the largest product is also the largest score. Then the maximum is
+// taken before scaling, and the scale is applied in the exponent: one operation per score instead of three.
 template <int kGroups, bool kRaw, class Products, typename Tile>
 __device__ __forceinline__ void attend(const Products& products, const Tile& keys, const float* bias, int left,
                                        float given_scale, Attended<Products::kWidth, Products::kM>& state) {
@@ -223,7 +220,7 @@ __device__ __forceinline__ void attend(const Products& products, const Tile& key
       most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 1));
       most = fmaxf(most, __shfl_xor_sync(kAllLanes, most, 2));
       const float scale = kRaw ? given_scale : 1.0f, scaled = most * scale;
-      const float correction = exp2Fast((top - most) * scale);  // 0 at the first tile, 1 for the same maximum
+      const float correction = exp2Fast((top - most) * scale);  // 0 for the first tile, 1 if the maximum is unchanged
       top = most;
       state.total[m][half] *= correction;
 #pragma unroll
@@ -275,7 +272,7 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
   for (int tile = 0; tile < tile_count; ++tile) {
     waitForCopies<0>();
     products.publishCopies();
-    __syncthreads();  // this tile is here, and nobody reads the one before any more
+    __syncthreads();  // this tile has arrived, and no thread reads the previous one
     if (tile + 1 < tile_count) fetchTile(tile + 1);
     if (idle) continue;
     if (tile == 0) products.begin(queries);
@@ -301,7 +298,7 @@ __global__ void __launch_bounds__(Products::kThreads, Products::kBlocks)
       const int query = first_query + Products::query(m, half);
       if (query >= head.rows) continue;
       const float inverse = 1.0f / whole;
-      T* to = head.out + static_cast<std::size_t>(query) * head.out_stride + 2 * t;
+      T* to = rowOf(head.out, query, head.out_stride) + 2 * t;
 #pragma unroll
       for (int d = 0; d < kWidth / 8; ++d)
         if (d * 8 < all.head_dim)
@@ -327,8 +324,8 @@ template <typename T>
 void attentionOnTensorCores(const Stream& stream, const Operands<T>& all, bool warpgroups) {
   if (warpgroups && all.head_dim > 32 && all.head_dim <= 64 && hasWarpgroupProducts(stream.device()))
     return run<ByWarpgroups<T>>(stream, all);
-  // Two fragments per warp halve the traffic from shared memory, where their sums fit into the registers; one fills a
-  // GPU with half as many queries.
+  // Two fragments per warp halve the reads of shared memory, if their sums fit into registers. One fragment gives twice
+  // as many blocks, for batches that would not fill the GPU.
   const long long blocks = static_cast<long long>((all.rows.longest + 127) / 128) * all.heads * all.rows.batch;
   const bool many = blocks >= 2 * stream.device().multiprocessors;
   if (all.head_dim <= 32) return many ? run<ByWarps<T, 32, 2>>(stream, all) : run<ByWarps<T, 32, 1>>(stream, all);

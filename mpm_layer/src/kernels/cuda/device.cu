@@ -17,7 +17,7 @@ namespace mpm::cuda {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // an error that is not sticky must not be found by the next call
+  cudaGetLastError();  // so that the next call does not report this error again
   throw Error(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
 }
 
@@ -56,12 +56,12 @@ Stream::Stream(int device) : impl_(std::make_unique<Impl>()) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const DeviceInfo& info) { return info.index == device; });
   if (found == all.end()) {
     throw Error("there is no CUDA device " + std::to_string(device) + ": " +
-                (all.empty() ? std::string("no driver was found, or no GPU that this build has code for")
+                (all.empty() ? std::string("no GPU with a working driver that this build has code for")
                              : std::to_string(all.size()) + " found, see mpm info"));
   }
   impl_->device = *found;
   check(cudaSetDevice(device), "selecting the device");
-  // Not the legacy default stream's: two nets in two threads must not wait for each other.
+  // Independent of the legacy default stream: two nets in two threads must not wait for each other.
   check(cudaStreamCreateWithFlags(&impl_->stream, cudaStreamNonBlocking), "making a stream");
 }
 
@@ -113,9 +113,10 @@ Memory::Memory(const Stream& stream, std::size_t bytes, Where where) : device_(s
   if (status != cudaSuccess) {
     cudaGetLastError();
     data_ = nullptr;
-    throw Error("CUDA: " + std::to_string((bytes + 1048575) >> 20) + " MB more do not fit into the memory of " +
-                (where == Where::kDevice ? stream.device().name : std::string("the host")) +
-                "; a smaller batch needs less (" + cudaGetErrorString(status) + ")");
+    throw Error("CUDA: not enough memory on " +
+                (where == Where::kDevice ? stream.device().name : std::string("the host")) + " for " +
+                std::to_string((bytes + 1048575) >> 20) + " MB more; use a smaller batch (" +
+                cudaGetErrorString(status) + ")");
   }
   bytes_ = bytes;
 }
@@ -155,7 +156,7 @@ void clear(const Stream& stream, void* device, std::size_t bytes) {
 
 namespace {
 
-// The name of a kernel as its source has it, for errors. CUDA before 12.3 cannot tell.
+// The name of a kernel in the source, for errors. Needs CUDA 12.3.
 std::string nameOf([[maybe_unused]] const void* kernel) {
 #if CUDART_VERSION >= 12030
   const char* mangled = nullptr;

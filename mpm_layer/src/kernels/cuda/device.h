@@ -17,15 +17,15 @@ struct DeviceInfo {
   std::size_t memory_bytes = 0;
 };
 
-/// The GPUs that this build can use, by CUDA's index. Without a driver, or with one too old: none, and no error.
+/// The GPUs that this build can use, by CUDA's index. Without a driver, or with a driver that is too old, the list is
+/// empty.
 std::vector<DeviceInfo> devices();
 
-/// Whether kernels can multiply on Hopper's warpgroups: the device has them and this build machine code for them
-/// (sm_90a among CMAKE_CUDA_ARCHITECTURES).
+/// Whether kernels can multiply on Hopper's warpgroups: the device has them, and this build has code for sm_90a.
 bool hasWarpgroupProducts(const DeviceInfo& device);
 
-/// A queue of work on one device: what is put in runs in order, and independently of every other stream. The functions
-/// of this folder only enqueue; wait() tells of errors. One thread at a time.
+/// A queue of work on one device. Its work runs in order, and independently of other streams. The functions of this
+/// folder only enqueue work; wait() reports errors. One thread at a time.
 class Stream {
  public:
   /// Throws mpm::Error when there is no such device.
@@ -45,7 +45,7 @@ class Stream {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A place in a stream's queue that the host can wait for, while the device goes on with what was put in behind it.
+/// A point in a stream that the host can wait for while the device continues with later work.
 class Event {
  public:
   Event() = default;
@@ -57,9 +57,9 @@ class Event {
     return *this;
   }
 
-  /// Here. A place recorded before is forgotten.
+  /// Sets the point after all work enqueued so far.
   void record(const Stream& stream);
-  /// Returns when everything enqueued before the place is done. Throws mpm::Error when any of it failed.
+  /// Returns when everything enqueued before the point is done. Throws mpm::Error when any of it failed.
   void wait() const;
 
  private:
@@ -67,7 +67,7 @@ class Event {
   int device_ = 0;
 };
 
-/// Bytes on a device, or on the host where copies to and from the device need not be staged (pinned).
+/// Memory of a device, or pinned memory of the host, which the device copies without a staging buffer.
 class Memory {
  public:
   enum class Where { kDevice, kPinnedHost };
@@ -94,7 +94,7 @@ class Memory {
   Where where_ = Where::kDevice;
 };
 
-/// Device memory for `T`s that grows and never shrinks; contents are lost when it grows.
+/// An array of `T` that grows and never shrinks. Growing loses the contents.
 template <typename T, Memory::Where kWhere = Memory::Where::kDevice>
 class Buffer {
  public:
@@ -103,7 +103,7 @@ class Buffer {
 
   T* atLeast(const Stream& stream, std::size_t count) {
     if (count * sizeof(T) > memory_.bytes()) {
-      memory_ = Memory();  // the old block first: both need not fit at once
+      memory_ = Memory();  // free the old block first: both may not fit
       memory_ = Memory(stream, count * sizeof(T), kWhere);
     }
     return data();
@@ -118,15 +118,14 @@ class Buffer {
 template <typename T>
 using PinnedBuffer = Buffer<T, Memory::Where::kPinnedHost>;
 
-/// Enqueued copies. From or to host memory that is not pinned they may return only when the copy is done, or before it
-/// is: the memory must stay until the stream was waited for.
+/// Enqueue a copy. Host memory must stay valid until the stream has been waited for.
 void upload(const Stream& stream, const void* host, void* device, std::size_t bytes);
 void download(const Stream& stream, const void* device, void* host, std::size_t bytes);
 void copy(const Stream& stream, const void* from, void* to, std::size_t bytes);
-/// Every byte to zero.
+/// Sets every byte to zero.
 void clear(const Stream& stream, void* device, std::size_t bytes);
 
-/// Done when it returns: `values` may go.
+/// Copies `values` to the device and waits.
 template <typename T>
 Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
   Buffer<T> buffer(stream, values.size());
@@ -135,17 +134,17 @@ Buffer<T> uploaded(const Stream& stream, const std::vector<T>& values) {
   return buffer;
 }
 
-/// Elements of {rows, cols}.
+/// Number of elements of {rows, cols}.
 inline std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols); }
 
-/// Pieces of `each` that hold `count`: how many blocks to launch.
+/// count / each, rounded up: the number of blocks to launch.
 template <typename Count>
 unsigned piecesOf(Count count, int each) {
   const auto size = static_cast<Count>(each);
   return static_cast<unsigned>((count + size - 1) / size);
 }
 
-/// Rows of a batch on the device, packed image after image: those of image b are offsets[b] ... offsets[b + 1] - 1.
+/// Rows of a batch on the device, packed. Image b has the rows offsets[b] ... offsets[b + 1] - 1.
 struct Ragged {
   int batch = 0;
   const int* offsets = nullptr;  ///< {batch + 1}, on the device

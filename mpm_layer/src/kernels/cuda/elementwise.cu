@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/elementwise.h"
 
-#include <algorithm>
+#include <vector>
 
 #include "kernels/cuda/numbers.cuh"
 #include "kernels/cuda/rows.cuh"
@@ -28,15 +28,14 @@ __global__ void searchNotFinite(const float* x, std::size_t count, int* found) {
 
 __device__ float sumOf(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 
-// A warp per piece, moments in two passes as on the CPU; the second and third reading come from L1.
+// One warp per slice. Moments in two passes, as on the CPU; L1 serves the second and third read.
 template <typename X, typename Y>
 __global__ void normPieces(NormCall call, const X* x, Y* y) {
   const int piece = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (piece >= call.rows * call.slices) return;
   const int r = piece / call.slices, s = piece % call.slices, dim = call.dim;
-  const X* from =
-      x + static_cast<std::size_t>(r) * call.stride + static_cast<std::size_t>(s) * static_cast<std::size_t>(dim);
-  Y* to = y + static_cast<std::size_t>(r) * call.y_stride + static_cast<std::size_t>(s) * static_cast<std::size_t>(dim);
+  const X* from = rowOf(x, r, call.stride) + s * dim;
+  Y* to = rowOf(y, r, call.y_stride) + s * dim;
   const int begin = 4 * laneIndex(), step = 4 * kWarp;
   float sum = 0;
   for (int k = begin; k < dim; k += step) sum += sumOf(loadFour(from, dim, k));
@@ -56,8 +55,8 @@ __global__ void normPieces(NormCall call, const X* x, Y* y) {
   }
 }
 
-// What is rounded to 16 bits afterwards is computed with errors of about 1e-7, in a fraction of the time: a GPU has few
-// units for more, and reads and writes 16 bits so fast that they would decide.
+// Results that are rounded to 16 bits use fast functions with errors of about 1e-7. Exact ones would take longer than
+// the memory accesses.
 template <typename T>
 constexpr bool kRounded = sizeof(T) == 2;
 
@@ -82,7 +81,7 @@ template <typename T, Activation kActivation>
 __device__ float activated(float x) {
   if constexpr (kActivation == Activation::kGeluErf) {
     if constexpr (kRounded<T>) {
-      const float below = halfErfc(0.70710678118654752f * fabsf(x));  // the normal distribution's share beyond |x|
+      const float below = halfErfc(0.70710678118654752f * fabsf(x));  // share of the normal distribution beyond |x|
       return x * (x < 0 ? below : 1.0f - below);
     }
     return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
@@ -109,7 +108,7 @@ __global__ void activateAll(const T* x, std::size_t count, T* y) {
   for (std::size_t i = begin; i < count; ++i) y[i] = fromFloat<T>(activated<T, kActivation>(toFloat(x[i])));
 }
 
-// A block per row, which is twice as wide as what comes of it.
+// One block per row of x, which is twice as wide as the row of y.
 template <typename T, Activation kActivation>
 __global__ void activateGated(const T* x, int cols, T* y) {
   const std::size_t r = blockIdx.x, width = static_cast<std::size_t>(cols);
@@ -126,7 +125,7 @@ template <typename T>
 __global__ void addToRows(int rows, int cols, const T* bias, T* y) {
   const int r = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (r >= rows) return;
-  T* row = y + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols);
+  T* row = rowOf(y, r, cols);
   for (int k = 4 * laneIndex(); k < cols; k += 4 * kWarp) {
     const float4 v = loadFour(row, cols, k), b = loadFour(bias, cols, k);
     storeFour(row, cols, k, make_float4(v.x + b.x, v.y + b.y, v.z + b.z, v.w + b.w));
@@ -136,7 +135,7 @@ __global__ void addToRows(int rows, int cols, const T* bias, T* y) {
 __global__ void scaleRows(int rows, int dim, float* x) {
   const int r = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (r >= rows) return;
-  float* row = x + static_cast<std::size_t>(r) * static_cast<std::size_t>(dim);
+  float* row = rowOf(x, r, dim);
   double squares = 0;
   for (int k = laneIndex(); k < dim; k += kWarp) squares += static_cast<double>(row[k]) * static_cast<double>(row[k]);
   squares = warpSum(squares);
@@ -190,6 +189,20 @@ void layerNorm(const Stream& stream, const NormCall& call, Number x_number, cons
       launch(normPieces<X, Y>, grid, kThreads, 0, stream, call, static_cast<const X*>(x), static_cast<Y*>(y));
     });
   });
+}
+
+Norm::Norm(const Stream& stream, const NormWeights& weights, int dim)
+    : weight_(uploaded(stream, std::vector<float>(weights.weight, weights.weight + dim))),
+      bias_(uploaded(stream, std::vector<float>(weights.bias, weights.bias + dim))),
+      eps_(weights.eps),
+      dim_(dim) {}
+
+void Norm::run(const Stream& stream, int rows, Number x_number, const void* x, Number y_number, void* y) const {
+  layerNorm(stream, {rows, 1, dim_, dim_, dim_, weight_.data(), bias_.data(), eps_}, x_number, x, y_number, y);
+}
+
+void Norm::runOnSlices(const Stream& stream, int rows, int slices, int stride, Number number, void* x) const {
+  layerNorm(stream, {rows, slices, dim_, stride, stride, weight_.data(), bias_.data(), eps_}, number, x, number, x);
 }
 
 void activate(const Stream& stream, Activation activation, bool gated, int rows, int cols, Number number, const void* x,

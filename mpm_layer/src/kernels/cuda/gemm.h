@@ -8,11 +8,10 @@
 
 namespace mpm::cuda {
 
-/// Where a product goes: stored as operands of the next, stored as floats, or added to the floats that are there.
+/// How a product is stored: as operands of the next product, as floats, or added to the floats in y.
 enum class Into { kOperand, kFloat, kAddToFloat };
 
-/// The GEMM library of one stream: its workspace, and the algorithms it chose for the shapes it has seen. Belongs to
-/// one net; one thread at a time.
+/// Matrix products of one net (cuBLASLt): the workspace, and the algorithm of each shape. One thread at a time.
 class Gemm {
  public:
   explicit Gemm(const Stream& stream);
@@ -29,12 +28,12 @@ class Gemm {
     Into into = Into::kFloat;
     void* y = nullptr;  ///< {rows, out}
   };
-  /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 where the device has none.
+  /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 on devices without TF32.
   void run(const Stream& stream, const Call& call);
 
-  /// Products so far whose bias took a kernel more, because the library has none that adds it to such a result.
+  /// Products so far whose bias needed a kernel of its own, because cuBLASLt could not add it.
   long long biasKernels() const;
-  /// Shapes so far that needed an algorithm of their own, because that of a multiple of 64 rows does not take them.
+  /// Shapes so far for which the algorithm of the next multiple of 64 rows failed.
   long long refusedShapes() const;
 
  private:

@@ -28,7 +28,7 @@ cudaDataType_t typeOf(Number number) {
 
 using Key = std::tuple<Precision, int, int, int, Into, bool>;
 
-// cuBLAS is column-major: what is {rows, out} to us is its {out, rows}.
+// cuBLAS is column-major: our {rows, out} is its {out, rows}.
 struct Problem {
   cublasLtMatmulDescOpaque_t operation;
   cublasLtMatrixLayoutOpaque_t weight, x, y;
@@ -79,7 +79,7 @@ struct Gemm::Impl {
     check(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
                                                sizeof(bytes)),
           "choosing an algorithm");
-    // Parts of a split sum are added in fp32: by default they may be rounded to the result's 16 bits before they are.
+    // Add the parts of a split sum in fp32. By default cuBLASLt may round them to 16 bits first.
     const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     check(cublasLtMatmulPreferenceSetAttribute(&preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
                                                sizeof(reductions)),
@@ -93,8 +93,7 @@ struct Gemm::Impl {
     return usable ? std::optional(result.algo) : std::nullopt;
   }
 
-  // Which types of result may have a bias added in the same kernel differs between versions; without, it is one kernel
-  // of ours more.
+  // Versions of cuBLASLt differ in the result types to which they can add a bias. Otherwise our kernel adds it.
   Choice choose(const Gemm::Call& call, int rows) const {
     if (call.bias != nullptr) {
       Problem whole(call, rows, true);
@@ -146,11 +145,10 @@ void Gemm::run(const Stream& stream, const Call& wanted) {
   if (call.precision == Precision::kTf32 && stream.device().major < 8) call.precision = Precision::kFp32;
   if (call.precision == Precision::kBf16 && stream.device().major < 8) {
     throw Error("bf16 needs compute capability 8.0, " + stream.device().name + " has " +
-                std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) +
-                "; fp16 works there");
+                std::to_string(stream.device().major) + "." + std::to_string(stream.device().minor) + "; use fp16");
   }
-  // N' changes from image to image: an algorithm is asked for once per 64 rows, not for every count. Should the one for
-  // so many refuse fewer, this count gets its own.
+  // The number of tokens differs between images. So we choose one algorithm per 64 rows. If it fails for fewer rows,
+  // that number of rows gets its own algorithm.
   const auto keyOf = [&](int rows) {
     return Key(call.precision, rows, call.in, call.out, call.into, call.bias != nullptr);
   };

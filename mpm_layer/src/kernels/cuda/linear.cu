@@ -9,17 +9,17 @@ Linear::Linear(const Stream& stream, MatrixView<const float> weight, const float
     : precision_(precision), in_(weight.cols), out_(weight.rows), biased_(bias != nullptr) {
   const Number operand = operandOf(precision);
   std::vector<float> dense;
-  dense.reserve(static_cast<std::size_t>(in_) * static_cast<std::size_t>(out_));
+  dense.reserve(area(in_, out_));
   for (int o = 0; o < out_; ++o) dense.insert(dense.end(), weight.row(o), weight.row(o) + in_);
   const Buffer<float> wide = uploaded(stream, dense);
   weight_ = Memory(stream, dense.size() * bytesOf(operand));
   convert(stream, wide.data(), dense.size(), operand, weight_.data());
   if (biased_) {
     float_bias_ = uploaded(stream, std::vector<float>(bias, bias + out_));
-    bias_ = Memory(stream, static_cast<std::size_t>(out_) * bytesOf(operand));
-    convert(stream, float_bias_.data(), static_cast<std::size_t>(out_), operand, bias_.data());
+    bias_ = Memory(stream, area(1, out_) * bytesOf(operand));
+    convert(stream, float_bias_.data(), area(1, out_), operand, bias_.data());
   }
-  stream.wait();  // `wide` and `dense` go
+  stream.wait();  // before `wide` is freed
 }
 
 void Linear::run(const Stream& stream, Gemm& gemm, const void* x, int rows, Into into, void* y) const {

@@ -6,7 +6,7 @@
 
 namespace mpm::cuda {
 
-/// y = x W^T + b with the weights on the device, in the precision's operands.
+/// y = x W^T + b. The weights are on the device, as operands of the precision.
 class Linear {
  public:
   Linear() = default;

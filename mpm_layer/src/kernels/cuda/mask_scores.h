@@ -6,23 +6,23 @@
 
 namespace mpm::cuda {
 
-/// Segmenter's last step (kernels/mask_scores.h) with its weights on the device. Operands are floats.
+/// Last step of Segmenter's mask transformer (kernels/mask_scores.h). Operands are floats.
 class MaskScores {
  public:
-  /// On the host: `proj_patch`, `proj_classes` {e, d}; the norm's `weight`, `bias` {classes}.
+  /// On the host: `proj_patch`, `proj_classes` {e, d}; `norm` over {classes}.
   MaskScores(const Stream& stream, MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
-             const float* weight, const float* bias, int classes, float eps, Precision precision);
+             const NormWeights& norm, int classes, Precision precision);
 
-  /// tokens {rows of `with_classes`, d}, classes in front of every image -> scores {rows of `patches`, classes}, where
-  /// `patches` is the same state without special rows.
+  /// tokens {rows of `with_classes`, d} -> scores {rows of `patches`, classes}. Class rows precede each image in
+  /// `with_classes`; `patches` is the same state without them.
   void run(const Stream& stream, Gemm& gemm, const float* tokens, const TokenState& with_classes,
            const TokenState& patches, float* scores);
 
  private:
   int classes_;
-  float eps_;
   Linear proj_patch_, proj_classes_;
-  Buffer<float> weight_, bias_, class_rows_, class_keys_, projected_;
+  Norm norm_;
+  Buffer<float> class_rows_, class_keys_, projected_;
 };
 
 }  // namespace mpm::cuda

@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-constexpr int kScanThreads = 1024;  // of an image: 512 x 512 pixels in patches of 16 are one step of the scan
+constexpr int kScanThreads = 1024;  // an image of 512 x 512 pixels with patches of 16 is one step of the scan
 constexpr int kScanWarps = kScanThreads / kWarp;
 
-// Members of a cluster, counted from the image's first row behind the special ones; `second` -1 for a singleton.
+// Members of a cluster, counted from the first row after the special rows. `second` is -1 in a cluster of one.
 struct Members {
   int first, second;
 };
@@ -34,7 +34,7 @@ __global__ void resetStates(int patches, int special, int* map, int* sizes, int*
   sizes[b * patches + p] = 1;
 }
 
-// The same clusters with `more` rows more in front of every image.
+// The same clusters, with `more` additional rows in front of each image.
 __global__ void copyStates(const int* from_map, const int* from_sizes, const int* from_offsets, int patches, int more,
                            int special, int* map, int* sizes, int* offsets, int* not_finite) {
   const int b = static_cast<int>(blockIdx.y);
@@ -46,20 +46,19 @@ __global__ void copyStates(const int* from_map, const int* from_sizes, const int
   }
   if (p >= patches) return;
   map[b * patches + p] = from_map[b * patches + p];
-  sizes[b * patches + p] = p < live ? from_sizes[b * patches + p] : 0;  // a merge writes no more than the live ones
+  sizes[b * patches + p] = p < live ? from_sizes[b * patches + p] : 0;  // a merge writes only the live ones
 }
 
 __global__ void stateAsFloats(const int* offsets, int special, int patches, const int* map, const int* sizes,
                               StateFloats to) {
-  const std::size_t b = blockIdx.y;
+  const int b = static_cast<int>(blockIdx.y);
   const int p = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int live = offsets[b + 1] - offsets[b] - special;
-  if (p == 0 && to.live != nullptr) to.live[b * to.live_stride] = static_cast<float>(live);
+  if (p == 0 && to.live != nullptr) *rowOf(to.live, b, to.live_stride) = static_cast<float>(live);
   if (p >= patches) return;
-  const std::size_t at = b * static_cast<std::size_t>(patches) + static_cast<std::size_t>(p);
-  if (to.map != nullptr) to.map[b * to.map_stride + static_cast<std::size_t>(p)] = static_cast<float>(map[at]);
-  if (to.sizes != nullptr)
-    to.sizes[b * to.sizes_stride + static_cast<std::size_t>(p)] = p < live ? static_cast<float>(sizes[at]) : 0.0f;
+  const int at = b * patches + p;
+  if (to.map != nullptr) rowOf(to.map, b, to.map_stride)[p] = static_cast<float>(map[at]);
+  if (to.sizes != nullptr) rowOf(to.sizes, b, to.sizes_stride)[p] = p < live ? static_cast<float>(sizes[at]) : 0.0f;
 }
 
 // One block per image: mutual pairs, and a left-to-right scan that numbers the clusters.
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(kScanThreads)
       members[id] = {i, mutual ? j : -1};
       after[id] = before[i] + (mutual ? before[j] : 0);
     }
-    __syncthreads();  // totals are rewritten next; and clusters of leaders are read below
+    __syncthreads();  // before totals are overwritten and the clusters of leaders are read
   }
   for (int i = static_cast<int>(threadIdx.x); i < n; i += kScanThreads) {
     const int j = best[i];
@@ -107,8 +106,7 @@ __global__ void __launch_bounds__(kScanThreads)
   if (threadIdx.x == 0) live[b] = n == 0 ? 0 : numbered;
 }
 
-// live[b] -> offsets after the merge, also into memory of the host, with the flag behind them. A batch is small: one
-// warp, 32 images at a time.
+// live[b] -> offsets after the merge, also in host memory, followed by the NaN flag. One warp, 32 images at a time.
 __global__ void sumOffsets(const int* live, int batch, int special, const int* not_finite, int* offsets, int* host) {
   int sum = 0;
   for (int from = 0; from < batch; from += kWarp) {
@@ -126,21 +124,21 @@ __global__ void sumOffsets(const int* live, int batch, int special, const int* n
   host[batch + 1] = *not_finite;
 }
 
-// A warp per row of the result: special rows as they are, clusters the plain mean of their members.
+// One warp per row of the result: a copy of a special row, or the mean of the members of a cluster.
 __global__ void averageRows(const float* x, int dim, int special, const int* before, const int* after,
                             const Members* member_rows, float* merged) {
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= after[b + 1] - after[b]) return;
-  const float* image = x + static_cast<std::ptrdiff_t>(before[b]) * dim;
-  float* to = merged + static_cast<std::ptrdiff_t>(after[b] + k) * dim;
+  const float* image = rowOf(x, before[b], dim);
+  float* to = rowOf(merged, after[b] + k, dim);
   const Members members = k < special ? Members{k - special, -1} : member_rows[before[b] + special + k - special];
-  const float* first = image + static_cast<std::ptrdiff_t>(special + members.first) * dim;
-  const float* second = image + static_cast<std::ptrdiff_t>(special + members.second) * dim;
+  const float* first = rowOf(image, special + members.first, dim);
+  const float* second = rowOf(image, special + members.second, dim);
   for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) {
     float4 v = loadFour(first, dim, c);
     if (members.second >= 0) {
-      // Halving first cannot overflow, and is exact for every normal number; so is it in whatever way it is contracted.
+      // Halving first cannot overflow and is exact for normal numbers, with or without fused multiply-add.
       const float4 w = loadFour(second, dim, c);
       v = make_float4(0.5f * v.x + 0.5f * w.x, 0.5f * v.y + 0.5f * w.y, 0.5f * v.z + 0.5f * w.z,
                       0.5f * v.w + 0.5f * w.w);
@@ -163,8 +161,8 @@ __global__ void gatherRows(const float* merged, int dim, int special, int patche
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= kept + patches) return;
   const int row = offsets[b] + (k < kept ? k : special + map[b * patches + k - kept]);
-  const float* from = merged + static_cast<std::ptrdiff_t>(row) * dim;
-  float* to = restored + (static_cast<std::ptrdiff_t>(b) * (kept + patches) + k) * dim;
+  const float* from = rowOf(merged, row, dim);
+  float* to = rowOf(restored, b * (kept + patches) + k, dim);
   for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
 }
 
@@ -206,7 +204,7 @@ void TokenState::assign(const Stream& stream, const TokenState& from, int specia
 void TokenState::reset(const Stream& stream, int batch, int patches, int special) {
   if (batch < 1 || patches < 1 || special < 0) {
     throw Error("a batch of " + std::to_string(batch) + " images of " + std::to_string(patches) + " patches and " +
-                std::to_string(special) + " special tokens: there must be an image and a patch");
+                std::to_string(special) + " special tokens is not possible");
   }
   reserve(stream, batch, patches, special);
   rows_ = {batch, offsets_[0].data(), batch * (patches + special), patches + special};
@@ -222,7 +220,7 @@ const std::vector<int>& TokenState::countRows() {
   const int* const host = host_offsets_.data();
   if (host[batch + 1] != 0) {
     throw Error("image " + std::to_string(host[batch + 1] - 1) +
-                " of the batch has a token with a NaN or an infinity; look for it in the layers before the merge");
+                " of the batch has a token with a NaN or an infinity; check the layers before the merge");
   }
   counting_ = false;
   rows_.total = host[batch];
@@ -266,7 +264,7 @@ void MutualPairMerge::mergePairs(const Stream& stream, const float* x, int dim, 
   launch(sumOffsets, Grid{}, kWarp, 0, stream, live, rows.batch, special, state.not_finite_.data(), offsets,
          state.host_offsets_.data());
   state.rows_.offsets = offsets;
-  // The host learns the counts, and enqueues the next block, while the rows are averaged.
+  // The host can read the counts and enqueue the next block while the rows are averaged.
   state.counted_.record(stream);
   state.counting_ = true;
   launch(averageRows, Grid{piecesOf(rows.longest, kWarps), batch}, kThreads, 0, stream, x, dim, special, rows.offsets,

@@ -8,26 +8,27 @@
 
 namespace mpm::cuda {
 
-/// The state of merging/token_state.h on the device, of a whole batch, with packed rows: which cluster each patch went
-/// to, how many patches each cluster has, where each image's rows lie.
+/// The state of merging/token_state.h on the device, for a whole batch with packed rows: the cluster of each patch, the
+/// number of patches of each cluster, the offset of each image.
 class TokenState {
  public:
-  /// Every patch its own cluster; `special` rows stand in front of every image.
+  /// Every patch is its own cluster. `special` rows precede each image.
   void reset(const Stream& stream, int batch, int patches, int special);
-  /// What `from` is, with `special` rows in front of every image instead of its own. After countRows() of `from`.
+  /// Copies `from`, with `special` rows in front of each image. Call countRows() of `from` first.
   void assign(const Stream& stream, const TokenState& from, int special);
 
-  /// Rows of the tokens now. `total` and `longest` are upper bounds until countRows() was called after a merge.
+  /// Current rows. After a merge, `total` and `longest` are upper bounds until countRows().
   const Ragged& rows() const { return rows_; }
   int patches() const { return patches_; }
   int special() const { return special_; }
-  const std::vector<int>& liveRows() const { return live_; }           ///< as countRows() found them
+  const std::vector<int>& liveRows() const { return live_; }           ///< from countRows()
   const int* clusterOfPatch() const { return map_[current_].data(); }  ///< {batch, patches}, on the device
-  const int* sizes() const { return sizes_[current_].data(); }         ///< {batch, patches}; the first live ones
+  const int* sizes() const {
+    return sizes_[current_].data();
+  }  ///< {batch, patches}; only the first live ones are valid
 
-  /// Waits until the merges so far have counted what they leave, not until they are done, and takes what the host needs
-  /// to know of them: exact rows() and the live image rows of every image. Throws mpm::Error when a merge met a NaN or
-  /// an infinity.
+  /// Waits until the last merge has counted its rows (not until it is done) and updates rows() and liveRows(). Throws
+  /// mpm::Error when a merge found a NaN or an infinity.
   const std::vector<int>& countRows();
 
   /// key_bias {rows().total}: log(size) of every row's cluster, 0 for special rows (proportional attention).
@@ -40,30 +41,30 @@ class TokenState {
   int patches_ = 0, special_ = 0, current_ = 0;
   Ragged rows_;
   Buffer<int> map_[2], sizes_[2], offsets_[2], not_finite_;
-  PinnedBuffer<int> host_offsets_;  // and whether there was a NaN; a merge writes them from the device
+  PinnedBuffer<int> host_offsets_;  // written by the device; the last one is the NaN flag
   Event counted_;
   bool counting_ = false;
   std::vector<int> live_;
 };
 
-/// Where the floats of a state go, as the blobs of the CPU hold them: for image b to the pointer + b * its stride.
-/// Null: not wanted.
+/// Destinations for a state as floats, in the layout of the CPU's blobs: image b goes to pointer + b * stride. Null
+/// means not wanted.
 struct StateFloats {
-  float* live = nullptr;   ///< one
+  float* live = nullptr;   ///< {1}
   float* map = nullptr;    ///< {patches}
-  float* sizes = nullptr;  ///< {patches}; 0 behind the live ones
-  std::size_t live_stride = 0, map_stride = 0, sizes_stride = 0;
+  float* sizes = nullptr;  ///< {patches}; 0 after the live ones
+  std::ptrdiff_t live_stride = 0, map_stride = 0, sizes_stride = 0;
 };
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 
 /// One call of Mutual Pair Merging on a batch of images (merging/mutual_pair_merge.h has the rule).
 class MutualPairMerge {
  public:
-  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. `state` goes
-  /// from the one to the other. Enqueues eight launches and waits for nothing.
+  /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. Updates
+  /// `state`. Enqueues eight launches and does not wait.
   void run(const Stream& stream, const float* x, int dim, TokenState& state, float* merged);
 
-  /// The two halves of run(): best neighbours {rows}, and the merge that they make.
+  /// The two halves of run(): find the best neighbours {rows}, and merge mutual ones.
   const int* findPairs(const Stream& stream, const float* x, int dim, TokenState& state);
   void mergePairs(const Stream& stream, const float* x, int dim, const int* best, TokenState& state, float* merged);
 
@@ -72,7 +73,8 @@ class MutualPairMerge {
   Buffer<int> best_, cluster_, members_;
 };
 
-/// restored {batch, (keep_special ? special : 0) + patches, dim}: the row of every patch's cluster, in raster order.
+/// restored {batch, (keep_special ? special : 0) + patches, dim}: for each patch, in raster order, the row of its
+/// cluster.
 void restoreRows(const Stream& stream, const float* merged, int dim, const TokenState& state, bool keep_special,
                  float* restored);
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/cuda/platform.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace mpm::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPerThread = 8;  // pixels, so that a block's table is worth its loading
+constexpr int kPerThread = 8;  // pixels; amortises loading the table
 
 struct Channels {
   int of_image[3];
@@ -25,10 +25,8 @@ __global__ void normalisePixels(const unsigned char* pixels, int count, const fl
   for (int i = 0; i < kPerThread; ++i) {
     const int p = begin + i * kThreads;
     if (p >= count) return;
-    const unsigned char* pixel = pixels + 3 * static_cast<std::size_t>(p);
-    for (int c = 0; c < 3; ++c)
-      planes[static_cast<std::size_t>(c) * static_cast<std::size_t>(count) + static_cast<std::size_t>(p)] =
-          table[c * 256 + pixel[channels.of_image[c]]];
+    const unsigned char* pixel = rowOf(pixels, p, 3);
+    for (int c = 0; c < 3; ++c) rowOf(planes, c, count)[p] = table[c * 256 + pixel[channels.of_image[c]]];
   }
 }
 
@@ -39,7 +37,6 @@ Normaliser::Normaliser(const Stream& stream, const PixelValues& values) {
   for (const auto& channel : values.of_byte) table.insert(table.end(), channel.begin(), channel.end());
   of_byte_ = uploaded(stream, table);
   std::copy(values.image_channel.begin(), values.image_channel.end(), image_channel_);
-  stream.wait();
 }
 
 void Normaliser::run(const Stream& stream, const unsigned char* pixels, int count, float* planes) const {

@@ -5,7 +5,7 @@
 
 namespace mpm::cuda {
 
-/// IEEE binary16 and bfloat16 as they lie in device memory. Storage only: arithmetic is fp32 or the tensor cores'.
+/// IEEE binary16 and bfloat16 in device memory. For storage only: arithmetic is fp32 or runs on the tensor cores.
 struct Half {
   std::uint16_t bits;
 };

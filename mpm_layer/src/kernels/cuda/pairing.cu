@@ -2,9 +2,10 @@
 // All similarities are computed in fp16 on the tensor cores. The few that fp16 cannot distinguish from the best are
 // computed again in fp32.
 //
-// Let u_i be row i brought to length 1 in fp32, h_i = fp16(u_i), and D_ij the fp32 dot product of u_i and u_j, which
-// decides (in a fixed order of operations that is symmetric in i and j: identical rows tie to the bit). T_ij is what
-// the tensor cores make of <h_i, h_j>. With e_i = |u_i - h_i| (2-norm, computed, about 2e-4) and |u_i| <= 1 + 2^-22:
+// Let u_i be row i scaled to length 1 in fp32, h_i = fp16(u_i), and D_ij the fp32 dot product of u_i and u_j, which
+// decides (in a fixed order of operations that is symmetric in i and j: identical rows tie to the bit). T_ij is
+// the result of the tensor cores for <h_i, h_j>. With e_i = |u_i - h_i| (2-norm, computed, about 2e-4) and |u_i| <= 1 +
+// 2^-22:
 //
 //   |<h_i, h_j> - <u_i, u_j>| = |<h_i - u_i, h_j> + <u_i, h_j - u_j>| <= e_i |h_j| + |u_i| e_j
 //                             <= (e_i + e_j + e_i e_j)(1 + 2^-22), and e_i <= 2^-11, so e_i e_j <= 2^-12 (e_i + e_j)
@@ -32,12 +33,12 @@ namespace {
 
 using Candidate = Neighbours::Candidate;
 
-constexpr int kPadding = 64;        // rows of halves are padded to a multiple: a stage of any products
-constexpr int kCandidates = kWarp;  // per row; a row that has more is decided among all rows
+constexpr int kPadding = 64;        // rows of halves are padded to a multiple of this, a stage of any products
+constexpr int kCandidates = kWarp;  // per row; a row with more is compared with all rows
 constexpr int kRowThreads = 256;
 
-// A row times both is the row brought to length 1. `scale` is a power of two, 1 unless the norm is extreme; a zero row
-// has inverse 0.
+// row * scale * inverse has length 1. `scale` is a power of two, 1 unless the norm is extreme. A zero row has inverse
+// 0.
 struct Factor {
   float scale, inverse;
 };
@@ -52,10 +53,10 @@ struct Work {
   unsigned* bounds;  // orderedBits(max_k (T_ik - e_k)); 0 before the first
   int* counts;
   Candidate* candidates;
-  int* crowded;  // {1 + rows}: how many rows have too many candidates, and which
+  int* crowded;  // {1 + rows}: the number of rows with too many candidates, and their indices
 };
 
-// Where image `image` lies without its special rows.
+// Rows of an image without its special rows.
 struct Image {
   int first, rows;
 };
@@ -91,7 +92,7 @@ __global__ void prepareRows(Work work, int* not_finite) {
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) work.crowded[0] = 0;
   if (i >= image.rows) return;
   const int r = image.first + i, lane = laneIndex();
-  const float* row = work.x + static_cast<std::ptrdiff_t>(r) * work.dim;
+  const float* row = rowOf(work.x, r, work.dim);
   double squares = 0;
   for (int k = 4 * lane; k < work.dim; k += 4 * kWarp) {
     const float4 v = loadFour(row, work.dim, k);
@@ -100,11 +101,11 @@ __global__ void prepareRows(Work work, int* not_finite) {
         static_cast<double>(v.z) * static_cast<double>(v.z) + static_cast<double>(v.w) * static_cast<double>(v.w);
   }
   squares = warpSum(squares);
-  const bool finite = squares < 1e300;  // no sum of squares of floats comes near
+  const bool finite = squares < 1e300;  // a sum of squares of floats is always smaller
   if (!finite && lane == 0) atomicMax(not_finite, static_cast<int>(blockIdx.y) + 1);
   const Factor factor = finite ? factorOf(squares) : Factor{1.0f, 0.0f};
   float error = 0;
-  Half* halves = work.halves + static_cast<std::ptrdiff_t>(r) * work.padded;
+  Half* halves = rowOf(work.halves, r, work.padded);
   for (int k = 4 * lane; k < work.padded; k += 4 * kWarp) {
     const float4 u = finite ? unitRow(row, factor, work.dim, k) : make_float4(0, 0, 0, 0);
     const Half h[4] = {fromFloat<Half>(u.x), fromFloat<Half>(u.y), fromFloat<Half>(u.z), fromFloat<Half>(u.w)};
@@ -123,7 +124,7 @@ __global__ void prepareRows(Work work, int* not_finite) {
 
 __device__ void addCandidate(const Work& work, int row, int index, float similarity) {
   const int slot = atomicAdd(work.counts + row, 1);
-  if (slot < kCandidates) work.candidates[static_cast<std::ptrdiff_t>(row) * kCandidates + slot] = {index, similarity};
+  if (slot < kCandidates) rowOf(work.candidates, row, kCandidates)[slot] = {index, similarity};
 }
 
 struct TileEnds {
@@ -132,7 +133,7 @@ struct TileEnds {
   float threshold[2][kTile];
 };
 
-// What a thread needs of an array of both sides: that of the rows and columns of its similarities.
+// The values that a thread needs from an array of both sides: those of the rows and columns of its similarities.
 template <class Products>
 struct ThreadSides {
   float row[Products::kM][2], column[Products::kN][2];
@@ -150,8 +151,8 @@ struct ThreadSides {
 };
 
 // One block per pair of tiles I <= J of one image: similarities of rows of I with rows of J. The bound of a row is
-// raised by each of its tiles; a tile compares with the bound so far, so the candidates are always enough, and what
-// the order of the tiles adds to them is dropped by decide().
+// raised by each of its tiles. A tile compares with the bound so far, so no candidate is missed. Additional ones, which
+// depend on the order of the tiles, are dropped by decide().
 template <class Products>
 __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
   constexpr int kM = Products::kM, kN = Products::kN;
@@ -167,7 +168,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
   const bool diagonal = tile_i == tile_j;
 
   Similarities<Products> sum = {};
-  const Half* rows = work.halves + static_cast<std::ptrdiff_t>(image.first) * work.padded;
+  const Half* rows = rowOf(work.halves, image.first, work.padded);
   multiplyTiles<Products>({rows, work.padded, image.rows, {begin[0], begin[1]}}, sum);
 
   __syncthreads();  // the stages become TileEnds
@@ -228,7 +229,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
   __syncthreads();
   for (int side = 0; side < 2; ++side) {
     const unsigned mine = ends.best[side][i];
-    // Above every T_ij + e_j; so it stays for the columns of a diagonal tile, which are its rows.
+    // 8 is above every T_ij + e_j. It stays for the columns of a diagonal tile, which are also its rows.
     float threshold = 8.0f;
     if (mine != 0) {
       const int r = image.first + (side == 0 ? begin[0] : begin[1]) + i;
@@ -243,7 +244,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
   for (int m = 0; m < kM; ++m)
 #pragma unroll
     for (int n = 0; n < kN; ++n) {
-      bool any = false;  // hardly ever, so that four similarities are asked about at once
+      bool any = false;  // rarely true, so test four similarities at once
 #pragma unroll
       for (int e = 0; e < 4; ++e)
         any |= (sum[m][n][e] + error.column[n][e % 2] >= threshold.row[m][e / 2]) |
@@ -262,10 +263,10 @@ __global__ void __launch_bounds__(kTileThreads, 2) compareTiles(Work work) {
     }
 }
 
-// D_ij by one warp, in every lane.
+// D_ij, computed by one warp; every lane has the result.
 __device__ float similarity(const Work& work, int row, int other) {
-  const float* a = work.x + static_cast<std::ptrdiff_t>(row) * work.dim;
-  const float* b = work.x + static_cast<std::ptrdiff_t>(other) * work.dim;
+  const float* a = rowOf(work.x, row, work.dim);
+  const float* b = rowOf(work.x, other, work.dim);
   const Factor factor_a = work.factors[row], factor_b = work.factors[other];
   float sum = 0;
   for (int k = 4 * laneIndex(); k < work.dim; k += 4 * kWarp) {
@@ -289,7 +290,7 @@ __global__ void decide(Work work, int* best) {
   const int i = static_cast<int>(blockIdx.x) * (kRowThreads / kWarp) + warpIndex();
   if (i >= image.rows) return;
   const int r = image.first + i, lane = laneIndex();
-  if (image.rows == 1 || work.factors[r].inverse == 0) {  // a zero row is as similar to one as to another
+  if (image.rows == 1 || work.factors[r].inverse == 0) {  // a zero row is equally similar to all rows
     if (lane == 0) best[r] = image.rows > 1 && i == 0 ? 1 : 0;
     return;
   }
@@ -298,8 +299,7 @@ __global__ void decide(Work work, int* best) {
     if (lane == 0) work.crowded[1 + atomicAdd(work.crowded, 1)] = r;
     return;
   }
-  const Candidate mine =
-      lane < count ? work.candidates[static_cast<std::ptrdiff_t>(r) * kCandidates + lane] : Candidate{0, -4.0f};
+  const Candidate mine = lane < count ? rowOf(work.candidates, r, kCandidates)[lane] : Candidate{0, -4.0f};
   const float threshold = fromOrderedBits(work.bounds[r]) - 2 * (work.errors[r] + slack(work.padded));
   unsigned open = __ballot_sync(kAllLanes, lane < count && mine.similarity >= threshold);
   unsigned long long key = 0;

@@ -8,17 +8,17 @@
 
 namespace mpm::cuda {
 
-/// Best neighbours in cosine similarity for every image of a batch: the rule of kernels/pairing.h, on the tensor cores.
-/// Each similarity is computed once in fp16 for both of its rows, and the N x N matrix is never stored. What the
-/// rounding of fp16 leaves open, by a bound that is proven in pairing.cu, is decided in fp32. Same result in every run.
+/// Best neighbours by cosine similarity for each image of a batch (the rule of kernels/pairing.h), on the tensor cores.
+/// Each similarity is computed once in fp16 for both of its rows. The N x N matrix is never stored. Candidates that the
+/// rounding of fp16 leaves open (the bound is proven in pairing.cu) are decided in fp32. Same result in every run.
 class Neighbours {
  public:
-  /// `warpgroups`: on Hopper's warpgroups where hasWarpgroupProducts(). The same neighbours either way.
+  /// `warpgroups`: use Hopper's warpgroups if hasWarpgroupProducts(). The neighbours are the same.
   explicit Neighbours(bool warpgroups = true) : warpgroups_(warpgroups) {}
 
-  /// x {rows.total, dim}, packed; the first `special` rows of every image are left out. best {rows.total}: at row
-  /// offsets[b] + special + i stands b(i), counted from the first row behind the special ones. An image with a NaN or
-  /// an infinity raises *not_finite to its index + 1 if it was lower; its neighbours are then undefined.
+  /// x {rows.total, dim}, packed; the first `special` rows of each image are skipped. best {rows.total}: row
+  /// offsets[b] + special + i holds b(i), counted from the first row after the special rows. For an image with a NaN or
+  /// an infinity, *not_finite becomes at least its index + 1, and its neighbours are undefined.
   void find(const Stream& stream, const float* x, int dim, int special, const Ragged& rows, int* best, int* not_finite);
 
   struct Candidate {

@@ -4,33 +4,30 @@
 #include <vector>
 
 #include "kernels/cuda/numbers.cuh"
+#include "kernels/cuda/rows.cuh"
 
 namespace mpm::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 
-// Pixels of every patch as a row, zeros for special rows: they too go through the product, and nothing is added to
-// them. `offset_of` {depth}: where in the image a pixel of the patch in the corner lies. A block per row.
+// One row of pixels per patch, zeros for special rows, which are part of the product. `offset_of` {depth}: offset of a
+// pixel from the first pixel of its patch. One block per row.
 template <typename T>
 __global__ void gatherPatches(const float* images, PatchGeometry g, const int* offset_of, int grid_width, int patches,
                               int special, int depth, T* rows) {
-  T* row = rows + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(depth);
+  T* row = rowOf(rows, blockIdx.x, depth);
   const int image = static_cast<int>(blockIdx.x) / (special + patches);
   const int patch = static_cast<int>(blockIdx.x) % (special + patches) - special;
   const int there = patch < 0 ? 0 : patch;
   const int top = there / grid_width * g.stride_h, left = there % grid_width * g.stride_w;
-  const float* const corner = images +
-                              (static_cast<std::size_t>(image) * static_cast<std::size_t>(g.channels * g.height) +
-                               static_cast<std::size_t>(top)) *
-                                  static_cast<std::size_t>(g.width) +
-                              left;
+  const float* const corner = rowOf(images, image * g.channels * g.height + top, g.width) + left;
   for (int k = static_cast<int>(threadIdx.x); k < depth; k += kThreads) {
     row[k] = fromFloat<T>(patch < 0 ? 0.0f : corner[offset_of[k]]);
   }
 }
 
-// What tokens are before their patches are added: the same rows for every image.
+// Copies special tokens and positions to each image.
 __global__ void repeatRows(const float* rows, std::size_t count, float* tokens) {
   const std::size_t k = static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (k < count) tokens[blockIdx.y * count + k] = rows[k];
@@ -54,7 +51,6 @@ PatchEmbed::PatchEmbed(const Stream& stream, const PatchGeometry& geometry, Matr
     for (int y = 0; y < geometry.kernel_h; ++y)
       for (int x = 0; x < geometry.kernel_w; ++x) offsets.push_back((c * geometry.height + y) * geometry.width + x);
   pixel_offset_ = uploaded(stream, offsets);
-  stream.wait();
 }
 
 void PatchEmbed::run(const Stream& stream, Gemm& gemm, const float* images, int batch, float* tokens) {

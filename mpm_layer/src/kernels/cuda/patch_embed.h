@@ -6,7 +6,7 @@
 
 namespace mpm::cuda {
 
-/// Images to tokens (the op PatchEmbed of docs/ops.md) with its weights on the device.
+/// The operator PatchEmbed of docs/ops.md, images to tokens.
 class PatchEmbed {
  public:
   /// On the host: `weight` {d, channels * kernel_h * kernel_w}, `position` {N, d}, `special` {E, d}.
@@ -25,8 +25,8 @@ class PatchEmbed {
   Precision precision_;
   int patches_, special_;
   Linear weight_;
-  Buffer<float> rows_;        // {E + N, d}: what a token is before its patch is added
-  Buffer<int> pixel_offset_;  // {channels * kernel_h * kernel_w}: of a patch's pixels from its first
+  Buffer<float> rows_;        // {E + N, d}: special tokens and positions
+  Buffer<int> pixel_offset_;  // {channels * kernel_h * kernel_w}: from the first pixel of a patch
   Buffer<unsigned char> gathered_;
 };
 

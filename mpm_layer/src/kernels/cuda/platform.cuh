@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a .cu file of this folder may use of the machine it runs on. MPM_CUDA_ON_HOST: the tests' emulation, in which
-// the same sources are plain C++ (tests/kernels/cuda/on_host.h) and everything below has the same meaning.
+// The parts of CUDA that the .cu files of this folder use. With MPM_CUDA_ON_HOST the tests' emulation replaces them
+// (tests/kernels/cuda/on_host.h), and the same sources are plain C++.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Grid {
   unsigned x = 1, y = 1, z = 1;
 };
 
-/// Lets `kernel` have as much dynamic shared memory as it asks for beyond the 48 KB that need no asking.
+/// Allows `kernel` this much dynamic shared memory. Up to 48 KB are always allowed.
 void allowSharedMemory(const void* kernel, std::size_t bytes);
 void launchKernel(const void* kernel, Grid grid, int threads, std::size_t shared_bytes, const Stream& stream,
                   void** arguments);
@@ -55,7 +55,7 @@ __device__ __forceinline__ float toFloat(float x) { return x; }
 __device__ __forceinline__ float toFloat(Half x) { return __half2float(__ushort_as_half(x.bits)); }
 __device__ __forceinline__ float toFloat(Bfloat x) { return __uint_as_float(static_cast<unsigned>(x.bits) << 16); }
 
-/// To nearest even.
+/// Rounds to nearest even.
 template <typename T>
 __device__ __forceinline__ T fromFloat(float x);
 template <>

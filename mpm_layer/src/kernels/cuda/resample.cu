@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/platform.cuh"
+#include "kernels/cuda/rows.cuh"
 #include "mpm/error.hpp"
 
 namespace mpm::cuda {
 namespace {
 
-// Neighbouring pixels of a row that read the same cells of the grid and belong to one thread: each score is read once
-// for all of them.
+// Max pixels of a run: neighbouring pixels of a row that read the same cells of the grid. One thread computes them, so
+// each score is read once for all of them.
 constexpr int kPixels = 8;
 constexpr int kRuns = 64;              // per row of a block
 constexpr int kRows = 4;               // of a block
 constexpr int kClasses = 16;           // at a time
-constexpr int kStride = kClasses + 4;  // of a cell in shared memory: eight neighbours stand in different banks
+constexpr int kStride = kClasses + 4;  // of a cell in shared memory: eight neighbours are in different banks
 constexpr int kThreads = kRuns * kRows;
 
 struct AxisView {
@@ -26,9 +26,9 @@ struct AxisView {
   const float* weight;
 };
 
-// A block makes the labels of up to kRuns runs in kRows rows. For kClasses classes at a time it resamples the grid
-// vertically into shared memory {kRows, span, kStride}, from where each thread resamples the pixels of its run and
-// keeps the best of each so far. kTaps are the columns', 0: as many as the axis says.
+// A block computes the labels of up to kRuns runs in kRows rows, kClasses classes at a time. It resamples the grid
+// vertically into shared memory {kRows, span, kStride}. Then each thread resamples the pixels of its run and keeps the
+// best class of each. kTaps: taps of the columns, or 0 for columns.taps.
 template <int kTaps>
 __global__ void __launch_bounds__(kThreads)
     labelPixels(const float* scores, AxisView rows, AxisView columns, const int* run_begin, int runs, int span,
@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(kThreads)
   const int thread = static_cast<int>(threadIdx.x);
   const int first_run = static_cast<int>(blockIdx.x) * kRuns, first_row = static_cast<int>(blockIdx.y) * kRows;
   const int first_column = columns.first[run_begin[first_run]];
-  const float* const image = scores + static_cast<std::size_t>(blockIdx.z) * static_cast<std::size_t>(rows.inputs) *
-                                          static_cast<std::size_t>(columns.inputs) * static_cast<std::size_t>(classes);
+  const std::ptrdiff_t row_step = static_cast<std::ptrdiff_t>(columns.inputs) * classes;
+  const float* const image = rowOf(scores, blockIdx.z, rows.inputs * row_step);
   const int run = first_run + thread % kRuns, y = first_row + thread / kRuns;
   const bool live = run < runs && y < rows.outputs;
   const int begin = live ? run_begin[run] : 0, count = live ? run_begin[run + 1] - begin : 0;
@@ -57,21 +57,19 @@ __global__ void __launch_bounds__(kThreads)
   const float* const line =
       lines + (thread / kRuns * span + (live ? columns.first[begin] - first_column : 0)) * kStride;
 
-  // What this thread resamples vertically: a class of every fourth column in one row.
+  // This thread resamples one class of every fourth column of one row vertically.
   const int own_class = thread % kClasses, own_row = thread / kClasses % kRows, own_column = thread / kClasses / kRows;
   const int own_output = first_row + own_row < rows.outputs ? first_row + own_row : rows.outputs - 1;
   const float* const own_weights = rows.weight + own_output * rows.taps;
-  const std::size_t row_step = static_cast<std::size_t>(columns.inputs) * static_cast<std::size_t>(classes);
-  const float* const corner = image + static_cast<std::size_t>(rows.first[own_output]) * row_step +
-                              static_cast<std::size_t>(first_column) * static_cast<std::size_t>(classes) + own_class;
+  const float* const corner = rowOf(rowOf(image, rows.first[own_output], row_step), first_column, classes) + own_class;
 
   for (int c0 = 0; c0 < classes; c0 += kClasses) {
     __syncthreads();
     const bool there = c0 + own_class < classes;
     for (int column = own_column; column < span; column += kThreads / kClasses / kRows) {
-      float sum = there ? 0.0f : -INFINITY;  // behind the last class: never the best
+      float sum = there ? 0.0f : -INFINITY;  // after the last class: never the best
       if (there && first_column + column < columns.inputs) {
-        const float* score = corner + static_cast<std::size_t>(column) * static_cast<std::size_t>(classes) + c0;
+        const float* score = rowOf(corner, column, classes) + c0;
         for (int tap = 0; tap < rows.taps; ++tap, score += row_step) sum = fmaf(own_weights[tap], *score, sum);
       }
       lines[(own_row * span + column) * kStride + own_class] = sum;
@@ -103,17 +101,13 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   unsigned char* const to =
-      labels +
-      (static_cast<std::size_t>(blockIdx.z) * static_cast<std::size_t>(rows.outputs) + static_cast<std::size_t>(y)) *
-          static_cast<std::size_t>(columns.outputs) +
-      begin;
+      rowOf(labels, static_cast<std::ptrdiff_t>(blockIdx.z) * rows.outputs + y, columns.outputs) + begin;
 #pragma unroll
   for (int i = 0; i < kPixels; ++i)
     if (i < count) to[i] = static_cast<unsigned char>(label[i]);
 }
 
-// Where runs of at most kPixels pixels with the same cells begin, and the end of the last. Runs of one cell are about
-// equally long.
+// First pixels of the runs, and the end of the last run. Runs of the same cells have about the same length.
 std::vector<int> runsOf(const AxisResampling& columns) {
   std::vector<int> begins;
   const int outputs = columns.outputs();
@@ -135,9 +129,7 @@ ResizeArgmax::Axis::Axis(const Stream& stream, const AxisResampling& axis)
       outputs(axis.outputs()),
       taps(axis.taps),
       first(uploaded(stream, axis.first)),
-      weight(uploaded(stream, axis.weight)) {
-  stream.wait();
-}
+      weight(uploaded(stream, axis.weight)) {}
 
 ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, const AxisResampling& columns)
     : rows_(stream, rows), columns_(stream, columns) {
@@ -149,7 +141,6 @@ ResizeArgmax::ResizeArgmax(const Stream& stream, const AxisResampling& rows, con
   };
   for (int run = 0; run < runs_; run += kRuns)
     span_ = std::max(span_, first(std::min(run + kRuns, runs_) - 1) + columns.taps - first(run));
-  stream.wait();
 }
 
 void ResizeArgmax::run(const Stream& stream, const float* scores, int batch, int classes, unsigned char* labels) const {

@@ -6,7 +6,7 @@
 
 namespace mpm::cuda {
 
-/// Resize and argmax of a grid of scores in one (kernels/resample.h), with the weights of both axes on the device.
+/// Resize and argmax of a grid of scores in one step (kernels/resample.h).
 class ResizeArgmax {
  public:
   ResizeArgmax(const Stream& stream, const AxisResampling& rows, const AxisResampling& columns);
@@ -24,8 +24,8 @@ class ResizeArgmax {
   };
   Axis rows_, columns_;
   Buffer<int> run_begin_;  // {runs_ + 1} first pixels
-  int runs_ = 0;           // stretches of pixels of a row that a thread makes
-  int span_ = 0;           // grid columns that a block reads at most
+  int runs_ = 0;           // runs of pixels; one thread computes one run of a row
+  int span_ = 0;           // max grid columns that a block reads
 };
 
 }  // namespace mpm::cuda

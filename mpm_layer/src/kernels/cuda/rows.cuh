@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four neighbouring elements of a row at a time, in one access where the row's length allows it.
+// Rows of a matrix, and access to four neighbouring elements of a row at once.
 #pragma once
 
 #include "kernels/cuda/platform.cuh"
 
 namespace mpm::cuda {
 
-/// Neighbours that are read and written at once.
+/// Row `row` of a matrix whose rows are `stride` elements apart.
+template <typename T>
+__device__ __forceinline__ T* rowOf(T* matrix, std::ptrdiff_t row, std::ptrdiff_t stride) {
+  return matrix + row * stride;
+}
+
+/// Neighbouring elements that are read and written at once.
 template <typename T, std::size_t kCount>
 struct alignas(kCount * sizeof(T)) Pack {
   T at[kCount];
@@ -14,8 +20,8 @@ struct alignas(kCount * sizeof(T)) Pack {
 template <typename T>
 using Four = Pack<T, 4>;
 
-/// Elements k ... k + 3 of a row {length}; k is a multiple of 4, what lies behind the end is 0. Rows follow each other
-/// without a gap from an address aligned to 16 bytes, so that length % 4 == 0 makes all of them aligned.
+/// Elements k ... k + 3 of a row {length}, 0 after the end. k is a multiple of 4. Rows follow each other without a gap,
+/// and the first is aligned to 16 bytes, so all are aligned if length % 4 == 0.
 template <typename T>
 __device__ __forceinline__ float4 loadFour(const T* row, int length, int k) {
   if (length % 4 == 0) {
@@ -27,7 +33,7 @@ __device__ __forceinline__ float4 loadFour(const T* row, int length, int k) {
                      k + 2 < length ? toFloat(row[k + 2]) : 0.0f, k + 3 < length ? toFloat(row[k + 3]) : 0.0f);
 }
 
-/// The way back; nothing is written behind the end.
+/// Stores them; nothing is written after the end.
 template <typename T>
 __device__ __forceinline__ void storeFour(T* row, int length, int k, float4 v) {
   const Four<T> four = {{fromFloat<T>(v.x), fromFloat<T>(v.y), fromFloat<T>(v.z), fromFloat<T>(v.w)}};

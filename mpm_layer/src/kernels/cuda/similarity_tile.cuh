@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 128 rows of halves with 128 others, by one block, on the tensor cores. Two ways to the same sums:
-// WarpProducts on any GPU from Turing on, WarpgroupProducts on Hopper, whose tensor cores read shared memory themselves
-// and are kept busy by nothing less. Which similarities a thread ends up with, row() and column() say.
+// Products of 128 rows of halves with 128 others on the tensor cores, by one block. Two implementations: WarpProducts
+// for every GPU since Turing, WarpgroupProducts for Hopper, whose tensor cores read shared memory directly. row() and
+// column() tell which similarities a thread has.
 #pragma once
 
+#include "kernels/cuda/rows.cuh"
 #include "kernels/cuda/warp.cuh"
 #include "kernels/cuda/warpgroup.cuh"
 
@@ -13,7 +14,7 @@ constexpr int kTile = 128;         // rows of a tile on either side
 constexpr int kTileThreads = 128;  // four warps
 constexpr int kStages = 3;
 
-/// Of one thread.
+/// The sums of one thread.
 template <class Products>
 using Similarities = float[Products::kM][Products::kN][4];
 
@@ -23,7 +24,7 @@ struct Stage {
   Half side[2][kTile * Products::kDepth];
 };
 
-/// Whose similarities: rows begin[0] ... and begin[1] ... of an image's {rows, padded} halves.
+/// Two tiles of an image: the rows from begin[0] and from begin[1] on. Halves {rows, padded}.
 struct TilePair {
   const Half* halves;
   int padded, rows;
@@ -32,7 +33,7 @@ struct TilePair {
   __device__ bool same() const { return begin[0] == begin[1]; }
 };
 
-/// Warps of 64 x 64 similarities, 2 x 2 of them; 48 KB of stages, which every device gives without asking.
+/// 2 x 2 warps of 64 x 64 similarities. Its stages take 48 KB, which every device allows.
 struct WarpProducts {
   static constexpr int kDepth = 32;
   static constexpr int kM = 4, kN = 8;  // fragments of 16 rows and of 8 columns
@@ -42,7 +43,7 @@ struct WarpProducts {
   static __device__ int row(int m, int half) { return firstRow() + laneIndex() / 4 + m * 16 + half * 8; }
   static __device__ int column(int n, int parity) { return firstColumn() + laneIndex() % 4 * 2 + n * 8 + parity; }
 
-  /// Where the 16 bytes `segment` of a row stand in a side: permuted, so that ldmatrix's eight rows hit all banks.
+  /// Position of a segment of 16 bytes of a row. Permuted, so that the eight rows of ldmatrix use all banks.
   static __device__ int segmentAt(int row, int segment) { return row * kDepth + (segment ^ ((row >> 1) & 3)) * 8; }
 
   static __device__ void publishCopies() {}
@@ -68,7 +69,7 @@ struct WarpProducts {
   }
 };
 
-/// All four warps together, 64 rows x 128 columns at a time; 96 KB of stages.
+/// All four warps together, 64 rows x 128 columns at a time. Its stages take 96 KB.
 struct WarpgroupProducts {
   static constexpr int kDepth = kWarpgroupRowBytes / sizeof(Half);
   static constexpr int kM = 2, kN = 16;
@@ -85,22 +86,22 @@ struct WarpgroupProducts {
     for (int k = 0; k < kDepth; k += 16)
 #pragma unroll
       for (int m = 0; m < kM; ++m) multiplyAddRows(sum[m], rows + m * 64 * kDepth + k, columns + k);
-    // The block beside this one on the multiprocessor has the tensor cores meanwhile.
+    // Meanwhile the other block on this multiprocessor uses the tensor cores.
     finishWarpgroupProducts(sum);
   }
 };
 
-/// What one thread copies of every stage: a segment of some rows of either side, a multiple of 8 rows apart, so that
-/// the segment stands equally permuted in all of them. Rows behind the image's last are zeros.
+/// The copies of one thread per stage: one segment of some rows of each side. The rows are a multiple of 8 apart, so
+/// the segment has the same permuted position in all of them. Rows after the end of the image are zeros.
 template <class Products>
 struct Fetch {
   static constexpr int kDepth = Products::kDepth;
   static constexpr int kSegments = kDepth / 8, kStep = kTileThreads / kSegments, kRows = kTile / kStep;
   static_assert(kStep % 8 == 0 && kTile % kStep == 0);
   const Half* from[2];
-  int sides;            // 1: both are the same rows
-  std::ptrdiff_t step;  // from one of its rows to the next
-  int left[2];          // rows of the image from its first on
+  int sides;            // 1 if both tiles are the same
+  std::ptrdiff_t step;  // elements from one of its rows to the next
+  int left[2];          // rows from its first row to the end of the image
   int target;
 
   __device__ explicit Fetch(const TilePair& tiles) : sides(tiles.same() ? 1 : 2) {
@@ -110,7 +111,7 @@ struct Fetch {
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
       left[side] = tiles.rows - tiles.begin[side] - row;
-      from[side] = tiles.halves + static_cast<std::ptrdiff_t>(tiles.begin[side] + row) * tiles.padded + segment * 8;
+      from[side] = rowOf(tiles.halves, tiles.begin[side] + row, tiles.padded) + segment * 8;
     }
   }
   __device__ void next(Stage<Products>& stage) {
@@ -125,8 +126,8 @@ struct Fetch {
   }
 };
 
-/// Adds the products of the two tiles to `sum`. Needs kStages stages of dynamic shared memory, which are free for other
-/// use after the next barrier.
+/// Adds the products of the two tiles to `sum`. Uses kStages stages of dynamic shared memory, which are free again
+/// after the next barrier.
 template <class Products>
 __device__ __forceinline__ void multiplyTiles(const TilePair& tiles, Similarities<Products>& sum) {
   auto* const stages = static_cast<Stage<Products>*>(sharedMemory());
@@ -140,7 +141,7 @@ __device__ __forceinline__ void multiplyTiles(const TilePair& tiles, Similaritie
   for (int c = 0; c < chunks; ++c) {
     waitForCopies<kStages - 2>();
     Products::publishCopies();
-    __syncthreads();  // everybody's copies are here, and everybody is done with the stage that is filled next
+    __syncthreads();  // this stage has arrived, and no thread reads the stage that is filled next
     if (c + kStages - 1 < chunks) fetch.next(stages[next]);
     commitCopies();
     Products::multiply(stages[here].side[0], stages[here].side[tiles.same() ? 0 : 1], sum);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor cores and the asynchronous copies, one small function each. Fragment layouts are those of PTX's
-// mma.m16n8k16 with 16-bit operands (PTX ISA, "Matrix Fragments for mma.m16n8k16"), lane = 4 g + t:
+// Tensor core products and asynchronous copies. Fragments have the layout of PTX's mma.m16n8k16 with 16-bit operands
+// (PTX ISA, "Matrix Fragments for mma.m16n8k16"), lane = 4 g + t:
 //   A {16, 16}: a[0] = (g, 2t..2t+1), a[1] = (g + 8, 2t..), a[2] = (g, 2t + 8..), a[3] = (g + 8, 2t + 8..)
 //   B {16, 8}:  b[0] = (2t..2t+1, g), b[1] = (2t + 8.., g)
 //   C {16, 8}:  c[0..1] = (g, 2t..2t+1), c[2..3] = (g + 8, 2t..)
@@ -15,8 +15,8 @@ __device__ __forceinline__ unsigned sharedAddress(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
-/// Four 8 x 8 matrices of 16-bit numbers from shared memory: lane l names the row l % 8 of matrix l / 8 (16 bytes,
-/// aligned); r[m] gets of matrix m the elements (l / 4, 2 (l % 4)) and the next.
+/// Loads four 8 x 8 matrices of 16-bit numbers from shared memory. Lane l passes the address of row l % 8 of matrix l /
+/// 8 (16 bytes, aligned). r[m] receives the elements (l / 4, 2 (l % 4)) and the next of matrix m.
 __device__ __forceinline__ void loadMatrices(unsigned (&r)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -62,12 +62,12 @@ __device__ __forceinline__ void multiplyAdd<Bfloat>(float (&c)[4], const unsigne
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #else
-  __trap();  // Turing has no bf16; the host refuses before it comes to this
+  __trap();  // Turing has no bf16; the host refuses it earlier
 #endif
 }
 
-/// Copies 16 bytes to shared memory behind the thread's back, or fills them with zeros where `valid` is false (then
-/// `from` is not read). Both aligned to 16.
+/// Copies 16 bytes to shared memory asynchronously. If `valid` is false, fills them with zeros and does not read
+/// `from`. Both are aligned to 16.
 __device__ __forceinline__ void copyAsync16(void* shared, const void* from, bool valid) {
 #if __CUDA_ARCH__ >= 800
   const int bytes = valid ? 16 : 0;
@@ -78,15 +78,15 @@ __device__ __forceinline__ void copyAsync16(void* shared, const void* from, bool
 #endif
 }
 
-/// Closes a group of this thread's copies.
+/// Ends a group of copies of this thread.
 __device__ __forceinline__ void commitCopies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Returns when all but the last kPending groups of this thread have arrived. Other threads' copies need a barrier
-/// after.
+/// Returns when all but the last kPending groups of this thread have arrived. For the copies of other threads, a
+/// barrier must follow.
 template <int kPending>
 __device__ __forceinline__ void waitForCopies() {
 #if __CUDA_ARCH__ >= 800

@@ -15,28 +15,26 @@ __device__ void copyRow(const float* from, float* to, int dim) {
   for (int c = 4 * laneIndex(); c < dim; c += 4 * kWarp) storeFour(to, dim, c, loadFour(from, dim, c));
 }
 
-// A warp per row of the result.
+// One warp per row of the result.
 __global__ void behindFront(const float* x, int dim, int special_before, const int* before, const float* front,
                             int special_after, const int* after, float* y) {
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= after[b + 1] - after[b]) return;
-  const float* from = k < special_after
-                          ? front + static_cast<std::ptrdiff_t>(k) * dim
-                          : x + static_cast<std::ptrdiff_t>(before[b] + special_before + k - special_after) * dim;
-  copyRow(from, y + static_cast<std::ptrdiff_t>(after[b] + k) * dim, dim);
+  const float* from =
+      k < special_after ? rowOf(front, k, dim) : rowOf(x, before[b] + special_before + k - special_after, dim);
+  copyRow(from, rowOf(y, after[b] + k, dim), dim);
 }
 
-// Rows first ... first + count - 1 of every image.
+// Copies the rows first ... first + count - 1 of each image.
 __global__ void gatherFront(const float* x, int dim, const int* offsets, int first, int count, float* front) {
   const int b = static_cast<int>(blockIdx.y);
   const int k = static_cast<int>(blockIdx.x) * kWarps + warpIndex();
   if (k >= count) return;
-  copyRow(x + static_cast<std::ptrdiff_t>(offsets[b] + first + k) * dim,
-          front + (static_cast<std::ptrdiff_t>(b) * count + k) * dim, dim);
+  copyRow(rowOf(x, offsets[b] + first + k, dim), rowOf(front, b * count + k, dim), dim);
 }
 
-// A thread per column: neighbours read neighbouring elements of a row.
+// One thread per column: neighbouring threads read neighbouring elements.
 __global__ void weightedMean(const float* x, int dim, const int* offsets, int special, int patches, const int* sizes,
                              float* pooled) {
   const int b = static_cast<int>(blockIdx.y);
@@ -45,9 +43,8 @@ __global__ void weightedMean(const float* x, int dim, const int* offsets, int sp
   const int begin = offsets[b] + special, live = offsets[b + 1] - begin;
   double sum = 0;  // as on the CPU
   for (int i = 0; i < live; ++i)
-    sum += static_cast<double>(sizes[b * patches + i]) *
-           static_cast<double>(x[static_cast<std::ptrdiff_t>(begin + i) * dim + c]);
-  pooled[static_cast<std::ptrdiff_t>(b) * dim + c] = static_cast<float>(sum / patches);
+    sum += static_cast<double>(sizes[b * patches + i]) * static_cast<double>(rowOf(x, begin + i, dim)[c]);
+  rowOf(pooled, b, dim)[c] = static_cast<float>(sum / patches);
 }
 
 unsigned images(const TokenState& state) { return static_cast<unsigned>(state.rows().batch); }

@@ -2,21 +2,8 @@
 #include "kernels/cuda/transformer_block.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace mpm::cuda {
-TransformerBlock::Norm::Norm(const Stream& stream, const NormWeights& weights, int columns)
-    : weight(uploaded(stream, std::vector<float>(weights.weight, weights.weight + columns))),
-      bias(uploaded(stream, std::vector<float>(weights.bias, weights.bias + columns))),
-      eps(weights.eps),
-      dim(columns) {
-  stream.wait();
-}
-
-NormCall TransformerBlock::Norm::call(int rows, int slices, int stride) const {
-  const auto step = static_cast<std::size_t>(stride);
-  return {rows, slices, dim, step, step, weight.data(), bias.data(), eps};
-}
 
 TransformerBlock::TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec)
     : precision_(spec.precision),
@@ -48,24 +35,24 @@ void TransformerBlock::run(const Stream& stream, Gemm& gemm, BlockWorkspace& wor
   const std::size_t bytes = bytesOf(operand);
   void* const normalised = workspace.normalised.atLeast(stream, area(n, dim_) * bytes);
   void* const wide = workspace.wide.atLeast(stream, area(n, std::max(qkv_.out(), fc1_.out())) * bytes);
-  // Attention's result, and later what a gated MLP leaves: it is narrower than its input, so it cannot stay in place.
+  // The result of attention, and later that of a gated activation, which cannot be in place.
   void* const attended = workspace.attended.atLeast(stream, area(n, gated_ ? std::max(width, hidden) : width) * bytes);
 
-  layerNorm(stream, norm1_.call(n, 1, dim_), Number::kFloat, x, operand, normalised);
+  norm1_.run(stream, n, Number::kFloat, x, operand, normalised);
   qkv_.run(stream, gemm, normalised, n, Into::kOperand, wide);
   if (qk_norm_) {
-    layerNorm(stream, q_norm_.call(n, heads_, 3 * width), operand, wide, operand, wide);
     void* const k = static_cast<unsigned char*>(wide) + static_cast<std::size_t>(width) * bytes;
-    layerNorm(stream, k_norm_.call(n, heads_, 3 * width), operand, k, operand, k);
+    q_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, wide);
+    k_norm_.runOnSlices(stream, n, heads_, 3 * width, operand, k);
   }
   attention(stream, {heads_, head_dim_, scale_, key_bias, rows}, operand, wide, attended);
   proj_.run(stream, gemm, attended, n, Into::kAddToFloat, x);
 
-  layerNorm(stream, norm2_.call(n, 1, dim_), Number::kFloat, x, operand, normalised);
+  norm2_.run(stream, n, Number::kFloat, x, operand, normalised);
   fc1_.run(stream, gemm, normalised, n, Into::kOperand, wide);
   void* const activated = gated_ ? attended : wide;
   activate(stream, activation_, gated_, n, hidden, operand, wide, activated);
-  if (mlp_norm_) layerNorm(stream, hidden_norm_.call(n, 1, hidden), operand, activated, operand, activated);
+  if (mlp_norm_) hidden_norm_.run(stream, n, operand, activated, operand, activated);
   fc2_.run(stream, gemm, activated, n, Into::kAddToFloat, x);
 }
 

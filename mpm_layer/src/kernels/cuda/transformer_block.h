@@ -7,13 +7,13 @@
 
 namespace mpm::cuda {
 
-/// Device memory that the blocks of a net share: one runs at a time.
+/// Device memory that the blocks of a net share. One block runs at a time.
 struct BlockWorkspace {
   Buffer<unsigned char> normalised, wide, attended;
 };
 
-/// The block of kernels/transformer_block.h with its weights on the device. Operands of products are of the spec's
-/// precision; the residual stream and all moments and sums are fp32.
+/// The block of kernels/transformer_block.h. Operands of products have the precision of the spec. The residual stream,
+/// moments and sums are fp32.
 class TransformerBlock {
  public:
   TransformerBlock(const Stream& stream, const TransformerBlockSpec& spec);
@@ -23,14 +23,6 @@ class TransformerBlock {
            float* x) const;
 
  private:
-  struct Norm {
-    Buffer<float> weight, bias;
-    float eps = 0;
-    int dim = 0;
-    Norm() = default;
-    Norm(const Stream& stream, const NormWeights& weights, int columns);
-    NormCall call(int rows, int slices, int stride) const;
-  };
   Precision precision_;
   int dim_, heads_, head_dim_;
   float scale_;

@@ -11,7 +11,7 @@ constexpr unsigned kAllLanes = 0xffffffffu;
 __device__ __forceinline__ int laneIndex() { return static_cast<int>(threadIdx.x) % kWarp; }
 __device__ __forceinline__ int warpIndex() { return static_cast<int>(threadIdx.x) / kWarp; }
 
-/// The same sum in every lane, in a fixed order of additions (a + b is commutative, so all lanes agree to the bit).
+/// The sum over the warp. The order of additions is fixed, so every lane has the same bits in every run.
 template <typename T>
 __device__ __forceinline__ T warpSum(T x) {
 #pragma unroll
@@ -19,7 +19,7 @@ __device__ __forceinline__ T warpSum(T x) {
   return x;
 }
 
-/// Order-preserving map of floats (no NaN) to unsigned integers: what an atomic maximum needs. -0 and +0 are one.
+/// Maps floats (no NaN) to unsigned integers in the same order, for an atomic maximum. -0 and +0 are equal.
 __device__ __forceinline__ unsigned orderedBits(float x) {
   const unsigned bits = __float_as_uint(x + 0.0f);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's warpgroups: four warps whose products the tensor cores read from shared memory themselves. Only in code for
-// sm_90a, which the host asks about (hasWarpgroupProducts) before it launches any.
+// Hopper's warpgroups: products of four warps whose operands the tensor cores read from shared memory. They need code
+// for sm_90a, so the host checks hasWarpgroupProducts() before it launches such a kernel.
 //
-// Operands in shared memory are rows of 128 bytes (64 halves), whose segments of 16 bytes stand permuted by the last
-// three bits of the row: segment s of row r at s ^ (r % 8). The first row is aligned to 1024 bytes (PTX ISA,
+// Operands in shared memory are rows of 128 bytes (64 halves). Their segments of 16 bytes are permuted: segment s of
+// row r is at s ^ (r % 8). The first row is aligned to 1024 bytes (PTX ISA,
 // "Asynchronous Warpgroup Level Matrix Shared Memory Layout", 128-byte swizzling).
 //
-// Fragments of warp w of the four, lane = 4 g + t, as those of mma.m16n8k16 (tensor_core.cuh) for the 16 rows from 16
-// w:
-//   C {64, 8 n}: c[j] holds of rows g and g + 8 the columns 8 j + 2 t and the next
+// Fragments are those of mma.m16n8k16 (tensor_core.cuh). Warp w has the rows 16 w ... 16 w + 15, lane = 4 g + t:
+//   C {64, 8 n}: c[j] holds the columns 8 j + 2 t and the next, of rows g and g + 8
 //   A {64, 16} in registers: a[0] = (g, 2t..2t+1), a[1] = (g + 8, 2t..), a[2] = (g, 2t + 8..), a[3] = (g + 8, 2t + 8..)
 //
-// A product runs behind the threads' backs: nobody may touch its sums, its A or its shared memory before
-// finishWarpgroupProducts(). All four warps of a group make the same calls.
+// A product is asynchronous: its sums, its A and its shared memory must not be used before finishWarpgroupProducts().
+// All four warps of a group make the same calls.
 #pragma once
 
 #include "kernels/cuda/tensor_core.cuh"
@@ -34,12 +33,12 @@ namespace mpm::cuda {
 #define MPM_WARPGROUP_ASM(...) static_cast<void>(0)
 #endif
 
-/// What this thread copied, and waited for, is there for the tensor cores too after the next barrier.
+/// After the next barrier, the tensor cores can read what this thread has copied and waited for.
 __device__ __forceinline__ void publishSharedToTensorCores() {
   MPM_WARPGROUP_ASM("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Before the first product, and whenever sums or operands in registers were touched since.
+/// Call it before the first product, and again after sums or operands in registers were used.
 __device__ __forceinline__ void beginWarpgroupProducts() {
   MPM_WARPGROUP_ASM("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -57,8 +56,7 @@ __device__ __forceinline__ void finishWarpgroupProducts(float (&c)[kM][kN][4]) {
       for (int e = 0; e < 4; ++e) asm volatile("" : "+f"(c[m][n][e])::"memory");  // not read before this line
 }
 
-/// Where an operand stands: 128-byte swizzling, and eight rows 1024 bytes from the next eight, in whichever direction
-/// the product reads them.
+/// Descriptor of an operand: 128-byte swizzling, 1024 bytes from eight rows to the next eight, in both directions.
 __device__ __forceinline__ unsigned long long matrixDescriptor(const void* rows) {
   constexpr unsigned long long kSwizzle128 = 1ull << 62, kEightRows = 1024 / 16;
   return kSwizzle128 | kEightRows << 32 | kEightRows << 16 | (sharedAddress(rows) & 0x3ffffu) >> 4;
@@ -89,7 +87,7 @@ __device__ __forceinline__ unsigned long long matrixDescriptor(const void* rows)
   " {" names "}, " operands "}"
 #define MPM_REGISTERS "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])
 
-/// C {64, 128} += A {64, 16} B^T, B {128, 16}, both in shared memory: sixteen columns of rows.
+/// C {64, 128} += A {64, 16} B^T, B {128, 16}, both in shared memory.
 __device__ __forceinline__ void multiplyAddRows(float (&c)[16][4], const Half* a, const Half* b) {
   MPM_WARPGROUP_ASM(MPM_PRODUCT("128", "f16", MPM_NAMES_128, "%64, %65, add, 1, 1, 0, 0;")
                     : MPM_SUMS_128
@@ -113,7 +111,7 @@ MPM_MULTIPLY_ADD_ROWS(Bfloat, "bf16", 16, MPM_NAMES_16, MPM_SUMS_16, "%8", "%9",
 MPM_MULTIPLY_ADD_ROWS(Bfloat, "bf16", 48, MPM_NAMES_48, MPM_SUMS_48, "%24", "%25", "%26", "%27", "%28")
 MPM_MULTIPLY_ADD_ROWS(Bfloat, "bf16", 64, MPM_NAMES_64, MPM_SUMS_64, "%32", "%33", "%34", "%35", "%36")
 
-// C {64, 64} += A B with A in registers and B {16, 64} in shared memory: sixteen whole rows.
+// C {64, 64} += A B with A in registers and B {16, 64} in shared memory.
 #define MPM_MULTIPLY_ADD_COLUMNS(T, type)                                                                  \
   __device__ __forceinline__ void multiplyAddColumns(float(&c)[8][4], const unsigned(&a)[4], const T* b) { \
     MPM_WARPGROUP_ASM(MPM_PRODUCT("64", type, MPM_NAMES_64, "{%32, %33, %34, %35}, %36, add, 1, 1, 1;")    \

@@ -16,7 +16,7 @@ Net::Net(int device) : stream(device), gemm(stream) {}
 Net::Value& Net::find(const cv::Mat& blob, Kind kind, const char* what) {
   const auto found = values_.find(blob.data);
   if (found == values_.end() || found->second.kind != kind)
-    throw Error(std::string("its input on the device is not ") + what + "; convert the original model again");
+    throw Error(std::string("its input on the device is not ") + what + "; convert the model again");
   return found->second;
 }
 
@@ -52,13 +52,12 @@ const float* Net::rows(const cv::Mat& blob, const TokenState& state) {
 void Net::expectRowsOf(const cv::Mat& blob, const TokenState& state) {
   const std::vector<int>&rows = find(blob, Kind::kRows, "tokens").rows, &live = state.liveRows();
   if (rows.size() != live.size())
-    throw Error("its tokens are of " + std::to_string(rows.size()) + " images and its state of " +
-                std::to_string(live.size()) + "; convert the original model again");
+    throw Error("its tokens have " + std::to_string(rows.size()) + " images and its state has " +
+                std::to_string(live.size()) + "; convert the model again");
   for (std::size_t b = 0; b < rows.size(); ++b)
     if (rows[b] != live[b] + state.special())
-      throw Error("its tokens of image " + std::to_string(b) + " are " + std::to_string(rows[b]) +
-                  " rows and those of its state " + std::to_string(live[b] + state.special()) +
-                  "; convert the original model again");
+      throw Error("image " + std::to_string(b) + " has " + std::to_string(rows[b]) + " rows of tokens and " +
+                  std::to_string(live[b] + state.special()) + " in its state; convert the model again");
 }
 
 const TokenState& Net::state(const cv::Mat& blob, int special) {
@@ -85,7 +84,7 @@ float* Net::newRows(const cv::Mat& blob, const TokenState& state, int dim) {
   Value& value = make(blob, Kind::kRows);
   value.rows = state.liveRows();
   for (int& rows : value.rows) rows += state.special();
-  value.count = static_cast<std::size_t>(state.rows().total) * static_cast<std::size_t>(dim);
+  value.count = area(state.rows().total, dim);
   return value.floats.atLeast(stream, value.count);
 }
 
@@ -98,9 +97,9 @@ TokenState& Net::newState(const cv::Mat& blob) {
 float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
   const auto found = values_.find(from.data);
   if (found == values_.end() || (found->second.kind != Kind::kRows && found->second.kind != Kind::kDense))
-    throw Error("its input on the device is not tokens; convert the original model again");
+    throw Error("its input on the device is not tokens; convert the model again");
   const Kind kind = found->second.kind;
-  Value& value = found->second;  // references outlive insertions
+  Value& value = found->second;  // stays valid when the map grows
   Value& next = make(to, kind);
   next.count = value.count;
   next.rows = value.rows;
@@ -116,13 +115,13 @@ float* Net::successor(const cv::Mat& from, const cv::Mat& to, bool take) {
 void Net::upload(const cv::Mat& blob) {
   float* const to = newDense(blob);
   cuda::upload(stream, blob.data, to, blob.total() * sizeof(float));
-  stream.wait();  // OpenCV may use the blob's memory again
+  stream.wait();  // OpenCV may reuse the memory of the blob
 }
 
 void Net::download(const cv::Mat& blob) {
   const auto found = values_.find(blob.data);
   if (found == values_.end() || found->second.kind == Kind::kNothing)
-    throw Error("nothing stands on the device behind one of its blobs; convert the original model again");
+    throw Error("one of its blobs has no value on the device; convert the model again");
   Value& value = found->second;
   auto* const host = reinterpret_cast<float*>(blob.data);
   if (value.kind == Kind::kDense) {
@@ -145,12 +144,11 @@ void Net::download(const cv::Mat& blob) {
       from += count;
     }
   } else {
-    const auto patches = static_cast<std::size_t>(value.state.patches());
-    const std::size_t size = 1 + 2 * patches;
+    const int patches = value.state.patches(), size = 1 + 2 * patches;
     float* const floats = state_floats_.atLeast(stream, blob.total());
     writeState(stream, value.state, {floats, floats + 1, floats + 1 + patches, size, size, size});
     cuda::download(stream, floats, host, blob.total() * sizeof(float));
-    stream.wait();  // the floats are one buffer for all states
+    stream.wait();  // all states use one buffer
   }
 }
 

@@ -40,29 +40,29 @@ class Net final : public DeviceNet {
   std::unique_ptr<DeviceOp> segmentLabels(const AxisResampling& rows, const AxisResampling& columns) override;
   std::unique_ptr<DeviceOp> mergeReport() override;
 
-  /// A forward begins. Values that the last one did not write belong to blobs that are gone.
+  /// Starts a forward. Frees values that the previous forward did not write: their blobs no longer exist.
   void beginForward();
 
-  /// The value behind a blob. Throws mpm::Error when there is none of that kind.
+  /// The value of a blob. Throws mpm::Error when it has none of that kind.
   const float* dense(const cv::Mat& blob);
-  /// Packed rows of tokens. Throws mpm::Error when they are not as many as `state`, which is another blob, has of every
-  /// image: a net made by hand can hand an op the state of another block.
+  /// Packed rows of tokens. Throws mpm::Error when an image has another number of rows than in `state`, as in a damaged
+  /// net that combines tokens with the state of another block.
   const float* rows(const cv::Mat& blob, const TokenState& state);
   void expectRowsOf(const cv::Mat& blob, const TokenState& state);
-  /// A state, as it is for tokens with `special` rows in front. Not after the next newState() of that blob.
+  /// A state for tokens with `special` rows in front of each image. Valid until the next newState() of that blob.
   const TokenState& state(const cv::Mat& blob, int special);
   const TokenState& ownState(const cv::Mat& blob);
 
-  /// A new value behind a blob, to be written.
+  /// A new value of a blob, to be written.
   float* newDense(const cv::Mat& blob);
   unsigned char* newLabels(const cv::Mat& blob);
   float* newRows(const cv::Mat& blob, const TokenState& state, int dim);
   TokenState& newState(const cv::Mat& blob);
-  /// The value behind `to` begins as a copy of that behind `from`, rows or dense, or takes it over.
+  /// Gives `to` the value of `from`, rows or dense: a copy, or with `take` the memory itself.
   float* successor(const cv::Mat& from, const cv::Mat& to, bool take);
 
   const Stream stream;
-  // What the ops use one after the other.
+  // Shared by the operators, which run one after the other.
   Gemm gemm;
   BlockWorkspace workspace;
   MutualPairMerge merge;
@@ -73,14 +73,14 @@ class Net final : public DeviceNet {
   enum class Kind { kNothing, kDense, kLabels, kRows, kState };
   struct Value {
     Kind kind = Kind::kNothing;
-    unsigned written = 0;  // in which forward
+    unsigned written = 0;  // number of the forward
     std::size_t count = 0;
     Buffer<float> floats;
     Buffer<unsigned char> labels;
-    std::vector<int> rows;  // of each image, when they are packed
+    std::vector<int> rows;  // of each image, for kRows
     TokenState state;
-    std::map<int, TokenState> shifted;  // the state with other numbers of special rows in front
-    std::set<int> shifted_now;          // those that are of this state
+    std::map<int, TokenState> shifted;  // the state with other numbers of special rows
+    std::set<int> shifted_now;          // entries of `shifted` that are up to date
   };
   Value& find(const cv::Mat& blob, Kind kind, const char* what);
   Value& make(const cv::Mat& blob, Kind kind);

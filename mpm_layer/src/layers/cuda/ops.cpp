@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of docs/ops.md on a device, and what stands in front of them.
+// The operators of docs/ops.md on a device, and normalisation.
 #include <algorithm>
 
 #include "kernels/cuda/elementwise.h"
@@ -21,7 +21,7 @@ class Op : public DeviceOp {
   explicit Op(Net& net) : net_(net) {}
 
  protected:
-  /// Rows of the first input, which are those of its state where it has one.
+  /// Rows of the first input, from its state if it has one.
   int rowsOf(const Call& call, int special) {
     if (call.inputs.size() > 1) {
       const TokenState& state = net_.state(call.inputs[1], special);
@@ -99,7 +99,7 @@ class MutualPairMergeOp final : public Op {
   MutualPairMergeOp(Net& net, int special) : Op(net), special_(special) {}
   void compute(const Call& call) override {
     const int dim = dimOf(call.inputs[0]);
-    // The state before stays as it is: MergeReport and heads that read the tokens of an earlier block need it.
+    // `before` stays unchanged: MergeReport and heads that read earlier blocks need it.
     const TokenState& before = net_.state(call.inputs[1], special_);
     const float* const tokens = net_.rows(call.inputs[0], before);
     TokenState& after = net_.newState(call.outputs[1]);
@@ -107,7 +107,7 @@ class MutualPairMergeOp final : public Op {
     float* const merged = net_.newRows(call.outputs[0], after, dim);
     net_.merge.run(stream(), tokens, dim, after, merged);
     after.countRows();
-    net_.newRows(call.outputs[0], after, dim);  // fewer now, in the same memory
+    net_.newRows(call.outputs[0], after, dim);  // fewer rows, the same memory
   }
 
  private:
@@ -117,23 +117,15 @@ class MutualPairMergeOp final : public Op {
 class TokenNormOp final : public Op {
  public:
   TokenNormOp(Net& net, const NormWeights& norm, int dim, int special)
-      : Op(net),
-        weight_(uploaded(net.stream, std::vector<float>(norm.weight, norm.weight + dim))),
-        bias_(uploaded(net.stream, std::vector<float>(norm.bias, norm.bias + dim))),
-        eps_(norm.eps),
-        special_(special) {
-    net.stream.wait();
-  }
+      : Op(net), norm_(net.stream, norm, dim), special_(special) {}
   void compute(const Call& call) override {
-    const int dim = dimOf(call.inputs[0]), rows = rowsOf(call, special_);
+    const int rows = rowsOf(call, special_);
     float* const x = net_.successor(call.inputs[0], call.outputs[0], call.takes_first);
-    layerNorm(stream(), {rows, 1, dim, size(dim), size(dim), weight_.data(), bias_.data(), eps_}, Number::kFloat, x,
-              Number::kFloat, x);
+    norm_.run(stream(), rows, Number::kFloat, x, Number::kFloat, x);
   }
 
  private:
-  Buffer<float> weight_, bias_;
-  float eps_;
+  Norm norm_;
   int special_;
 };
 
@@ -173,9 +165,7 @@ class ClassTokensOp final : public Op {
       : Op(net),
         embeddings_(uploaded(net.stream, std::vector<float>(embeddings.data, embeddings.row(embeddings.rows)))),
         classes_(embeddings.rows),
-        special_(special) {
-    net.stream.wait();
-  }
+        special_(special) {}
   void compute(const Call& call) override {
     const int dim = dimOf(call.inputs[0]);
     const TokenState& before = net_.state(call.inputs[1], special_);
@@ -257,17 +247,16 @@ class MergeReportOp final : public Op {
     const cv::Mat& map_blob = call.outputs[0];
     float* const maps = net_.newDense(map_blob);
     float* const counts = net_.newDense(call.outputs[1]);
-    const std::size_t states = call.inputs.size(), patches = size(map_blob.size[2]);
-    const std::size_t stride = size(map_blob.size[1]) * patches;
-    for (std::size_t k = 0; k < states; ++k) {
+    const int states = static_cast<int>(call.inputs.size()), patches = map_blob.size[2];
+    for (int k = 0; k < states; ++k) {
       StateFloats to;
       to.live = counts + k;
       to.live_stride = states;
-      if (k > 0 || states == 1) {  // before the first insertion every token is its own cluster
+      if (k > 0 || states == 1) {  // the state before the first insertion has no map
         to.map = maps + (k > 0 ? k - 1 : 0) * patches;
-        to.map_stride = stride;
+        to.map_stride = map_blob.size[1] * patches;
       }
-      writeState(stream(), net_.ownState(call.inputs[k]), to);
+      writeState(stream(), net_.ownState(call.inputs[size(k)]), to);
     }
   }
 };
@@ -307,9 +296,8 @@ std::unique_ptr<DeviceOp> Net::classTokens(MatrixView<const float> embeddings, i
 
 std::unique_ptr<DeviceOp> Net::maskScores(MatrixView<const float> proj_patch, MatrixView<const float> proj_classes,
                                           const NormWeights& norm, int classes, Precision precision) {
-  return std::make_unique<MaskScoresOp>(
-      *this, MaskScores(stream, proj_patch, proj_classes, norm.weight, norm.bias, classes, norm.eps, precision),
-      classes);
+  return std::make_unique<MaskScoresOp>(*this, MaskScores(stream, proj_patch, proj_classes, norm, classes, precision),
+                                        classes);
 }
 
 std::unique_ptr<DeviceOp> Net::restoreTokens(int special, bool keep_special) {
