@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const cv::Size input(640, 448);  // of the model
   cv::dnn::Net net = cv::dnn::readNetFromONNX(argv[1]);
   net.setInput(cv::dnn::blobFromImage(cv::imread(argv[2]), 1 / 127.5, input, cv::Scalar::all(127.5), true));
-  cv::Mat logits = net.forward();  // {1, classes, height, width}
+  cv::Mat logits = net.forward("logits");  // {1, classes, height, width}
 
   const int classes = logits.size[1], height = logits.size[2], width = logits.size[3];
   cv::Mat labels(height, width, CV_8U, cv::Scalar(0)), best(height, width, CV_32F, logits.ptr<float>(0, 0));

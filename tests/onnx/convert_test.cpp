@@ -47,9 +47,9 @@ TEST_F(Convert, NamesAndMetadata) {
   }
   EXPECT_THAT(
       names, ::testing::ElementsAre("backbone/patch_embed", "backbone/block0", "merge/before_block1", "backbone/block1",
-                                    "merge/before_block2", "backbone/block2", "merge_map", "backbone/norm",
+                                    "merge/before_block2", "backbone/block2", "backbone/norm",
                                     ::testing::StartsWith("head/"), "head/class_tokens", "head/block0", "head/block1",
-                                    "head/norm", "head/mask_scores", "restore/scores", "labels"));
+                                    "head/norm", "head/mask_scores", "restore/scores", "labels", "merge_map"));
   std::vector<std::string> outputs;
   for (const auto& output : model.graph().output()) outputs.push_back(output.name());
   EXPECT_THAT(outputs, ::testing::ElementsAre("labels", "merge_map", "token_counts"));

@@ -181,7 +181,7 @@ auto networkOf(const Dialect& d) {
                          : d.head == HeadStyle::kClassSlice ? HeadStyle::kClassToken
                                                             : d.head;
   return std::tuple(weights, activation(), bias, position, head, d.special, d.heads, d.scale == ScaleStyle::kNone,
-                    d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises);
+                    d.layer_scale, d.qk_norm, d.gated, d.mlp_norm, d.pre_norm, d.normalises, d.resize_in_graph);
 }
 
 /// With merging, every spelling of a network gives the maps and the numbers of its first spelling in the list.

@@ -131,23 +131,6 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
               ElementsAre("features 1x16x24", "merge_map 1x1x15", "token_counts 1x1"));
 }
 
-// Programs that read one output do not name it.
-TEST_F(Outputs, ANetAskedForNothingGivesItsHead) {
-  for (const auto& [head, output] : {std::pair(HeadStyle::kLinear, Output::kLabels),
-                                     {HeadStyle::kLinear, Output::kLogits},
-                                     {HeadStyle::kMask, Output::kLabels},
-                                     {HeadStyle::kFeatures, Output::kLabels},
-                                     {HeadStyle::kClassToken, Output::kLabels}}) {
-    dialect.head = head;
-    TinyVit(dialect).save(path);
-    auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{1}, .output = output}});
-    const auto named = runNet(net, TinyVit::image(3), shape, {info.outputs[0]})[0];
-    const cv::Mat unnamed = net.forward();
-    EXPECT_EQ(std::vector<double>(unnamed.ptr<float>(), unnamed.ptr<float>() + unnamed.total()), named)
-        << info.outputs[0];
-  }
-}
-
 TEST_F(Outputs, TheInputKeepsItsName) {
   for (const char* name : {"image", "pixel_values", "scores", "backbone", "logits"})
     for (const Output output : {Output::kLabels, Output::kLogits}) {

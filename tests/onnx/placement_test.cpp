@@ -45,7 +45,7 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
   EXPECT_EQ(nodes.at("backbone/patch_embed"), "3 11 00");
   EXPECT_EQ(nodes.at("backbone/block0"), "21 1 0") << "its tokens have no other reader, its state has";
   EXPECT_EQ(nodes.at("merge/before_block1"), "21 11 00");
-  EXPECT_EQ(nodes.at("scores"), "21 1 1") << "labels are made of them on the device, and they are an output";
+  EXPECT_EQ(nodes.at("restore/scores"), "21 1 0") << "labels are made of them on the device";
   EXPECT_EQ(nodes.at("labels"), "2 0 1");
   EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
 }

@@ -92,9 +92,7 @@ class Refusal : public ::testing::Test {
     change(*builder.model().mutable_graph());
     expect(builder, name, part);
   }
-  std::string convertedHead() const {
-    return toString(readModelInfo(path, options).head);
-  }
+  std::string convertedHead() const { return toString(readModelInfo(path, options).head); }
   void expect(GraphBuilder& builder, const std::string& name, const std::string& part) {
     builder.save(path);
     EXPECT_MPM_ERROR(convertModel(path, options), "node '" + name);
@@ -438,7 +436,7 @@ TEST_F(Refusal, GraphsWithoutWhatAGraphHas) {
         graph.mutable_node(graph.node_size() - 1)->set_output(0, "merge_map");
         graph.mutable_output(0)->set_name("merge_map");
       },
-      "an output 'merge_map', a name that the converted net needs itself");
+      "output 'merge_map', a name that the converted net needs itself");
 }
 
 TEST_F(Refusal, ClassScoresOfAnotherSize) {

@@ -31,7 +31,7 @@ struct LoadedNet {
 ///   token after insertion k + 1, composed from the start (the paper's r, sec. 3); the identity when K = 0;
 /// - "token_counts" {B, K + 1}: N, then the image tokens that are left after each insertion;
 /// - "scores" {B, N, classes} with ConvertOptions::scores.
-/// forward() without a name gives an output of the head.
+/// forward() without a name gives the last of them in OpenCV 4 and the first in OpenCV 5.
 ///
 /// The net runs on DNN_BACKEND_OPENCV, target CPU. With ReadOptions::device on a GPU its ai.mpm layers run there, and
 /// data between two of them stays there. Layers have the names in docs/ops.md, behind a prefix of OpenCV's

@@ -33,13 +33,12 @@ Converted Emitter::emit() && {
   info_.outputs = head ? std::vector{segmentationOutput()} : graph_.output_names;
   for (const std::string& name : info_.outputs) net_.unique(name);
   encoder();
-  // Before the head: forward() without a name gives the last layer in OpenCV 4, which shall be the head's.
-  net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
   if (head)
     segmentation(std::move(*head));
   else
     otherHead();
   const auto insertions = static_cast<std::int64_t>(info_.schedule.size());
+  net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
   net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), info_.tokens()});
   net_.output("token_counts", {1, insertions + 1});
   net_.metadata("mpm.format", "1");

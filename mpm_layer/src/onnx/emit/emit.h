@@ -20,7 +20,7 @@ struct Converted {
   ModelInfo info;
 };
 
-/// Writes the converted net: encoder, merge report, head.
+/// Writes the converted net: encoder, head, merge report.
 class Emitter {
  public:
   /// `info`: what is known before the head is recognised; its schedule, sizes, attention and precision are what to
