@@ -493,5 +493,15 @@ TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
 }
 
+TEST_F(MonitorCommand, ReportsADatabaseFromBeforeTheFirstRelease) {
+  fs::copy_file(MPM_TEST_DATA_DIR "/old/street.db", database_);
+  const CommandResult report = mpmCommand({"report", database_, "--json", "--export", folder_ / "a.csv"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  const auto day = report.json()["day"];
+  EXPECT_EQ(day["samples"], 8);
+  EXPECT_EQ(day["mean"], 25.5);
+  EXPECT_THAT(report.err, HasSubstr(": 8 samples"));
+}
+
 }  // namespace
 }  // namespace mpm::test

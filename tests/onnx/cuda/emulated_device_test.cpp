@@ -125,8 +125,7 @@ TEST(EmulatedDevice, TokensWithTheStateOfOthersAreAnError) {
   ops.push_back(net.mutualPairMerge(kSpecial));
   for (const auto& op : ops) {
     const std::vector<cv::Mat> inputs = {tokens, other}, outputs = {out, cv::Mat(kBatch, 1 + 2 * kPatches, CV_32F)};
-    EXPECT_MPM_ERROR(op->compute({inputs, outputs, false}),
-                     "image 0 has 7 rows of tokens and 6 in its state");
+    EXPECT_MPM_ERROR(op->compute({inputs, outputs, false}), "image 0 has 7 rows of tokens and 6 in its state");
   }
   const std::vector<cv::Mat> inputs = {tokens, own}, outputs = {out};
   ops.front()->compute({inputs, outputs, false});
