@@ -67,14 +67,15 @@ TEST_F(CudaTokens, AStateIsCopiedWithOtherRowsInFront) {
 }
 
 TEST_F(CudaTokens, AStateIsWrittenAsTheHostHoldsIt) {
-  const std::size_t width = 1 + 2 * size(kPatches);
-  const Buffer<float> floats = uploaded(stream(), std::vector<float>(kBatch * width, -1.0f));
-  writeState(stream(), state_, {floats.data(), floats.data() + 1, floats.data() + 1 + kPatches, width, width, width});
-  const std::vector<float> found = fetched(floats.data(), kBatch * width);
+  constexpr int kWidth = 1 + 2 * kPatches;
+  const Buffer<float> floats = uploaded(stream(), std::vector<float>(size(kBatch * kWidth), -1.0f));
+  writeState(stream(), state_,
+             {floats.data(), floats.data() + 1, floats.data() + 1 + kPatches, kWidth, kWidth, kWidth});
+  const std::vector<float> found = fetched(floats.data(), size(kBatch * kWidth));
   const std::vector<int> map = fetched(state_.clusterOfPatch(), size(kBatch * kPatches));
   const std::vector<int> sizes = fetched(state_.sizes(), size(kBatch * kPatches));
   for (int b = 0; b < kBatch; ++b) {
-    const float* image = found.data() + size(b) * width;
+    const float* image = found.data() + b * kWidth;
     const int live = state_.liveRows()[size(b)];
     EXPECT_EQ(image[0], static_cast<float>(live));
     for (int p = 0; p < kPatches; ++p) {
