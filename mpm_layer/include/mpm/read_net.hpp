@@ -26,9 +26,9 @@ struct LoadedNet {
 ///
 /// Outputs, all CV_32F, to be asked for by name:
 /// - those in ModelInfo::outputs: "labels" {B, 1, H, W} of a segmentation net, else the outputs of the original graph;
-/// - "merge_map" {B, max(K, 1), N} for K insertions of merging and N image tokens: row k holds the cluster of each
-/// image
-///   token after insertion k + 1, composed from the start (the paper's r, sec. 3); the identity when K = 0;
+/// - "merge_map" {B, max(K, 1), N} for K insertions of merging and N image tokens. Row k holds the cluster of each
+///   image token after insertion k + 1, composed from the start (the paper's r, sec. 3). It is the identity when
+///   K = 0;
 /// - "token_counts" {B, K + 1}: N, then the image tokens that are left after each insertion;
 /// - "scores" {B, N, classes} with ConvertOptions::scores.
 /// forward() without a name gives the last of them in OpenCV 4 and the first in OpenCV 5.
