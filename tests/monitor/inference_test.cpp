@@ -225,7 +225,7 @@ TEST_F(InferenceWorkerTest, SwapsModels) {
   const auto result = one();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->model_path, kOther);
-  EXPECT_EQ(result->model->head, "linear");
+  EXPECT_EQ(result->model->head, HeadKind::kLinear);
 }
 
 TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
