@@ -167,7 +167,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   emit classes->activated(2);
   ASSERT_EQ(kinds(), (std::vector{Kind::kMerged, Kind::kClassArea}));
   EXPECT_EQ(chart->series()[1].quantity.index, 2);
-  EXPECT_TRUE(chart->series()[1].name.contains(window_->legend().name(2)));
+  EXPECT_TRUE(QString::fromStdString(chart->series()[1].name).contains(window_->legend().name(2)));
   ASSERT_TRUE(answered());
   EXPECT_GE(chart->chart().buckets.back().values[1].mean, 0);
   EXPECT_LE(chart->chart().buckets.back().values[1].mean, 1);
@@ -214,7 +214,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   ChartPanel* panel = window_->chartPanel();
   TimeChart* chart = panel->chart();
   buttonOf(panel, QStringLiteral("Area of"))->click();
-  ASSERT_TRUE(wait([&] { return chart->series().back().name == QStringLiteral("Area of water"); }));
+  ASSERT_TRUE(wait([&] { return chart->series().back().name == "Area of water"; }));
   const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
   ASSERT_TRUE(wait(answered));
   EXPECT_NEAR(chart->chart().buckets.back().values.back().mean, 0.6, 1e-6);
@@ -265,7 +265,7 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   emit classes->activated(2);
   buttonOf(panel, QStringLiteral("Tokens"))->click();
   buttonOf(panel, QStringLiteral("Week"))->click();
-  const QString series = panel->chart()->series().back().name;
+  const std::string series = panel->chart()->series().back().name;
   trigger("curtain");
   trigger("curtain_left");
   trigger("transparent");
