@@ -67,7 +67,10 @@ cv::Mat chartPicture(monitor::ChartDrawing chart) {
   const cv::Rect2d plot = monitor::plotArea(canvas, size, !chart.title.empty());
   chart.axis.left = plot.x;
   chart.axis.width = plot.width;
-  if (chart.chart.buckets.empty()) chart.note = "no samples";
+  if (chart.chart.buckets.size() < 2) {
+    chart.note = chart.chart.buckets.empty() ? "no samples" : "too little to draw yet";
+    chart.series.clear();
+  }
   monitor::drawChart(chart, size, canvas);
   return canvas.picture();
 }

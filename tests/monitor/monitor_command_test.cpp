@@ -384,9 +384,10 @@ TEST_F(MonitorCommand, LeavesOutNoPictureWhateverTheTimeBetweenThem) {
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 4);
 }
 
-// Whether each column of the plot is shaded, which its lightest colour tells; but for lines of the grid.
+// Whether each column of the plot is shaded. Its lightest colour tells: white by day, at night that of the grid, which
+// is lighter than the shade.
 std::vector<bool> shadedColumns(const cv::Mat& picture) {
-  const cv::Vec3b night(226, 222, 222), day = cv::Vec3b::all(255);
+  const cv::Vec3b night(236, 231, 228), day = cv::Vec3b::all(255);
   cv::Mat lightest;
   cv::reduce(picture(cv::Rect(82, 60, 1166, 358)).clone().reshape(3), lightest, 0, cv::REDUCE_MAX);
   std::vector<bool> shaded;
