@@ -43,9 +43,9 @@ TEST_F(OldDatabase, IsRead) {
   EXPECT_EQ(sessions[0].model_digest, "120c8c79d8841bd4");
   EXPECT_THAT(sessions[0].schedule, ElementsAre(1));
   EXPECT_TRUE(sessions[0].ended);
-  EXPECT_THAT(reader.events(sources[0].id, INT64_MIN, INT64_MAX), SizeIs(1));
-  const Chart chart = reader.chart({sources[0].id, kStart, kStart + 3'600'000, {{Quantity::Kind::kTokens}}, 1});
-  ASSERT_THAT(chart.buckets, SizeIs(1));
+  EXPECT_THAT(reader.events(sources[0].id, INT64_MIN, INT64_MAX), SizeIs(2)) << "live, ended";
+  const Chart chart = reader.chart({sources[0].id, kStart, kStart + 7'200'000, {{Quantity::Kind::kTokens}}, 2});
+  ASSERT_THAT(chart.buckets, SizeIs(2));
   EXPECT_EQ(chart.buckets[0].samples, 6);
 }
 
