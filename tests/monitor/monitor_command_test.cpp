@@ -384,15 +384,17 @@ TEST_F(MonitorCommand, LeavesOutNoPictureWhateverTheTimeBetweenThem) {
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 4);
 }
 
-// Whether each column of the plot is shaded. Its lightest colour tells: white by day, at night that of the grid, which
-// is lighter than the shade.
+// Whether each column of the plot is shaded, by the colour of most of its pixels; without the columns of grid lines.
 std::vector<bool> shadedColumns(const cv::Mat& picture) {
-  const cv::Vec3b night(236, 231, 228), day = cv::Vec3b::all(255);
-  cv::Mat lightest;
-  cv::reduce(picture(cv::Rect(82, 60, 1166, 358)).clone().reshape(3), lightest, 0, cv::REDUCE_MAX);
+  const cv::Mat plot = picture(cv::Rect(82, 60, 1166, 358));
   std::vector<bool> shaded;
-  for (int x = 0; x < lightest.cols; ++x)
-    if (const auto& color = lightest.at<cv::Vec3b>(x); color == night || color == day) shaded.push_back(color == night);
+  for (int x = 0; x < plot.cols; ++x) {
+    cv::Mat night, day;
+    cv::inRange(plot.col(x), cv::Scalar(226, 222, 222), cv::Scalar(226, 222, 222), night);
+    cv::inRange(plot.col(x), cv::Scalar::all(255), cv::Scalar::all(255), day);
+    const int shade = cv::countNonZero(night), white = cv::countNonZero(day);
+    if (std::max(shade, white) > plot.rows / 2) shaded.push_back(shade > white);
+  }
   return shaded;
 }
 
