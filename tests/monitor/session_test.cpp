@@ -183,6 +183,8 @@ TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
   fs::create_directory(folder_ / "disk");
   ASSERT_TRUE(eventually([&] { return session_->status().store->writing; }));
   EXPECT_TRUE(told("writing again"));
+  session_->close();
+  EXPECT_TRUE(session_->finish(60));
   EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
 }
 
@@ -213,7 +215,8 @@ TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
   }));
   session_->close();
   const auto count = [&] { return std::distance(fs::directory_iterator(shots), {}); };
-  EXPECT_EQ(session_->finish(60) ? count() : -1, static_cast<std::ptrdiff_t>(3 * pictures_.size()));
+  ASSERT_TRUE(session_->finish(60));
+  EXPECT_EQ(count(), static_cast<std::ptrdiff_t>(3 * pictures_.size()));
 
   // Nine days later all of them stay, two days after that all but the newest go.
   const UnixMs last = clock_;
