@@ -66,7 +66,7 @@ TEST(Info, ListsTheDevicesThatThereAre) {
   }
   if (json["cuda_devices"].empty()) {
     EXPECT_THAT(table, HasSubstr("CUDA devices    none"));
-    expectFailure(on("cuda"), 1, {"device 'cuda'", "CUDA"});
+    expectFailure(on("cuda"), 1, {"device 'cuda'", "use the device cpu"});
   }
   expectFailure(on("cuda:99"), 1, {"device 'cuda:99'"});
 }
