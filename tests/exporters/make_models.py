@@ -482,27 +482,26 @@ def make(spec, folder):
 README = """# Test models from real exporters
 
 Small models with random weights. Each was exported by the tool in the column "exporter". A reference file holds what ONNX Runtime {ort}
-computes for a seeded input. `tests/exporters/make_models.py` writes everything in this folder that is listed here, also this page. To
-change something, edit and run that script (`requirements.txt` beside it has the versions). All weights are random numbers from the
-script. No model is trained, and none is the work of others.
+computes for a seeded input. `tests/exporters/make_models.py` writes the models, their references, `models.json` and this page. To change
+them, edit and run that script (`requirements.txt` beside it has the versions). No model is trained, and none is the work of others.
 
 - `NAME.onnx` is the model. `NAME.weights` is its external data, if it has any.
-- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Some have `mpm` too:
-  the result of `tests/exporters/mpm_reference.py`, Mutual Pair Merging in double precision, for a `schedule`: `token_counts` {{B, K + 1}},
-  `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). No merge decision is closer than
-  {margin:g} in cosine similarity.
-- `models.json` is this table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance` of
-  their standard deviation) or `refuse`. The reference of `segmenter_linear_half` is float32 with weights rounded to float16. `size` among the
-  dynamic axes of `hf_vit` is only declared: the positions fix the grid.
+- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Some also have `mpm`,
+  the result of Mutual Pair Merging in double precision (`tests/exporters/mpm_reference.py`) for a `schedule`: `token_counts` {{B, K + 1}},
+  `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). The two nearest neighbours of every token
+  differ by at least {margin:g} in cosine similarity.
+- `models.json` is this table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance` times
+  their standard deviation) or `refuse`. The reference of `segmenter_linear_half` is float32 with weights rounded to float16. `hf_vit` declares
+  the axis `size` as dynamic, but its positions fix the grid.
 
 | file | source | exporter | opset | dynamic | verdict | head | special tokens |
 |---|---|---|---|---|---|---|---|
 {rows}
 
-`fuzz/` holds changed copies of these files that once made the converter crash.
+`fuzz/` holds modified copies of these files that once crashed the converter.
 
 `old/` holds files that the programs wrote before version 0.1: `labels.onnx` (`segmenter_mask_ts17.onnx`, schedule 1), `logits.onnx`
-(`segmenter_linear_ts12.onnx`, schedule 2, `--output logits`), `street.db` (`mpm monitor`, eight samples). Today's programs must read them.
+(`segmenter_linear_ts12.onnx`, schedule 2, `--output logits`), `street.db` (`mpm monitor`, eight samples). Newer programs must read them.
 """
 
 
