@@ -43,7 +43,7 @@ void normaliseRows(Matrix& x) {
   }
 }
 
-/// One MPM call as method.md writes it; rows before `special` stay. Returns the map.
+/// One MPM call as the paper defines it (sec. 3); rows before `special` stay. Returns the map.
 std::vector<int> merge(Matrix& x, int special) {
   const int n = x.rows - special;
   std::vector<int> best(n), map;

@@ -22,12 +22,13 @@ struct ConvertedModel {
 };
 
 /// Rewrites a plain ViT ONNX file: its encoder becomes ops of domain ai.mpm (docs/ops.md) that merge tokens. A
-/// converted file is returned as it is. Throws mpm::Error when the graph does not fit, with the first node that does
-/// not and what was expected there, and when a converted file is asked for options that it was not made with.
+/// converted file is returned unchanged. Throws mpm::Error when the graph does not fit; the message names the first
+/// node that does not, and what was expected there. Also throws when a converted file has other options
+/// (ConvertOptions).
 MPM_API ConvertedModel convertModel(const std::string& onnx_path, const ConvertOptions& options = {});
 
-/// convertModel() into a file, which is complete or not there at all. Throws mpm::Error also when `output_path` is one
-/// of modelFiles(onnx_path) or cannot be written.
+/// Writes the result of convertModel() into a file, completely or not at all. Throws mpm::Error also when `output_path`
+/// is one of modelFiles(onnx_path) or cannot be written.
 MPM_API ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path,
                               const ConvertOptions& options = {});
 

@@ -64,7 +64,7 @@ struct ModelInfo {
   Size2 grid;              ///< image tokens
   HeadKind head = HeadKind::kOther;
   int classes = 0;    ///< 0: the head has no classes
-  Schedule schedule;  ///< of a converted file; for a plain ViT the one that these options give it
+  Schedule schedule;  ///< of a converted file; for a plain ViT the one that ConvertOptions select
   Attention attention = Attention::kPlain;
   Precision precision = Precision::kFp32;
   int opset = 0;                ///< of the default ONNX domain

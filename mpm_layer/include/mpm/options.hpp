@@ -12,7 +12,8 @@ namespace mpm {
 /// Encoder blocks, 0-based and strictly increasing; Mutual Pair Merging runs before each of them. Empty: no merging.
 using Schedule = std::vector<int>;
 
-/// The schedule of the paper. A plain ViT gets it when the caller gives none, without the blocks that the ViT lacks.
+/// The schedule of the paper. Used for a plain ViT if the caller gives none; blocks that the ViT does not have are left
+/// out.
 inline const Schedule kDefaultSchedule = {2, 5};
 
 /// "2,5" -> {2, 5}; "none" -> {}. Throws mpm::Error for any other text.
@@ -82,8 +83,8 @@ struct ReadOptions {
   /// CPU).
   std::string device = "cpu";
 
-  /// convert.validate(), and throws mpm::Error for a device that is none of these words. It does not check that this
-  /// machine has the device; readNet() does.
+  /// Calls convert.validate(), and throws mpm::Error for a device that is none of these words. readNet() checks that
+  /// this machine has the device.
   MPM_API void validate() const;
 };
 

@@ -42,8 +42,8 @@ struct LoadedNet {
 /// intermediate result is a cv::Exception of forward().
 MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options = {});
 
-/// For a net on a GPU: forward() also copies the first output of the layer `name`, such as "backbone/block1", to the
-/// host, where otherwise only the outputs of the net arrive. No effect on the CPU.
+/// For a net on a GPU: from now on forward() also copies the first output of the layer `name`, such as
+/// "backbone/block1", to the host. Without this it copies only the outputs of the net. No effect on the CPU.
 MPM_API void bringToHost(cv::dnn::Net& net, const std::string& name);
 
 /// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On

@@ -17,12 +17,12 @@ namespace mpm {
 enum class Fit {
   kResize,  ///< the image is resized to the network input, one pass
   /// Windows of the network input's size slide over the image at its own scale (scaled up until one fits),
-  /// windowStride() apart; logits are averaged where windows overlap. The evaluation of Segmenter. At most 2^30 px.
+  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. At most 2^30 px.
   kWindow,
 };
 
 struct SegmenterOptions {
-  ReadOptions read = ReadOptions();  ///< its convert.output and convert.scores do not matter here
+  ReadOptions read = ReadOptions();  ///< convert.output and convert.scores are ignored
   Fit fit = Fit::kResize;
   int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
   bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity; only with Fit::kResize

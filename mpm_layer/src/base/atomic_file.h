@@ -16,7 +16,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  ///< without finish(): leaves the path unchanged
 
-  /// Append here.
+  /// The path to write to: open it for appending.
   const std::string& place() const { return place_; }
   /// Call it when everything is written and the file is closed. `synced` writes the data to the disk before the rename,
   /// so that a power cut cannot leave an empty file. Do not use it for a picture per second: it wears out an SD card.

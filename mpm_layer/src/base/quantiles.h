@@ -7,9 +7,10 @@
 
 namespace mpm {
 
-/// Quantile `p` (0..1) of the values, interpolated linearly between the sorted values as numpy does. NaN of no values.
+/// Quantile `p` (0..1) of the values, interpolated linearly between the sorted values as numpy does. NaN without
+/// values.
 double quantile(const std::vector<double>& values, double p);
-/// The same of values that repeat: each with how often it occurs.
+/// The same for values with the number of times that each occurs.
 double quantile(const std::map<double, std::int64_t>& occurrences, double p);
 
 }  // namespace mpm

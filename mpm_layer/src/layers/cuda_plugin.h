@@ -25,13 +25,13 @@ inline constexpr const char* kCudaPluginVersion = MPM_VERSION " for OpenCV " CV_
 /// The GPUs that nets can run on.
 struct CudaDevices {
   std::vector<CudaDevice> devices;
-  std::string problem;  ///< why there are none: one line that says what to do
+  std::string problem;  ///< why there are none, in one line that says what to do
 };
 /// Loads the plug-in if it is not loaded yet. Thread-safe.
 CudaDevices cudaDevices();
 
-/// The DeviceNet of the net with that number: made for its first layer, gone with its last. Throws mpm::Error when
-/// there is no plug-in or no such device. Thread-safe.
+/// The DeviceNet of the net number `session`: created for its first layer, destroyed with its last. Throws mpm::Error
+/// when there is no plug-in or no such device. Thread-safe.
 std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device);
 
 /// Loads a plug-in; it stays loaded. `file`: a path, or a name that the dynamic loader looks for. Throws mpm::Error.

@@ -23,8 +23,8 @@ class DeviceImage {
                                          const cv::Mat& blob);
   ~DeviceImage();
 
-  /// `image`: CV_8UC3 of the blob's height and width; it may change when this returns. Throws mpm::Error when the
-  /// device refuses.
+  /// `image`: CV_8UC3 of the blob's height and width; the caller may change it afterwards. Throws mpm::Error when the
+  /// device fails.
   void put(const cv::Mat& image);
 
  private:

@@ -21,12 +21,12 @@ class DeviceLabels {
   static std::unique_ptr<DeviceLabels> of(cv::dnn::Net& net, const std::string& scores);
   ~DeviceLabels();
 
-  /// From the grid of the scores to the size of the labels (kernels/resample.h). Throws mpm::Error when the device
-  /// refuses.
+  /// Sets the resampling from the grid of the scores to the labels (kernels/resample.h). Throws mpm::Error when the
+  /// device fails.
   void resize(const AxisResampling& rows, const AxisResampling& columns);
 
-  /// Of the last forward(). `labels`: CV_8U, of the size that was set. False when a score is NaN or infinite. Throws
-  /// mpm::Error when the device refuses.
+  /// Computes the labels of the last forward(). `labels`: CV_8U, of the size given to resize(). Returns false when a
+  /// score is NaN or infinite. Throws mpm::Error when the device fails.
   bool run(cv::Mat& labels);
 
  private:

@@ -151,7 +151,7 @@ void MpmLayer::computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat
       device_->download(outputs[i]);
       waits = true;
     } else {
-      // Whoever asks OpenCV for this blob all the same shall not take what was there before for numbers.
+      // A caller that asks OpenCV for this blob anyway must not get the values of an earlier forward().
       *outputs[i].ptr<float>() = std::numeric_limits<float>::quiet_NaN();
     }
   }

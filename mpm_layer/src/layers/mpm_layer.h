@@ -18,8 +18,8 @@ namespace mpm {
 using Shape = std::vector<int>;
 
 /// What the ops of domain ai.mpm have in common: attributes, constants (as blobs in OpenCV 4.x, as inputs in the engine
-/// of 5.0), shapes as plain vectors, errors that name the layer. An op says its shapes, takes its constants once and
-/// computes; it never moves a blob.
+/// of 5.0), shapes as plain vectors, errors that name the layer. An op gives its shapes, takes its constants once and
+/// computes; this class copies blobs to and from a device.
 class MpmLayer : public cv::dnn::Layer {
  public:
   bool supportBackend(int backend) override { return backend == cv::dnn::DNN_BACKEND_OPENCV; }
@@ -28,15 +28,15 @@ class MpmLayer : public cv::dnn::Layer {
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
-  /// From now on forward() does nothing, for a layer whose outputs nobody reads: OpenCV runs every layer in front of
-  /// the last one that was asked for, needed or not.
+  /// From now on forward() does nothing. For a layer whose outputs are not read: OpenCV runs every layer before the
+  /// last requested one, needed or not.
   void leaveOut() { left_out_ = true; }
 
-  /// On a device: from now on the first output comes to the host, although nobody there was known to read it, or stays
-  /// where it is, although it is an output of the net.
+  /// On a device: from now on forward() copies the first output to the host, or with false leaves it on the device.
+  /// This replaces the choice that placement made (net/placement.h).
   void bringToHost(bool bring = true);
-  /// On a device: from now on the first input is what stands behind this blob there, whatever comes from the host.
-  /// False, and nothing happens, when it does not come from the host for this layer alone.
+  /// On a device: from now on the first input is the device value of `stand_in`, and the host's blob is ignored.
+  /// Returns false, and changes nothing, unless the first input comes from the host and only this layer reads it.
   bool readOnDevice(const cv::Mat& stand_in);
   /// On a device: the blob that stands for the first output of the last forward() there. OpenCV may hand out a copy.
   const cv::Mat& onDevice() const { return on_device_; }
@@ -47,7 +47,7 @@ class MpmLayer : public cv::dnn::Layer {
   /// `constants`: how many there are, wherever they come from.
   MpmLayer(const cv::dnn::LayerParams& params, int constants);
 
-  /// Shapes of the outputs for those of the activations and the constants. Calls fail() when they do not fit.
+  /// Shapes of the outputs, from those of the activations and the constants. Calls fail() when they do not fit.
   virtual std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                           const std::vector<Shape>& constants) const = 0;
   /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}. Calls
@@ -58,8 +58,8 @@ class MpmLayer : public cv::dnn::Layer {
 
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
   virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
-  /// The op on a device, instead of takeConstants() and compute(); null where it has none, and then these two run on
-  /// what is fetched from the device, and what they make goes there. Called once; may throw mpm::Error.
+  /// The op on a device, used instead of takeConstants() and compute(). Null if there is none: then those two run on
+  /// the host, with inputs copied from the device and outputs copied to it. Called once; may throw mpm::Error.
   virtual std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& /*device*/, const std::vector<cv::Mat>& /*constants*/,
                                                  const std::vector<cv::Mat>& /*inputs*/) {
     return nullptr;
@@ -78,7 +78,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// Live rows per image, special rows included; valid until the next call on this layer.
   const int* liveRows(const cv::Mat& state, int special);
 
-  /// For an op that takes the clusters in a state for rows: calls fail() when one is not a live row. After liveRows().
+  /// For an op that uses the clusters in a state as row indices: calls fail() when one is not a live row. Call it after
+  /// liveRows().
   void expectClustersAreLive(const cv::Mat& state) const;
 
   const OpenCvParallel parallel_{};
@@ -89,7 +90,7 @@ class MpmLayer : public cv::dnn::Layer {
   void computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs);
   bool madeOnHost(std::size_t input) const { return device_inputs_[input] == '0' || device_inputs_[input] == '3'; }
 
-  // Where the net was placed on a device (onnx/placement.h). The op goes before what it shares with others.
+  // How the net was placed on a device (net/placement.h). device_op_ is destroyed before device_, which it uses.
   std::shared_ptr<DeviceNet> device_;
   std::string device_inputs_, device_outputs_, host_outputs_;
   std::unique_ptr<DeviceOp> device_op_;
@@ -114,8 +115,8 @@ MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols);
 
 std::string shapeText(const Shape& shape);
 
-/// What OpenCV calls the layer of that name in the file: it puts a prefix that ends in '!' in front. `name` itself when
-/// there is none.
+/// OpenCV's name of the layer that is called `name` in the file: with a prefix that ends in '!'. Returns `name` if
+/// there is no such layer.
 std::string layerName(const cv::dnn::Net& net, const std::string& name);
 
 /// The layer of that name in the file, when there is one and it is ours; else null.

@@ -9,7 +9,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// Who makes and who reads a tensor.
+/// The producer and the readers of a tensor.
 struct Use {
   bool made_by_us = false;
   int our_readers = 0;

@@ -7,11 +7,11 @@ namespace mpm::onnx_graph {
 
 /// Marks the ai.mpm nodes of a converted model as running on a device, with the attributes that MpmLayer reads:
 ///
-/// - `device`: its index; `session`: the number of the net, which its layers find each other by.
-/// - `device_inputs`, a character per activation: 0 made on the host, 1 by another such node, 2 by one and for this
-///   node alone, 3 on the host and for this node alone.
-/// - `device_outputs`, `host_outputs`, a character per output: 1 when such a node reads it there, when something on the
-///   host does (a stock node, or it is an output of the net).
+/// - `device`: its index; `session`: the number of the net, by which its layers find each other.
+/// - `device_inputs`, a character per activation: 0 made on the host; 1 made by another marked node; 2 the same as 1,
+///   and only this node reads it; 3 the same as 0, and only this node reads it.
+/// - `device_outputs`, a character per output: 1 when a marked node reads it.
+/// - `host_outputs`, a character per output: 1 when a stock node reads it or it is an output of the net.
 void placeOnDevice(onnx::GraphProto& graph, int device, int session);
 
 }  // namespace mpm::onnx_graph

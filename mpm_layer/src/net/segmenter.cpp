@@ -102,16 +102,16 @@ struct Segmenter::Impl {
   ModelInfo info;
   std::vector<cv::String> outputs;  // merge_map, token_counts, then scores or what the head gives
   std::vector<cv::Mat> blobs;       // of `outputs`
-  std::size_t answers = 0;          // of `outputs`; behind them the tokens that go into each insertion
+  std::size_t answers = 0;          // first entries of `outputs`; the others are the input tokens of each insertion
   Normalizer normalize;
   OpenCvParallel parallel;
   cv::Mat resized, planes;
-  // From the patch grid over the net's input size to the size of the last image: the same two bilinear steps as a graph
-  // that ends in its own resize followed by cv::resize, in one.
+  // From the patch grid to the size of the last image, in one step. The result is that of two bilinear steps: the
+  // graph's resize to the input size, then cv::resize to the image.
   cv::Size labels_size;
   AxisResampling label_rows, label_columns;
-  std::unique_ptr<DeviceLabels> device_labels;  // in place of the scores, where nothing else wants them
-  std::unique_ptr<DeviceImage> device_image;    // in place of `planes`
+  std::unique_ptr<DeviceLabels> device_labels;  // instead of the scores, if nothing else needs them
+  std::unique_ptr<DeviceImage> device_image;    // instead of `planes`
 
   Impl(const std::string& model, const SegmenterOptions& opts) : Impl(model, opts, read(model, opts)) {}
 
@@ -174,7 +174,7 @@ struct Segmenter::Impl {
     for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), nameOf(i));
   }
 
-  // The converter compared `info` with what a converted file says of its outputs; this is what they are.
+  // The converter compared `info` with the declared shapes of the outputs. This checks the outputs themselves.
   void requireSizes() const {
     const auto require = [&](std::size_t i, std::size_t expected) {
       if (blobs[i].depth() == CV_32F && blobs[i].total() == expected) return;

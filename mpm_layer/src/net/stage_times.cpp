@@ -36,7 +36,7 @@ StageTimes forwardTimes(cv::dnn::Net& net, double forward_ms) {
     const cv::Ptr<MpmLayer> first = findLayer(net, "backbone/patch_embed");
     if (!first || !first->device()) net.getPerfProfile(ticks);
     layers = net.getLayerNames();
-  } catch (const std::exception&) {  // no profile, as in the new engine of OpenCV 5: it cuts an entry off an empty list
+  } catch (const std::exception&) {  // no profile: the new engine of OpenCV 5 removes an entry from an empty list
     ticks.clear();
   }
   for (double& time : ticks) time *= 1e3 / cv::getTickFrequency();

@@ -22,7 +22,7 @@ void requireSame(const std::string& field, const std::string& said, const std::s
 
 bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs(node) && node.op_type() == op; }
 
-/// What the graph says of its input, tokens and weights: all in its one PatchEmbed.
+/// Input, tokens and weight of the graph's only PatchEmbed.
 struct PatchEmbed {
   std::string image;
   std::int64_t channels = 0, dim = 0, special = 0;
@@ -33,7 +33,7 @@ struct PatchEmbed {
   }
 };
 
-/// `value` as a size in px, 1 to the largest that the converter makes.
+/// `value` as a size in px, from 1 to kLongestSide; otherwise throws mpm::Error.
 int pixels(const onnx::NodeProto& node, const std::string& what, std::int64_t value) {
   if (value >= 1 && value <= kLongestSide) return static_cast<int>(value);
   throw Error("node '" + node.name() + "' (PatchEmbed): " + what + " of " + std::to_string(value) +
@@ -70,7 +70,7 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   return result;
 }
 
-/// The blocks before which the graph merges, as the names of its insertions have them.
+/// The blocks before which the graph merges, from the names of its MutualPairMerge nodes.
 Schedule scheduleOf(const onnx::GraphProto& graph) {
   const std::string prefix = "merge/before_block";
   Schedule schedule;
@@ -93,8 +93,7 @@ void requireShape(const std::string& what, const onnx::ValueInfoProto& value, co
   if (!same) throw Error(what + ": found shape " + toString(found) + ", expected " + toString(expected) + kAgain);
 }
 
-/// Classes that the head of a segmentation net scores: the length of the last constant, a bias, of the op whose result
-/// is restored.
+/// Number of classes of a segmentation net: the length of the bias of the op before RestoreTokens, its last constant.
 std::int64_t segmentedClasses(const onnx::GraphProto& graph) {
   const auto restore = std::find_if(graph.node().begin(), graph.node().end(),
                                     [](const onnx::NodeProto& node) { return isOurOp(node, "RestoreTokens"); });
@@ -107,7 +106,7 @@ std::int64_t segmentedClasses(const onnx::GraphProto& graph) {
   return 0;
 }
 
-/// The scores of a classifier are one row, with any number of sides of 1 around it.
+/// Throws mpm::Error unless a side of the output has this length or is symbolic.
 void requireSide(const onnx::ValueInfoProto& output, std::int64_t side) {
   if (!output.type().tensor_type().has_shape()) return;
   for (const auto& dim : output.type().tensor_type().shape().dim())

@@ -104,7 +104,7 @@ inline Bfloat narrowed<Bfloat>(float x) {
 }
 template <>
 inline Half narrowed<Half>(float x) {
-  // Whoever is nearest among the neighbours of the truncated value; enough for tests.
+  // The nearest of the truncated value and its neighbours, which is enough for tests.
   const int exponent = std::max(x == 0 ? -14 : std::ilogb(x), -14);
   const float steps = std::nearbyint(std::ldexp(std::abs(x), 10 - exponent));
   const int bits = (exponent + 14) * 1024 + static_cast<int>(steps);

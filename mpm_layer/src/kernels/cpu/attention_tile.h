@@ -21,7 +21,8 @@ struct AttentionTile {
   int rows;
   const float* k;  ///< {panels, head_dim, kPanel}; columns past the last key are finite
   const float* v;  ///< {keys, paddedHeadDim}
-  /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so it is free.
+  /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so adding it costs
+  /// nothing.
   const float* bias;
   int keys;
   float largest_key_square;  ///< of |k|^2 over the keys

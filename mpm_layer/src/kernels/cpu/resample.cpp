@@ -329,7 +329,7 @@ void resizeLogits(MatrixView<const float> scores, const AxisResampling& rows, co
     const int begin = task * kRows;
     const int count = std::min(kRows, height - begin);
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
-    // One class at a time writes whole rows. One pixel at a time would write one float to each plane.
+    // Class by class, which writes whole rows. Pixel by pixel would write one float to each plane.
     for (int r = 0; r < count; ++r)
       for (int c = 0; c < classes; ++c) {
         const float* s = grid.data + r * grid.row_stride + c;

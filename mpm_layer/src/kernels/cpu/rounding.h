@@ -5,7 +5,7 @@
 
 namespace mpm {
 
-/// `count` floats to bf16, to nearest even; a NaN stays one.
+/// Rounds `count` floats to bf16, to nearest even; NaN stays NaN.
 void toBf16(const float* from, std::uint16_t* to, int count);
 
 }  // namespace mpm

@@ -45,7 +45,7 @@ HWY_INLINE hn::Vec<D> exp2(D d, hn::Vec<D> x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-/// x / (1 + exp(-factor x)).
+/// x / (1 + exp(-argument)).
 template <class D>
 HWY_INLINE hn::Vec<D> timesSigmoid(D d, hn::Vec<D> x, hn::Vec<D> argument) {
   const auto e = exp2(d, hn::Min(hn::Mul(argument, constant(d, -1.4426950408889634f)), constant(d, 126.0f)));

@@ -82,7 +82,7 @@ class Emitter {
 /// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.
 std::vector<float> resizedPositions(const std::vector<float>& position, Size2 from, Size2 to, std::int64_t dim);
 
-/// The row of its term that `cells` are, when they are exactly one; else -1.
+/// The index of the row, when `cells` are exactly one row of their term; else -1.
 std::int64_t singleRow(const Interpretation& found, const Cells& cells);
 
 /// True when `cells` are all rows from `first` on, in order, one token per row.

@@ -25,7 +25,7 @@ std::string bare(std::string name) {
 
 /// True when the Resize takes the pixel below, which OpenCV always does, whatever nearest_mode says.
 bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
-  if (outputs > 1 << 20) return false;  // protects against a file made to waste time
+  if (outputs > 1 << 20) return false;  // limits the time that a malicious file can take
   const auto in = static_cast<double>(inputs), out = static_cast<double>(outputs), step = 1 / (out / in);
   for (std::int64_t i = 0; i < outputs; ++i) {
     const auto x = static_cast<double>(i), place = x * in / out;

@@ -29,7 +29,7 @@ class NetWriter {
   /// Any constant, under a name that is made unique.
   std::string constant(const std::string& name, const Tensor& tensor);
   /// A node of domain ai.mpm named after its first output; returns that name. This, stock() and copy() throw mpm::Error
-  /// when a tensor has the name of an output already: one that the original graph gave.
+  /// when a tensor already has the name of an output. Only names from the original graph can clash.
   std::string op(const std::string& type, const std::vector<std::string>& inputs,
                  const std::vector<std::string>& outputs, const Attributes& attributes = {});
   /// The same for a stock node.

@@ -40,7 +40,7 @@ std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& no
 struct Resizing {
   Shape shape;
   std::vector<double> scale;  ///< per axis, as ONNX computes the input position of a pixel
-  /// The scales give exactly `shape`, and do not end within a pixel.
+  /// The scales give exactly `shape`, without a fraction of a pixel.
   bool whole_pixels = true;
 };
 

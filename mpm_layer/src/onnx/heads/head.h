@@ -12,7 +12,7 @@ struct SegmentationHead {
   std::int64_t classes = 0;
   int scores = -1;    ///< linear head: the term of the scores, with the rows of the encoder
   bool mask = false;  ///< Segmenter's mask transformer; the fields below
-  int tokens = -1;    ///< term whose patch rows the class embeddings are appended to, with the rows of the encoder
+  int tokens = -1;    ///< term to which the class embeddings are appended, with the rows of the encoder
   std::vector<float> class_embeddings;  ///< {classes, d}
   std::vector<Block> blocks;
   NormPart norm, mask_norm;

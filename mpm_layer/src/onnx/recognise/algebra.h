@@ -8,7 +8,7 @@
 
 namespace mpm::onnx_graph {
 
-/// Cells whose last axis is a whole row of a term, in order: which row is where.
+/// Cells whose last axis is a whole row of a term: which row is at each position.
 struct RowView {
   int term = -1;
   Shape lead;                        ///< the shape without its last axis

@@ -40,8 +40,8 @@ Interpretation Interpreter::run() {
   std::vector<bool> of_image(graph_.values.size(), false);
   of_image[static_cast<std::size_t>(graph_.image)] = true;
   for (const Node& node : graph_.nodes) {
-    // A value made of constants that could not be folded is reported where it meets the tokens, if it does. A body may
-    // read anything.
+    // Nodes that read no value of the image stay without a meaning, also constants that could not be folded. They are
+    // reported where they meet the tokens. The body of a control flow node may read the image.
     const bool has_body = is(node, "If") || is(node, "Loop") || is(node, "Scan");
     const auto isOfImage = [&](int value) { return value >= 0 && of_image[static_cast<std::size_t>(value)]; };
     if (!has_body && std::none_of(node.inputs.begin(), node.inputs.end(), isOfImage)) continue;

@@ -22,7 +22,7 @@ void canonicaliseLinears(Graph& graph);
 void canonicaliseLayerNorms(Graph& graph);
 /// LpNormalization, or a division by ReduceL2 or by the root of a sum of squares, clamped or not -> L2Normalize.
 void canonicaliseL2Norms(Graph& graph);
-/// GELU (erf, tanh, quick), SiLU and ReLU, as op or taken apart -> Activation.
+/// GELU (erf, tanh, quick), SiLU and ReLU, as one op or as several -> Activation.
 void canonicaliseActivations(Graph& graph);
 
 /// Queries of a graph that the passes use.
@@ -43,7 +43,7 @@ class Matcher {
   static int other(const Node& node, int value);
   /// A constant that differs along the last axis only, as one number per column.
   std::optional<std::vector<float>> perColumn(int value, std::int64_t columns) const;
-  /// Sides of the last axis; 0 when the shape is not known.
+  /// Length of the last axis; 0 when the shape is not known.
   std::int64_t columns(int value) const;
   /// True when `node` reduces exactly the last axis and keeps it.
   bool reducesLastAxis(const Node& node) const;

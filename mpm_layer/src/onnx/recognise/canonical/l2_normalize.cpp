@@ -4,7 +4,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// The value whose length along the last axis `value` is; -1 otherwise.
+/// Returns x when `value` is the length of x along the last axis, else -1.
 int lengthOf(const Matcher& match, int value) {
   if (const Node* node = match.made(value, "ReduceL2")) return match.reducesLastAxis(*node) ? node->inputs[0] : -1;
   const Node* root = match.made(value, "Sqrt");
@@ -27,7 +27,7 @@ int lengthOf(const Matcher& match, int value) {
 /// True for a lower limit of the length that only prevents a division by zero.
 bool isSmall(std::optional<double> limit) { return limit && *limit >= 0 && *limit <= 1e-6; }
 
-/// Through Clip, Max, the Add of a tiny number and Expand down to the length; returns the value measured.
+/// Returns x when `divisor` is the length of x, also behind Clip, Max, Add of a tiny number or Expand; else -1.
 int dividedBy(const Matcher& match, int divisor, float& eps) {
   for (int step = 0; step < 4; ++step) {
     if (const int x = lengthOf(match, divisor); x >= 0) return x;

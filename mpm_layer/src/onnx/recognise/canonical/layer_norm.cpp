@@ -4,7 +4,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-/// x - mean(x) over the last axis; returns x, or -1.
+/// Returns x when `value` is x - mean(x) over the last axis, else -1.
 int centred(const Matcher& match, int value) {
   const Node* sub = match.made(value, "Sub");
   if (!sub || sub->inputs.size() != 2) return -1;
@@ -13,7 +13,7 @@ int centred(const Matcher& match, int value) {
   return sub->inputs[0];
 }
 
-/// The value whose square `value` is, or -1.
+/// Returns x when `value` is the square of x, else -1.
 int squareRoot(const Matcher& match, int value) {
   if (const Node* mul = match.made(value, "Mul")) {
     return mul->inputs.size() == 2 && mul->inputs[0] == mul->inputs[1] ? mul->inputs[0] : -1;
