@@ -91,7 +91,7 @@ def against(a, b):
 
 
 def stock_rows(table, bench, model, rounds, work, run, python):
-    """Against the OpenCV of `python`: `run`, or a run of its own where that was another's."""
+    """Ratios to the OpenCV of `python`: from `run`, or from a run of its own if `run` used another Python."""
     if python != sys.executable:
         run = bench.run(model, rounds, baselines="opencv", python=python)
     stock = find(run, "opencv")
@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--image", help="default: smooth colours with noise")
     parser.add_argument("--encoder-from", help="a trained Segmenter ViT-T/16")
     parser.add_argument("--opencv-python", action="append", default=[], metavar="PYTHON",
-                        help="a Python whose OpenCV is measured, too: another release than the baselines'")
+                        help="Python of another OpenCV release, to measure that too")
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)

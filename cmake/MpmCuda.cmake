@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# mpm_cuda ON: the CUDA language is enabled and CUDA::cublasLt exists. Machine code for every architecture from Turing to
-# Hopper, and PTX of the last for what comes after; a developer's build wants -DCMAKE_CUDA_ARCHITECTURES=90 alone.
+# mpm_cuda is ON when the CUDA language is enabled and CUDA::cublasLt exists. The default is machine code for every
+# architecture from Turing to Hopper, and PTX of Hopper for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90 builds faster.
 set(mpm_cuda OFF)
 if(NOT MPM_WITH_CUDA STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "Architectures of NVIDIA GPUs to compile for")
-  # The kernels for Hopper's warpgroups trap in code for plain sm_90, and the host starts them where sm_90a is among the
-  # architectures: with both in one build it would be the driver's choice whether that is right.
+  # In code for plain sm_90 the kernels for Hopper's warpgroups end with a trap. A build with both architectures would launch
+  # them, and the driver may choose the code for sm_90.
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90(-|;|$)" AND CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90a")
     message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}: code for 90 and for 90a cannot be in one build, take one of them")
   endif()
   find_program(MPM_NVCC nvcc DOC "Compiler of the kernels for NVIDIA GPUs")
-  if(NOT MPM_NVCC AND MPM_WITH_CUDA STREQUAL "ON")  # asked for by name: also where NVIDIA's packages put it
+  if(NOT MPM_NVCC AND MPM_WITH_CUDA STREQUAL "ON")  # required, so also look where NVIDIA's packages install it
     find_program(MPM_NVCC nvcc PATHS /usr/local/cuda/bin NO_DEFAULT_PATH)
   endif()
   if(MPM_NVCC AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
@@ -21,7 +21,7 @@ if(NOT MPM_WITH_CUDA STREQUAL "OFF")
   endif()
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
     include(CheckLanguage)
-    check_language(CUDA)  # an nvcc that does not work is as good as none
+    check_language(CUDA)  # treats an nvcc that does not work like a missing one
   endif()
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
@@ -33,7 +33,7 @@ if(NOT MPM_WITH_CUDA STREQUAL "OFF")
     # nvcc's would come first.
     list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/[^/]+/[0-9]+$")
     find_package(CUDAToolkit 12.0 QUIET)
-    if(NOT TARGET CUDA::cublasLt AND MPM_CUBLASLT_ROOT)  # nvcc without its libraries: those that PyTorch brings
+    if(NOT TARGET CUDA::cublasLt AND MPM_CUBLASLT_ROOT)  # nvcc without its libraries: use those of PyTorch
       find_path(MPM_CUBLASLT_INCLUDE cublasLt.h HINTS ${MPM_CUBLASLT_ROOT} PATH_SUFFIXES include)
       find_library(MPM_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13 libcublasLt.so.12 NAMES_PER_DIR HINTS ${MPM_CUBLASLT_ROOT}
         PATH_SUFFIXES lib lib64)

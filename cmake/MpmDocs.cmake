@@ -5,7 +5,7 @@ if(DOXYGEN_FOUND)
   set(DOXYGEN_PROJECT_NAME mpm_layer)
   set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/docs)
   set(DOXYGEN_JAVADOC_AUTOBRIEF YES)  # the first sentence is the summary
-  set(DOXYGEN_EXTRACT_ALL YES)  # also fields whose name says enough
+  set(DOXYGEN_EXTRACT_ALL YES)  # also fields without a comment
   set(DOXYGEN_PREDEFINED MPM_API=)
   set(DOXYGEN_MACRO_EXPANSION YES)
   set(DOXYGEN_QUIET YES)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build options. ON means required: a missing dependency is an error. AUTO builds a part when its dependency is found, and
-# the summary reports it. This file checks the compiler, MpmDependencies and MpmCuda check the dependencies. As part of another
-# project only the library is built.
+# the summary reports it. This file checks the compiler; MpmDependencies and MpmCuda check the dependencies. In another project
+# only the library is built.
 option(MPM_WARNINGS_AS_ERRORS "Treat warnings as errors (on in CI)" OFF)
 option(MPM_BUILD_TOOLS "Build the programs: mpm, mpm-view and, where their libraries are found, mpm-monitor and mpm-train" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the sources: format, shell scripts, SPDX lines, include rules and clang-tidy.
 #   scripts/check.sh [--quick]      --quick: without clang-tidy, which takes about an hour on 2 cores
-# For the versions of Debian 12: clang-format 14, clang-tidy 14.
+# Needs the versions of Debian 12: clang-format 14, clang-tidy 14.
 set -eu
 cd "$(dirname "$0")/.."
 case $* in

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All that can be done for the GPU kernels on a machine with nvcc, CMake and PyTorch but none of the project's other
-# libraries: builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks
-# beside PyTorch, prints the table of targets. A step that fails does not stop the next. About eight minutes.
+# Tests and measures the GPU kernels on a machine with nvcc, CMake and PyTorch but none of the project's other libraries.
+# Builds kernels, tests and benchmark for this machine's GPU, runs the tests, times kernels and networks, times the same in
+# PyTorch, prints the table of targets. A step that fails does not stop the next. About eight minutes.
 #   scripts/cuda_bench.sh [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]
-# --net: also whole nets in OpenCV, whose libraries come along in a bundle of scripts/cuda_bundle.sh, tested and beside
-# the CPU's. --sanitize: the tests under compute-sanitizer, behind the kernels' times (a tool that reports Warpgroup kernels
-# alone may not know their operands' permutation: ask it again with --check-warpgroup-mma no). --seconds: be done by then (570), as
-# on a machine that is lent for ten minutes; what does not fit is left out and named.
-# MPM_OUT: folder for table.txt and logs.tar.gz, both renewed after every step (default build-cuda-bench/out).
+# --net BUNDLE: also test whole nets in OpenCV and compare them with the CPU. scripts/cuda_bundle.sh makes the bundle.
+# --sanitize: run the tests under compute-sanitizer after the benchmark. A tool that reports only warpgroup kernels may not
+#   know the order of their operands: run it again with --check-warpgroup-mma no.
+# --skip-torch: without PyTorch.
+# --seconds N: end within N seconds (default 570). Steps that do not fit are left out and listed.
+# MPM_OUT: folder for table.txt and logs.tar.gz, both written after every step (default build-cuda-bench/out).
 set -uo pipefail
 usage() { echo "usage: $0 [--sanitize] [--skip-torch] [--net BUNDLE.tar.xz]... [--seconds N]" >&2; exit 2; }
 sanitize=0 torch=1 bundles=() budget=570
@@ -61,23 +62,23 @@ step() {  # step NAME SECONDS COMMAND...: its output goes to a log, the end of w
 
 nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv 2>&1 || true
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
-[ "$architecture" = 90 ] && architecture=90a  # with Hopper's warpgroups, which code for plain 90 may not use
+[ "$architecture" = 90 ] && architecture=90a  # code for plain 90 may not use Hopper's warpgroups
 generator=() keep_going=(-k)
 command -v ninja >/dev/null && generator=(-G Ninja) keep_going=(-k 0)
-# Where nvcc came without cuBLAS, PyTorch's own serves.
+# If nvcc was installed without cuBLAS, use PyTorch's.
 cublas=$(python3 - 2>/dev/null <<'PYTHON'
 import pathlib, nvidia
 headers = [h for root in nvidia.__path__ for h in pathlib.Path(root).rglob("cublasLt.h")]
 print(headers[0].parent.parent if headers else "")
 PYTHON
 )
-# --fresh: the folder may have come along from another machine.
+# --fresh: the folder may be a copy from another machine.
 step configure 90 cmake --fresh -S bench/cuda -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90a}" -DMPM_CUBLASLT_ROOT="$cublas" || exit 1
 step build 240 cmake --build "$build" --parallel "$(nproc)" -- "${keep_going[@]}"
-export MPM_REQUIRE_GPU=1  # no GPU is a failure here, nothing to skip
-# A process each: a kernel that faults takes all of its process's device memory with it. Then once more, so that the
-# fault shows at the launch that made it, and under memcheck.
+export MPM_REQUIRE_GPU=1  # without a GPU the tests fail instead of being skipped
+# One process per suite, because a faulty kernel ends all work of its process on the device. A suite that fails runs again with
+# blocking launches, which show the kernel at fault, and under memcheck.
 for suite in CudaPairing CudaMerging CudaAttention CudaElementwise CudaNetwork CudaTokens; do
   lines=15 step "tests_$suite" 60 "$build/bin/cuda_test" "--gtest_filter=$suite.*" && continue
   lines=15 step "fault_$suite" 60 env CUDA_LAUNCH_BLOCKING=1 "$build/bin/cuda_test" "--gtest_filter=$suite.*"
@@ -85,7 +86,7 @@ for suite in CudaPairing CudaMerging CudaAttention CudaElementwise CudaNetwork C
     "--gtest_filter=$suite.*"
 done
 lines=20 step ours 120 "$build/bin/cuda_bench"
-if [ $sanitize -eq 1 ]; then  # our kernels; cuBLAS is NVIDIA's to check
+if [ $sanitize -eq 1 ]; then  # our kernels only, not cuBLAS
   for tool in memcheck racecheck synccheck; do
     level=() && [ $tool = racecheck ] && level=(--racecheck-detect-level error)
     step $tool 120 compute-sanitizer --tool $tool --report-api-errors no --kernel-name kernel_substring=3mpm4cuda \
@@ -97,11 +98,11 @@ for bundle in "${bundles[@]}"; do
   number=$((number + 1))
   net=$build/net$number
   if ! { rm -rf "$net" && mkdir -p "$net" && { tar -xJf "$bundle" -C "$net" 2>/dev/null ||
-    python3 -m tarfile -e "$bundle" "$net"; }; }; then  # a machine without xz
+    python3 -m tarfile -e "$bundle" "$net"; }; }; then  # if the machine has no xz
     failed+=("unpacking $bundle")
     continue
   fi
-  # cuBLASLt: CUDA's, else PyTorch's. The driver may be found by the path that is set already.
+  # cuBLASLt of CUDA, else of PyTorch. The given path stays, because the driver may be in it.
   libraries=$net/lib:$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64${cublas:+:$cublas/lib}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   if [ $number -eq 1 ]; then
     lines=40 step net_test 120 env LD_LIBRARY_PATH="$libraries" MPM_TEST_DATA="$PWD/tests/data" "$net/bin/cuda_net_test"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs what scripts/cuda_bench.sh --net needs to run whole nets on a machine that has a GPU but no OpenCV: the test and
-# the benchmark of nets, the CUDA plug-in, the libraries that these load (not the C library's, not CUDA's), a model and
-# images.
+# Packs everything that scripts/cuda_bench.sh --net needs to run whole nets on a machine with a GPU but without OpenCV: the
+# test and the benchmark of nets, the CUDA plug-in, the libraries that these load (without the C library and CUDA), a model
+# and images.
 #   scripts/cuda_bundle.sh BUILD OUT.tar.xz [MODEL.onnx [IMAGE...]]
 # BUILD is a build folder with the targets mpm_cuda (for the architecture of that GPU), cuda_net_test and cuda_net_bench;
 # without IMAGE also mpm_scene_preview, which draws a day of the built-in scene. Default MODEL: models/street_vit_t16.onnx.
@@ -30,7 +30,7 @@ ldd "${programs[@]}" "$plugin" | awk '$3 ~ /^\// { print $3 }' |
   while read -r library; do cp -L "$library" "$folder/lib/"; done
 cp "$model" "$folder/models/"
 if [ -f "${model%.onnx}.json" ]; then cp "${model%.onnx}.json" "$folder/models/"; fi
-# PPM, so that no decoder has to come along.
+# PPM needs no image decoder.
 if [ $# -eq 0 ]; then
   mkdir "$folder/scene"
   "$build/bin/mpm_scene_preview" "street?seed=7&start=2026-09-20T00:00&step=10800" 8 "$folder/scene" >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the app (off screen) and `mpm monitor` side by side on a rendered day at high speed and prints the memory of both
+# Runs the app (off screen) and `mpm monitor` at the same time on a rendered day at high speed, and prints the memory of both
 # every 30 s. Fails when one of them ends, or when its mean memory in the last quarter of the run is more than 3 % above the
 # mean in the second quarter. (Caches fill in the first quarter.)
 #   scripts/soak.sh [BUILD_FOLDER [MINUTES]]

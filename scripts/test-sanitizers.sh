@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 sh packages/install.sh
 cmake --preset asan
 cmake --build --preset asan
-# camvid_eval is left out: it takes an hour and reaches no code that the other tests do not.
-# libgphoto2, which OpenCV asks for cameras, leaks in a plugin that is unloaded before LeakSanitizer can name it.
+# Without camvid_eval, which takes an hour and runs no code that the other tests do not run.
+# OpenCV uses libgphoto2 to find cameras. One of its plugins leaks and is unloaded before LeakSanitizer can name it.
 export OPENCV_VIDEOIO_PRIORITY_GPHOTO2=0
 # lsan.supp: OpenCV, its plugins and OpenBLAS keep some memory until the process ends.
 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 UBSAN_OPTIONS=print_stacktrace=1 \

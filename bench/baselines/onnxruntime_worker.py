@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime on the CPU. Logits get an ArgMax in the graph, so that no run pays for a copy of them."""
+"""ONNX Runtime on the CPU. An ArgMax is added to a graph that returns logits, so that no run copies them."""
 
 import onnx
 import onnxruntime
@@ -8,7 +8,7 @@ import worker
 
 
 def with_argmax(path):
-    """The model's bytes, or the path where the graph yields labels or features already (external data stays beside it)."""
+    """The bytes of the changed model, or the path if the graph already returns labels or features."""
     model = onnx.load(path, load_external_data=False)
     output = model.graph.output[0]
     kind = output.type.tensor_type

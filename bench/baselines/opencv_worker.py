@@ -36,7 +36,7 @@ def main():
 
 
 def labels_of(path, cache={}):
-    """Whether the graph's last operator is an ArgMax: the names stand in the file's bytes, no ONNX package needed."""
+    """Whether the graph contains an ArgMax. Searches the bytes of the file, so it needs no ONNX package."""
     if path not in cache:
         with open(path, "rb") as file:
             cache[path] = b"ArgMax" in file.read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenVINO on the CPU, in latency mode. Logits get an argmax in the graph."""
+"""OpenVINO on the CPU, in latency mode. An argmax is added to a graph that returns logits."""
 
 import openvino
 import openvino.opset13 as ops
@@ -19,7 +19,7 @@ def main():
         model = core.read_model(arguments.model)
         output = model.output(0)
         if output.get_element_type() == openvino.Type.f32 and output.get_partial_shape().rank.get_length() == 4:
-            # topk leaves the argmax unsqueezed: {B, 1, H, W}
+            # topk keeps the axis: {B, 1, H, W}
             labels = ops.topk(output.get_node().input_value(0), ops.constant(1), 1, "max", "none", index_element_type="i32")
             model = openvino.Model([labels.output(1)], model.get_parameters(), "labels")
         precision = {"fp32": openvino.Type.f32, "bf16": openvino.Type.bf16}[arguments.precision]

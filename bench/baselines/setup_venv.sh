@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the virtual environment that the baselines of `mpm bench` run in. Never run by the build: some GiB from PyPI.
+# Creates the virtual environment for the baselines of `mpm bench`. Downloads some GiB from PyPI; the build never runs it.
 set -eu
 if [ $# -ne 1 ]; then
   echo "usage: bench/baselines/setup_venv.sh DIR" >&2

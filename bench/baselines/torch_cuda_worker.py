@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the GPU, the baseline of bench/cuda/cuda_bench.cpp: the same networks and the same imposed numbers of tokens.
 
-A JSON object per line on stdout, times in ms. With --rehearse tiny networks on the CPU, each once: that all of it runs.
+Writes a JSON object per line to stdout, times in ms. --rehearse runs tiny networks once on the CPU, to test the script.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ PATCH, CLASSES = 16, 150
 
 
 class Scale:
-    """What cuda_bench.cpp has under the same names."""
+    """Sizes, as in cuda_bench.cpp."""
 
     def __init__(self, side, counts, pairing_dim, repeats, sizes, device):
         self.side, self.counts, self.pairing_dim, self.repeats = side, counts, pairing_dim, repeats
@@ -84,7 +84,7 @@ class Vit(nn.Module):
         self.imposed = {}
 
     def imposed_best(self, batch, count, kept, device):
-        """Pairs that leave `kept` of `count` tokens; random weights would leave some other number."""
+        """Pairs that leave `kept` of `count` tokens. Random weights would leave another number."""
         if (batch, count) not in self.imposed:
             index = torch.arange(count, device=device)
             best = torch.where(index < 2 * (count - kept), index ^ 1, torch.zeros_like(index))
@@ -168,7 +168,7 @@ def main():
             try:
                 compiled = torch.compile(full, dynamic=False)
                 row["compiled_ms"] = milliseconds(scale, lambda: compiled(image))
-            except Exception as error:  # a machine without a host compiler still gets the other columns
+            except Exception as error:  # without a host compiler; the other columns do not need it
                 row["compile_error"] = (str(error).strip() or repr(error)).splitlines()[0][:200]
         show(**row)
         del full, merged

@@ -53,7 +53,7 @@ class Block:
         self.fused = fused
 
     def __call__(self, x, live=None):
-        """live {B, T}: False for padding, which is no key."""
+        """live {B, T}: False for padding, which must not be a key."""
         batch, tokens, dim = x.shape
         qkv = F.linear(F.layer_norm(x, *self.norm1), *self.qkv)
         q, k, v = qkv.reshape(batch, tokens, 3, -1, HEAD_DIM).permute(2, 0, 3, 1, 4)

@@ -13,11 +13,11 @@ import numpy as np
 
 
 class Refused(Exception):
-    """The baseline cannot do what was asked; the text says why, in one line."""
+    """The baseline does not support the request; the text says why, in one line."""
 
 
 def parse_schedule(text):
-    """The blocks to merge before: "2,5" -> [2, 5], "none" -> []."""
+    """Blocks before which tokens are merged: "2,5" -> [2, 5], "none" -> []."""
     return [] if text == "none" else [int(block) for block in text.split(",")]
 
 
@@ -45,8 +45,8 @@ def one_line(error):
 
 
 def serve(load, precision):
-    """`load()` returns (version, run); `run(image)` takes {B, 3, H, W} float32 and returns what the model gives: labels
-    {B, H, W} or {B, 1, H, W} of any integer type, or features. run's time is what is measured: it contains the argmax."""
+    """`load()` returns (version, run). `run(image)` takes {B, 3, H, W} float32 and returns labels {B, H, W} or
+    {B, 1, H, W} of any integer type, or features. The time of run() is measured, with its argmax."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not look like an answer
 

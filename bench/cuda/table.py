@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Targets of the GPU kernels, met or not, from the JSON lines of cuda_bench, bench/baselines/torch_cuda_worker.py and
-cuda_net_bench, whose targets are shown where it ran."""
+"""Prints the targets of the GPU kernels and whether they are met, from the JSON lines of cuda_bench,
+bench/baselines/torch_cuda_worker.py and, if it ran, cuda_net_bench."""
 import json
 import sys
 
@@ -44,7 +44,7 @@ def main():
     for size in "BL":
         key = (size, 32, "bf16")
         theirs = torch.get(key, {})
-        # Where it could not be compiled there is no verdict: eager PyTorch is not what the target names.
+        # Without a compiled PyTorch there is no verdict, because the target is not about eager PyTorch.
         best = min(theirs["full_ms"], theirs["compiled_ms"]) if "compiled_ms" in theirs else None
         target(f"ViT-{size}/16 bf16 B=32: full against PyTorch SDPA (compiled)", ratio(best, ours.get(key, {}).get("full_ms")),
                1.0, True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Segmenter ONNX files of the paper's sizes with seeded random weights, for measuring speed and memory. Trains nothing.
+"""Writes Segmenter ONNX files in the paper's sizes with seeded random weights, for measuring speed and memory.
 
     make_segmenter.py --size T --output labels -o seg_t16.onnx
     make_segmenter.py --check-flops
 
-Standard ONNX operators only. MODEL.json, with what the graph cannot say, is written beside MODEL.onnx.
+Uses standard ONNX operators only. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx.
 """
 
 import argparse
@@ -45,7 +45,7 @@ ENCODER_EPS, HEAD_EPS = 1e-6, 1e-5
 
 
 class GraphBuilder:
-    """ONNX nodes as function calls. Names of values are the names of what made them."""
+    """ONNX nodes as function calls. The name of a value is the name of its node."""
 
     def __init__(self, opset, decomposed_norm, draw):
         self.opset, self.decomposed_norm, self.draw = opset, decomposed_norm, draw
@@ -66,7 +66,7 @@ class GraphBuilder:
         return name
 
     def weight(self, name, *shape):
-        """Drawn at once; without `draw` an input of the graph, for counting."""
+        """Draws the weight; without `draw`, adds an input of the graph instead, for counting."""
         if self.draw is None:
             self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
         else:
@@ -232,7 +232,7 @@ def encoder_weights(path, size, input_size, otherwise):
 
 def impose_tokens(counts, grid, seed, otherwise):
     """Positions that leave counts[0] tokens after the first insertion and counts[1] after the second, for any image and
-    any weights. So a model of this size costs what merging would cost in a trained one.
+    any weights. So the time of a model with random weights is that of a trained one.
 
     Every token belongs to a family and lies near the core of that family. From the inside to the outside:
     - two tokens at the core, which pair at the first insertion;
@@ -296,7 +296,7 @@ def check_flops():
 
 
 def facts(arguments, name):
-    """What an ONNX graph lacks, as the converter reads it."""
+    """MODEL.json: the facts that an ONNX graph lacks."""
     colors = [colorsys.hsv_to_rgb(i / arguments.classes, 0.55 + 0.4 * (i % 2), 0.6 + 0.35 * (i % 3) / 2)
               for i in range(arguments.classes)]
     height, width = arguments.input_size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The weights of a Segmenter ONNX by the names of the layers they belong to.
+"""The weights of a Segmenter ONNX file, by the names of their layers.
 
 torch.onnx renames and transposes the weight of a Linear (onnx::MatMul_17) but keeps the name of its bias, so a weight is found
 through the bias that is added to its product.

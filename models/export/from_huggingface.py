@@ -22,7 +22,7 @@ https://huggingface.co/facebook/dinov2-small with a linear head that you trained
 
 
 def check_config(config):
-    """What the tensors cannot show."""
+    """Facts that the tensors do not show."""
     if config.get("hidden_act", "gelu") != "gelu":
         raise ExportError(f"the activation is '{config['hidden_act']}', not gelu")
     if config.get("use_swiglu_ffn"):

@@ -21,7 +21,7 @@ Seg-T-Mask/16 on ADE20K:
 
 
 def read_variant(path):
-    """Of variant.yml what the weights do not tell: heads, size, normalisation; and what they do, to compare."""
+    """Facts in variant.yml: heads, size and normalisation, and those that the weights show too, for a comparison."""
     if not path.is_file():
         raise ExportError(f"{path}: no such file; it belongs to the checkpoint (give --variant if it lies elsewhere)")
     try:

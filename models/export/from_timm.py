@@ -11,7 +11,7 @@ import tensors
 from tensors import ExportError
 
 EXAMPLE = """\
-Files of https://huggingface.co/timm (model.safetensors; config.json beside it tells the normalisation), of
+Files of https://huggingface.co/timm (model.safetensors; config.json beside it has the normalisation), of
 https://github.com/facebookresearch/deit, and of https://github.com/facebookresearch/dinov2 with their heads.
 
 A classifier as it is, from https://huggingface.co/timm/vit_tiny_patch16_384.augreg_in21k_ft_in1k:
@@ -24,11 +24,11 @@ DINOv2 ViT-S/14 with Meta's linear head for ADE20K (dinov2_vits14_pretrain.pth, 
 """
 
 
-HEADS = {"vit_base_patch16_gap_224": 16}  # the one that is not as wide as the others
+HEADS = {"vit_base_patch16_gap_224": 16}  # its heads are not 64 wide
 
 
 def check_architecture(config):
-    """What the tensors cannot show: another activation, norms elsewhere."""
+    """Refuses what the tensors do not show: another activation, norms in other places."""
     name, arguments = config.get("architecture", ""), config.get("model_args") or {}
     if any(part in name for part in ("quickgelu", "siglip", "rpn")) or arguments.get("act_layer", "gelu") != "gelu":
         raise ExportError(f"'{name}' has another activation or order of norms than a plain ViT: export it with timm "
@@ -40,9 +40,9 @@ def main(arguments=None):
     recipe.add_head_options(options)
     options.add_argument("--mean", type=recipe.numbers, metavar="R,G,B", help="of 0..1 values. Default: config.json's")
     options.add_argument("--std", type=recipe.numbers, metavar="R,G,B")
-    options.add_argument("--heads", type=int, metavar="N", help="attention heads. Default: what timm's models have")
+    options.add_argument("--heads", type=int, metavar="N", help="attention heads. Default: as in timm's models")
     options.add_argument("--trained-size", type=recipe.size, metavar="HxW",
-                         help="pixels that the positions stand for. Default: a square")
+                         help="input size that the positions were trained for. Default: a square")
     options = options.parse_args(arguments)
 
     config_path: pathlib.Path = options.checkpoint.with_name("config.json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the from_*.py scripts share: reading checkpoints, their options, writing ONNX. PyTorch is imported late."""
+"""Shared by the from_*.py scripts: reading checkpoints, options, writing ONNX. Imports PyTorch only when needed."""
 
 import argparse
 import contextlib
@@ -59,17 +59,17 @@ def parser(description, checkpoint, example):
                         help="the file to write; OUT.json is written beside it")
     result.add_argument("--input-size", type=size, metavar="HxW",
                         help="input of the network in pixels, multiples of the patch; positions are resized as the "
-                        "source does it. Default: what it was trained with")
+                        "source does. Default: the size that the model was trained with")
     result.add_argument("--classes", type=pathlib.Path, metavar="FILE",
-                        help="class names: a name a line, JSON, or YAML (README.md)")
+                        help="class names: one per line, JSON, or YAML (README.md)")
     return result
 
 
 def add_head_options(result):
     result.add_argument("--head", type=pathlib.Path, metavar="FILE",
                         help="a linear head: 'weight' {classes, width} and 'bias' {classes} in .pth or .safetensors, "
-                        "under any prefix, perhaps with a batch norm before it. One of {classes, 2 width} is a "
-                        "classifier over class token and mean patch. Without it the model's own classifier is exported")
+                        "under any prefix, also with a batch norm before it. A weight {classes, 2 width} makes a "
+                        "classifier over class token and mean patch. Default: the model's own classifier")
 
 
 def run(script, arguments=None):
@@ -84,7 +84,7 @@ def run(script, arguments=None):
 
 @contextlib.contextmanager
 def naming_the_file(path):
-    """Puts the file's name before what is wrong in it."""
+    """Puts the file's name in front of errors."""
     try:
         yield
     except ExportError as error:
@@ -92,7 +92,7 @@ def naming_the_file(path):
 
 
 def load(path):
-    """What a checkpoint holds, without running any code from it: nested dicts and lists with CPU tensors."""
+    """The contents of a checkpoint as nested dicts and lists with CPU tensors. Runs no code from it."""
     torch = import_torch()
     if not path.is_file():
         raise ExportError(f"{path}: no such file")
@@ -158,7 +158,7 @@ def shapes_of(state):
 
 
 def convert(state, naming, layout):
-    """Our state dict; says what is left out."""
+    """Our state dict. Lists the tensors that are left out on stderr."""
     torch = import_torch()
     pieces, dropped = tensors.plan(shapes_of(state), naming, layout)
     for name, why in dropped.items():

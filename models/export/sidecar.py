@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MODEL.json, which stands beside MODEL.onnx: sizes, normalisation, class names and colours (docs/converter.md)."""
+"""MODEL.json beside MODEL.onnx: sizes, normalisation, class names and colours (docs/converter.md)."""
 
 import colorsys
 import json
@@ -12,7 +12,7 @@ IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
 def colour(index):
-    """Distinct neighbours: hues a golden angle apart, in three strengths."""
+    """Colours that differ clearly from class to class: hues a golden angle apart, at three brightnesses."""
     red, green, blue = colorsys.hsv_to_rgb(index * 0.61803398875 % 1, (0.75, 0.5, 1.0)[index % 3],
                                            (0.85, 1.0, 0.6)[index // 3 % 3])
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
@@ -27,7 +27,7 @@ def _colour_text(value, where):
 
 
 def class_list(entries, where):
-    """Names, {"name", "color"} objects or {"0": name} -> [{"name", "color"}]. Missing colours are made up."""
+    """Names, {"name", "color"} objects or {"0": name} -> [{"name", "color"}]. Missing colours are generated."""
     if isinstance(entries, dict):
         try:
             entries = {int(index): name for index, name in entries.items()}
@@ -72,7 +72,7 @@ def read_json(path):
 
 
 def read_classes(path):
-    """.json: a list, {"0": name}, or another MODEL.json; .yml: as in Segmenter's ade20k.yml; else a name a line."""
+    """.json: a list, {"0": name}, or another MODEL.json; .yml: as in Segmenter's ade20k.yml; else one name per line."""
     suffix = pathlib.Path(path).suffix.lower()
     if suffix in (".yml", ".yaml"):
         entries = read_yaml(path)

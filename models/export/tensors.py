@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What public checkpoints call their tensors, and how each becomes one of ours. Names and shapes only: no torch here.
+"""Tensor names of public checkpoints, and how each tensor becomes one of ours. Names and shapes only, without PyTorch.
 
-Our names are those of Segmenter and timm, as in mpm-train. A source is a Naming: our names written in its words.
+Our names are those of Segmenter and timm, as in mpm-train. A Naming translates them into the names of one source.
 Nothing is guessed: a tensor that is missing, unknown or of another shape is an error that names it as the checkpoint
 does.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 
 class ExportError(Exception):
-    """One line for the user: what is wrong and, where it helps, what to do."""
+    """One line for the user: the problem and, if possible, what to do."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def parameters(layout):
 
 @dataclass(frozen=True)
 class Naming:
-    """Our names in a source's words. `{}` stands for "weight" or "bias"; a tuple holds the three parts of qkv."""
+    """Our names -> those of a source. `{}` stands for "weight" or "bias"; a tuple holds the three parts of qkv."""
 
     source: str
     blocks: dict  # "encoder.blocks" -> theirs, with `{}` for the number
@@ -130,7 +130,7 @@ class Naming:
     convolutions: frozenset = frozenset()  # theirs is a 1x1 convolution
 
     def parts(self, ours):
-        """The tensors, in the source's words, that make up `ours`; none where it has no such tensor."""
+        """The source's names of the tensors that make up `ours`; empty if it has no such tensor."""
         stem, _, kind = ours.rpartition(".")
         if kind not in ("weight", "bias"):
             stem, kind = ours, ""
@@ -183,7 +183,7 @@ TIMM = Naming(
              "encoder.norm": "norm.{}", "fc_norm": "fc_norm.{}", "head": "head.{}", "head_dist": "head_dist.{}"},
     dropped={r"mask_token": "used in training only"})
 
-# DINOv2's own files: timm's names, but for the registers.
+# DINOv2's own files: timm's names, except for the registers.
 DINOV2 = replace(TIMM, source="a ViT of DINOv2", outside=TIMM.outside | {"encoder.reg_token": "register_tokens"})
 
 
@@ -217,7 +217,7 @@ def huggingface(model_type, shapes):
 
 
 def heads_of_width(dim):
-    """Attention heads of the public ViTs: 64 wide, but for the giants of timm."""
+    """Number of attention heads in public ViTs: they are 64 wide, except in the giant models of timm."""
     heads = {1152: 16, 1280: 16, 1408: 16, 1664: 16}.get(dim)
     if heads is None and dim % 64:
         raise ExportError(f"the width is {dim}, which does not tell the number of attention heads: give --heads")
@@ -238,7 +238,7 @@ def _grid(rows, candidates, source):
 
 
 def read_layout(shapes, naming, head=None, heads=None, pool=None, grid=None, eps=1e-6):
-    """What the shapes {name: tuple} tell. `head`: "features" leaves a classifier out; None takes the head there is.
+    """The layout that the shapes {name: tuple} show. `head`: "features" leaves a classifier out; None keeps any head.
     `grid`: rows and columns that the model was trained with, where they are not square."""
 
     def shape_of(ours):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small random-weight models of the libraries people export from, as ONNX files with reference outputs.
+"""Writes small random-weight models of several libraries as ONNX files, with reference outputs.
 
     make_models.py --out tests/data        the selection that is kept in the tree
     make_models.py --out DIR --all         every source through both exporters at every opset they write
 
 NAME.reference.json has a seeded input of NAME.onnx and what ONNX Runtime computes for it, checked here against PyTorch. models.json lists
-the files for the tests, README.md for people. The same versions write the same bytes.
+the files for the tests, README.md for readers. The same versions write the same bytes.
 """
 
 import argparse
