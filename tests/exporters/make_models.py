@@ -401,7 +401,7 @@ def plain_outputs(result):
 
 
 def mpm_outputs(spec, source, model, image):
-    """In double, so that the maps do not hang on an order of summation; None when a decision was too close for float."""
+    """In double, so that the maps do not depend on the order of summation. None when a decision is too close for float."""
     results = []
     for attention in ("plain", "proportional"):
         output, maps, margin = mpm_reference.run(model, image.double(), MPM_SCHEDULE, attention == "proportional")

@@ -22,9 +22,9 @@ struct MergedTokens {
 };
 
 /// Mutual Pair Merging of the tokens of one image {special + N, dim}, row-major (paper, sec. 3). Two image tokens that
-/// are each other's nearest neighbour in cosine similarity (ties: the lower index) become their mean; special tokens,
-/// in front, are copied. Memory: O(N + dim) beside the result. Throws mpm::Error for a NaN or an infinity. Thread-safe;
-/// the result does not depend on the number of threads.
+/// are each other's nearest neighbour in cosine similarity (ties: the lower index) become their mean; the first
+/// `special` tokens are copied. Memory: O(N + dim) in addition to the result. Throws mpm::Error for a NaN or an
+/// infinity. Thread-safe; the result does not depend on the number of threads.
 MPM_API MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim);
 
 /// The map of two insertions, one after the other: second[first[i]] for each token i (paper, sec. 3). Throws mpm::Error

@@ -31,7 +31,7 @@ MPM_API std::string toString(Attention attention);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Attention parseAttention(const std::string& text);
 
-/// What a net with a segmentation head returns beside the merge maps.
+/// What a net with a segmentation head returns in addition to the merge maps.
 enum class Output {
   kLabels,  ///< "labels" {B, 1, H, W}: the class of each pixel, at the size of the network input
   kLogits,  ///< the output of the original graph, under its own name and with its own shape {B, classes, h, w}

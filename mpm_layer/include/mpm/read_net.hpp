@@ -34,7 +34,7 @@ struct LoadedNet {
 /// forward() without a name gives the last of them in OpenCV 4 and the first in OpenCV 5.
 ///
 /// The net runs on DNN_BACKEND_OPENCV, target CPU. With ReadOptions::device on a GPU its ai.mpm layers run there, and
-/// data between two of them stays there. Layers have the names in docs/ops.md, behind a prefix of OpenCV's
+/// data between two of them stays there. Layers have the names in docs/ops.md, after a prefix from OpenCV
 /// ("onnx_node!backbone/block1" in 4.6); net.getLayerNames() lists them.
 ///
 /// Use one net from one thread at a time; two nets may run at once. Throws mpm::Error for a file that cannot be run, a

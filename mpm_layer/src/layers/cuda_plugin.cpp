@@ -17,7 +17,7 @@
 namespace mpm {
 namespace {
 
-/// MPM_CUDA_PLUGIN, else the file beside this library, else the name, which the dynamic loader looks for.
+/// MPM_CUDA_PLUGIN, else the file in the folder of this library, else the name alone, for the dynamic loader.
 std::string pluginFile() {
   constexpr const char* kName = "libmpm_cuda.so." MPM_SERIES;
   if (const char* const named = std::getenv("MPM_CUDA_PLUGIN")) return named;

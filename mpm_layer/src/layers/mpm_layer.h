@@ -44,7 +44,7 @@ class MpmLayer : public cv::dnn::Layer {
   const std::shared_ptr<DeviceNet>& device() const { return device_; }
 
  protected:
-  /// `constants`: how many there are, wherever they come from.
+  /// `constants`: their number, as blobs or as inputs.
   MpmLayer(const cv::dnn::LayerParams& params, int constants);
 
   /// Shapes of the outputs, from those of the activations and the constants. Calls fail() when they do not fit.

@@ -53,7 +53,7 @@ class NetWriter {
                        const std::vector<std::string>& outputs, const Attributes& attributes);
 
   onnx::ModelProto model_;
-  std::unordered_set<std::string> taken_;  ///< names that unique() gave away
+  std::unordered_set<std::string> taken_;  ///< names that unique() returned
   std::unordered_set<std::string> made_;   ///< the input, and outputs of nodes
 };
 

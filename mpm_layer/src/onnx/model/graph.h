@@ -53,7 +53,7 @@ struct Graph {
   std::vector<std::string> output_names;
   int opset = 0;
   std::int64_t weights = 0;                              ///< elements of all initialisers
-  std::shared_ptr<std::deque<onnx::NodeProto>> inlined;  ///< nodes of local functions, attributes put in
+  std::shared_ptr<std::deque<onnx::NodeProto>> inlined;  ///< nodes of local functions, with their attributes
 
   int addValue(std::string name);
   int addConstant(std::string name, Tensor tensor);
@@ -77,7 +77,7 @@ struct Graph {
   void dropUnused();
 };
 
-/// Reads the graph of `model`: constants, nodes with local functions put in place. The graph's nodes keep pointing into
+/// Reads the graph of `model`: constants and nodes, with local functions inlined. The graph's nodes keep pointing into
 /// `model`. Throws mpm::Error.
 Graph readGraph(onnx::ModelProto& model, const std::filesystem::path& folder);
 
