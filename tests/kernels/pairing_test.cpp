@@ -74,8 +74,8 @@ TEST_P(Pairing, IdenticalRowsTieToTheLowest) {
   }
 }
 
-// Copies far apart, so that they fall into different tiles and panels: whoever likes one likes all alike, so the first
-// copy must win for everybody.
+// Copies far apart, so that they are in different tiles and panels. A row is equally similar to all of them, so the
+// first copy must win for every row.
 TEST_P(Pairing, CopiesAnywhereTieExactly) {
   for (const int dim : {17, 192}) {
     Matrix x = Matrix::normal(200, dim, 3);

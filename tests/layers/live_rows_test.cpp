@@ -59,8 +59,8 @@ class OneLayer : public testing::Test {
   }
 };
 
-// Rows are computed in tiles of 64: images end in front of, at and behind the ends of tiles. What stands behind the
-// live rows must be neither read nor written.
+// Rows are computed in tiles of 64: images end before, at and after the ends of tiles. Rows after the live ones must be
+// neither read nor written.
 void expectEveryLiveRow(cv::dnn::Layer& layer, const cv::Mat& x, const cv::Mat& state, int out_dim,
                         const std::function<double(const float* row, int column)>& expected) {
   constexpr float kUntouched = 1234.5F;

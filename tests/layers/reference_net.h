@@ -9,7 +9,7 @@
 
 namespace mpm::test {
 
-/// Row-major matrix of doubles, for loops that nobody can get wrong.
+/// Row-major matrix of doubles, for simple loops.
 struct Matrix {
   int rows = 0, cols = 0;
   std::vector<double> values;
@@ -57,7 +57,7 @@ class TinySegmenter {
 
   std::mt19937 random_;
   std::map<std::string, cv::Mat> weights_;
-  std::map<std::string, double> eps_;  ///< large and each another, so that none can stand for another
+  std::map<std::string, double> eps_;  ///< large and all different, so that no two can be exchanged
 };
 
 }  // namespace mpm::test

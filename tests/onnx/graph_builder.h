@@ -29,7 +29,7 @@ class GraphBuilder {
                    const std::vector<Attribute>& attributes = {}, int outputs = 1, const std::string& name = "");
   /// Output `index` of the node that made `first`.
   static std::string other(const std::string& first, int index) { return first + "#" + std::to_string(index); }
-  /// Weights, stored as the builder was told.
+  /// Weights, stored as the options of the builder say.
   std::string weights(const std::string& name, const std::vector<long>& shape, const std::vector<double>& values);
   std::string ints(const std::vector<long>& values);
   std::string intScalar(long value);

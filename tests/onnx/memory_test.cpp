@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading a model costs beside its weights: a camera's computer has little memory, and keeps the net for months.
+// Memory for reading a model, in addition to its weights. A camera's computer has little memory and keeps the net for
+// months.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

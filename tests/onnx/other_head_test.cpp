@@ -140,7 +140,7 @@ TEST_F(OtherHead, ConvolutionPoolSoftmax) {
   EXPECT_LT(difference(run(g, y, image), means), 1e-4);
 }
 
-/// The kernel's sides need not be written down, and what is padded where is for OpenCV to be told.
+/// ONNX may leave out the sides of the kernel and choose the padding itself. OpenCV needs both as numbers.
 TEST_F(OtherHead, ConvolutionPaddedAutomatically) {
   const auto image = TinyVit::image(17);
   const std::vector<double> in = map(image);

@@ -16,8 +16,8 @@ namespace {
 
 using test::dataPath;
 
-/// What a node was told: device inputs, device outputs, host outputs, with a blank between.
-std::string told(const onnx::NodeProto& node) {
+/// The attributes of a node: device inputs, device outputs, host outputs, with a blank between.
+std::string marks(const onnx::NodeProto& node) {
   std::map<std::string, std::string> texts;
   for (const auto& attribute : node.attribute()) texts[attribute.name()] = attribute.s();
   return texts["device_inputs"] + " " + texts["device_outputs"] + " " + texts["host_outputs"];
@@ -35,7 +35,7 @@ std::map<std::string, std::string> placed(const std::string& file, const Schedul
     if (!ours) continue;
     EXPECT_EQ(numbers.at("device"), 3);
     EXPECT_EQ(numbers.at("session"), 12);
-    result[node.name()] = told(node);
+    result[node.name()] = marks(node);
   }
   return result;
 }
@@ -59,7 +59,7 @@ TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   model.mutable_graph()->add_output()->set_name("image again");
   placeOnDevice(*model.mutable_graph(), 0, 1);
   std::map<std::string, std::string> nodes;
-  for (const onnx::NodeProto& node : model.graph().node()) nodes[node.name()] = told(node);
+  for (const onnx::NodeProto& node : model.graph().node()) nodes[node.name()] = marks(node);
   EXPECT_EQ(nodes.at("backbone/patch_embed"), "0 11 00");
 }
 

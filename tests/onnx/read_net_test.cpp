@@ -182,7 +182,7 @@ TEST_F(WeightsPastOpenCv, ComeFromExternalData) {
   data.close();
   save();
   EXPECT_EQ(results(readNet(path_).net), before);
-  // What is made of it stands alone, wherever it goes.
+  // The converted file needs no other file, in any folder.
   const TemporaryFolder elsewhere;
   convertFile(path_, elsewhere / "moved.onnx");
   EXPECT_EQ(results(readNet(elsewhere / "moved.onnx").net), before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the emulation's device can tell and be told, for tests that have no other.
+// Functions to inspect and control the emulated device, for tests without a GPU.
 #pragma once
 
 #include <cstddef>

@@ -128,7 +128,7 @@ TEST_F(CudaMerging, TwoMergesAndTheWayBack) {
     }
 }
 
-// Pairs, a chain of wishes that nobody returns, and one row that wishes for itself (an image of one patch).
+// Pairs, a chain of neighbours that are not mutual, and one row that is its own neighbour (an image of one patch).
 TEST_F(CudaMerging, OnlyMutualPairsMerge) {
   const std::vector<int> best = {3, 0, 1, 0, 5, 4, 4, 3, /* image 2 */ 1, 0, 1, 1, 1, 1, 1, 1};
   const std::vector<float> values = test::normal(16, 1);

@@ -180,7 +180,7 @@ void runBlock(int threads, std::size_t shared_bytes) {
       if (!m.error.empty()) throw std::logic_error(m.error);
       done += m.fibers[static_cast<std::size_t>(index)].waiting == Waiting::kDone ? 1 : 0;
     }
-    // Whose collective is complete may go on; the block barrier opens when every thread of the block stands at it.
+    // Threads continue when their collective is complete, or when all threads of the block wait at the block barrier.
     ready.clear();
     int at_barrier = 0;
     for (int i = 0; i < threads; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's side of platform.cuh and tensor_core.cuh as plain C++, so that the .cu files of mpm_layer/src/kernels/cuda
-// run, and are checked, where there is no GPU. A CUDA thread is a fiber. The fibers of a block run one at a time, each
-// until it waits for others; who goes on next is drawn from a seed. So a missing barrier shows as a result that depends
+// run, and are checked, without a GPU. A CUDA thread is a fiber. The fibers of a block run one at a time, each until it
+// waits for others; a seed decides which one runs next. So a missing barrier shows as a result that depends
 // on the seed, a barrier that not all threads reach as an error, and an access out of bounds as AddressSanitizer's
 // report (device memory and shared memory are exact heap blocks here). Uninitialised memory is NaN.
 #pragma once

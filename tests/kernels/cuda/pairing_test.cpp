@@ -38,7 +38,7 @@ class CudaPairing : public test::OnDevice {
  private:
   Found find(Neighbours& neighbours, const Packed& x, int special) {
     Buffer<int> best(stream(), static_cast<std::size_t>(x.ragged.total)), not_finite(stream(), 1);
-    clear(stream(), best.data(), sizeof(int) * best.capacity());  // those of special rows are nobody's
+    clear(stream(), best.data(), sizeof(int) * best.capacity());  // find() does not write those of special rows
     clear(stream(), not_finite.data(), sizeof(int));
     neighbours.find(stream(), x.data.data(), x.dim, special, x.ragged, best.data(), not_finite.data());
     return {fetched(best.data(), static_cast<std::size_t>(x.ragged.total)), fetched(not_finite.data(), 1)[0]};
@@ -189,7 +189,7 @@ TEST_F(CudaPairing, NotANumberAndInfinityAreReportedWithTheirImage) {
       std::vector<float> values = test::normal((30 + 70 + 5) * 19, 2);
       values[static_cast<std::size_t>((30 + row) * 19 + 18)] = bad;
       EXPECT_EQ(find(Packed(stream(), {30, 70, 5}, values, 19), 1).not_finite, 2) << bad << " in row " << row;
-      // In a special row it is nobody's business.
+      // A special row may hold any value.
       std::vector<float> special = test::normal(40 * 19, 2);
       special[3] = bad;
       EXPECT_EQ(find(Packed(stream(), {40}, special, 19), 1).not_finite, 0);

@@ -76,12 +76,12 @@ TEST_F(DeviceNetTest, VariationsOfTheBlock) {
   }
 }
 
-// Beside fp32: what goes into the first block is nearly the same (patches are TF32), so that the maps are; behind it
-// the roundings show.
+// Compared with fp32, merging before block 0: its input is nearly the same (patches are TF32), so the maps are equal.
+// The scores differ by rounding.
 TEST_F(DeviceNetTest, RoundedOperands) {
   struct Rounding {
     Precision precision;
-    double least, most;  // difference of the scores from fp32, relative
+    double min_difference, max_difference;  // of the scores from fp32, relative
   };
   for (const Rounding& rounding :
        {Rounding{Precision::kTf32, 1e-5, 0.02}, {Precision::kFp16, 1e-5, 0.02}, {Precision::kBf16, 1e-4, 0.1}})
@@ -95,23 +95,24 @@ TEST_F(DeviceNetTest, RoundedOperands) {
       Asked device(file, options);
       const cv::Mat input = images(host.info.input, 2, 5);
       std::vector<cv::Mat> found = device.run(input), expected = host.run(input);
-      // The scores last: the norm over the classes of a patch that all classes like alike makes much of little.
+      // Over all scores, the last output: where a patch is equally similar to all classes, the norm over the classes
+      // enlarges small differences.
       const auto difference = [&](const cv::Mat& scores) {
         return cv::norm(scores, expected.back()) / cv::norm(expected.back());
       };
-      // cuBLASLt is allowed TF32 and not bound to it; the emulation rounds whenever it may.
+      // cuBLASLt may use TF32 or fp32. The emulation always rounds to TF32.
       const bool emulated = buildInfo().cuda_devices.front().name == "emulation on the host";
       const bool may_be_fp32 = rounding.precision == Precision::kTf32 && !emulated;
-      EXPECT_GT(difference(found.back()), may_be_fp32 ? -1 : rounding.least) << "it is fp32";
-      EXPECT_LT(difference(found.back()), rounding.most);
-      // The CPU's bf16 rounds what goes into a product; the device what comes out of it as well.
+      EXPECT_GT(difference(found.back()), may_be_fp32 ? -1 : rounding.min_difference) << "it is fp32";
+      EXPECT_LT(difference(found.back()), rounding.max_difference);
+      // The CPU's bf16 rounds the operands of a product, the device also its result.
       if (rounding.precision == Precision::kBf16 && buildInfo().bf16) {
         options.device = "cpu";
         EXPECT_LT(difference(found.back()), 3 * difference(Asked(file, options).run(input).back()));
       }
       found.pop_back();
       expected.pop_back();
-      expectAlike(host, found, expected, 0, rounding.most / 3);
+      expectAlike(host, found, expected, 0, rounding.max_difference / 3);
     }
 }
 
@@ -167,7 +168,7 @@ TEST_F(DeviceNetTest, OtherBlobsComeToTheHostWhenAskedFor) {
   host.names = {hidden(host)};
   device.names = {hidden(device)};
   const cv::Mat input = images(host.info.input, 2, 11);
-  EXPECT_TRUE(std::isnan(*device.run(input)[0].ptr<float>())) << "numbers that nobody wrote";
+  EXPECT_TRUE(std::isnan(*device.run(input)[0].ptr<float>())) << "values that were not written";
   bringToHost(device.net, "backbone/block0");
   expectAlike(host, device.run(input), host.run(input));
   bringToHost(host.net, "backbone/block0");
