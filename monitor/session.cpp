@@ -137,10 +137,15 @@ void Session::open(const WatchOptions& options) {
   capture.max_fps = live ? 0 : options.max_fps;
   capture.now = impl_->options.now;
   capture.source.timeout_s = options.timeout_s;
+  capture.name = options.source.nameInMessages();
   capture.source.on_unreadable = [this](const std::string& why) {
     impl_->post({impl_->options.now(), EventKind::kSource, Severity::kWarning, "left out: " + why});
   };
-  SourceFactory factory = options.factory ? options.factory : sourceFactory(options.source);
+  SourceFactory factory = options.factory;
+  if (!factory)
+    factory = [source = options.source](const vision::SourceOptions& how) {
+      return vision::openUnguarded(source, how);
+    };
   if (options.resume_demo)  // the factory may outlive the Session, in a read that hangs
     factory = [database = impl_->options.database, name, step = options.every_s,
                open = std::move(factory)](vision::SourceOptions how) {

@@ -66,6 +66,9 @@ class FrameSource {
   virtual std::vector<std::string> classNames() const { return {}; }
   /// Where the camera stands, when it is known.
   virtual std::optional<Place> place() const { return std::nullopt; }
+  /// For SourceReader. A source whose old frames may be dropped while the caller is busy gives the stem of its frame
+  /// names: the reader numbers the frames that it hands out. nullopt: every frame is handed out.
+  virtual std::optional<std::string> latestOnlyStem() const { return std::nullopt; }
 };
 
 /// Opens a source. Cameras, pipelines and rtsp:// URLs give their latest frame and drop the frames that arrive while
@@ -74,6 +77,9 @@ std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOp
 inline std::unique_ptr<FrameSource> openSource(const std::string& text, const SourceOptions& options = {}) {
   return openSource(parseSourceSpec(text), options);
 }
+
+/// Same without a guard: opening, next() and the destructor may hang, and next() gives every frame. For SourceReader.
+std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const SourceOptions& options);
 
 /// Sets the function that opens "demo:" sources. The scene registers its own (scene/demo_source.h); without one
 /// openSource() refuses them. Thread-safe.

@@ -26,6 +26,11 @@ bool SourceSpec::isLive() const {
 
 std::string SourceSpec::shownText() const { return redactCredentials(text); }
 
+std::string SourceSpec::nameInMessages() const {
+  if (kind != SourceKind::kCamera) return shownText();
+  return "camera " + (camera_index >= 0 ? std::to_string(camera_index) : target);
+}
+
 SourceSpec parseSourceSpec(const std::string& text) {
   const auto is = [&](SourceKind kind) { return SourceSpec{kind, text, text}; };
   const auto isAfter = [&](SourceKind kind, std::size_t prefix) { return SourceSpec{kind, text, text.substr(prefix)}; };

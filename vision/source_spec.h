@@ -28,6 +28,8 @@ struct SourceSpec {
   bool isLive() const;
   /// `text` with user names and passwords replaced by "***".
   std::string shownText() const;
+  /// "camera 0", "camera /dev/video0"; shownText() of every other kind.
+  std::string nameInMessages() const;
 };
 
 /// Decides what `text` means. An existing path wins over every other reading; "camera:2026" is camera 2026 even where a

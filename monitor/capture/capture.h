@@ -12,7 +12,7 @@
 #include "monitor/capture/mailbox.h"
 #include "monitor/store/event.h"
 #include "monitor/time.h"
-#include "vision/source.h"
+#include "vision/source_reader.h"
 
 namespace mpm::monitor {
 
@@ -27,13 +27,8 @@ struct CapturedFrame {
 
 using FrameMailbox = Mailbox<CapturedFrame>;
 
-/// Makes the source anew for each attempt, on a thread of the Capture's; may throw mpm::Error, may hang.
-/// stop() does not wait for a read in hand: what the factory and its sources use must be theirs. `options.stop`
-/// is set and must be passed on.
-using SourceFactory = std::function<std::unique_ptr<vision::FrameSource>(const vision::SourceOptions& options)>;
-
-/// vision::openSource(source, options) as a factory.
-SourceFactory sourceFactory(vision::SourceSpec source);
+/// Opens the source for each attempt. Throws mpm::Error where there is none; may hang.
+using SourceFactory = vision::SourceReader::Open;
 
 enum class CaptureState {
   kIdle,      ///< not started, or stopped
@@ -47,10 +42,11 @@ enum class CaptureState {
 const char* toString(CaptureState state);
 
 struct CaptureOptions {
-  /// `stop` is ignored: stop() does it. timeout_s: a read that takes longer is given up. Without `abandoned_reads` each
-  /// Capture has its own. `on_unreadable` is called on the Capture's thread, as StateCallback is; pictures left out
-  /// make the message of Ended.
+  /// `stop` is ignored: see Capture::stop(). timeout_s: a read that takes longer is abandoned. `abandoned_reads` null:
+  /// each Capture has its own counter. `on_unreadable` is called on the Capture's thread, as StateCallback is; the
+  /// message of Ended counts these pictures.
   vision::SourceOptions source;
+  std::string name = "the source";                    ///< in messages, without credentials
   double stall_s = 2;                                 ///< without a frame for so long at least: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
@@ -79,7 +75,7 @@ struct CaptureStatus {
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none
-  int hanging = 0;           ///< reads that were given up, by us or by the source, and have not returned
+  int hanging = 0;           ///< abandoned reads that have not returned
   double hang_s = 0;         ///< for how long any hangs and no frame came; 0: none does, or frames come
   /// Some drivers never return, and a read that hangs may prevent the camera from being reopened. The supervisor should
   /// restart the process, which releases them.
@@ -93,9 +89,8 @@ std::string toString(const CaptureStatus& status);
 /// the way there, and for one more attempt that failed as those before it: a camera may be off for a year.
 std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time);
 
-/// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. The reading is done on
-/// threads of its own; no method waits for the source, not even the destructor: a read that hangs for ever is left
-/// behind.
+/// Keeps a source running: opens it, reads it, notices when it hangs, and opens it again. A vision::SourceReader reads
+/// it, so no method waits for the source, not even the destructor: a read that hangs for ever is abandoned.
 class Capture {
  public:
   /// Called on the Capture's thread at each change of state. May call status(), not stop().
@@ -116,7 +111,7 @@ class Capture {
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace mpm::monitor

@@ -463,7 +463,8 @@ TEST(Capture, WithoutAThreadToReadItTriesAgain) {
       },
       quick(), std::make_shared<FrameMailbox>());
   capture.start();
-  EXPECT_TRUE(eventually([&] { return capture.status().message.find("no thread can be made") == 0; }));
+  EXPECT_TRUE(
+      eventually([&] { return capture.status().message.find("cannot open the source: cannot start a thread") == 0; }));
   no_thread_can_be_made = false;
   EXPECT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
   EXPECT_EQ(capture.status().hanging, 0);

@@ -32,6 +32,12 @@ const SourceOptions kImpatient{.timeout_s = 0.05};
 const LiveDescription kEveryFrame{.shown = "stream x", .stem = "x", .latest_only = false, .end_is_error = false};
 const LiveDescription kCamera{.shown = "camera 3", .stem = "camera3"};
 
+std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, const LiveDescription& description,
+                                      const SourceOptions& options) {
+  return openGuarded(
+      description.shown, [=](const SourceOptions&) { return vision::openLive(capture, description); }, options);
+}
+
 TEST(LiveSource, GivesEveryFrameOfAStreamInOrder) {
   auto frames = std::make_shared<int>(0);
   const auto source = openLive(std::make_shared<FakeCapture>(opens,
@@ -74,7 +80,7 @@ TEST(LiveSource, GivesTheLatestFrameOfACamera) {
   EXPECT_EQ(frame->image.at<cv::Vec3b>(0, 0)[0], 100);
   EXPECT_EQ(frame->index, 0);
   gate->open();
-  EXPECT_MPM_ERROR(source->next(), "camera 3 stopped after 1 frames");
+  EXPECT_MPM_ERROR(source->next(), "camera 3 stopped after 100 frames");
 }
 
 TEST(LiveSource, AFrameInHandIsNotWrittenTo) {

@@ -125,9 +125,8 @@ void checkSource(const SourceSpec& source) {
   throw Error("'" + scheme + "://' is not supported: use an rtsp, http or https URL");
 }
 
-std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOptions& options) {
+std::unique_ptr<FrameSource> openUnguarded(const SourceSpec& source, const SourceOptions& options) {
   checkSource(source);
-  if (!(options.timeout_s > 0)) throw Error("the timeout of a source must be positive");
   switch (source.kind) {
     case SourceKind::kImage:
     case SourceKind::kVideo:
@@ -136,17 +135,24 @@ std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOp
     case SourceKind::kGlob:
       return openImages(sourceFiles(source), options);
     case SourceKind::kCamera:
-      return openCamera(source, options);
+      return openCamera(source);
     case SourceKind::kUrl:
       return openUrl(source, options);
     case SourceKind::kPipeline:
-      return openPipeline(source, options);
+      return openPipeline(source);
     case SourceKind::kDemo:
       return openDemo(source, options);
     case SourceKind::kMissing:
       break;
   }
   refuseMissing(source.target);
+}
+
+std::unique_ptr<FrameSource> openSource(const SourceSpec& source, const SourceOptions& options) {
+  if (!(options.timeout_s > 0)) throw Error("the timeout of a source must be positive");
+  if (!source.isLive()) return openUnguarded(source, options);
+  return openGuarded(
+      source.nameInMessages(), [source](const SourceOptions& own) { return openUnguarded(source, own); }, options);
 }
 
 }  // namespace mpm::vision

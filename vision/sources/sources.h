@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vision/source.h"
+#include "vision/source_reader.h"
 
 namespace mpm::vision {
 
@@ -33,7 +34,7 @@ std::unique_ptr<FrameSource> openImages(std::vector<std::string> paths, const So
 /// Null when OpenCV cannot read the file as a video.
 std::unique_ptr<FrameSource> openVideo(const std::string& path, const SourceOptions& options);
 
-/// A camera or stream. Each call may hang: LiveSource runs it on a thread of its own.
+/// A camera or stream. Each call may hang.
 class Capture {
  public:
   virtual ~Capture() = default;
@@ -52,20 +53,26 @@ struct LiveDescription {
   std::function<void(const cv::Mat& frame)> check{};
 };
 
-/// Runs `capture` on its own thread and waits until it is open. Throws mpm::Error when it does not open in time, or
-/// when too many reads hang already (SourceOptions::abandoned_reads). The thread owns what it needs: one that hangs for
-/// ever is abandoned and costs only its memory.
-std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description,
-                                      const SourceOptions& options);
+/// Opens `capture`. Throws mpm::Error when it does not open. Opening and reading may hang: see openGuarded().
+std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description);
+
+/// Runs the source that `open` opens behind a SourceReader, and waits until it is open. Throws mpm::Error when it does
+/// not open within options.timeout_s, or when too many reads hang already (SourceOptions::abandoned_reads).
+std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
+                                         const SourceOptions& options);
+
+/// options.abandoned_reads, else the counter of all sources without their own.
+std::shared_ptr<std::atomic<int>> abandonedReads(const SourceOptions& options);
 
 /// Why a camera ("/dev/video0") does not open, as far as its device tells.
 std::string whyNoCamera(const std::string& device);
 
-std::unique_ptr<FrameSource> openCamera(const SourceSpec& source, const SourceOptions& options);
+// Their frames and their opening may hang, as those of openLive().
+std::unique_ptr<FrameSource> openCamera(const SourceSpec& source);
 std::unique_ptr<FrameSource> openUrl(const SourceSpec& source, const SourceOptions& options);
 /// Throws mpm::Error for a pipeline without an appsink, or an OpenCV without GStreamer.
 void checkPipeline(const std::string& pipeline);
 /// Of a pipeline that checkPipeline() takes.
-std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source, const SourceOptions& options);
+std::unique_ptr<FrameSource> openPipeline(const SourceSpec& source);
 
 }  // namespace mpm::vision
