@@ -116,18 +116,17 @@ void Recorder::tick(const CaptureStatus& status, UnixMs time, std::int64_t stead
   post(events);
 }
 
-// The thread that writes cannot tell of itself that it hangs. A disk that hangs again and again is told of every ten
-// minutes.
+// The thread that writes cannot report that it hangs. A disk that hangs again and again is reported every ten minutes.
 std::optional<Event> Recorder::lookAtDisk(UnixMs time, std::int64_t steady) {
   constexpr std::int64_t kBetween = 10 * kMinuteMs;
   if (!store_) return std::nullopt;
   const WriterStatus disk = store_->status();
-  if (!disk.answers && !disk_told_ && (!disk_told_at_ || steady - *disk_told_at_ >= kBetween)) {
-    disk_told_ = true;
-    disk_told_at_ = steady;
+  if (!disk.answers && !disk_reported_ && (!disk_reported_at_ || steady - *disk_reported_at_ >= kBetween)) {
+    disk_reported_ = true;
+    disk_reported_at_ = steady;
     return Event{time, EventKind::kStorage, Severity::kError, "samples wait in memory: " + disk.problem};
   }
-  if (disk.answers && std::exchange(disk_told_, false))
+  if (disk.answers && std::exchange(disk_reported_, false))
     return Event{time, EventKind::kStorage, Severity::kInfo, "the disk answers again"};
   return std::nullopt;
 }

@@ -58,8 +58,8 @@ class Recorder {
   Alarms alarms_;
   ClockWatch clock_;
   std::optional<bool> night_;
-  bool disk_told_ = false;                    // that it does not answer
-  std::optional<std::int64_t> disk_told_at_;  // steady ms
+  bool disk_reported_ = false;                    // that it does not answer
+  std::optional<std::int64_t> disk_reported_at_;  // steady ms
   bool open_ = true;
   int session_ = -1;
   std::vector<std::string> classes_;      // of the last model

@@ -7,7 +7,7 @@
 
 namespace mpm::monitor {
 
-/// Tells systemd how the service is doing, by the datagrams that sd_notify(3) documents: no library needed. Does
+/// Reports the state of the service to systemd with the datagrams that sd_notify(3) documents: no library needed. Does
 /// nothing where nobody listens (NOTIFY_SOCKET not set). Not thread-safe.
 class ServiceNotify {
  public:

@@ -43,7 +43,7 @@ struct Session::Impl {
 
   mutable std::mutex mutex;
   std::shared_ptr<Watch> watch;  // guarded by the mutex: several threads look at it
-  bool picture_failed = false;   // and this was told; of the thread that writes pictures
+  bool picture_failed = false;   // and this was reported; of the thread that writes pictures
 
   // In this order: each outlives those that hand something to it.
   std::optional<StoreWriter> store;
@@ -55,14 +55,14 @@ struct Session::Impl {
     return watch;
   }
 
-  void tell(const Event& event) const {
+  void report(const Event& event) const {
     if (callbacks.on_event) callbacks.on_event(event);
   }
 
   // Of the source that is open, if any.
   void post(const Event& event) {
     if (store && current()) store->append(event);
-    tell(event);
+    report(event);
   }
 
   void take(InferenceResult result) {
@@ -99,7 +99,7 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   if (!impl->options.database.empty()) {
     StoreOptions storing = impl->options.store;
     storing.now = impl->options.now;
-    impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->tell(event); });
+    impl->store.emplace(impl->options.database, storing, [impl](const Event& event) { impl->report(event); });
   }
   impl->snapshots.emplace(
       impl->options.snapshots,
@@ -162,7 +162,7 @@ void Session::open(const WatchOptions& options) {
                                       .every_frame = every_frame,
                                       .night = options.night,
                                       .alarms = options.alarms},
-                                     store, [this](const Event& event) { impl_->tell(event); }),
+                                     store, [this](const Event& event) { impl_->report(event); }),
                 .capture = Capture(std::move(factory), capture, impl_->frames,
                                    [this](const CaptureStatus& status) { impl_->takeState(status); })});
   if (store) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/time.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +32,26 @@ std::string isoTime(UnixMs time, bool milliseconds) {
     result += text;
   }
   return result + "Z";
+}
+
+std::string fileTime(UnixMs time, bool milliseconds) {
+  std::string text = isoTime(time, milliseconds);
+  std::replace(text.begin(), text.end(), ':', '-');  // not allowed in names on other systems' disks
+  return text;
+}
+
+constexpr std::int64_t kRateSpanMs = 5 * kSecondMs;
+
+void Rate::add(std::int64_t steady) {
+  times_.push_back(steady);
+  while (times_.front() < steady - kRateSpanMs) times_.pop_front();
+}
+
+double Rate::perSecond(std::int64_t steady) const {
+  const auto recent = std::lower_bound(times_.begin(), times_.end(), steady - kRateSpanMs);
+  const auto count = times_.end() - recent;
+  if (count < 2 || times_.back() == *recent) return 0;
+  return static_cast<double>(count - 1) * kSecondMs / static_cast<double>(times_.back() - *recent);
 }
 
 std::optional<std::int64_t> ClockWatch::jump(UnixMs wall, std::int64_t steady) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,19 @@ std::int64_t steadyNow();
 
 /// "2026-11-03T17:04:05Z", to the second; `milliseconds`: "2026-11-03T17:04:05.250Z".
 std::string isoTime(UnixMs time, bool milliseconds = false);
+/// The same for file names: "2026-11-03T17-04-05Z".
+std::string fileTime(UnixMs time, bool milliseconds = false);
+
+/// Events per second over the last 5 s. Not thread-safe.
+class Rate {
+ public:
+  void add(std::int64_t steady);
+  /// 0 with fewer than two events.
+  double perSecond(std::int64_t steady) const;
+
+ private:
+  std::deque<std::int64_t> times_;
+};
 
 /// Finds jumps of the wall clock (set by hand, by NTP, a machine that slept) against the clock that never jumps.
 /// Not thread-safe.

@@ -31,8 +31,8 @@ struct SourceOptions {
   /// Set it to end the source, from any thread or a signal handler: next() then returns nullopt, also while it waits
   /// for a camera. Must outlive the source.
   const std::atomic<bool>* stop = nullptr;
-  /// Number of abandoned reads: reads of cameras and URLs that hang, each on a thread of its own. A read that returns
-  /// is subtracted. With 8 of them openSource() throws. Null: one counter for all sources without their own.
+  /// Number of abandoned reads: reads that hang, each on a thread of its own. A read that returns is subtracted. With 8
+  /// of them SourceReader and openSource() of a live source throw. Null: one counter for all sources without their own.
   std::shared_ptr<std::atomic<int>> abandoned_reads{};
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
   /// cause; next() goes on with the following image. Null: such an image is an error.

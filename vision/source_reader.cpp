@@ -82,7 +82,10 @@ struct SourceReader::Shared {
 
 SourceReader::SourceReader(std::string shown, Open open, SourceOptions options)
     : shown_(std::move(shown)), timeout_s_(options.timeout_s), shared_(std::make_shared<Shared>()) {
-  shared_->abandoned_reads = abandonedReads(options);
+  static const auto common = std::make_shared<std::atomic<int>>(0);
+  shared_->abandoned_reads = options.abandoned_reads ? options.abandoned_reads : common;
+  if (const int hanging = *shared_->abandoned_reads; hanging >= kMaxAbandoned)
+    throw Error("cannot open " + shown_ + ": " + std::to_string(hanging) + " reads hang and none has returned");
   try {
     std::thread([shared = shared_, open = std::move(open), options = std::move(options)]() mutable {
       shared->read(std::move(open), std::move(options));
@@ -136,10 +139,8 @@ namespace {
 // A source behind a reader, with a deadline for each frame.
 class GuardedSource final : public FrameSource {
  public:
-  GuardedSource(const std::string& shown, SourceReader::Open open, const SourceOptions& options) : options_(options) {
-    if (const int hanging = *abandonedReads(options); hanging >= kMaxAbandoned)
-      throw Error("cannot open " + shown + ": " + std::to_string(hanging) + " reads hang and none has returned");
-    reader_.emplace(shown, std::move(open), options);
+  GuardedSource(const std::string& shown, SourceReader::Open open, const SourceOptions& options)
+      : options_(options), reader_(shown, std::move(open), options) {
     (void)wait();  // for Opened
   }
 
@@ -156,24 +157,19 @@ class GuardedSource final : public FrameSource {
     while (!stopped(options_)) {
       const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
       SourceReader::Event event =
-          reader_->next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
+          reader_.next(std::chrono::milliseconds(static_cast<int>(std::clamp(left.count(), 0.0, 50.0))));
       if (event.kind == Kind::kFailed) throw Error(event.text);
       if (event.kind != Kind::kNone) return event;
-      if (left.count() <= 0) throw Error(reader_->hangMessage());
+      if (left.count() <= 0) throw Error(reader_.hangMessage());
     }
     return {};
   }
 
   SourceOptions options_;
-  std::optional<SourceReader> reader_;
+  SourceReader reader_;
 };
 
 }  // namespace
-
-std::shared_ptr<std::atomic<int>> abandonedReads(const SourceOptions& options) {
-  static const auto common = std::make_shared<std::atomic<int>>(0);
-  return options.abandoned_reads ? options.abandoned_reads : common;
-}
 
 std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
                                          const SourceOptions& options) {

@@ -37,7 +37,8 @@ class SourceReader {
     std::optional<int> size{};  ///< kOpened: FrameSource::size()
   };
 
-  /// Starts the thread. `shown`: name of the source in hangMessage(). Throws mpm::Error when no thread starts.
+  /// Starts the thread. `shown`: name of the source in messages. Throws mpm::Error when no thread starts, or when 8
+  /// abandoned reads have not returned (SourceOptions::abandoned_reads).
   SourceReader(std::string shown, Open open, SourceOptions options);
   /// Abandons the call in progress; never waits.
   ~SourceReader();

@@ -46,7 +46,7 @@ class Canvas {
   struct Corner {
     Vec3 place, colour;
   };
-  /// Makes room for a thing that fits into the projection of a box. False: it is not in the picture.
+  /// Makes space for a thing that fits into the projection of a box. False: it is not in the picture.
   bool begin(const Picture& picture, Vec3 low, Vec3 high);
   /// A planar, convex polygon. `lift`, m, brings it in front of what it is painted on.
   void polygon(std::span<const Corner> corners, Class label, float lift = 0);

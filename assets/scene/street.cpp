@@ -251,9 +251,9 @@ Rendering Street::Impl::render(double unix_time) {
   result.image = expose(light, sensor);
   result.labels =
       labels(cv::Rect(cvRound(corner.x), cvRound(corner.y), options.size.width, options.size.height)).clone();
-  result.truth = {unix_time,        sun.elevation,
-                  sun.azimuth,      moon.position.elevation,
-                  moon.illuminated, sun.elevation<kTwilightEnds, moment.lamps> 0.5f};
+  const bool lamps_on = moment.lamps > 0.5f;
+  result.truth = {unix_time, sun.elevation, moon.position.elevation, moon.illuminated, sun.elevation < kTwilightEnds,
+                  lamps_on};
   return result;
 }
 

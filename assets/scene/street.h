@@ -60,7 +60,6 @@ std::vector<StreetOptions> parseStreets(const std::string& text);
 struct Truth {
   double unix_time = 0;          ///< s
   double sun_elevation_deg = 0;  ///< of its centre above the flat horizon, without refraction
-  double sun_azimuth_deg = 0;    ///< clockwise from north
   double moon_elevation_deg = 0;
   double moon_illuminated = 0;  ///< share of its disc, 0..1
   bool is_night = false;        ///< the sun is more than 6 degrees down: civil twilight is over

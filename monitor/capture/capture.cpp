@@ -20,8 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kFpsSpanMs = 5000;
-constexpr std::size_t kMaxReasons = 20;  // of one outage, which may be told
+constexpr std::size_t kMaxReasons = 20;  // of one outage, which may be reported
 
 std::int64_t toMs(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1000)); }
 
@@ -48,7 +47,6 @@ void CaptureOptions::validate() const {
   if (backoff_s.empty()) throw Error("a source needs at least one waiting time between attempts");
   for (double wait : backoff_s) positive(wait, "the waiting time between attempts");
   if (!(max_fps >= 0)) throw Error("the greatest frame rate of a source must not be negative");
-  if (max_hanging < 1) throw Error("a source needs at least one read that may hang");
 }
 
 std::string toString(const CaptureStatus& status) {
@@ -60,7 +58,8 @@ std::string toString(const CaptureStatus& status) {
 }
 
 std::optional<Event> sourceEvent(const CaptureStatus& status, UnixMs time) {
-  if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening || status.told) return std::nullopt;
+  if (status.state == CaptureState::kIdle || status.state == CaptureState::kOpening || status.reported)
+    return std::nullopt;
   const bool gone = status.state == CaptureState::kRetrying || status.state == CaptureState::kStalled;
   return Event{time, EventKind::kSource, gone ? Severity::kWarning : Severity::kInfo, toString(status)};
 }
@@ -90,16 +89,17 @@ struct Capture::Impl {
   std::int64_t retry_at = 0;
   std::string message;
   std::set<std::string> reasons;     // of the attempts that failed since the last frame
-  bool told = false;                 // `message` was among them before
+  bool reported = false;             // `message` was among them before
   std::deque<std::int64_t> outages;  // steady, of the last hour: when one that had settled was lost
-  bool back_told = false;            // that frames came, since the source last settled
+  bool back_reported = false;        // that frames came, since the source last settled
   std::int64_t in = 0, of = 0;
   double usual_step_s = 0;                      // between frames of one attempt
   std::int64_t live_since = 0, last_frame = 0;  // steady, of this attempt; 0: no frame yet, or none since it stalled
   std::int64_t hang_since = 0;  // steady; 0: none hung when the last attempt failed, or a frame came since
-  std::pair<CaptureState, bool> reported{CaptureState::kIdle, false};  // to on_state: the state, and `told` of Live
+  std::pair<CaptureState, bool> last_report{CaptureState::kIdle,
+                                            false};  // to on_state: the state, and `reported` of Live
   std::optional<CapturedFrame> last;
-  std::deque<std::int64_t> arrivals;  // steady, of the last seconds
+  Rate arrivals;
 
   std::mutex control;  // start() and stop()
   std::thread supervisor;
@@ -126,9 +126,9 @@ struct Capture::Impl {
   }
 
   void report(std::unique_lock<std::mutex>& lock) {
-    const std::pair now_is(state, state == CaptureState::kLive && told);  // back for a moment, back for good
-    if (now_is == reported || !on_state) return;
-    reported = now_is;
+    const std::pair now_is(state, state == CaptureState::kLive && reported);  // back for a moment, back for good
+    if (now_is == last_report || !on_state) return;
+    last_report = now_is;
     const CaptureStatus now = statusLocked();
     lock.unlock();
     on_state(now);
@@ -157,7 +157,7 @@ struct Capture::Impl {
       }
       if (state == CaptureState::kLive && silent >= stall) {
         state = CaptureState::kStalled;
-        told = toldBefore("stalled");
+        reported = reportedBefore("stalled");
         live_since = 0;
       }
       report(lock);
@@ -203,20 +203,19 @@ struct Capture::Impl {
       const double step = static_cast<double>(captured.steady - before) / 1000;
       usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;
     }
-    arrivals.push_back(captured.steady);
-    while (arrivals.front() < captured.steady - kFpsSpanMs) arrivals.pop_front();
+    arrivals.add(captured.steady);
     last = captured;
     hang_since = 0;
     message.clear();
     if (live_since == 0) {
       live_since = captured.steady;
-      told = std::exchange(back_told, true);
+      reported = std::exchange(back_reported, true);
     }
     const std::int64_t live = captured.steady - live_since;
     if (live >= toMs(options.settled_s)) failures = 0;
     if (live >= settlingTime()) {
       reasons.clear();
-      told = back_told = false;
+      reported = back_reported = false;
     }
     state = CaptureState::kLive;
     frames->put(std::move(captured));
@@ -241,8 +240,8 @@ struct Capture::Impl {
     return std::min(toMs(options.settled_s) << again, std::max<std::int64_t>(kHourMs, toMs(options.settled_s)));
   }
 
-  // Whether this was told since the source last settled.
-  bool toldBefore(const std::string& reason) {
+  // Whether this was reported since the source last settled.
+  bool reportedBefore(const std::string& reason) {
     if (reasons.empty()) {
       const std::int64_t now = steadyNow();
       while (!outages.empty() && outages.front() < now - kHourMs) outages.pop_front();
@@ -252,22 +251,18 @@ struct Capture::Impl {
   }
 
   void waitForRetry(std::unique_lock<std::mutex>& lock) {
-    do {
-      const std::size_t step = std::min<std::size_t>(static_cast<std::size_t>(failures), options.backoff_s.size() - 1);
-      ++failures;
-      retry_at = steadyNow() + toMs(options.backoff_s[step]);
-      state = CaptureState::kRetrying;
-      if (hanging() == 0)
-        hang_since = 0;
-      else if (hang_since == 0)
-        hang_since = steadyNow();
-      if (hanging() >= options.max_hanging)
-        message = std::to_string(hanging()) + " reads hang and none has returned: no further attempt until one does";
-      told = toldBefore(message);
-      report(lock);
-      while (!stopping && steadyNow() < retry_at)
-        changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
-    } while (!stopping && hanging() >= options.max_hanging);
+    const std::size_t step = std::min<std::size_t>(static_cast<std::size_t>(failures), options.backoff_s.size() - 1);
+    ++failures;
+    retry_at = steadyNow() + toMs(options.backoff_s[step]);
+    state = CaptureState::kRetrying;
+    if (hanging() == 0)
+      hang_since = 0;
+    else if (hang_since == 0)
+      hang_since = steadyNow();
+    reported = reportedBefore(message);
+    report(lock);
+    while (!stopping && steadyNow() < retry_at)
+      changed.wait_for(lock, std::chrono::milliseconds(std::clamp<std::int64_t>(retry_at - steadyNow(), 1, 1000)));
   }
 
   int hanging() const { return *options.source.abandoned_reads; }
@@ -280,16 +275,13 @@ struct Capture::Impl {
     if (state == CaptureState::kRetrying)
       status.retry_in_s = static_cast<double>(std::max<std::int64_t>(0, retry_at - now)) / 1000;
     status.message = message;
-    status.told =
-        told && (state == CaptureState::kRetrying || state == CaptureState::kLive || state == CaptureState::kStalled);
+    status.reported = reported && (state == CaptureState::kRetrying || state == CaptureState::kLive ||
+                                   state == CaptureState::kStalled);
     status.in = in;
     status.of = of;
     status.dropped = frames->dropped() - dropped_before;
     if (last) status.frame_age_s = static_cast<double>(now - last->steady) / 1000;
-    const auto recent = std::lower_bound(arrivals.begin(), arrivals.end(), now - kFpsSpanMs);
-    const auto count = arrivals.end() - recent;
-    if (count > 1 && arrivals.back() > *recent)
-      status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(arrivals.back() - *recent);
+    status.fps = arrivals.perSecond(now);
     status.hanging = hanging();
     if (hang_since > 0 && hanging() > 0) status.hang_s = static_cast<double>(now - hang_since) / 1000;
     return status;
@@ -315,7 +307,7 @@ void Capture::start() {
     impl_->hang_since = 0;
     impl_->reasons.clear();
     impl_->outages.clear();
-    impl_->told = impl_->back_told = false;
+    impl_->reported = impl_->back_reported = false;
   }
   impl_->supervisor = std::thread([impl = impl_.get()] { impl->supervise(); });
 }

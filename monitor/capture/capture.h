@@ -56,8 +56,6 @@ struct CaptureOptions {
   /// retried at the pace, and with the events, of its first loss. For the events twice as long each time in an hour.
   double settled_s = 30;
   int stream = 0;  ///< copied into every frame, so that a consumer knows frames of an earlier source
-  /// Reads that hang for ever cost a thread each. With so many of them no further attempt is made until one returns.
-  int max_hanging = 8;
   std::function<UnixMs()> now = unixNow;  ///< CapturedFrame::time, unless the frame says when it was taken
 
   /// Throws mpm::Error for a time that is not positive.
@@ -69,7 +67,7 @@ struct CaptureStatus {
   int attempt = 0;           ///< Retrying: how many attempts failed in a row
   double retry_in_s = 0;     ///< Retrying: until the next attempt
   std::string message;       ///< why the last attempt failed; without credentials
-  bool told = false;         ///< Retrying, Live, Stalled: the same was told since the source last settled
+  bool reported = false;     ///< Retrying, Live, Stalled: an event said the same since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
   std::int64_t of = 0;       ///< of so many, where the source knows how many it has; else 0
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them

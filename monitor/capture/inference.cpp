@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kLatencies = 300;
-constexpr std::int64_t kFpsSpanMs = 5000, kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
+constexpr std::int64_t kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
 
 // A model that is ready, and what it was made from.
 struct Loaded {
@@ -58,7 +58,7 @@ struct InferenceWorker::Impl {
 
   // Written by the callers.
   mutable std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   struct Wanted {
     std::string path;
     SegmenterOptions options;  // its schedule is the wanted one
@@ -68,10 +68,9 @@ struct InferenceWorker::Impl {
     double interval_s = 0;
   } wanted;
   std::optional<CapturedFrame> to_repeat;
-  bool stopping = false;
   InferenceStatus status;
   std::deque<double> latencies;
-  std::deque<std::int64_t> results;  // steady
+  Rate results;
   std::int64_t busy_since = 0;
 
   // Of the worker's thread.
@@ -82,18 +81,18 @@ struct InferenceWorker::Impl {
   std::int64_t next_look = 0, next_due = 0;
   std::string last_error;
   std::int64_t last_error_at = 0;
-  std::thread thread;
+  std::jthread thread;  // last: the frame in hand is finished before the rest goes
 
-  void run() {
-    while (true) {
+  void run(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { frames->wake(); });
+    while (!stop.stop_requested()) {
       Wanted now;
       std::optional<CapturedFrame> repeated;
       {
         std::unique_lock lock(mutex);
-        if (stopping) return;
         if (wanted.version == loaded_version && !to_repeat && (wanted.paused || !current)) {
-          changed.wait_for(lock, 100ms, [&] { return stopping || to_repeat || wanted.version != loaded_version; });
-          if (stopping || !wanted.follow) continue;
+          changed.wait_for(lock, stop, 100ms, [&] { return to_repeat || wanted.version != loaded_version; });
+          if (stop.stop_requested() || !wanted.follow) continue;
         }
         now = wanted;
         repeated = std::exchange(to_repeat, std::nullopt);
@@ -104,8 +103,8 @@ struct InferenceWorker::Impl {
       if (now.paused || !current) continue;
       if (const std::int64_t early = next_due - steadyNow(); now.interval_s > 0 && early > 0) {
         std::unique_lock lock(mutex);
-        changed.wait_for(lock, std::chrono::milliseconds(std::min<std::int64_t>(early, 100)),
-                         [&] { return stopping || wanted.version != loaded_version; });
+        changed.wait_for(lock, stop, std::chrono::milliseconds(std::min<std::int64_t>(early, 100)),
+                         [&] { return wanted.version != loaded_version; });
         continue;
       }
       std::optional<CapturedFrame> frame = frames->take(100ms);
@@ -227,8 +226,7 @@ struct InferenceWorker::Impl {
       ++status.processed;
       latencies.push_back(result.segmentation.ms.total);
       if (latencies.size() > kLatencies) latencies.pop_front();
-      results.push_back(steadyNow());
-      while (results.front() < results.back() - kFpsSpanMs) results.pop_front();
+      results.add(steadyNow());
     }
     try {
       if (callbacks.on_result) callbacks.on_result(std::move(result));
@@ -317,18 +315,10 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
   impl_->status.loading = !impl_->wanted.path.empty();
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
-InferenceWorker::~InferenceWorker() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->changed.notify_all();
-  impl_->frames->wake();
-  impl_->thread.join();
-}
+InferenceWorker::~InferenceWorker() = default;
 
 void InferenceWorker::setSchedule(Schedule schedule) {
   validate(schedule);
@@ -386,10 +376,7 @@ InferenceStatus InferenceWorker::status() const {
     status.p95_ms = quantile(latencies, 0.95);
   }
   const std::int64_t now = steadyNow();
-  const auto recent = std::lower_bound(impl_->results.begin(), impl_->results.end(), now - kFpsSpanMs);
-  const auto count = impl_->results.end() - recent;
-  if (count > 1 && impl_->results.back() > *recent)
-    status.fps = static_cast<double>(count - 1) * 1000 / static_cast<double>(impl_->results.back() - *recent);
+  status.fps = impl_->results.perSecond(now);
   if (impl_->busy_since > 0) status.busy_s = static_cast<double>(now - impl_->busy_since) / 1000;
   return status;
 }

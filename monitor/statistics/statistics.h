@@ -26,7 +26,7 @@ struct Summary {
 /// mean(night) - mean(day), in tokens.
 struct Difference {
   double tokens = 0;
-  /// Half the width of the 95 % interval; nullopt when there is too little to tell (fewer than two blocks on a side).
+  /// Half the width of the 95 % interval; nullopt with too few samples (fewer than two blocks on a side).
   std::optional<double> plus_minus;
   /// What counted as one independent observation: a whole day or night (from three of each on), else an hour.
   enum class Block { kHour, kPeriod } block = Block::kHour;

@@ -98,9 +98,7 @@ std::optional<std::string> setAside(const std::string& database, const FileIdent
   if (error) return std::nullopt;
   const FolderLock lock(file.parent_path());
   if (identityOf(file.string()) != damaged) return std::nullopt;
-  std::string stamp = isoTime(now);
-  std::replace(stamp.begin(), stamp.end(), ':', '-');
-  const std::string first = file.string() + ".damaged-" + stamp;
+  const std::string first = file.string() + ".damaged-" + fileTime(now);
   std::string name = first;
   const auto anyIsThere = [&] {
     return std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return fs::exists(name + ending); });

@@ -18,7 +18,7 @@ bool isDamage(int code);
 /// or fails. What is neither this nor damage (a string too big, a column that is not there) may come of damage.
 bool passesByItself(int code);
 
-/// Reads all of a database. What is wrong with it; nullopt: nothing that SQLite or the text of our tables tells.
+/// Reads all of a database. What is wrong with it; nullopt: SQLite and the text of our tables show nothing.
 std::optional<std::string> findDamage(const std::string& database);
 
 /// Whether a damaged file is known to be a database of ours: its header says so, or it has none any more, if anything,

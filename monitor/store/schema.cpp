@@ -77,7 +77,7 @@ void migrate(Database& database, const std::string& path) {
   transaction.commit();
 }
 
-// No version of its own: whoever knows the tables reads and writes them with this index or without.
+// No version of its own: a program that knows the tables reads and writes them with or without this index.
 void indexEvents(Database& database) {
   try {
     database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");
@@ -103,7 +103,7 @@ bool isFull(const std::string& path) {
   if (!unknown && !std::filesystem::exists(folder, unknown) && !unknown)
     throw SqliteError(error.code(),
                       "cannot open database '" + path + "': there is no folder '" + folder.string() + "'");
-  // SQLite calls it an I/O error when there is no room for the memory that its processes share.
+  // SQLite calls it an I/O error when there is no space for the memory that its processes share.
   const int kind = error.code() & 0xff;
   if ((kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) && isFull(path))
     throw SqliteError(SQLITE_FULL, "cannot open database '" + path + "': the disk is full");

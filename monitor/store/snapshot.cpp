@@ -25,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string stemOf(UnixMs time) {
-  std::string stem = isoTime(time, true);
-  std::replace(stem.begin(), stem.end(), ':', '-');  // not allowed in names on other systems' disks
-  return stem;
-}
-
 using Json = nlohmann::ordered_json;
 
 std::string toText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
@@ -75,7 +69,7 @@ std::string stemFor(const std::string& folder, UnixMs time, const std::string& s
   if (!fs::is_directory(folder, not_seen))
     throw Error("cannot make the folder '" + folder + "'" + (error ? ": " + error.message() : ""));
   for (;; ++time) {
-    std::string stem = (fs::path(folder) / stemOf(time)).string();
+    std::string stem = (fs::path(folder) / fileTime(time, true)).string();
     if (!fs::exists(stem + ".json", not_seen) || sourceOf(stem) == vision::redactCredentials(source)) return stem;
   }
 }
@@ -129,13 +123,13 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
                     const std::string& source) {
   const std::vector<std::string> names = snapshotFiles(folder);
   std::error_code error;
-  const auto stem = [size = stemOf(now).size()](const std::string& name) { return name.substr(0, size); };
+  const auto stem = [size = fileTime(now, true).size()](const std::string& name) { return name.substr(0, size); };
   const auto isOurs = [&](const std::string& name) {
     return source.empty() || sourceOf((fs::path(folder) / stem(name)).string()) == vision::redactCredentials(source);
   };
   const auto last = std::find_if(names.rbegin(), names.rend(), isOurs);
   const std::string newest = last == names.rend() ? "" : stem(*last);
-  const std::string limit = keep_days > 0 ? stemOf(now - static_cast<UnixMs>(keep_days * kDayMs)) : "";
+  const std::string limit = keep_days > 0 ? fileTime(now - static_cast<UnixMs>(keep_days * kDayMs), true) : "";
   const auto full = [&] { return min_free_megabytes > 0 && freeMegabytes(folder) < min_free_megabytes; };
   int gone = 0;
   for (auto name = names.begin(); name != names.end() && stem(*name) < newest && (*name < limit || full());) {
@@ -151,7 +145,7 @@ int forgetSnapshots(const std::string& folder, UnixMs now, double keep_days, dou
 double freeMegabytes(const std::string& folder) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
-  if (error) throw Error("cannot tell how much is free at '" + folder + "': " + error.message());
+  if (error) throw Error("cannot read the free space at '" + folder + "': " + error.message());
   return static_cast<double>(space.available) / 1e6;
 }
 
@@ -172,16 +166,15 @@ struct SnapshotWriter::Impl {
   std::function<UnixMs()> now;
 
   mutable std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::deque<Picture> waiting;
   Recording recording;
   std::optional<std::int64_t> last_lapse;  // steady
-  bool stopping = false;
 
   // Of the thread.
   std::int64_t next_look = 0;         // for what is too old
   std::optional<SettledClock> clock;  // from the first look on
-  std::thread thread;
+  std::jthread thread;                // last: it writes what waits before the rest goes
 
   bool push(Picture picture) {  // the mutex is held
     if (waiting.size() >= kMaxWaiting) return false;
@@ -190,10 +183,10 @@ struct SnapshotWriter::Impl {
     return true;
   }
 
-  void run() {
+  void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (true) {
-      changed.wait(lock, [&] { return stopping || !waiting.empty(); });
+      changed.wait(lock, stop, [&] { return !waiting.empty(); });
       if (waiting.empty()) return;
       const Picture picture = waiting.front();  // it counts as waiting until it is written
       const SnapshotOptions how = options;
@@ -259,17 +252,10 @@ SnapshotWriter::SnapshotWriter(SnapshotOptions options, Callbacks callbacks, std
   impl_->options = std::move(options);
   impl_->callbacks = std::move(callbacks);
   impl_->now = std::move(now);
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
-SnapshotWriter::~SnapshotWriter() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->changed.notify_all();
-  impl_->thread.join();
-}
+SnapshotWriter::~SnapshotWriter() = default;
 
 void SnapshotWriter::setOptions(SnapshotOptions options) {
   const std::lock_guard lock(impl_->mutex);

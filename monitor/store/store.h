@@ -46,7 +46,7 @@ struct StoreOptions {
   bool keep_days_of_all = false;   ///< of every source in the file: for its owner
   double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
   double retry_s = 10;             ///< after a full disk: how long until the next try
-  double tell_s = 600;             ///< trouble that comes and goes is reported once in so long, or if samples are lost
+  double report_s = 600;           ///< trouble that comes and goes is reported once in so long, or if samples are lost
   double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
   double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost

@@ -244,7 +244,7 @@ void StoreOptions::validate() const {
   };
   atLeast(commit_s, 0.001, "commit_s");
   atLeast(retry_s, 0.001, "retry_s");
-  atLeast(tell_s, 0, "tell_s");
+  atLeast(report_s, 0, "report_s");
   atLeast(patience_s, 0.001, "patience_s");
   atLeast(maintenance_s, 0.001, "maintenance_s");
   atLeast(keep_days, 0, "keep_days");
@@ -273,20 +273,20 @@ struct StoreWriter::Impl {
   bool hopeless = false;
 
   mutable std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::deque<Operation> queue;
   std::size_t samples_queued = 0;
   std::int64_t enqueued = 0, done = 0;               // operations; `done` counts those given up as well
   std::size_t in_hand = 0;                           // samples of the attempt that is under way
   std::int64_t attempts_begun = 0, last_failed = 0;  // the number of the last attempt, and of the last that failed
   std::optional<Clock::time_point> busy_since;       // the attempt that is under way, and the maintenance after it
-  bool stopping = false, hurry = false;
+  bool hurry = false;
   bool look_now = false;  // the retention changed
   WriterStatus status;
-  bool outage_told = false;                  // that nothing can be written, which is so while status.writing is false
-  std::int64_t lost_before = 0;              // samples, before it
-  std::optional<Clock::time_point> told_at;  // of any outage
-  std::thread thread;
+  bool outage_reported = false;  // that nothing can be written, which is so while status.writing is false
+  std::int64_t lost_before = 0;  // samples, before it
+  std::optional<Clock::time_point> reported_at;  // of any outage
+  std::jthread thread;                           // last: it commits what waits before the rest goes
 
   void enqueue(Operation operation) {
     {
@@ -332,20 +332,21 @@ struct StoreWriter::Impl {
       const std::lock_guard lock(mutex);
       push(event);
     }
-    tell(event);
+    report(event);
   }
 
-  void tell(const Event& event) const {
+  void report(const Event& event) const {
     if (on_event) on_event(event);
   }
 
-  void run() {
+  void run(const std::stop_token& stop) {
     Clock::time_point next_commit = Clock::now(), next_maintenance = Clock::now();
     std::unique_lock lock(mutex);
     while (true) {
       const auto next = [&] { return queue.empty() && status.writing ? next_maintenance : next_commit; };
-      while (!stopping && !hurry && !look_now && Clock::now() < next()) changed.wait_until(lock, next());
-      const bool last = stopping;
+      while (!stop.stop_requested() && !hurry && !look_now && Clock::now() < next())
+        changed.wait_until(lock, stop, next(), [&, until = next()] { return hurry || look_now || next() < until; });
+      const bool last = stop.stop_requested();
       hurry = false;
       if (std::exchange(look_now, false)) next_maintenance = Clock::now();
       busy_since = Clock::now();
@@ -386,7 +387,7 @@ struct StoreWriter::Impl {
       if (!place.taken) status.samples += static_cast<std::int64_t>(batch_samples);
       status.taken = place.taken;
       status.problem = place.taken ? takenText() : "";
-      if (!std::exchange(status.writing, true) && outage_told) {
+      if (!std::exchange(status.writing, true) && outage_reported) {
         resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
                         "writing again to '" + path + "'" +
                             (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "")};
@@ -395,7 +396,7 @@ struct StoreWriter::Impl {
     }
     measure();
     changed.notify_all();
-    if (resumed) tell(*resumed);
+    if (resumed) report(*resumed);
     if (place.taken && !was_taken) post(Severity::kError, takenText());
     if (was_taken && !place.taken && place.begun)
       post(Severity::kInfo, "stores '" + place.name + "' in '" + path + "' now that the other program has ended");
@@ -487,9 +488,7 @@ struct StoreWriter::Impl {
     std::error_code error;
     if (fs::status(real_path, error).type() != fs::file_type::not_found) return;
     if (fs::file_size(real_path + "-wal", error) == 0 || error) return;
-    std::string stamp = isoTime(options.now());
-    std::replace(stamp.begin(), stamp.end(), ':', '-');
-    const std::string name = real_path + ".moved-" + stamp + "-wal";
+    const std::string name = real_path + ".moved-" + fileTime(options.now()) + "-wal";
     fs::rename(real_path + "-wal", name);
     post(Severity::kWarning,
          "'" + path + "' did not come back, a new one begins; its last minute is in its log, '" + name + "'");
@@ -527,13 +526,14 @@ struct StoreWriter::Impl {
       in_hand = 0;
       status.problem = problem;
       if (std::exchange(status.writing, false)) {
-        outage_told = false;
+        outage_reported = false;
         lost_before = status.lost;
       }
-      const bool due = !told_at || Clock::now() - *told_at >= seconds(options.tell_s) || status.lost > lost_before;
-      if (!outage_told && due) {
-        outage_told = true;
-        told_at = Clock::now();
+      const bool due =
+          !reported_at || Clock::now() - *reported_at >= seconds(options.report_s) || status.lost > lost_before;
+      if (!outage_reported && due) {
+        outage_reported = true;
+        reported_at = Clock::now();
         stopped = Event{options.now(), EventKind::kStorage, Severity::kError,
                         "cannot write to '" + path + "', samples wait in memory: " + problem};
         push(*stopped);
@@ -542,7 +542,7 @@ struct StoreWriter::Impl {
       last_failed = attempts_begun;
     }
     changed.notify_all();
-    if (stopped) tell(*stopped);
+    if (stopped) report(*stopped);
   }
 
   // True when there is more to do at once.
@@ -595,18 +595,10 @@ StoreWriter::StoreWriter(const std::string& path, StoreOptions options, EventCal
     impl_->giveBack({}, 0, error.what());  // as if it had filled a moment later
   }
   impl_->measure();
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
-StoreWriter::~StoreWriter() {
-  endSession();
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->changed.notify_all();
-  impl_->thread.join();
-}
+StoreWriter::~StoreWriter() { endSession(); }
 
 void StoreWriter::beginSession(const SessionInfo& info) {
   SessionInfo shown = info;

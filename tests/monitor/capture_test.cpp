@@ -380,18 +380,17 @@ TEST(Capture, ReadsThatHangAreNotPiledUp) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
   options.source.timeout_s = 0.01;
-  options.max_hanging = 3;
   {
     Capture capture(
         [gate, opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
-          if (++*opened <= 3) gate->wait();
+          if (++*opened <= 8) gate->wait();
           return std::make_unique<FakeSource>(slowly);
         },
         options, frames);
     capture.start();
-    ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
-    EXPECT_EQ(*opened, 3);
-    EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
+    ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 13; }));
+    EXPECT_EQ(*opened, 8);
+    EXPECT_THAT(capture.status().message, HasSubstr("8 reads hang"));
     EXPECT_GT(capture.status().hang_s, 0);
     gate->open();
     ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
@@ -434,22 +433,21 @@ TEST(Capture, ReadsThatTheSourceLeftBehindAreNotPiledUpEither) {
   const auto opened = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
   options.source.abandoned_reads = hanging;
-  options.max_hanging = 3;
   Capture capture(
       [opened](const vision::SourceOptions& source) -> std::unique_ptr<vision::FrameSource> {
-        if (++*opened > 3) return std::make_unique<FakeSource>(slowly);
+        if (++*opened > 8) return std::make_unique<FakeSource>(slowly);
         ++*source.abandoned_reads;
         throw Error("cannot open x: no answer within 0.1 s");
       },
       options, std::make_shared<FrameMailbox>());
   capture.start();
-  ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 8; }));
-  EXPECT_EQ(*opened, 3);
-  EXPECT_EQ(capture.status().hanging, 3);
-  EXPECT_THAT(capture.status().message, HasSubstr("3 reads hang"));
+  ASSERT_TRUE(eventually([&] { return capture.status().attempt >= 13; }));
+  EXPECT_EQ(*opened, 8);
+  EXPECT_EQ(capture.status().hanging, 8);
+  EXPECT_THAT(capture.status().message, HasSubstr("8 reads hang"));
   --*hanging;
   ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kLive; }));
-  EXPECT_EQ(capture.status().hanging, 2);
+  EXPECT_EQ(capture.status().hanging, 7);
 }
 
 #ifdef MPM_TEST_THREADS_CAN_FAIL

@@ -54,7 +54,7 @@ TEST(Snapshot, AFolderThatCannotBeLookedAtIsAnErrorOfOurs) {
   const std::string unseen = folder / std::string(300, 'x');
   EXPECT_MPM_ERROR(writeSnapshot(unseen, result(kNoon), sampleAt(kNoon), "0"), "cannot make the folder");
   EXPECT_MPM_ERROR(forgetSnapshots(unseen, kNoon, 1, 0), "cannot read folder");
-  EXPECT_MPM_ERROR(freeMegabytes(unseen), "cannot tell how much is free");
+  EXPECT_MPM_ERROR(freeMegabytes(unseen), "cannot read the free space");
 }
 
 TEST(Snapshot, ForgetsOldOnesAndNothingElse) {

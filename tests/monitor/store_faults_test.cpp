@@ -104,7 +104,7 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   StoreOptions options;
   options.commit_s = 0.001;
   options.retry_s = 0.01;
-  options.tell_s = 0;
+  options.report_s = 0;
   options.max_pending = 3000;
   StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
   writer.beginSession(session());
@@ -276,11 +276,11 @@ TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
 TEST(StoreFaults, TroubleThatComesAndGoesIsToldOnceInAWhile) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  for (double tell_s : {3600.0, 0.1}) {
+  for (double report_s : {3600.0, 0.1}) {
     EventList told;
     StoreOptions options;
     options.retry_s = 0.01;
-    options.tell_s = tell_s;
+    options.report_s = report_s;
     StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
     writer.beginSession(session());
     ASSERT_TRUE(writer.flush());
@@ -296,13 +296,13 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsToldOnceInAWhile) {
     takeAway();
     bringBack();
     while (told.all().size() < 2) ::usleep(1000);  // gone, and back
-    if (tell_s > 1)
+    if (report_s > 1)
       for (int i = 0; i < 5; ++i) {
         takeAway();
         bringBack();
       }
     EXPECT_EQ(told.all().size(), 2u);
-    if (tell_s < 1) {
+    if (report_s < 1) {
       takeAway();
       while (told.all().size() < 3) ::usleep(1000);  // it lasts: told after all
       bringBack();

@@ -57,12 +57,9 @@ struct LiveDescription {
 std::unique_ptr<FrameSource> openLive(std::shared_ptr<Capture> capture, LiveDescription description);
 
 /// Runs the source that `open` opens behind a SourceReader, and waits until it is open. Throws mpm::Error when it does
-/// not open within options.timeout_s, or when too many reads hang already (SourceOptions::abandoned_reads).
+/// not open within options.timeout_s.
 std::unique_ptr<FrameSource> openGuarded(const std::string& shown, SourceReader::Open open,
                                          const SourceOptions& options);
-
-/// options.abandoned_reads, else the counter of all sources without their own.
-std::shared_ptr<std::atomic<int>> abandonedReads(const SourceOptions& options);
 
 /// Why a camera ("/dev/video0") does not open, as far as its device tells.
 std::string whyNoCamera(const std::string& device);
