@@ -76,18 +76,16 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
 }
 
 void addDevice(CLI::App& verb, std::string& device) {
-  verb.add_option("--device", device,
-                  "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
-                  "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
-      ->check(deviceProblem)
-      ->option_text("D");
+  addOption(verb, "--device", device, "D",
+            "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
+            "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
+      ->check(deviceProblem);
 }
 
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options) {
-  verb.add_option("--model", model,
-                  "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
-                  "environment, else the default model ('mpm info' names it)")
-      ->option_text("M.onnx");
+  addOption(verb, "--model", model, "M.onnx",
+            "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
+            "environment, else the default model ('mpm info' names it)");
   addConvertOptions(verb, options.read.convert);
   addDevice(verb, options.read.device);
   addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");

@@ -43,6 +43,13 @@ void addChoice(CLI::App& verb, const std::string& name, T& target, std::initiali
   addChoice(verb, name, target, std::move(choices), description);
 }
 
+/// An option whose value the help calls `value`.
+template <typename T>
+CLI::Option* addOption(CLI::App& verb, const std::string& name, T& target, const std::string& value,
+                       const std::string& description) {
+  return verb.add_option(name, target, description)->option_text(value);
+}
+
 /// Why `text` is no number from `min` to `max`; empty: it is one.
 std::string rangeProblem(const std::string& text, double min, double max);
 
@@ -50,9 +57,9 @@ std::string rangeProblem(const std::string& text, double min, double max);
 template <typename T>
 CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const std::string& unit, double min,
                        double max, const std::string& description) {
-  return verb.add_option(name, target, description)
-      ->check([min, max](const std::string& text) { return rangeProblem(text, min, max); })
-      ->option_text(unit);
+  return addOption(verb, name, target, unit, description)->check([min, max](const std::string& text) {
+    return rangeProblem(text, min, max);
+  });
 }
 
 /// --schedule, --input-size, --attention, --precision: how a plain ViT is converted.

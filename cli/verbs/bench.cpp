@@ -423,24 +423,21 @@ int bench(BenchArguments arguments) {
 Verb addBench(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
   const auto arguments = std::make_shared<BenchArguments>();
-  verb->add_option("--model", arguments->model, "A plain ViT as ONNX, or a converted one. Default: as in 'mpm run'")
-      ->option_text("M.onnx");
-  verb->add_option("--image", arguments->image,
-                   "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch takes its first B "
-                   "images and repeats them if there are fewer. Default: smooth colours with noise")
-      ->option_text("SOURCE");
+  addOption(*verb, "--model", arguments->model, "M.onnx",
+            "A plain ViT as ONNX, or a converted one. Default: as in 'mpm run'");
+  addOption(*verb, "--image", arguments->image, "SOURCE",
+            "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch takes its first B "
+            "images and repeats them if there are fewer. Default: smooth colours with noise");
   addNight(*verb, arguments->night);
-  verb->add_option("--schedule", arguments->schedules,
-                   "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
-                   "converted model its own")
+  addOption(*verb, "--schedule", arguments->schedules, "S",
+            "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
+            "converted model its own")
       ->check(scheduleProblem)
-      ->allow_extra_args(false)
-      ->option_text("S");
-  verb->add_option("--precision", arguments->precisions,
-                   "Can be given several times. Default: fp32; of a converted model its own")
+      ->allow_extra_args(false);
+  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
+            "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
-      ->allow_extra_args(false)
-      ->option_text("fp32|bf16|tf32|fp16");
+      ->allow_extra_args(false);
   addAttention(*verb, arguments->read.convert.attention);
   addInputSize(*verb, arguments->read.convert.input_size);
   addDevice(*verb, arguments->read.device);
@@ -449,18 +446,15 @@ Verb addBench(CLI::App& mpm) {
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
-  verb->add_option("--baselines", arguments->baselines,
-                   "Other runtimes: onnxruntime, openvino, torch, opencv. Only torch merges too, with plain attention")
+  addOption(*verb, "--baselines", arguments->baselines, "P,P",
+            "Other runtimes: onnxruntime, openvino, torch, opencv. Only torch merges too, with plain attention")
       ->delimiter(',')
-      ->check(CLI::IsMember(kBaselines))
-      ->option_text("P,P");
-  verb->add_option("--baseline-python", arguments->baseline_python,
-                   "Python that has the baselines; setup_venv.sh in their folder makes one. Default: python3")
-      ->option_text("PYTHON");
-  verb->add_option("--baseline-folder", arguments->baseline_folder,
-                   "Folder of the baselines' workers. Default: share/mpm/baselines of the installation, else "
-                   "bench/baselines of the source")
-      ->option_text("DIR");
+      ->check(CLI::IsMember(kBaselines));
+  addOption(*verb, "--baseline-python", arguments->baseline_python, "PYTHON",
+            "Python that has the baselines; setup_venv.sh in their folder makes one. Default: python3");
+  addOption(*verb, "--baseline-folder", arguments->baseline_folder, "DIR",
+            "Folder of the baselines' workers. Default: share/mpm/baselines of the installation, else "
+            "bench/baselines of the source");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the normalised tensor

@@ -35,10 +35,8 @@ int convert(const ConvertArguments& arguments) {
 Verb addConvert(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("convert", "Rewrite a plain ViT ONNX to ops that OpenCV runs, with merging");
   const auto arguments = std::make_shared<ConvertArguments>();
-  verb->add_option("IN.onnx", arguments->input, "A plain pre-norm ViT, as an exporter wrote it")
-      ->required()
-      ->option_text(" ");
-  verb->add_option("-o,--out", arguments->output, "The file to write")->required()->option_text("OUT.onnx");
+  addOption(*verb, "IN.onnx", arguments->input, " ", "A plain pre-norm ViT, as an exporter wrote it")->required();
+  addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "The file to write")->required();
   addConvertOptions(*verb, arguments->options);
   addChoice(*verb, "--output", arguments->options.output, {Output::kLabels, Output::kLogits},
             "What a segmentation net returns: the label map 'labels', or the logits of the original model under their "

@@ -196,16 +196,13 @@ int dayNight(const DayNightArguments& arguments) {
 Verb addDayNight(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("daynight", "Compare token counts by day and at a simulated night");
   const auto arguments = std::make_shared<DayNightArguments>();
-  verb->add_option("SOURCE", arguments->frames.sources,
-                   "Image, folder of images, glob, video, or the built-in scene (\"demo:street?speed=600&frames=100\")")
-      ->required()
-      ->option_text("...");
+  addOption(*verb, "SOURCE", arguments->frames.sources, "...",
+            "Image, folder of images, glob, video, or the built-in scene (\"demo:street?speed=600&frames=100\")")
+      ->required();
   addModelOptions(*verb, arguments->model, arguments->options);
   addNight(*verb, arguments->night);
-  verb->add_option(
-          "-o,--out", arguments->folder,
-          "Write NAME_daynight.png into this folder: the image and its merge map, by day above, at night below")
-      ->option_text("DIR");
+  addOption(*verb, "-o,--out", arguments->folder, "DIR",
+            "Write NAME_daynight.png into this folder: the image and its merge map, by day above, at night below");
   addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after so many images");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(

@@ -289,17 +289,14 @@ Verb addEval(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
   const auto arguments = std::make_shared<EvalArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("SCENE", arguments->scene,
-                   "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), instead of --images "
-                   "and --labels")
-      ->option_text(" ");
-  verb->add_option("--images", arguments->images,
-                   "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error")
-      ->option_text("DIR");
-  verb->add_option("--labels", arguments->labels,
-                   "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
-                   "pixel, as large as the image")
-      ->option_text("DIR");
+  addOption(*verb, "SCENE", arguments->scene, " ",
+            "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), instead of --images "
+            "and --labels");
+  addOption(*verb, "--images", arguments->images, "DIR",
+            "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
+  addOption(*verb, "--labels", arguments->labels, "DIR",
+            "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
+            "pixel, as large as the image");
   addNumber(*verb, "--ignore", arguments->ignore, "LABEL", 0, 255,
             "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
             "else 255")
@@ -313,8 +310,8 @@ Verb addEval(CLI::App& mpm) {
                  "own scale. Default: resize");
   addNumber(*verb, "--window-stride", arguments->options.window_stride, "PX", 1, 1 << 20,
             "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
-  verb->add_option("--per-image", arguments->per_image, "Write a line of JSON for each image there. Default: nowhere")
-      ->option_text("FILE.jsonl");
+  addOption(*verb, "--per-image", arguments->per_image, "FILE.jsonl",
+            "Write a line of JSON for each image there. Default: nowhere");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8

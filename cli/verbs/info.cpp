@@ -110,9 +110,8 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
 Verb addInfo(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("info", "Describe a model, this build and the GPUs");
   const auto arguments = std::make_shared<InfoArguments>();
-  verb->add_option("MODEL.onnx", arguments->model,
-                   "A plain ViT, or a converted one. Default: the model that 'mpm run' takes without --model")
-      ->option_text(" ");
+  addOption(*verb, "MODEL.onnx", arguments->model, " ",
+            "A plain ViT, or a converted one. Default: the model that 'mpm run' takes without --model");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer("Examples:\n  mpm info\n  mpm info vit.onnx --json\n");
   return {verb, [arguments] {

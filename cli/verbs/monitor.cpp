@@ -74,8 +74,8 @@ AreaAlarm parseAreaAlarm(const std::string& text, const std::vector<std::string>
   AreaAlarm alarm;
   alarm.name = text.substr(0, at);
   const auto found = std::find(names.begin(), names.end(), alarm.name);
-  // A slip of the hand is told whoever typed it. A service (NOTIFY_SOCKET) goes on after a restart with a model that
-  // was replaced: the alarm rests until one that knows the class comes.
+  // A typing error is reported at once. A service (NOTIFY_SOCKET) goes on after a restart with a model that was
+  // replaced: the alarm rests until a model knows the class.
   if (found == names.end() && std::getenv("NOTIFY_SOCKET") == nullptr)
     throw UsageError("the model has no class '" + alarm.name + "' ('mpm info' lists them)");
   alarm.label = found == names.end() ? -1 : static_cast<int>(found - names.begin());
@@ -138,18 +138,6 @@ std::string storedText(std::int64_t added, const std::string& database) {
          database + "; 'mpm report " + database + "' sums them up";
 }
 
-// Which the ranges of options let pass.
-void refuseNan(const MonitorArguments& arguments) {
-  const std::pair<const char*, double> numbers[] = {{"--every", arguments.every_s},
-                                                    {"--timeout", arguments.timeout_s},
-                                                    {"--keep", arguments.keep_days},
-                                                    {"--max-size", arguments.max_megabytes},
-                                                    {"--snapshot-every", arguments.snapshot_minutes},
-                                                    {"--min-free", arguments.min_free_megabytes}};
-  for (const auto& [option, value] : numbers)
-    if (std::isnan(value)) throw UsageError(std::string(option) + ": nan is not a number");
-}
-
 SessionOptions sessionOptions(const MonitorArguments& arguments, const std::string& model) {
   SessionOptions options;
   options.model = model;
@@ -180,7 +168,6 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
 }
 
 int monitorSource(const MonitorArguments& arguments) {
-  refuseNan(arguments);
   if (arguments.source.empty()) throw UsageError("no source: name a camera, a URL, a video or a folder of images");
   const vision::SourceSpec source = vision::parseSourceSpec(arguments.source);
   try {  // an error that no retry can mend is reported at once
@@ -300,53 +287,47 @@ int monitorSource(const MonitorArguments& arguments) {
 Verb addMonitor(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("monitor", "Watch a camera for months and store what it sees");
   const auto arguments = std::make_shared<MonitorArguments>();
-  const auto add = [verb](const char* name, auto& target, const char* value, const char* help) {
-    return verb->add_option(name, target, help)->option_text(value);
-  };
-  const auto number = [&add](const char* name, auto& target, double least, double most, const char* value,
-                             const char* help) {
-    return add(name, target, value, help)->check(CLI::Range(least, most));
-  };
-  add("SOURCE", arguments->source, " ",
+  addOption(
+      *verb, "SOURCE", arguments->source, " ",
       "Camera (0, /dev/video0), URL (rtsp://, http://), pipeline\n(gst:... ! appsink), video, folder of images, or the "
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("--db", arguments->database, "The SQLite database to write; an existing one is continued")
-      ->type_name("FILE");
-  number("--every", arguments->every_s, 0, 86400, "SECONDS",
-         "One sample in so many seconds; 0: every frame. Default: 1");
-  number("--timeout", arguments->timeout_s, 0.01, 1e6, "SECONDS",
-         "Open a camera or URL again that gives no frame for so long.\nDefault: 10");
+  addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
+  addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
+            "One sample in so many seconds; 0: every frame. Default: 1");
+  addNumber(*verb, "--timeout", arguments->timeout_s, "SECONDS", 0.01, 1e6,
+            "Open a camera or URL again that gives no frame for so long.\nDefault: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
 
   verb->option_defaults()->group("Day and night");
-  number("--lat", arguments->latitude, -90, 90, "DEGREES", "By the sun: night while it is 6 degrees below the horizon");
-  number("--lon", arguments->longitude, -180, 180, "DEGREES", "Degrees north and east");
-  number("--night-brightness", arguments->night_brightness, 0, 255, "0..255",
-         "By the image: night below this mean grey value");
-  add("--night-hours", arguments->night_hours, "FROM-TO", "By the clock: 21:00-06:30, local time");
+  addNumber(*verb, "--lat", arguments->latitude, "DEGREES", -90, 90,
+            "By the sun: night while it is 6 degrees below the horizon");
+  addNumber(*verb, "--lon", arguments->longitude, "DEGREES", -180, 180, "Degrees north and east");
+  addNumber(*verb, "--night-brightness", arguments->night_brightness, "0..255", 0, 255,
+            "By the image: night below this mean grey value");
+  addOption(*verb, "--night-hours", arguments->night_hours, "FROM-TO", "By the clock: 21:00-06:30, local time");
 
   verb->option_defaults()->group("What is kept");
-  number(
-      "--keep", arguments->keep_days, 0, 1e6, "DAYS",
+  addNumber(
+      *verb, "--keep", arguments->keep_days, "DAYS", 0, 1e6,
       "Delete samples, events and snapshots of this source after so\nmany days; means of hours stay. Default: never");
-  number("--max-size", arguments->max_megabytes, 0, 1e9, "MB",
-         "Delete the oldest samples, of any source, when the database\ngrows larger");
-  add("--snapshots", arguments->snapshots, "DIR", "Write the frame, its overlay and a JSON file there");
-  number("--snapshot-every", arguments->snapshot_minutes, 0, 1e6, "MINUTES", "How often. Default: 60");
-  number("--min-free", arguments->min_free_megabytes, 0, 1e9, "MB",
-         "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");
+  addNumber(*verb, "--max-size", arguments->max_megabytes, "MB", 0, 1e9,
+            "Delete the oldest samples, of any source, when the database\ngrows larger");
+  addOption(*verb, "--snapshots", arguments->snapshots, "DIR", "Write the frame, its overlay and a JSON file there");
+  addNumber(*verb, "--snapshot-every", arguments->snapshot_minutes, "MINUTES", 0, 1e6, "How often. Default: 60");
+  addNumber(*verb, "--min-free", arguments->min_free_megabytes, "MB", 0, 1e9,
+            "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");
 
   verb->option_defaults()->group("Alarms");
-  number("--alarm-no-frame", arguments->alarm_no_frame_s, 0, 1e6, "SECONDS", "No frame for so long");
-  add("--alarm-tokens-above", arguments->alarm_tokens_above, "N", "More tokens kept than this");
-  add("--alarm-tokens-below", arguments->alarm_tokens_below, "N", "Fewer tokens kept than this");
-  add("--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",
-      "Area of a class: 'car>20' or 'sky<5', percent of the image")
+  addNumber(*verb, "--alarm-no-frame", arguments->alarm_no_frame_s, "SECONDS", 0, 1e6, "No frame for so long");
+  addOption(*verb, "--alarm-tokens-above", arguments->alarm_tokens_above, "N", "More tokens kept than this");
+  addOption(*verb, "--alarm-tokens-below", arguments->alarm_tokens_below, "N", "Fewer tokens kept than this");
+  addOption(*verb, "--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",
+            "Area of a class: 'car>20' or 'sky<5', percent of the image")
       ->allow_extra_args(false);
-  number("--alarm-minutes", arguments->alarm_minutes, 0, 1e6, "MINUTES",
-         "How long before the alarms of tokens and areas go off. Default: 1");
+  addNumber(*verb, "--alarm-minutes", arguments->alarm_minutes, "MINUTES", 0, 1e6,
+            "How long before the alarms of tokens and areas go off. Default: 1");
   verb->footer(
       "Runs until Ctrl-C or SIGTERM, or the end of a file. A camera that is lost or hangs is opened again after 1, 2, "
       "5,\n10, then every 30 s; a full disk is tried again every 10 s; a model file that changes is read again.\n"

@@ -111,7 +111,7 @@ void printReport(const SourceReport& report) {
             ? " +- " + fixed(difference.plus_minus, 2) + " (95 %, " + std::to_string(difference.day_blocks) + " + " +
                   std::to_string(difference.night_blocks) +
                   (difference.block == Difference::Block::kPeriod ? " days and nights)" : " hours)") +
-                  (difference.significant() ? "" : ": not told apart from zero")
+                  (difference.significant() ? "" : ": not significantly different from zero")
             : ", too few samples for an interval"));
 }
 
@@ -196,17 +196,16 @@ int report(const ReportArguments& arguments) {
 Verb addReport(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("report", "Sum up, export or draw what 'mpm monitor' stored");
   const auto arguments = std::make_shared<ReportArguments>();
-  verb->add_option("DB", arguments->database, "The database; 'mpm monitor' may write it at the same time")
-      ->required()
-      ->option_text(" ");
-  verb->add_option("--source", arguments->source, "Only this source. Default: all")->option_text("NAME");
+  addOption(*verb, "DB", arguments->database, " ", "The database; 'mpm monitor' may write it at the same time")
+      ->required();
+  addOption(*verb, "--source", arguments->source, "NAME", "Only this source. Default: all");
   addNumber(*verb, "--days", arguments->days, "N", 0, 1e6, "Only the last days. Default: all");
-  verb->add_option("--export", arguments->export_path, "Write every sample into this file")->option_text("FILE");
+  addOption(*verb, "--export", arguments->export_path, "FILE", "Write every sample into this file");
   addChoice<ExportFormat>(
       *verb, "--format", arguments->format,
       {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
       "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
-  verb->add_option("--chart", arguments->chart_path, "Draw the tokens over time")->option_text("FILE.png");
+  addOption(*verb, "--chart", arguments->chart_path, "FILE.png", "Draw the tokens over time");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three

@@ -247,23 +247,20 @@ int run(RunArguments arguments) {
 Verb addRun(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("run", "Segment images, videos and cameras");
   const auto arguments = std::make_shared<RunArguments>();
-  verb->add_option("SOURCE", arguments->frames.sources,
-                   "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
-                   "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
-                   "Without a source: a day of the scene, its pictures and its tokens by hour")
-      ->option_text("...");
+  addOption(*verb, "SOURCE", arguments->frames.sources, "...",
+            "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
+            "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
+            "Without a source: a day of the scene, its pictures and its tokens by hour");
   addModelOptions(*verb, arguments->model, arguments->options);
-  verb->add_option("-o,--out", arguments->folder,
-                   "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
-                   "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
-                   "(colours of the overlays). Default: nowhere; mpm_day without a source")
-      ->option_text("DIR");
+  addOption(*verb, "-o,--out", arguments->folder, "DIR",
+            "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
+            "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
+            "(colours of the overlays). Default: nowhere; mpm_day without a source");
   verb->add_flag("--maps", arguments->maps,
                  "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
-  verb->add_option("--chart", arguments->chart,
-                   "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
-                   "Default: nowhere; mpm_day/tokens.png without a source")
-      ->option_text("FILE.png");
+  addOption(*verb, "--chart", arguments->chart, "FILE.png",
+            "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
+            "Default: nowhere; mpm_day/tokens.png without a source");
   addNight(*verb, arguments->night);
   addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after so many frames");
   addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
