@@ -85,7 +85,7 @@ void HistoryView::openForeign(const QString& path) {
 
 void HistoryView::add(const monitor::Event& event) {
   live_events_.push_back(event);
-  if (live_events_.size() > EventsModel::kMost) live_events_.erase(live_events_.begin());
+  if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
   if (foreign_.isEmpty()) events_.add(event);
 }
 

@@ -83,7 +83,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
   opener_ =
       new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
-  exports_ = new Exports(chartPanel(), &history(), pictures_.get(), this);
+  exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
   wireOpening();
   wirePictures();
@@ -91,10 +91,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   wireHistory();
   pictures_->list();
   history_view_.begin();
-  dayNightPanel()->setRule(rules_->night());
+  history_view_.dayNightPanel()->setRule(rules_->night());
   welcome_->setRecents(opener_->recents());
   tick();
-  memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, chartPanel());
+  memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, history_view_.chartPanel());
 }
 
 MainWindow::~MainWindow() {
@@ -127,8 +127,8 @@ void MainWindow::makeDocks() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(2000);
   log_->setFrameShape(QFrame::NoFrame);
-  docks_ = new PanelDocks({source_, schedule_, legend_panel_, inspector_, speed_, dayNightPanel(), compare_,
-                           chartPanel(), eventsPanel(), log_},
+  docks_ = new PanelDocks({source_, schedule_, legend_panel_, inspector_, speed_, history_view_.dayNightPanel(),
+                           compare_, history_view_.chartPanel(), history_view_.eventsPanel(), log_},
                           this, actions_);
 }
 
@@ -143,7 +143,7 @@ void MainWindow::openSource(const QString& asked) {
   forgetFrame();
   const QString shown = QString::fromStdString(live_->session().source());
   source_->setSource(shown);
-  dayNightPanel()->setRule(watch.night);
+  history_view_.dayNightPanel()->setRule(watch.night);
   stack_->setCurrentWidget(pane_);
   history_view_.watch(shown);
   refreshTitle();
@@ -392,19 +392,6 @@ void MainWindow::setLanguage(const QString& language) {
   showNotice(tr("The language changes when the program starts the next time"));
 }
 
-ImageView* MainWindow::imageView() const { return pane_->image(); }
-MergeView* MainWindow::mergeView() const { return pane_->map(); }
-const monitor::NightRule& MainWindow::nightRule() const { return rules_->night(); }
-const monitor::AlarmOptions& MainWindow::alarms() const { return rules_->alarms(); }
-const KeepOptions& MainWindow::keepOptions() const { return rules_->keep(); }
-QString MainWindow::tokensText() const { return status_->tokens(); }
-QString MainWindow::stateText() const { return status_->state(); }
-QString MainWindow::ageText() const { return status_->age(); }
-QString MainWindow::noticeText() const { return status_->notice(); }
-QString MainWindow::storageText() const { return status_->storageProblem(); }
-QString MainWindow::recordText() const { return saver_->recordText(); }
-QString MainWindow::logText() const { return log_->toPlainText(); }
-bool MainWindow::showsWelcome() const { return stack_->currentWidget() == welcome_; }
 const QVector<QDockWidget*>& MainWindow::docks() const { return docks_->docks(); }
 
 void MainWindow::leave() {

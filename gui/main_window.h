@@ -69,38 +69,14 @@ class MainWindow : public QMainWindow {
   /// The history of another program's database, read-only, while that goes on.
   void openDatabase(const QString& path);
 
-  // The parts, for tests.
+  // The parts that are no QObject below the window, for tests.
   LiveMonitor& live() { return *live_; }
   ActionRegistry& actions() { return *actions_; }
-  ImageView* imageView() const;
-  MergeView* mergeView() const;
   LegendModel& legend() { return legend_; }
   PatchSelection& selection() { return selection_; }
-  SourcePanel* sourcePanel() const { return source_; }
-  SchedulePanel* schedulePanel() const { return schedule_; }
-  InspectorPanel* inspector() const { return inspector_; }
-  ChartPanel* chartPanel() const { return history_view_.chartPanel(); }
-  DayNightPanel* dayNightPanel() const { return history_view_.dayNightPanel(); }
-  SpeedPanel* speedPanel() const { return speed_; }
-  ComparePanel* comparePanel() const { return compare_; }
-  WelcomePage* welcomePage() const { return welcome_; }
-  EventsPanel* eventsPanel() const { return history_view_.eventsPanel(); }
-  LegendPanel* legendPanel() const { return legend_panel_; }
-  const monitor::NightRule& nightRule() const;
-  const monitor::AlarmOptions& alarms() const;
-  const KeepOptions& keepOptions() const;
   EventsModel& events() { return history_view_.events(); }
   PictureStore& pictures() { return *pictures_; }
   History& history() { return history_view_.history(); }
-  QSlider* opacitySlider() const { return opacity_; }
-  QString tokensText() const;
-  QString stateText() const;
-  QString ageText() const;
-  QString noticeText() const;
-  QString storageText() const;
-  QString recordText() const;
-  QString logText() const;
-  bool showsWelcome() const;
   const QVector<QDockWidget*>& docks() const;
   void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
   QString commandLine() const;
@@ -121,7 +97,7 @@ class MainWindow : public QMainWindow {
 
   void makeCentral();
   void makeDocks();
-  // Which part tells which: main_window_wiring.cpp.
+  // Connections between the parts: main_window_wiring.cpp.
   void wireOpening();
   void wirePictures();
   void wireWatching();

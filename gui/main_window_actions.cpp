@@ -99,7 +99,7 @@ void MainWindow::makeActions() {
                                                    {"all", tr("Chart: &everything")}};
   for (int i = 0; i < 4; ++i)
     a.add(view, spans[i].first, spans[i].second, QKeySequence(tr("Ctrl+%1").arg(i + 1)),
-          [this, i] { chartPanel()->showSpan(static_cast<ChartPanel::Span>(i)); });
+          [this, i] { history_view_.chartPanel()->showSpan(static_cast<ChartPanel::Span>(i)); });
   a.separate();
   a.addToggle(view, "dark", tr("Dar&k"), tr("T"), theme().dark, [this](bool on) {
      setDark(on);

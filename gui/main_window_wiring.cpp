@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of the window tells which.
+// The connections between the parts of the window.
 #include <QAction>
 #include <QCheckBox>
 #include <QDateTime>
@@ -98,7 +98,7 @@ void MainWindow::wireWatching() {
   });
 
   connect(rules_, &WatchRules::nightChanged, this, [this] {
-    dayNightPanel()->setRule(rules_->night());
+    history_view_.dayNightPanel()->setRule(rules_->night());
     live_->session().setNightRule(rules_->night());
   });
   connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->session().setAlarms(rules_->alarms()); });
@@ -109,7 +109,7 @@ void MainWindow::wireWatching() {
 }
 
 void MainWindow::wireHistory() {
-  connect(dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
+  connect(history_view_.dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
   connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
   connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
   connect(&history_view_, &HistoryView::foreignChanged, this, [this] {

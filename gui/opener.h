@@ -16,7 +16,8 @@ namespace mpm::gui {
 class LiveMonitor;
 class SettingsWriter;
 
-/// What is to be opened next: asks for sources, models and databases, tells them apart, and remembers what was watched.
+/// What is to be opened next: asks for sources, models and databases, recognises which is which, and remembers what was
+/// watched.
 class Opener : public QObject {
   Q_OBJECT
  public:

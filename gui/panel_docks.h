@@ -41,7 +41,7 @@ class PanelDocks : public QObject {
   QMainWindow* window_;
   ActionRegistry* actions_;
   QVector<QDockWidget*> docks_;
-  QString last_;  // of those that were raised: where there is room for one, this one
+  QString last_;  // raised; shown where there is space for one only
 };
 
 }  // namespace mpm::gui

@@ -5,6 +5,7 @@
 
 #include "gui/models/recents.h"
 #include "gui/models/settings_writer.h"
+#include "gui/views/look.h"
 #include "gui/views/settings_dialogs.h"
 #include "mpm/error.hpp"
 
@@ -67,14 +68,13 @@ monitor::AlarmOptions WatchRules::alarmsOfModel() const {
 
 void WatchRules::askNight() {
   auto* dialog = new NightDialog(night_, night_numbers_, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
     night_ = rule;
     night_numbers_.take(rule);
     settings_->change([rule](QSettings& settings) { save(settings, rule); });
     emit nightChanged();
   });
-  dialog->open();
+  openDialog(dialog);
 }
 
 void WatchRules::askAlarms() {
@@ -82,7 +82,6 @@ void WatchRules::askAlarms() {
   for (int c = 0; c < legend_->classes(); ++c) classes << legend_->name(c);
   const monitor::AlarmOptions shown = alarmsOfModel();
   auto* dialog = new AlarmsDialog(shown, classes, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
   // The dialog asks for one area; those of other classes, which this model may not even have, stay.
   const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
   connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
@@ -94,18 +93,17 @@ void WatchRules::askAlarms() {
     settings_->change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
     emit alarmsChanged();
   });
-  dialog->open();
+  openDialog(dialog);
 }
 
 void WatchRules::askKeep(const QString& folder, const QString& database) {
   auto* dialog = new KeepDialog(keep_, folder, database, window_);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
     keep_ = keep;
     settings_->change([keep](QSettings& settings) { save(settings, keep); });
     emit keepChanged();
   });
-  dialog->open();
+  openDialog(dialog);
 }
 
 }  // namespace mpm::gui

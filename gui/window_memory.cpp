@@ -12,7 +12,7 @@
 namespace mpm::gui {
 namespace {
 
-// Qt leaves room for a title above a window that it restores. Without a window manager there is none, and the window
+// Qt leaves space for a title above a window that it restores. Without a window manager there is none, and the window
 // would end below the screen.
 void moveOntoScreen(QMainWindow* window) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;

@@ -357,7 +357,7 @@ En orange : la classe diffère</translation>
         <translation>Nuit : de %1 à %2</translation>
     </message>
     <message>
-        <source>Day and night are not told apart.</source>
+        <source>Day and night are not distinguished.</source>
         <translation>Le jour et la nuit ne sont pas distingués.</translation>
     </message>
     <message>
@@ -1396,7 +1396,7 @@ En orange : la classe diffère</translation>
         <translation>Entre des heures fixes</translation>
     </message>
     <message>
-        <source>Do not tell them apart</source>
+        <source>Do not distinguish them</source>
         <translation>Ne pas les distinguer</translation>
     </message>
     <message>

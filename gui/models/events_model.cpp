@@ -19,7 +19,7 @@ QString EventsModel::kindText(monitor::EventKind kind) {
 }
 
 void EventsModel::add(const monitor::Event& event) {
-  if (rowCount() >= kMost) {
+  if (rowCount() >= kMax) {
     beginRemoveRows({}, rowCount() - 1, rowCount() - 1);
     events_.pop_back();
     endRemoveRows();
@@ -31,7 +31,7 @@ void EventsModel::add(const monitor::Event& event) {
 
 void EventsModel::setEvents(const std::vector<monitor::Event>& ascending) {
   std::deque<monitor::Event> fresh(ascending.rbegin(), ascending.rend());
-  if (fresh.size() > kMost) fresh.resize(kMost);
+  if (fresh.size() > kMax) fresh.resize(kMax);
   const auto known = events_.empty() ? fresh.end() : std::find(fresh.begin(), fresh.end(), events_.front());
   if (known != fresh.end() && static_cast<std::size_t>(fresh.end() - known) <= events_.size() &&
       std::equal(known, fresh.end(), events_.begin())) {

@@ -13,7 +13,7 @@ class EventsModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   enum Column { kTime, kSeverity, kKind, kMessage, kColumns };
-  static constexpr int kMost = 2000;
+  static constexpr int kMax = 2000;
 
   using QAbstractTableModel::QAbstractTableModel;
 

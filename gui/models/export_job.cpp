@@ -14,26 +14,26 @@ ExportJob::ExportJob(const QString& database, const monitor::ExportOptions& opti
 void ExportJob::run(const std::stop_token& stop, const QString& database, const monitor::ExportOptions& options,
                     const QString& path) {
   const auto nothing_yet = [this] {
-    tell([this, message = tr("There is no database to export from yet")] { emit failed(message); });
+    queue([this, message = tr("There is no database to export from yet")] { emit failed(message); });
   };
   try {
     if (database.isEmpty() || !QFileInfo::exists(database)) return nothing_yet();
     const monitor::StoreReader reader(database.toStdString());
-    if (reader.count(options.source, options.from, options.to) == 0) return tell([this] { emit finished(0); });
-    int told = 0;
+    if (reader.count(options.source, options.from, options.to) == 0) return queue([this] { emit finished(0); });
+    int shown = 0;
     const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {
       const int percent = static_cast<int>(100 * share);
-      if (std::exchange(told, percent) != percent) tell([this, percent] { emit progressed(percent); });
+      if (std::exchange(shown, percent) != percent) queue([this, percent] { emit progressed(percent); });
       return !stop.stop_requested();
     });
     if (samples)
-      tell([this, count = static_cast<qint64>(*samples)] { emit finished(count); });
+      queue([this, count = static_cast<qint64>(*samples)] { emit finished(count); });
     else
-      tell([this] { emit cancelled(); });
+      queue([this] { emit cancelled(); });
   } catch (const monitor::EmptyDatabase&) {
     nothing_yet();  // its writer is about to fill it
   } catch (const std::exception& error) {
-    tell([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+    queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
   }
 }
 

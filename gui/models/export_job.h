@@ -31,7 +31,7 @@ class ExportJob : public QObject {
            const QString& path);
   // Signals are emitted on the thread of this object.
   template <typename Emit>
-  void tell(Emit emission) {
+  void queue(Emit emission) {
     QMetaObject::invokeMethod(this, std::move(emission), Qt::QueuedConnection);
   }
 

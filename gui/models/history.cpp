@@ -31,14 +31,14 @@ void History::ask(Kind kind, Answer answer) {
       reader_.reset();
       const QString message = QString::fromStdString(error.what());
       if (std::exchange(failure_, message) == message) return;  // asked every other second
-      tell([this, message] { emit failed(message); });
+      queue([this, message] { emit failed(message); });
     }
   });
 }
 
 void History::askSources() {
   ask(kSources, [this](const monitor::StoreReader& reader) {
-    tell([this, sources = reader.sources(), path = reader_path_] {
+    queue([this, sources = reader.sources(), path = reader_path_] {
       if (path == path_) emit sourcesChanged(sources);
     });
   });
@@ -46,19 +46,19 @@ void History::askSources() {
 
 void History::askChart(const monitor::ChartQuery& query) {
   ask(kChart, [this, query](const monitor::StoreReader& reader) {
-    tell([this, chart = reader.chart(query), query] { emit chartReady(chart, query); });
+    queue([this, chart = reader.chart(query), query] { emit chartReady(chart, query); });
   });
 }
 
 void History::askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
   ask(kDayNight, [this, source, from, to](const monitor::StoreReader& reader) {
-    tell([this, statistics = reader.dayNight(source, from, to)] { emit dayNightReady(statistics); });
+    queue([this, statistics = reader.dayNight(source, from, to)] { emit dayNightReady(statistics); });
   });
 }
 
 void History::askEvents(std::int64_t source) {
   ask(kEvents, [this, source](const monitor::StoreReader& reader) {
-    tell([this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); });
+    queue([this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); });
   });
 }
 
@@ -68,7 +68,7 @@ void History::askClasses(std::int64_t source) {
     const auto sessions = reader.sessions(source);
     if (!sessions.empty())
       for (const std::string& name : sessions.back().classes) names << QString::fromStdString(name);
-    tell([this, names, source] { emit classesReady(names, source); });
+    queue([this, names, source] { emit classesReady(names, source); });
   });
 }
 

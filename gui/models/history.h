@@ -48,7 +48,7 @@ class History : public QObject {
   void ask(Kind kind, Answer answer);
   // Emits a signal on the thread of this object.
   template <typename Emit>
-  void tell(Emit emission) {
+  void queue(Emit emission) {
     QMetaObject::invokeMethod(this, std::move(emission));
   }
 

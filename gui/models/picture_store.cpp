@@ -80,16 +80,16 @@ void PictureStore::save(std::function<QImage()> make, const QString& path) {
   thread_.start([this, make = std::move(make), path] {
     QSaveFile file(path);
     if (file.open(QIODevice::WriteOnly) && make().save(&file, "PNG") && file.commit())
-      tell([this, path] { emit saved(path); });
+      queue([this, path] { emit saved(path); });
     else
-      tell([this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
+      queue([this, message = tr("%1 cannot be written: %2").arg(path, file.errorString())] { emit failed(message); });
   });
 }
 
 void PictureStore::list() {
   thread_.start([this] {
     auto found = listFolder(folder_, sources_);
-    tell([this, found = std::move(found)] {
+    queue([this, found = std::move(found)] {
       pictures_ = found;
       emit listed();
     });
@@ -100,12 +100,12 @@ void PictureStore::load(const QString& path) {
   thread_.start([this, path] {
     const cv::Mat image = cv::imread(path.toStdString());
     if (image.empty())
-      return tell([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
+      return queue([this, message = tr("The picture %1 cannot be read").arg(path)] { emit failed(message); });
     const QJsonDocument facts = readFacts(path);
     QHash<QString, double> areas;
     const QJsonObject stored = facts[QStringLiteral("area_fraction")].toObject();
     for (auto area = stored.begin(); area != stored.end(); ++area) areas.insert(area.key(), area->toDouble());
-    tell([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
+    queue([this, frame = frameOf(path, image, facts), at = seconds(timeOf(path)), areas] {
       emit loaded(frame, at, areas);
     });
   });

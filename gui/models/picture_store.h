@@ -50,7 +50,7 @@ class PictureStore : public QObject {
  private:
   // Emits a signal on the thread of this object.
   template <typename Emit>
-  void tell(Emit emission) {
+  void queue(Emit emission) {
     QMetaObject::invokeMethod(this, std::move(emission));
   }
 

@@ -58,7 +58,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   classes_->setMinimumContentsLength(7);
   sources_ = named(new QComboBox(this), tr("Source whose samples are drawn"));
   sources_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  sources_->setMinimumContentsLength(16);  // "Demo street · 20/", which tells two of them apart
+  sources_->setMinimumContentsLength(16);  // "Demo street · 20/", enough to distinguish two of them
   sources_->hide();
   follow_ = toggle(QStringLiteral("▸▏"), tr("Keep the end of the chart at the present"), true, this);
 

@@ -28,7 +28,7 @@ struct ChartScene : monitor::ChartDrawing {
   QFont font;
   QRectF plot;  ///< as layOut() found it
 
-  /// Room for the labels; to be called when size, font or series changed.
+  /// Space for the labels; to be called when size, font or series changed.
   void layOut(QSizeF size);
   void paint(QPainter& painter, QSizeF size);
   /// For a file: `size` in points, at twice as many pixels each way, in light colours on white.

@@ -47,7 +47,7 @@ QString ruleText(const monitor::NightRule& rule) {
     const auto clock = [](int minutes) { return QTime(minutes / 60, minutes % 60).toString(QStringLiteral("HH:mm")); };
     return DayNightPanel::tr("Night: from %1 to %2").arg(clock(hours->from), clock(hours->to));
   }
-  return DayNightPanel::tr("Day and night are not told apart.");
+  return DayNightPanel::tr("Day and night are not distinguished.");
 }
 
 DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {

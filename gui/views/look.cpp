@@ -164,7 +164,7 @@ class ThemedStyle : public QProxyStyle {
     return which == SP_ToolBarHorizontalExtensionButton ? icon(Glyph::kNext)
                                                         : QProxyStyle::standardIcon(which, option, widget);
   }
-  // The arrow needs room for a finger: Fusion's is hidden by the padding that buttons have here.
+  // The arrow needs space for a finger: Fusion's is hidden by the padding that buttons have here.
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
     return metric == PM_ToolBarExtensionExtent ? 28 : QProxyStyle::pixelMetric(metric, option, widget);
   }

@@ -96,9 +96,9 @@ QBoxLayout* leftRow(Items*... items) {
   return row;
 }
 
-/// `content` in an area as wide as that, up to a limit; it scrolls where there is less room.
+/// `content` in an area as wide as that, up to a limit; it scrolls where there is less space.
 QScrollArea* scrolled(QWidget* content);
-/// Gives a dialog `size` (default: its hint) or what its screen and its window have room for.
+/// Gives a dialog `size` (default: its hint) or what its screen and its window have space for.
 void fitToWindow(QDialog* dialog, QSize size = {});
 /// Shows a dialog that deletes itself when it is closed; the window behind it goes on.
 void openDialog(QDialog* dialog);

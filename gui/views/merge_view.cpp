@@ -45,7 +45,7 @@ void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
   QVector<QLine> lines;
   for (const GridLine& line : borders_)
     lines.append({view.corner(line.x1, line.y1, grid), view.corner(line.x2, line.y2, grid)});
-  // The mean colours of a picture need a light line to be told apart, flat fills a dark one.
+  // The mean colours of a picture need a light line between them, flat fills a dark one.
   painter.setPen(QPen(coloring_ == MergeColoring::kMean ? QColor(255, 255, 255, 170) : QColor(0, 0, 0, 150), 0));
   painter.drawLines(lines);
 
@@ -61,7 +61,7 @@ void MergeView::paintPicture(QPainter& painter, const Viewport& view) {
   paintMeaning(painter, view.pictureRect());
 }
 
-// Says above the picture what the cells are, where a window leaves the room.
+// Says above the picture what the cells are, where the window leaves space.
 void MergeView::paintMeaning(QPainter& painter, const QRectF& picture) {
   const QString meaning =
       shown_step_ == 0 ? tr("Each cell is one token: a patch that the network works on.")

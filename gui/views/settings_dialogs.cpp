@@ -121,7 +121,7 @@ NightDialog::NightDialog(const monitor::NightRule& rule, const NightNumbers& num
   brightness_ = group(tr("By the brightness of the picture"),
                       {{tr("Night below (of 255)"), dark_}, {tr("Day above (of 255)"), bright_}});
   hours_ = group(tr("Between fixed hours"), {{tr("From"), from_}, {tr("To"), to_}});
-  none_ = group(tr("Do not tell them apart"), {});
+  none_ = group(tr("Do not distinguish them"), {});
   QRadioButton* choices[] = {none_, sun_, brightness_, hours_};
   choices[rule.index()]->setChecked(true);
   finish([this] {

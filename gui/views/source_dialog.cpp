@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/source_dialog.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPointer>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <iterator>
 #include <opencv2/imgproc.hpp>
-#include <thread>
 
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
-#include "vision/source.h"
+#include "vision/source_reader.h"
 
 namespace mpm::gui {
 
 using vision::SourceKind;
 
 namespace {
+
+constexpr int kTestMs = 5000;  // for the source to open, and for its first frame
 
 // Of the pages.
 constexpr SourceKind kKinds[] = {SourceKind::kDemo,   SourceKind::kCamera, SourceKind::kVideo,
@@ -38,10 +37,6 @@ int pageOf(SourceKind kind) {
 }
 
 }  // namespace
-
-struct SourceDialog::Trial {
-  std::atomic<bool> stop = false;
-};
 
 SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open a source"));
@@ -121,6 +116,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   for (QLineEdit* edit : {video_, folder_, address_, pipeline_})
     connect(edit, &QLineEdit::textChanged, this, &SourceDialog::refresh);
   connect(test_, &QPushButton::clicked, this, &SourceDialog::test);
+  connect(&look_, &QTimer::timeout, this, &SourceDialog::lookAtTrial);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(buttons, &QDialogButtonBox::accepted, this, [this] {
     emit chosen(source());
@@ -130,9 +126,7 @@ SourceDialog::SourceDialog(SourceKind kind, QWidget* parent) : QDialog(parent) {
   refresh();
 }
 
-SourceDialog::~SourceDialog() {
-  if (trial_) trial_->stop = true;
-}
+SourceDialog::~SourceDialog() = default;
 
 QLineEdit* SourceDialog::pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode) {
   auto* field = named(new QLineEdit, name);
@@ -200,46 +194,52 @@ void SourceDialog::refresh() {
 }
 
 void SourceDialog::test() {
-  if (trial_) trial_->stop = true;
-  trial_ = std::make_shared<Trial>();
   setBadge(result_, "");
   result_->setText(tr("Waiting for a frame…"));
   thumbnail_->clear();
   test_->setEnabled(false);
-  const std::string text = source().toStdString();
-  // Detached: a driver may hang for ever, and neither the dialog nor the program waits for it.
-  std::thread([text, trial = trial_, dialog = QPointer<SourceDialog>(this)] {
-    QImage thumbnail;
-    QString message;
-    try {
-      vision::SourceOptions options;
-      options.timeout_s = 5;
-      options.stop = &trial->stop;
-      const auto opened = vision::openSource(text, options);
-      if (const auto frame = opened->next()) {
-        cv::Mat small;
-        const double scale = std::min(1.0, 240.0 / std::max(frame->image.cols, 1));
-        cv::resize(frame->image, small, {}, scale, scale, cv::INTER_AREA);
-        thumbnail =
-            QImage(small.data, small.cols, small.rows, static_cast<qsizetype>(small.step), QImage::Format_BGR888)
-                .copy();
-        message = SourceDialog::tr("It works: %1 × %2 pixels").arg(frame->image.rows).arg(frame->image.cols);
-      } else {
-        message = SourceDialog::tr("It gave no frame");
-      }
-    } catch (const std::exception& error) {
-      message = QString::fromStdString(vision::redactCredentials(error.what()));
-    }
-    if (trial->stop) return;
-    QMetaObject::invokeMethod(qApp, [trial, dialog, thumbnail, message] {
-      if (!dialog || dialog->trial_ != trial) return;
-      setBadge(dialog->result_, thumbnail.isNull() ? "bad" : "good");
-      dialog->result_->setText(message);
-      if (!thumbnail.isNull()) dialog->thumbnail_->setPixmap(QPixmap::fromImage(thumbnail));
-      dialog->refresh();
-      emit dialog->tested(!thumbnail.isNull());
-    });
-  }).detach();
+  const vision::SourceSpec spec = sourceSpec(source());
+  try {
+    trial_ = std::make_unique<vision::SourceReader>(
+        spec.nameInMessages(),
+        [spec](const vision::SourceOptions& options) { return vision::openUnguarded(spec, options); },
+        vision::SourceOptions{.timeout_s = kTestMs / 1e3});
+  } catch (const Error& error) {
+    return showTested({}, QString::fromStdString(error.what()));
+  }
+  waiting_.start();
+  look_.start(50);
+}
+
+void SourceDialog::lookAtTrial() {
+  using Kind = vision::SourceReader::Event::Kind;
+  const vision::SourceReader::Event event = trial_->next(std::chrono::milliseconds(0));
+  if (event.kind == Kind::kOpened) waiting_.start();
+  if (event.kind == Kind::kFrame) {
+    const cv::Mat& image = event.frame.image;
+    cv::Mat small;
+    const double scale = std::min(1.0, 240.0 / std::max(image.cols, 1));
+    cv::resize(image, small, {}, scale, scale, cv::INTER_AREA);
+    const QImage thumbnail(small.data, small.cols, small.rows, static_cast<qsizetype>(small.step),
+                           QImage::Format_BGR888);
+    showTested(QPixmap::fromImage(thumbnail), tr("It works: %1 × %2 pixels").arg(image.rows).arg(image.cols));
+  } else if (event.kind == Kind::kEnded) {
+    showTested({}, tr("It gave no frame"));
+  } else if (event.kind == Kind::kFailed) {
+    showTested({}, QString::fromStdString(event.text));
+  } else if (waiting_.elapsed() > kTestMs) {
+    showTested({}, QString::fromStdString(trial_->hangMessage()));
+  }
+}
+
+void SourceDialog::showTested(const QPixmap& thumbnail, const QString& message) {
+  look_.stop();
+  trial_.reset();
+  setBadge(result_, thumbnail.isNull() ? "bad" : "good");
+  result_->setText(message);
+  thumbnail_->setPixmap(thumbnail);
+  refresh();
+  emit tested(!thumbnail.isNull());
 }
 
 QString SourceDialog::resultText() const { return result_->text(); }

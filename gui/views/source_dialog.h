@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QElapsedTimer>
 #include <QFileDialog>
+#include <QTimer>
 #include <memory>
 
 #include "gui/models/recents.h"
@@ -13,6 +15,10 @@ class QLineEdit;
 class QListWidget;
 class QPushButton;
 class QStackedWidget;
+
+namespace mpm::vision {
+class SourceReader;
+}
 
 namespace mpm::gui {
 
@@ -37,6 +43,8 @@ class SourceDialog : public QDialog {
  private:
   QLineEdit* pathField(QFormLayout* form, const QString& name, QFileDialog::FileMode mode);
   void refresh();
+  void lookAtTrial();
+  void showTested(const QPixmap& thumbnail, const QString& message);
 
   QListWidget* kinds_;
   QStackedWidget* pages_;
@@ -44,9 +52,9 @@ class SourceDialog : public QDialog {
   QLineEdit *video_, *folder_, *address_, *user_, *password_, *pipeline_;
   QLabel *result_, *thumbnail_;
   QPushButton *test_, *open_;
-  // Shared with the thread that tries the source: it may hang, and may outlive the dialog.
-  struct Trial;
-  std::shared_ptr<Trial> trial_;
+  std::unique_ptr<vision::SourceReader> trial_;  // while a source is tested
+  QTimer look_;
+  QElapsedTimer waiting_;
 };
 
 }  // namespace mpm::gui

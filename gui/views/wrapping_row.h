@@ -7,7 +7,7 @@
 namespace mpm::gui {
 
 /// A row that goes on below when it is full, so that no window has to be as wide as all of it. Hidden widgets take no
-/// room.
+/// space.
 class WrappingRow : public QLayout {
  public:
   WrappingRow() { setContentsMargins(0, 0, 0, 0); }

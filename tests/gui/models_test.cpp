@@ -94,10 +94,10 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
                    {2, monitor::EventKind::kAlarm, monitor::Severity::kError, "new"}});
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QStringLiteral("new"));
   EXPECT_EQ(model.index(0, EventsModel::kSeverity).data().toString(), QStringLiteral("Error"));
-  for (int i = 0; i < EventsModel::kMost + 5; ++i)
+  for (int i = 0; i < EventsModel::kMax + 5; ++i)
     model.add({i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)});
-  EXPECT_EQ(model.rowCount(), EventsModel::kMost);
-  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMost + 4));
+  EXPECT_EQ(model.rowCount(), EventsModel::kMax);
+  EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));
 }
 
 TEST(EventsModel, GrowsWithoutLosingItsPlace) {

@@ -20,11 +20,13 @@
 #include <QStyle>
 #include <QStyleOptionSlider>
 
+#include "gui/views/image_view.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/schedule_panel.h"
 #include "gui/views/settings_dialogs.h"
+#include "gui/views/status_line.h"
 #include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
@@ -88,17 +90,17 @@ class OnScreen : public Window {
 
 TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   // The demo.
-  click(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")));
-  ASSERT_TRUE(wait([&] { return !window_->showsWelcome(); }));
+  click(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")));
+  ASSERT_TRUE(wait([&] { return part<WelcomePage>(*window_)->isHidden(); }));
   ASSERT_TRUE(runs());
-  EXPECT_EQ(window_->stateText(), QStringLiteral("Live"));
+  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Live"));
   const auto first = frame()->result.frame.id;
   ASSERT_TRUE(wait([&] { return frame()->result.frame.id > first + 2; })) << "frames come";
 
   // The opacity, by key and by mouse, on a picture that stands still.
   key("p");
   QTest::qWait(1000);
-  ImageView* view = window_->imageView();
+  ImageView* view = part<ImageView>(*window_);
   const double opacity = view->paint().opacity;
   const QImage before = seen(view);
   QSet<QRgb> colors;
@@ -109,7 +111,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   ASSERT_TRUE(wait([&] { return view->paint().opacity < opacity - 0.01; }));
   QTest::qWait(200);
   EXPECT_NE(seen(view), before);
-  QSlider* slider = window_->opacitySlider();
+  QSlider* slider = part<QSlider>(*window_);
   QStyleOptionSlider option;
   option.initFrom(slider);
   option.minimum = slider->minimum();
@@ -126,20 +128,20 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
 
   // Another schedule.
   const int steps = frame()->lookup.steps();
-  QCheckBox* box = window_->schedulePanel()->box(8);
+  QCheckBox* box = part<SchedulePanel>(*window_)->box(8);
   ASSERT_FALSE(box->isChecked());
   click(box, QPoint(8, box->height() / 2));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == steps + 1; })) << "one more insertion";
   EXPECT_EQ(frame()->result.model->schedule.back(), 8);
 
   // A cluster under the mouse.
-  MergeView* map = window_->mergeView();
+  MergeView* map = part<MergeView>(*window_);
   const MergeLookup& lookup = frame()->lookup;
   const int token = lookup.grid().height / 2 * lookup.grid().width + lookup.grid().width / 2;
   moveTo(map, map->viewport().tokenRect(token, lookup.grid()).center().toPoint());
   ASSERT_TRUE(wait([&] { return window_->selection().token() == token; }));
-  EXPECT_TRUE(wait([&] { return textOf(window_->inspector()).contains(QStringLiteral("Cluster: ")); }))
-      << textOf(window_->inspector()).toStdString();
+  EXPECT_TRUE(wait([&] { return textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("Cluster: ")); }))
+      << textOf(part<InspectorPanel>(*window_)).toStdString();
 
   // What was stored, as a file.
   key("ctrl+e");

@@ -18,11 +18,13 @@
 #include "gui/models/legend_model.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/day_night_panel.h"
+#include "gui/views/image_view.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/time_chart.h"
+#include "gui/watch_rules.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
@@ -32,7 +34,7 @@ namespace {
 
 class Controls : public Window {
  protected:
-  QTableView* classes() const { return window_->legendPanel()->table(); }
+  QTableView* classes() const { return part<LegendPanel>(*window_)->table(); }
   /// The dialog that Enter on the first class opens, and that class.
   QColorDialog* colorDialog(int& chosen) {
     window_->activateWindow();
@@ -41,13 +43,13 @@ class Controls : public Window {
     classes()->setCurrentIndex(classes()->model()->index(0, 0));
     chosen = classes()->model()->index(0, 0).data(LegendModel::kClassRole).toInt();
     QTest::keyClick(classes(), Qt::Key_Return);
-    return window_->legendPanel()->findChild<QColorDialog*>();
+    return part<LegendPanel>(*window_)->findChild<QColorDialog*>();
   }
 };
 
 TEST_F(Controls, TheCurtainIsDragged) {
   ASSERT_TRUE(openAndPause());
-  ImageView* view = window_->imageView();
+  ImageView* view = part<ImageView>(*window_);
   trigger("curtain");
   ASSERT_NEAR(view->paint().curtain, 0.5, 1e-9);
   const QRectF picture = view->viewport().pictureRect();
@@ -73,7 +75,7 @@ TEST_F(Controls, TheCurtainIsDragged) {
 
 TEST_F(Controls, ADragBesideTheCurtainMovesThePicture) {
   ASSERT_TRUE(openAndPause());
-  ImageView* view = window_->imageView();
+  ImageView* view = part<ImageView>(*window_);
   trigger("curtain");
   QTest::keyClick(view, Qt::Key_Plus);
   QTest::keyClick(view, Qt::Key_Plus);
@@ -94,14 +96,14 @@ TEST_F(Controls, TheColourOfAClassIsChangedByKeysAndRemembered) {
   QColorDialog* dialog = colorDialog(chosen);
   ASSERT_NE(dialog, nullptr);
   const QColor before = window_->legend().color(chosen), other(1, 254, 3);
-  const QImage picture = shot(window_->imageView());
+  const QImage picture = shot(part<ImageView>(*window_));
   dialog->setCurrentColor(other);
   EXPECT_EQ(window_->legend().color(chosen), other) << "the picture follows the choice";
-  EXPECT_NE(shot(window_->imageView()), picture);
+  EXPECT_NE(shot(part<ImageView>(*window_)), picture);
   QTest::keyClick(dialog, Qt::Key_Escape);
   EXPECT_EQ(window_->legend().color(chosen), before) << "and comes back";
-  EXPECT_EQ(shot(window_->imageView()), picture);
-  ASSERT_TRUE(wait([&] { return window_->legendPanel()->findChild<QColorDialog*>() == nullptr; }));
+  EXPECT_EQ(shot(part<ImageView>(*window_)), picture);
+  ASSERT_TRUE(wait([&] { return part<LegendPanel>(*window_)->findChild<QColorDialog*>() == nullptr; }));
 
   dialog = colorDialog(chosen);
   ASSERT_NE(dialog, nullptr);
@@ -131,7 +133,7 @@ TEST_F(Controls, AColourThatIsBeingChosenDoesNotOutliveItsClass) {
 
 TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   ASSERT_TRUE(openAndWait());
-  ChartPanel* panel = window_->chartPanel();
+  ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
   ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
   using Kind = monitor::Quantity::Kind;
@@ -178,7 +180,7 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
   storeSamples(file("street").toStdString(), now - 40 * monitor::kDayMs, monitor::kDayMs, 40);
   make();
   ASSERT_TRUE(openAndWait());
-  ChartPanel* panel = window_->chartPanel();
+  ChartPanel* panel = part<ChartPanel>(*window_);
   ASSERT_TRUE(wait([&] { return panel->source().has_value(); }));
   const auto length = [&] { return panel->chart()->axis().to - panel->chart()->axis().from; };
   for (const auto& [text, seconds] : {std::pair("Day", 86400.0), std::pair("Week", 7 * 86400.0),
@@ -211,7 +213,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   }
   ASSERT_TRUE(openAndWait());
   window_->openDatabase(file("other.db"));
-  ChartPanel* panel = window_->chartPanel();
+  ChartPanel* panel = part<ChartPanel>(*window_);
   TimeChart* chart = panel->chart();
   buttonOf(panel, QStringLiteral("Area of"))->click();
   ASSERT_TRUE(wait([&] { return chart->series().back().name == "Area of water"; }));
@@ -256,7 +258,7 @@ TEST_F(Controls, ThePanelsKeyBringsItToTheFrontAndThenHidesIt) {
 // What is stored is looked at every other second, also while a source is being chosen.
 TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   ASSERT_TRUE(openAndWait());
-  ChartPanel* panel = window_->chartPanel();
+  ChartPanel* panel = part<ChartPanel>(*window_);
   QComboBox* classes = nullptr;
   for (QComboBox* box : panel->findChildren<QComboBox*>())
     if (box->accessibleName() == ChartPanel::tr("Class whose area is drawn")) classes = box;
@@ -272,22 +274,22 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   trigger("coloring");
   auto* pane = window_->findChild<PicturesPane*>();
   pane->setSizes({pane->width() / 3, pane->width() - pane->width() / 3});
-  const int narrow = window_->imageView()->width();
-  EXPECT_LT(narrow, window_->mergeView()->width() - 50);
+  const int narrow = part<ImageView>(*window_)->width();
+  EXPECT_LT(narrow, part<MergeView>(*window_)->width() - 50);
   window_->close();
   window_ = std::make_unique<MainWindow>(options());
   window_->show();
   ASSERT_TRUE(openAndWait());
-  panel = window_->chartPanel();
-  EXPECT_EQ(window_->imageView()->paint().mode, ViewMode::kCurtain);
+  panel = part<ChartPanel>(*window_);
+  EXPECT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kCurtain);
   EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain"))->isChecked());
   EXPECT_TRUE(window_->actions().action(QStringLiteral("curtain_left"))->isEnabled());
-  EXPECT_NEAR(window_->imageView()->paint().curtain, 0.45, 1e-9);
-  EXPECT_NEAR(window_->imageView()->paint().opacity, 0.5, 1e-9);
-  EXPECT_EQ(window_->opacitySlider()->value(), 50);
-  EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize);
-  EXPECT_TRUE(wait([&] { return std::abs(window_->imageView()->width() - narrow) <= 3; }))
-      << window_->imageView()->width() << " instead of " << narrow;
+  EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 0.45, 1e-9);
+  EXPECT_NEAR(part<ImageView>(*window_)->paint().opacity, 0.5, 1e-9);
+  EXPECT_EQ(part<QSlider>(*window_)->value(), 50);
+  EXPECT_EQ(part<MergeView>(*window_)->coloring(), MergeColoring::kSize);
+  EXPECT_TRUE(wait([&] { return std::abs(part<ImageView>(*window_)->width() - narrow) <= 3; }))
+      << part<ImageView>(*window_)->width() << " instead of " << narrow;
   EXPECT_TRUE(buttonOf(panel, QStringLiteral("Week"))->isChecked());
   EXPECT_FALSE(buttonOf(panel, QStringLiteral("Tokens"))->isChecked());
   EXPECT_TRUE(wait([&] { return panel->chart()->series().back().name == series; })) << "the class, by its name";
@@ -297,12 +299,14 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
   window_ = std::make_unique<MainWindow>(options());
   window_->show();
   ASSERT_TRUE(openAndWait());
-  EXPECT_FALSE(window_->mergeView()->isVisible());
+  EXPECT_FALSE(part<MergeView>(*window_)->isVisible());
   EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
   trigger("layout");
-  EXPECT_TRUE(window_->mergeView()->isVisible());
-  EXPECT_TRUE(wait([&] { return std::abs(window_->mergeView()->width() - window_->imageView()->width()) <= 3; }))
-      << "as at first: " << window_->mergeView()->width() << " and " << window_->imageView()->width();
+  EXPECT_TRUE(part<MergeView>(*window_)->isVisible());
+  EXPECT_TRUE(wait([&] {
+    return std::abs(part<MergeView>(*window_)->width() - part<ImageView>(*window_)->width()) <= 3;
+  })) << "as at first: "
+      << part<MergeView>(*window_)->width() << " and " << part<ImageView>(*window_)->width();
 }
 
 TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
@@ -310,14 +314,14 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
     storeSamples(name, monitor::unixNow() - 60000, 0, 1);
   make();
   QComboBox* sources = nullptr;
-  for (QComboBox* box : window_->chartPanel()->findChildren<QComboBox*>())
+  for (QComboBox* box : part<ChartPanel>(*window_)->findChildren<QComboBox*>())
     if (box->accessibleName() == ChartPanel::tr("Source whose samples are drawn")) sources = box;
   ASSERT_TRUE(wait([&] { return sources->count() == 3 && sources->currentIndex() == 2; }));
   sources->showPopup();
   QTest::keyClick(sources->view(), Qt::Key_Up);
   const QPersistentModelIndex row = sources->view()->currentIndex();
   QSignalSpy asked(&window_->history(), &History::sourcesChanged);
-  window_->chartPanel()->refresh();
+  part<ChartPanel>(*window_)->refresh();
   ASSERT_TRUE(asked.wait(kPatience));
   EXPECT_TRUE(row.isValid());
   EXPECT_EQ(sources->view()->currentIndex().row(), 1);
@@ -334,7 +338,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   make();
   window_->openSource(QStringLiteral("demo:"));
   ASSERT_TRUE(runs());
-  ChartPanel* panel = window_->chartPanel();
+  ChartPanel* panel = part<ChartPanel>(*window_);
   QComboBox* sources = nullptr;
   for (QComboBox* box : panel->findChildren<QComboBox*>())
     if (box->accessibleName() == ChartPanel::tr("Source whose samples are drawn")) sources = box;
@@ -344,8 +348,9 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   emit sources->activated(sources->currentIndex());
   EXPECT_TRUE(wait([&] { return panel->chart()->chart().buckets.size() > 10; }));
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
-  EXPECT_TRUE(wait([&] { return !textOf(window_->dayNightPanel()).contains(QStringLiteral("not samples of both")); }))
-      << textOf(window_->dayNightPanel()).toStdString();
+  EXPECT_TRUE(wait([&] {
+    return !textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("not samples of both"));
+  })) << textOf(part<DayNightPanel>(*window_)).toStdString();
   trigger("close");
   QTest::qWait(2500);
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
@@ -363,9 +368,9 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
                       ? QTime(other.hour(), other.minute()).addSecs(60)
                       : QTime(other.hour(), other.minute()));
   QTest::keyClick(dialog, Qt::Key_Return);
-  ASSERT_TRUE(std::holds_alternative<monitor::NightByHours>(window_->nightRule()));
-  EXPECT_TRUE(textOf(window_->dayNightPanel()).contains(QStringLiteral("Night: from ")))
-      << textOf(window_->dayNightPanel()).toStdString();
+  ASSERT_TRUE(std::holds_alternative<monitor::NightByHours>(part<WatchRules>(*window_)->night()));
+  EXPECT_TRUE(textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("Night: from ")))
+      << textOf(part<DayNightPanel>(*window_)).toStdString();
   const monitor::StoreReader reader(file("m.db").toStdString());
   const auto lastNight = [&] {
     std::optional<bool> night;
@@ -379,10 +384,10 @@ TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {
   dialog = dialogOf<NightDialog>("night");
   for (NightDialog* one : window_->findChildren<NightDialog*>())
     if (one->isVisible()) dialog = one;
-  buttonOf(dialog, QStringLiteral("Do not tell them apart"))->click();
+  buttonOf(dialog, QStringLiteral("Do not distinguish them"))->click();
   QTest::keyClick(dialog, Qt::Key_Return);
   EXPECT_TRUE(wait([&] { return lastNight() == std::nullopt; }));
-  EXPECT_TRUE(textOf(window_->dayNightPanel()).contains(QStringLiteral("not told apart")));
+  EXPECT_TRUE(textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("not distinguished")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QDateTime>
 #include <QFile>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QScreen>
 #include <QSettings>
 #include <QSignalSpy>
@@ -18,10 +19,12 @@
 #include <mutex>
 #include <thread>
 
+#include "gui/frame_saver.h"
 #include "gui/models/recents.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
+#include "gui/views/image_view.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/pictures_pane.h"
@@ -29,8 +32,10 @@
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
+#include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
 #include "gui/views/welcome_page.h"
+#include "gui/watch_rules.h"
 #include "mpm/error.hpp"
 #include "support/demo.h"
 #include "wall_clock.h"
@@ -111,26 +116,27 @@ class Faults : public Window {
 
 TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
   ASSERT_TRUE(openCamera());
-  EXPECT_FALSE(window_->imageView()->paint().faded);
-  EXPECT_TRUE(window_->ageText().isEmpty());
+  EXPECT_FALSE(part<ImageView>(*window_)->paint().faded);
+  EXPECT_TRUE(part<StatusLine>(*window_)->age().isEmpty());
   camera_->set(camera_->hangs, true);
-  ASSERT_TRUE(wait([&] { return window_->imageView()->paint().faded; }));
-  EXPECT_EQ(window_->stateText(), QStringLiteral("Stalled"));
-  EXPECT_TRUE(window_->ageText().startsWith(QStringLiteral("frame of "))) << window_->ageText().toStdString();
-  EXPECT_TRUE(window_->imageView()->banner().contains(QStringLiteral("Stalled: the last frame is ")))
-      << window_->imageView()->banner().toStdString();
-  const QImage grey = shot(window_->imageView());
-  const QPoint middle = window_->imageView()->viewport().pictureRect().center().toPoint();
+  ASSERT_TRUE(wait([&] { return part<ImageView>(*window_)->paint().faded; }));
+  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Stalled"));
+  EXPECT_TRUE(part<StatusLine>(*window_)->age().startsWith(QStringLiteral("frame of ")))
+      << part<StatusLine>(*window_)->age().toStdString();
+  EXPECT_TRUE(part<ImageView>(*window_)->banner().contains(QStringLiteral("Stalled: the last frame is ")))
+      << part<ImageView>(*window_)->banner().toStdString();
+  const QImage grey = shot(part<ImageView>(*window_));
+  const QPoint middle = part<ImageView>(*window_)->viewport().pictureRect().center().toPoint();
   const QColor pixel = grey.pixelColor(middle);
   EXPECT_EQ(pixel.red(), pixel.green());
   EXPECT_EQ(pixel.green(), pixel.blue());
   EXPECT_TRUE(wait([&] { return told(EventKind::kSource, "Stalled"); }));
 
   camera_->set(camera_->hangs, false);
-  ASSERT_TRUE(wait([&] { return !window_->imageView()->paint().faded; }));
-  EXPECT_TRUE(window_->ageText().isEmpty());
-  EXPECT_TRUE(window_->imageView()->banner().isEmpty());
-  EXPECT_TRUE(wait([&] { return window_->stateText() == QStringLiteral("Live"); }));
+  ASSERT_TRUE(wait([&] { return !part<ImageView>(*window_)->paint().faded; }));
+  EXPECT_TRUE(part<StatusLine>(*window_)->age().isEmpty());
+  EXPECT_TRUE(part<ImageView>(*window_)->banner().isEmpty());
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->state() == QStringLiteral("Live"); }));
 }
 
 TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
@@ -138,7 +144,7 @@ TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
   camera_->set(camera_->hangs, true);
   QTest::qWait(100);
   window_->closeSource();  // returns, or the test times out: the read comes back only when the test lets it
-  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(camera_->hangs);
   window_->close();
   window_.reset();
@@ -147,7 +153,7 @@ TEST_F(Faults, ASourceThatHangsDoesNotHoldTheWindowUp) {
 
 TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
   ASSERT_TRUE(openCamera());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "a first sample is stored";
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "a first sample is stored";
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "Retrying"); }));
   camera_->set(camera_->unplugged, false);
@@ -171,9 +177,10 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "unplugged"); }));
   QTest::qWait(100);
-  EXPECT_TRUE(window_->logText().contains(QStringLiteral("unplugged"))) << "the log tells of it";
-  QStringList texts = {window_->logText(), window_->windowTitle(), window_->commandLine(), window_->noticeText(),
-                       window_->imageView()->banner()};
+  EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
+      << "the log tells of it";
+  QStringList texts = {part<QPlainTextEdit>(*window_)->toPlainText(), window_->windowTitle(), window_->commandLine(),
+                       part<StatusLine>(*window_)->notice(), part<ImageView>(*window_)->banner()};
   for (const QLabel* label : window_->findChildren<QLabel*>()) texts << label->text() << label->toolTip();
   for (const QAbstractButton* button : window_->findChildren<QAbstractButton*>())
     texts << button->text() << button->toolTip();
@@ -197,7 +204,7 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
   window_->openDropped(other);
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); }))
-      << window_->logText().toStdString();
+      << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
   EXPECT_EQ(frame()->result.model->attention, Attention::kProportional);
   EXPECT_TRUE(
@@ -214,7 +221,8 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(openAndWait());
   for (const QLabel* label : window_->findChildren<QLabel*>())
-    EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) && label->toolTip() != window_->noticeText());
+    EXPECT_FALSE(label->toolTip().contains(QStringLiteral("broken.onnx")) &&
+                 label->toolTip() != part<StatusLine>(*window_)->notice());
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
   const auto recents = loadRecents(settings);
   ASSERT_FALSE(recents.isEmpty());
@@ -224,9 +232,9 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
 TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   ASSERT_TRUE(openAndWait());
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
-  emit window_->welcomePage()->recentRequested({file("street"), other, QStringLiteral("1"), {}});
+  emit part<WelcomePage>(*window_)->recentRequested({file("street"), other, QStringLiteral("1"), {}});
   ASSERT_TRUE(wait([&] { return frame() && frame()->result.model_path == other.toStdString(); }))
-      << window_->logText().toStdString();
+      << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
   EXPECT_FALSE(told(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
   EXPECT_TRUE(window_->commandLine().contains(other)) << window_->commandLine().toStdString();
@@ -241,7 +249,8 @@ TEST_F(Faults, AModelFileThatBecomesGarbageIsRefusedWhileTheOldOneGoesOn) {
   ASSERT_TRUE(openWithOwnModel());
   std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
   ASSERT_TRUE(wait([&] { return told(EventKind::kModel, "own.onnx"); }));
-  EXPECT_TRUE(window_->noticeText().contains(QStringLiteral("own.onnx"))) << window_->noticeText().toStdString();
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("own.onnx")))
+      << part<StatusLine>(*window_)->notice().toStdString();
   ASSERT_TRUE(openAndWait()) << "the model before it goes on";
 }
 
@@ -250,7 +259,7 @@ TEST_F(Faults, AModelFileThatIsReplacedIsPickedUp) {
   const auto before = frame()->result.model;
   ownModel("segmenter_linear_ts12.onnx");
   ASSERT_TRUE(wait([&] {
-    if (window_->stateText() == QStringLiteral("Ended")) window_->openSource(file("street"));
+    if (part<StatusLine>(*window_)->state() == QStringLiteral("Ended")) window_->openSource(file("street"));
     return frame() && frame()->result.model && frame()->result.model != before;
   }));
   EXPECT_EQ(frame()->result.model_path, file("own.onnx").toStdString());
@@ -265,16 +274,16 @@ TEST_F(Faults, ComparingWithoutAFullModelGoesOffAndSaysWhy) {
   ASSERT_TRUE(runs());
   ASSERT_TRUE(QFile::remove(own.model));
   trigger("compare");
-  ASSERT_TRUE(window_->comparePanel()->box()->isChecked());
-  ASSERT_TRUE(wait([&] { return !window_->comparePanel()->box()->isChecked(); }));
+  ASSERT_TRUE(part<ComparePanel>(*window_)->box()->isChecked());
+  ASSERT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->box()->isChecked(); }));
   EXPECT_FALSE(window_->actions().action(QStringLiteral("compare"))->isChecked());
-  EXPECT_TRUE(textOf(window_->comparePanel()).contains(QStringLiteral("own.onnx")))
-      << textOf(window_->comparePanel()).toStdString();
+  EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("own.onnx")))
+      << textOf(part<ComparePanel>(*window_)).toStdString();
 }
 
 TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
   ASSERT_TRUE(openCamera());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const WallClock back(-7200);
   QSignalSpy charts(&window_->history(), &History::chartReady);
   EXPECT_TRUE(wait([&] { return charts.count() >= 4; }));
@@ -283,12 +292,12 @@ TEST_F(Faults, AWallClockThatIsSetBackStopsNothing) {
 TEST_F(Faults, StatisticsGoOnWhileTheChartIsNotSeen) {
   dock("chart")->hide();
   dock("day_night")->raise();
-  ASSERT_FALSE(window_->chartPanel()->isVisible());
+  ASSERT_FALSE(part<ChartPanel>(*window_)->isVisible());
   ASSERT_TRUE(openAndWait());
   EXPECT_TRUE(wait([&] {
-    const QString text = textOf(window_->dayNightPanel());
+    const QString text = textOf(part<DayNightPanel>(*window_));
     return !text.contains(QStringLiteral("Samples, Day: 0")) || !text.contains(QStringLiteral("Samples, Night: 0"));
-  })) << textOf(window_->dayNightPanel()).toStdString();
+  })) << textOf(part<DayNightPanel>(*window_)).toStdString();
   QSignalSpy charts(&window_->history(), &History::chartReady);
   QTest::qWait(7000);
   EXPECT_LE(charts.count(), 1) << "nobody sees it: but for the question that came with the source";
@@ -321,19 +330,19 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
   again.settings = file("after.ini");
   again.database = file("after.db");
   make(again);
-  ASSERT_TRUE(std::holds_alternative<monitor::NightBySun>(window_->nightRule()));
-  const auto sun = std::get<monitor::NightBySun>(window_->nightRule());
+  ASSERT_TRUE(std::holds_alternative<monitor::NightBySun>(part<WatchRules>(*window_)->night()));
+  const auto sun = std::get<monitor::NightBySun>(part<WatchRules>(*window_)->night());
   EXPECT_EQ(sun.latitude, 48.25);
   EXPECT_EQ(sun.longitude, -4.5);
   EXPECT_EQ(sun.night_below, -8);
-  EXPECT_EQ(window_->alarms().no_frame_s, 45);
-  EXPECT_EQ(window_->alarms().tokens_below, 20);
-  EXPECT_EQ(window_->alarms().minutes, 3);
-  EXPECT_EQ(window_->keepOptions(), kept);
+  EXPECT_EQ(part<WatchRules>(*window_)->alarms().no_frame_s, 45);
+  EXPECT_EQ(part<WatchRules>(*window_)->alarms().tokens_below, 20);
+  EXPECT_EQ(part<WatchRules>(*window_)->alarms().minutes, 3);
+  EXPECT_EQ(part<WatchRules>(*window_)->keep(), kept);
   window_->resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(window_->live().session().source(), file("street").toStdString());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_.reset();
   const monitor::StoreReader reader(file("after.db").toStdString());
   EXPECT_EQ(reader.sessions(1).back().latitude, 48.25) << "and they are what is watched by";
@@ -342,7 +351,7 @@ TEST_F(Faults, WhatWasChosenOutlivesAPowerCut) {
 TEST_F(Faults, HowItIsLookedAtOutlivesAPowerCut) {
   trigger("image");
   trigger("merge_map");
-  buttonOf(window_->chartPanel(), QStringLiteral("Week"))->click();
+  buttonOf(part<ChartPanel>(*window_), QStringLiteral("Week"))->click();
   dock("source")->hide();
   ASSERT_TRUE(wait([&] {
     const QByteArray settings = content(file("settings.ini"));
@@ -354,9 +363,9 @@ TEST_F(Faults, HowItIsLookedAtOutlivesAPowerCut) {
   window_.reset();
   window_ = std::make_unique<MainWindow>(again);
   window_->show();
-  EXPECT_EQ(window_->imageView()->paint().mode, ViewMode::kImage);
+  EXPECT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kImage);
   EXPECT_FALSE(window_->actions().action(QStringLiteral("merge_map"))->isChecked());
-  EXPECT_TRUE(buttonOf(window_->chartPanel(), QStringLiteral("Week"))->isChecked());
+  EXPECT_TRUE(buttonOf(part<ChartPanel>(*window_), QStringLiteral("Week"))->isChecked());
   EXPECT_TRUE(dock("source")->isHidden());
 }
 
@@ -398,18 +407,18 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
   on_disk.factory = [camera = camera_](const vision::SourceOptions&) { return std::make_unique<CameraSource>(camera); };
   make(on_disk);
   window_->openSource(QStringLiteral("rtsp://camera/1"));
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   {
     std::ofstream ballast(file("disk/ballast").toStdString(), std::ios::binary);
     const std::string block(4096, 'x');
     while (ballast.write(block.data(), 4096).flush()) continue;
   }
   EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "cannot write to"); }));
-  EXPECT_TRUE(wait([&] { return window_->storageText().contains(QStringLiteral("full")); }))
-      << window_->storageText().toStdString();
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("full")); }))
+      << part<StatusLine>(*window_)->storageProblem().toStdString();
   QFile::remove(file("disk/ballast"));
   EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "writing again"); }));
-  EXPECT_TRUE(wait([&] { return window_->storageText().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
   window_.reset();
   ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
 }
@@ -420,28 +429,28 @@ TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
   later.database = file("disk/m.db");
   make(later);
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return window_->storageText().contains(QStringLiteral("m.db")); }))
-      << window_->storageText().toStdString();
-  EXPECT_FALSE(window_->chartPanel()->source().has_value());
+  ASSERT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("m.db")); }))
+      << part<StatusLine>(*window_)->storageProblem().toStdString();
+  EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
   QDir(folder_.path()).mkpath(QStringLiteral("disk"));
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "samples are stored now";
-  EXPECT_TRUE(wait([&] { return window_->storageText().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "samples are stored now";
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
 }
 
 TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNobodyElsesSamples) {
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_->openSource(file("none.mp4"));
-  EXPECT_TRUE(wait([&] { return window_->imageView()->banner().contains(QStringLiteral("none.mp4")); }))
-      << window_->imageView()->banner().toStdString();
-  EXPECT_FALSE(window_->chartPanel()->source().has_value());
+  EXPECT_TRUE(wait([&] { return part<ImageView>(*window_)->banner().contains(QStringLiteral("none.mp4")); }))
+      << part<ImageView>(*window_)->banner().toStdString();
+  EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value());
   for (int refresh = 0; refresh < 2; ++refresh) {
     QSignalSpy sources(&window_->history(), &History::sourcesChanged);
     ASSERT_TRUE(sources.wait(kPatience));
-    EXPECT_FALSE(window_->chartPanel()->source().has_value()) << "the other source's";
+    EXPECT_FALSE(part<ChartPanel>(*window_)->source().has_value()) << "the other source's";
   }
   window_->openSource(file("street"));
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
 }
 
 // Four pictures a second, and a model that takes longer than that for some of them.
@@ -453,8 +462,9 @@ TEST_F(Faults, OfAFolderNoPictureIsLeftOut) {
   trigger("pause");
   QTest::qWait(1000);
   trigger("pause");
-  ASSERT_TRUE(wait([&] { return window_->stateText() == QStringLiteral("Ended") && frame()->result.frame.id == 6; }));
-  EXPECT_TRUE(textOf(window_->sourcePanel()).contains(QStringLiteral("\n6 of 6 pictures\n")));
+  ASSERT_TRUE(wait(
+      [&] { return part<StatusLine>(*window_)->state() == QStringLiteral("Ended") && frame()->result.frame.id == 6; }));
+  EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("\n6 of 6 pictures\n")));
   EXPECT_EQ(window_->live().session().status().source.dropped, 0);
   window_.reset();  // commits
   const monitor::StoreReader reader(file("m.db").toStdString());
@@ -471,23 +481,23 @@ TEST_F(Faults, AnotherSourceBeginsWithNoneOfTheNumbersOfTheOneBefore) {
   QTest::qWait(600);
   EXPECT_EQ(pane->frameText(), QString());
   EXPECT_EQ(pane->stepText(), QString());
-  EXPECT_EQ(window_->tokensText(), QString());
+  EXPECT_EQ(part<StatusLine>(*window_)->tokens(), QString());
   const LegendModel& legend = window_->legend();
   for (int c = 0; c < legend.classes(); ++c)
     EXPECT_EQ(legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble(), 0) << c;
-  EXPECT_TRUE(textOf(window_->speedPanel()).contains(QStringLiteral("Backbone: 0.0 ms")))
-      << textOf(window_->speedPanel()).toStdString();
+  EXPECT_TRUE(textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral("Backbone: 0.0 ms")))
+      << textOf(part<SpeedPanel>(*window_)).toStdString();
 }
 
 TEST_F(Faults, APauseIsOfItsSource) {
   QAction* const pause = window_->actions().action(QStringLiteral("pause"));
   EXPECT_FALSE(pause->isEnabled()) << "nothing is watched";
   ASSERT_TRUE(openAndPause());
-  EXPECT_TRUE(textOf(window_->sourcePanel()).contains(QStringLiteral("Connection: Paused")));
-  EXPECT_EQ(window_->stateText(), QStringLiteral("Paused"));
+  EXPECT_TRUE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
+  EXPECT_EQ(part<StatusLine>(*window_)->state(), QStringLiteral("Paused"));
   ASSERT_TRUE(openAndWait()) << "frames of the next one come";
   EXPECT_FALSE(pause->isChecked());
-  EXPECT_FALSE(textOf(window_->sourcePanel()).contains(QStringLiteral("Connection: Paused")));
+  EXPECT_FALSE(textOf(part<SourcePanel>(*window_)).contains(QStringLiteral("Connection: Paused")));
   trigger("pause");
   trigger("close");
   EXPECT_FALSE(window_->live().session().paused());
@@ -501,8 +511,8 @@ TEST_F(Faults, ASnapshotWithoutAModelBlamesNoDisk) {
   window_->openSource(file("street"));
   ASSERT_TRUE(wait([&] { return frame() != nullptr; })) << "what the camera sees";
   trigger("snapshot");
-  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("No model has seen this frame yet")))
-      << window_->noticeText().toStdString();
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("No model has seen this frame yet")))
+      << part<StatusLine>(*window_)->notice().toStdString();
 }
 
 TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
@@ -510,9 +520,9 @@ TEST_F(Faults, AClosedSourceLeavesNothingBehind) {
   trigger("record");
   ASSERT_TRUE(wait([&] { return !QDir(file("pictures")).isEmpty(); }));
   trigger("close");
-  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_FALSE(window_->actions().action(QStringLiteral("record"))->isChecked()) << "the next one was not asked for";
-  EXPECT_TRUE(window_->tokensText().isEmpty());
+  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().isEmpty());
 }
 
 // A disk that is too slow for a recording costs pictures, which is said; a picture that was asked for is confirmed.
@@ -520,51 +530,55 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
   ASSERT_TRUE(openCamera());
   camera_->scale = 10;  // noise of this size takes longer to write than to see
   trigger("record");
-  EXPECT_TRUE(wait([&] { return window_->recordText().endsWith(QStringLiteral(" left out")); }))
-      << window_->recordText().toStdString();
-  EXPECT_TRUE(wait([&] { return window_->logText().contains(QStringLiteral("leaves out frames")); }));
-  EXPECT_EQ(window_->logText().count(QStringLiteral("leaves out frames")), 1);
+  EXPECT_TRUE(wait([&] { return part<FrameSaver>(*window_)->recordText().endsWith(QStringLiteral(" left out")); }))
+      << part<FrameSaver>(*window_)->recordText().toStdString();
+  EXPECT_TRUE(wait(
+      [&] { return part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("leaves out frames")); }));
+  EXPECT_EQ(part<QPlainTextEdit>(*window_)->toPlainText().count(QStringLiteral("leaves out frames")), 1);
   const auto saved = [&] {
     trigger("snapshot");  // refused while the disk is behind
-    return QTest::qWaitFor([&] { return window_->noticeText().startsWith(QStringLiteral("Saved ")); }, 500);
+    return QTest::qWaitFor([&] { return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("Saved ")); },
+                           500);
   };
-  EXPECT_TRUE(wait(saved)) << window_->noticeText().toStdString();
+  EXPECT_TRUE(wait(saved)) << part<StatusLine>(*window_)->notice().toStdString();
 }
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
-  ASSERT_TRUE(wait([&] { return window_->schedulePanel()->blocks() == 3; }));
+  ASSERT_TRUE(wait([&] { return part<SchedulePanel>(*window_)->blocks() == 3; }));
   window_->openSource(file("street"));
   trigger("pause");  // before the event loop brings a frame
-  emit window_->schedulePanel()->scheduleChanged({});
-  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("It is paused"))) << window_->noticeText().toStdString();
+  emit part<SchedulePanel>(*window_)->scheduleChanged({});
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("It is paused")))
+      << part<StatusLine>(*window_)->notice().toStdString();
   window_->openSource(file("gone"));
   ASSERT_TRUE(wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kEnded; }));
   trigger("compare");
-  EXPECT_TRUE(
-      window_->noticeText().startsWith(QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
-      << window_->noticeText().toStdString();
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(
+      QStringLiteral("The source has ended; once it is opened again (Ctrl+R)")))
+      << part<StatusLine>(*window_)->notice().toStdString();
 }
 
 TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); })) << "a first sample is stored";
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "a first sample is stored";
   trigger("pause");
   QTest::qWait(300);  // a frame may just be taken
   ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.busy_s == 0; }));
   QTest::qWait(50);
   trigger("record");
   const LiveFramePtr before = frame();
-  window_->schedulePanel()->box(2)->click();
-  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("On this frame: ")))
-      << window_->noticeText().toStdString();
-  ASSERT_TRUE(wait([&] { return frame() != before; })) << window_->logText().toStdString();
+  part<SchedulePanel>(*window_)->box(2)->click();
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("On this frame: ")))
+      << part<StatusLine>(*window_)->notice().toStdString();
+  ASSERT_TRUE(wait([&] { return frame() != before; })) << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
   EXPECT_EQ(frame()->image().data, before->image().data) << "no second picture in memory";
   trigger("compare");
   EXPECT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
-  EXPECT_TRUE(window_->recordText().startsWith(QStringLiteral("● REC 0 "))) << window_->recordText().toStdString();
+  EXPECT_TRUE(part<FrameSaver>(*window_)->recordText().startsWith(QStringLiteral("● REC 0 ")))
+      << part<FrameSaver>(*window_)->recordText().toStdString();
   trigger("record");
   trigger("compare");
 
@@ -574,7 +588,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
     return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.in;
   }));
   const LiveFramePtr last = frame();
-  emit window_->schedulePanel()->scheduleChanged({});
+  emit part<SchedulePanel>(*window_)->scheduleChanged({});
   EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 1; })) << "also at the end";
   EXPECT_EQ(frame()->result.frame.id, last->result.frame.id);
 
@@ -591,29 +605,29 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
 
 TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   trigger("snapshot");
   ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
   trigger("close");
-  ASSERT_TRUE(window_->showsWelcome());
-  emit window_->chartPanel()->chart()->timePicked(window_->pictures().pictures()[0].time);
-  EXPECT_TRUE(wait([&] { return !window_->showsWelcome(); }));
+  ASSERT_TRUE(!part<WelcomePage>(*window_)->isHidden());
+  emit part<ChartPanel>(*window_)->chart()->timePicked(window_->pictures().pictures()[0].time);
+  EXPECT_TRUE(wait([&] { return part<WelcomePage>(*window_)->isHidden(); }));
   EXPECT_TRUE(frame());
-  EXPECT_TRUE(window_->imageView()->banner().endsWith(QStringLiteral("Esc: back")));
+  EXPECT_TRUE(part<ImageView>(*window_)->banner().endsWith(QStringLiteral("Esc: back")));
   trigger("unpin");
-  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
 }
 
 TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
   storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.night = false; });
   { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
   make();
-  const auto empty = [&] { return textOf(window_->dayNightPanel()).contains(QStringLiteral("Mean, Day: –")); };
+  const auto empty = [&] { return textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("Mean, Day: –")); };
   ASSERT_TRUE(wait([&] { return !empty(); }));
   window_->openDatabase(file("none.db"));
-  EXPECT_TRUE(empty()) << textOf(window_->dayNightPanel()).toStdString();
+  EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
   QTest::qWait(2500);
-  EXPECT_TRUE(empty()) << textOf(window_->dayNightPanel()).toStdString();
+  EXPECT_TRUE(empty()) << textOf(part<DayNightPanel>(*window_)).toStdString();
 }
 
 // A class that this model lacks cannot be asked about, which is no wish that its alarm goes.
@@ -628,7 +642,7 @@ TEST_F(Faults, AnAlarmOfAnotherModelsClassOutlivesTheDialog) {
   ASSERT_TRUE(openAndWait());
   dialogOf<AlarmsDialog>("alarms")->accept();
   std::vector<std::string> names;
-  for (const monitor::AreaAlarm& area : window_->alarms().areas) names.push_back(area.name);
+  for (const monitor::AreaAlarm& area : part<WatchRules>(*window_)->alarms().areas) names.push_back(area.name);
   EXPECT_EQ(names, (std::vector<std::string>{"class_1", "snow", "class_2"}))
       << "the dialog asked for the first it knew";
 }
@@ -649,7 +663,8 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
   make(plain);
   qunsetenv("MPM_MODEL");
   window_->resumeLast();
-  EXPECT_TRUE(window_->logText().contains(remembered + QStringLiteral(" is gone; going on with ")));
+  EXPECT_TRUE(
+      part<QPlainTextEdit>(*window_)->toPlainText().contains(remembered + QStringLiteral(" is gone; going on with ")));
   EXPECT_TRUE(runs());
   EXPECT_EQ(frame()->result.model_path, options().model.toStdString());
   const auto entry = [&] {
@@ -724,7 +739,7 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   };
   write("yard", noon, 120, "first");
   window_->openDropped(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
-  TimeChart* chart = window_->chartPanel()->chart();
+  TimeChart* chart = part<ChartPanel>(*window_)->chart();
   ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
   EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
   write("yard", noon + 120000, 60, "second");
@@ -735,7 +750,7 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   write("garden", noon, 30, "third");
   ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "third"); }));
   // Sources are asked for before events, and the file may have been replaced between the two.
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->sourceName() == QStringLiteral("garden"); }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == QStringLiteral("garden"); }));
   EXPECT_FALSE(QFile::exists(file("m.db-wal")) && window_->live().session().isOpen()) << "nothing is watched";
 }
 
@@ -752,29 +767,29 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
     writer.append({sample.time, EventKind::kAlarm, monitor::Severity::kWarning, "of the yard"});
   }
   ASSERT_TRUE(openCamera());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
-  const QString live = window_->chartPanel()->sourceName();
-  EXPECT_TRUE(window_->chartPanel()->foreignText().isEmpty());
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
+  const QString live = part<ChartPanel>(*window_)->sourceName();
+  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
   window_->openDatabase(file("other.db"));
   ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "of the yard"); }));
-  EXPECT_TRUE(window_->chartPanel()->foreignText().startsWith(QStringLiteral("other.db, read-only")));
+  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().startsWith(QStringLiteral("other.db, read-only")));
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(
       wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kRetrying; }));
   QTest::qWait(200);
   EXPECT_FALSE(told(EventKind::kSource, "unplugged")) << "not of that database";
-  buttonOf(window_->chartPanel(), ChartPanel::tr("Back to the live source"))->click();
+  buttonOf(part<ChartPanel>(*window_), ChartPanel::tr("Back to the live source"))->click();
   EXPECT_TRUE(told(EventKind::kSource, "unplugged")) << "but not forgotten";
   EXPECT_FALSE(told(EventKind::kAlarm, "of the yard"));
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->sourceName() == live; }));
-  EXPECT_TRUE(window_->chartPanel()->foreignText().isEmpty());
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
+  EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
 
   trigger("close");
   window_->openDatabase(file("other.db"));
   EXPECT_TRUE(window_->windowTitle().startsWith(QStringLiteral("other.db")));
   trigger("own_database");
   EXPECT_EQ(window_->windowTitle(), QStringLiteral("MPM Monitor"));
-  EXPECT_TRUE(wait([&] { return window_->chartPanel()->sourceName() == live; }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
 }
 
 TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
@@ -784,8 +799,8 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   plain.inference.read.convert.schedule.reset();
   make(plain);
   qunsetenv("MPM_MODEL");
-  QTest::mouseClick(buttonOf(window_->welcomePage(), WelcomePage::tr("Try the demo")), Qt::LeftButton);
-  ASSERT_FALSE(window_->showsWelcome());
+  QTest::mouseClick(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")), Qt::LeftButton);
+  ASSERT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
   EXPECT_FALSE(frame()->result.model->schedule.empty());
   EXPECT_LT(frame()->result.segmentation.tokens.back(), frame()->result.segmentation.tokens.front());

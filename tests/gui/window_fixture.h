@@ -32,6 +32,12 @@ inline QAbstractButton* buttonOf(const QWidget* parent, const QString& text) {
   return nullptr;
 }
 
+/// The part of the window that has this type.
+template <typename Part>
+Part* part(const QObject& window) {
+  return window.findChild<Part*>();
+}
+
 /// What a screen reader says of a panel: a line per label.
 inline QString textOf(const QWidget* panel) {
   QStringList lines;
@@ -98,7 +104,7 @@ class Window : public ::testing::Test {
   }
 
   static bool wait(const std::function<bool()>& done) { return QTest::qWaitFor(done, kPatience); }
-  const LiveFramePtr& frame() const { return window_->imageView()->frame(); }
+  const LiveFramePtr& frame() const { return part<ImageView>(*window_)->frame(); }
   bool runs() {
     return wait([&] { return frame() && frame()->hasGrid(); });
   }

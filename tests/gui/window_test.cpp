@@ -35,11 +35,13 @@
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/events_panel.h"
+#include "gui/views/image_view.h"
 #include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/schedule_panel.h"
 #include "gui/views/speed_panel.h"
+#include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
 #include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
@@ -51,15 +53,17 @@ namespace mpm::gui {
 namespace {
 
 TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
-  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(openAndWait());
-  EXPECT_FALSE(window_->showsWelcome());
+  EXPECT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
   EXPECT_EQ(window_->legend().classes(), 4);
-  EXPECT_EQ(window_->schedulePanel()->schedule(), (Schedule{1, 2}));
-  EXPECT_TRUE(window_->tokensText().startsWith(QStringLiteral("tokens 32 → "))) << window_->tokensText().toStdString();
+  EXPECT_EQ(part<SchedulePanel>(*window_)->schedule(), (Schedule{1, 2}));
+  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → ")))
+      << part<StatusLine>(*window_)->tokens().toStdString();
   EXPECT_TRUE(wait([&] {
-    return window_->stateText() == QStringLiteral("Live") || window_->stateText() == QStringLiteral("Ended");
+    return part<StatusLine>(*window_)->state() == QStringLiteral("Live") ||
+           part<StatusLine>(*window_)->state() == QStringLiteral("Ended");
   }));
   const int first = static_cast<int>(frame()->result.frame.id);
   EXPECT_TRUE(wait([&] { return frame()->result.frame.id > first; }));
@@ -69,16 +73,16 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
 }
 
 TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
-  EXPECT_TRUE(wait([&] { return window_->schedulePanel()->blocks() == 3; }));
-  window_->schedulePanel()->box(2)->click();
+  EXPECT_TRUE(wait([&] { return part<SchedulePanel>(*window_)->blocks() == 3; }));
+  part<SchedulePanel>(*window_)->box(2)->click();
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
 }
 
 // The bar of the chart goes on below instead of pushing the panels out of the window.
 TEST_F(Window, TheChartIsAsNarrowAsItHasToBe) {
-  EXPECT_LT(window_->chartPanel()->minimumSizeHint().width(), 320);
-  QWidget* const chart = window_->chartPanel();
+  EXPECT_LT(part<ChartPanel>(*window_)->minimumSizeHint().width(), 320);
+  QWidget* const chart = part<ChartPanel>(*window_);
   const auto heights = [&] { return chart->layout()->heightForWidth(320) - chart->layout()->heightForWidth(1200); };
   EXPECT_GT(heights(), 0);
 }
@@ -87,12 +91,12 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
   ASSERT_TRUE(openAndPause());
   const LiveFramePtr before = frame();
   const auto processed = window_->live().session().status().inference.processed;
-  ImageView* view = window_->imageView();
+  ImageView* view = part<ImageView>(*window_);
   const QImage overlay = shot(view);
   trigger("transparent");
   EXPECT_NEAR(view->paint().opacity, 0.5, 1e-9);
-  EXPECT_EQ(window_->opacitySlider()->value(), 50);
-  window_->opacitySlider()->setValue(100);
+  EXPECT_EQ(part<QSlider>(*window_)->value(), 50);
+  part<QSlider>(*window_)->setValue(100);
   EXPECT_NE(shot(view), overlay);
   trigger("image");
   const QImage image = shot(view);
@@ -110,7 +114,7 @@ TEST_F(Window, OpacityModesAndClassesNeedNoInference) {
 
 TEST_F(Window, MergeMapStepsAndColours) {
   ASSERT_TRUE(openAndPause());
-  MergeView* view = window_->mergeView();
+  MergeView* view = part<MergeView>(*window_);
   EXPECT_EQ(view->step(), 2) << "begins with what the network ends with";
   const QImage last = shot(view);
   trigger("previous_insertion");
@@ -135,13 +139,13 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
   const MergeLookup& lookup = frame()->lookup;
   int merged = 0;
   while (lookup.mergedAt(2, merged) == 0) ++merged;
-  const QImage image = shot(window_->imageView()), map = shot(window_->mergeView());
-  const QPoint at = window_->mergeView()->viewport().tokenRect(merged, lookup.grid()).center().toPoint();
-  QTest::mouseMove(window_->mergeView(), at);
+  const QImage image = shot(part<ImageView>(*window_)), map = shot(part<MergeView>(*window_));
+  const QPoint at = part<MergeView>(*window_)->viewport().tokenRect(merged, lookup.grid()).center().toPoint();
+  QTest::mouseMove(part<MergeView>(*window_), at);
   ASSERT_TRUE(wait([&] { return window_->selection().token() == merged; }));
-  EXPECT_NE(shot(window_->imageView()), image);
-  EXPECT_NE(shot(window_->mergeView()), map);
-  const QString text = textOf(window_->inspector());
+  EXPECT_NE(shot(part<ImageView>(*window_)), image);
+  EXPECT_NE(shot(part<MergeView>(*window_)), map);
+  const QString text = textOf(part<InspectorPanel>(*window_));
   for (const QString& part :
        {QStringLiteral("Cluster: %1 of %2").arg(lookup.cluster(2, merged)).arg(lookup.clusters(2)),
         QStringLiteral("Merged: before block %1").arg(lookup.block(lookup.mergedAt(2, merged))),
@@ -149,9 +153,9 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
     EXPECT_TRUE(text.contains(part)) << part.toStdString() << " in\n" << text.toStdString();
   EXPECT_FALSE(text.contains(QStringLiteral("not known")));
 
-  QTest::mouseClick(window_->mergeView(), Qt::LeftButton, {}, at);
+  QTest::mouseClick(part<MergeView>(*window_), Qt::LeftButton, {}, at);
   EXPECT_TRUE(window_->selection().pinned());
-  QTest::keyClick(window_->mergeView(), Qt::Key_Right);
+  QTest::keyClick(part<MergeView>(*window_), Qt::Key_Right);
   EXPECT_NE(window_->selection().token(), merged);
   trigger("unpin");
   EXPECT_FALSE(window_->selection().pinned());
@@ -159,27 +163,27 @@ TEST_F(Window, HoverOutlinesTheClusterInBothViewsAndTellsOfIt) {
 
 TEST_F(Window, ZoomAndCursorAreLinked) {
   ASSERT_TRUE(openAndWait());
-  ImageView* image = window_->imageView();
+  ImageView* image = part<ImageView>(*window_);
   const QPointF at(image->width() / 3.0, image->height() / 2.0);
   QWheelEvent wheel(at, image->mapToGlobal(at), {}, QPoint(0, 480), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
                     false);
   QApplication::sendEvent(image, &wheel);
   EXPECT_GT(image->viewState().zoom, 1.5);
-  EXPECT_EQ(window_->mergeView()->viewState(), image->viewState());
+  EXPECT_EQ(part<MergeView>(*window_)->viewState(), image->viewState());
   QTest::mouseMove(image, at.toPoint());
   EXPECT_TRUE(window_->selection().cursor().has_value());
   trigger("fit");
-  EXPECT_EQ(window_->mergeView()->viewState(), ViewState());
+  EXPECT_EQ(part<MergeView>(*window_)->viewState(), ViewState());
 }
 
 TEST_F(Window, ScheduleTakesEffectAndIsACommandLine) {
   ASSERT_TRUE(openAndWait());
-  window_->schedulePanel()->box(2)->click();
+  part<SchedulePanel>(*window_)->box(2)->click();
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
-  window_->schedulePanel()->box(1)->click();
+  part<SchedulePanel>(*window_)->box(1)->click();
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
-  EXPECT_EQ(window_->tokensText(), QStringLiteral("tokens 32"));
+  EXPECT_EQ(part<StatusLine>(*window_)->tokens(), QStringLiteral("tokens 32"));
   trigger("command");
   const QString line = QApplication::clipboard()->text();
   EXPECT_TRUE(line.startsWith(QStringLiteral("mpm monitor "))) << line.toStdString();
@@ -190,19 +194,20 @@ TEST_F(Window, ScheduleTakesEffectAndIsACommandLine) {
 TEST_F(Window, ComparesWithTheFullModel) {
   ASSERT_TRUE(openAndWait());
   trigger("compare");
-  ASSERT_TRUE(wait([&] { return frame()->comparison.has_value() && !window_->comparePanel()->picture().isNull(); }));
-  EXPECT_TRUE(textOf(window_->comparePanel()).contains(QStringLiteral("Same label on")))
-      << textOf(window_->comparePanel()).toStdString();
+  ASSERT_TRUE(
+      wait([&] { return frame()->comparison.has_value() && !part<ComparePanel>(*window_)->picture().isNull(); }));
+  EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("Same label on")))
+      << textOf(part<ComparePanel>(*window_)).toStdString();
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 1);
   EXPECT_GT(frame()->comparison->speed_up, 0);
   trigger("compare");
-  EXPECT_TRUE(window_->comparePanel()->picture().isNull());
+  EXPECT_TRUE(part<ComparePanel>(*window_)->picture().isNull());
 }
 
 TEST_F(Window, StoresSamplesDrawsAndExportsThem) {
   ASSERT_TRUE(openAndWait());
-  TimeChart* chart = window_->chartPanel()->chart();
+  TimeChart* chart = part<ChartPanel>(*window_)->chart();
   ASSERT_TRUE(wait([&] { return chart->chart().buckets.size() >= 2; }));
   for (const auto& [format, name, mark] :
        {std::tuple(ExportDialog::Format::kCsv, "a.csv", ""), std::tuple(ExportDialog::Format::kPhenoCam, "b.csv", "#"),
@@ -225,21 +230,22 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
   EXPECT_EQ(pictures.entryList({QStringLiteral("*_overlay.png")}).size(), 1);
   EXPECT_EQ(pictures.entryList({QStringLiteral("*.json")}).size(), 1);
   trigger("pause");
-  emit window_->chartPanel()->chart()->timePicked(window_->pictures().pictures()[0].time + 0.5);
+  emit part<ChartPanel>(*window_)->chart()->timePicked(window_->pictures().pictures()[0].time + 0.5);
   ASSERT_TRUE(wait([&] { return !frame()->hasGrid(); })) << "the stored picture is on show";
   EXPECT_FALSE(frame()->overlay.empty());
   trigger("overlay");
-  const QImage overlay = shot(window_->imageView());
+  const QImage overlay = shot(part<ImageView>(*window_));
   trigger("image");
-  EXPECT_NE(shot(window_->imageView()), overlay);
-  EXPECT_TRUE(window_->tokensText().startsWith(QStringLiteral("tokens 32 → "))) << "its own";
+  EXPECT_NE(shot(part<ImageView>(*window_)), overlay);
+  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → "))) << "its own";
   double area = 0;
   const LegendModel& legend = window_->legend();
   for (int c = 0; c < legend.classes(); ++c)
     area += legend.index(c, LegendModel::kArea).data(LegendModel::kSortRole).toDouble();
   EXPECT_NEAR(area, 1, 1e-9);
   trigger("snapshot");
-  EXPECT_TRUE(window_->noticeText().contains(QStringLiteral("stored already"))) << window_->noticeText().toStdString();
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("stored already")))
+      << part<StatusLine>(*window_)->notice().toStdString();
   trigger("unpin");
   EXPECT_TRUE(frame()->hasGrid());
   trigger("pause");
@@ -251,8 +257,8 @@ TEST_F(Window, SnapshotAndStoredPictureUnderTheCrosshair) {
 TEST_F(Window, ASourceThatCannotBeOpenedSaysSoAndKeepsNoPassword) {
   window_->openSource(QStringLiteral("rtsp://anna:geheim@127.0.0.1:9/none"));
   EXPECT_FALSE(window_->windowTitle().contains(QStringLiteral("geheim")));
-  ASSERT_TRUE(wait([&] { return window_->stateText().startsWith(QStringLiteral("Retrying")); }))
-      << window_->stateText().toStdString();
+  ASSERT_TRUE(wait([&] { return part<StatusLine>(*window_)->state().startsWith(QStringLiteral("Retrying")); }))
+      << part<StatusLine>(*window_)->state().toStdString();
   for (const QLabel* label : window_->findChildren<QLabel*>())
     EXPECT_FALSE(label->text().contains(QStringLiteral("geheim")));
   for (int row = 0; row < window_->events().rowCount(); ++row)
@@ -264,7 +270,7 @@ TEST_F(Window, ASourceThatCannotBeOpenedSaysSoAndKeepsNoPassword) {
     EXPECT_FALSE(settings.readAll().contains("geheim"));
   }
   window_->closeSource();
-  EXPECT_TRUE(window_->showsWelcome());
+  EXPECT_TRUE(!part<WelcomePage>(*window_)->isHidden());
 }
 
 TEST_F(Window, DroppedFolderOpensAndBrokenModelKeepsTheOldOne) {
@@ -309,7 +315,8 @@ TEST_F(Window, WhatIsDroppedAtOnceIsOneSource) {
   EXPECT_EQ(drop({file("street/03.png")}), file("street/03.png"));
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
   EXPECT_EQ(drop({file("a.mp4"), other, file("b.mp4")}), file("a.mp4"));
-  EXPECT_TRUE(window_->noticeText().startsWith(QStringLiteral("One source at a time"))) << "b.mp4 was not opened";
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("One source at a time")))
+      << "b.mp4 was not opened";
   EXPECT_TRUE(wait([&] { return window_->live().session().model() == other.toStdString(); }));
 }
 
@@ -339,8 +346,8 @@ TEST_F(Window, WorksAt800x480WithDocksHidden) {
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(window_->size(), QSize(800, 480));
   for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden()) << dock->objectName().toStdString();
-  EXPECT_GE(window_->imageView()->width(), 350);
-  EXPECT_GE(window_->imageView()->height(), 300);
+  EXPECT_GE(part<ImageView>(*window_)->width(), 350);
+  EXPECT_GE(part<ImageView>(*window_)->height(), 300);
   window_->setFontPercent(150);
   QTest::qWait(100);
   EXPECT_EQ(window_->size(), QSize(800, 480)) << "larger text does not grow the window beyond the screen";
@@ -362,7 +369,7 @@ TEST_F(Window, ASmallScreenHasRoomForOnePanel) {
     trigger("dock_chart");
     EXPECT_EQ(shown(), QStringLiteral("chart"));
     QTest::qWait(100);
-    ChartPanel* chart = window_->chartPanel();
+    ChartPanel* chart = part<ChartPanel>(*window_);
     for (const QAbstractButton* button : chart->findChildren<QAbstractButton*>())
       if (button->isVisible()) {
         EXPECT_FALSE(button->geometry().intersects(chart->chart()->geometry())) << button->text().toStdString();
@@ -419,13 +426,13 @@ TEST_F(Window, EverythingThatTakesTheFocusHasAName) {
 
 TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_TRUE(openAndWait());
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   auto* dialog = dialogOf<ExportDialog>("export");
   ASSERT_NE(dialog, nullptr);
   EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
   EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Source: street, in m.db")));
   buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
-  const TimeAxis& axis = window_->chartPanel()->chart()->axis();
+  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
   EXPECT_NEAR(static_cast<double>(dialog->span().first), axis.from * 1000, 5000);
   EXPECT_NEAR(static_cast<double>(dialog->span().second), axis.to * 1000, 5000);
   for (const auto& [format, suffix] :
@@ -453,10 +460,11 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
 TEST_F(Window, AnExportOfNothingIsNoFile) {
   storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60);
   make();
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_->exportSamples(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
-  EXPECT_TRUE(wait([&] { return window_->noticeText().startsWith(QStringLiteral("No sample lies in that time")); }))
-      << window_->noticeText().toStdString();
+  EXPECT_TRUE(wait([&] {
+    return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("No sample lies in that time"));
+  })) << part<StatusLine>(*window_)->notice().toStdString();
   EXPECT_FALSE(QFile::exists(file("none.csv")));
 }
 
@@ -470,14 +478,15 @@ TEST(Exports, ProposeANameThatAnyDiskTakes) {
 
 TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
   window_->exportSamples(ExportDialog::Format::kChartPng, 0, 0, file("no/such/folder.png"));
-  EXPECT_TRUE(wait([&] { return window_->noticeText().contains(QStringLiteral("no/such/folder.png")); }));
+  EXPECT_TRUE(
+      wait([&] { return part<StatusLine>(*window_)->notice().contains(QStringLiteral("no/such/folder.png")); }));
 }
 
 // To a FIFO, which takes nothing until somebody reads it.
 TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
   storeSamples("/dev/video9", monitor::unixNow() - 2000 * 1000, 1000, 2000);
   make();
-  ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QByteArray fifo = file("fifo").toLocal8Bit();
   ASSERT_EQ(::mkfifo(fifo.constData(), 0600), 0);
   window_->exportSamples(ExportDialog::Format::kJsonLines, 0, INT64_MAX, file("fifo"));
@@ -501,8 +510,8 @@ TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
       reader.open(::open(fifo.constData(), O_RDONLY | O_NONBLOCK), QIODevice::ReadOnly, QFileDevice::AutoCloseHandle));
   EXPECT_TRUE(wait([&] {
     reader.readAll();
-    return window_->noticeText().startsWith(QStringLiteral("The export was cancelled"));
-  })) << window_->noticeText().toStdString();
+    return part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("The export was cancelled"));
+  })) << part<StatusLine>(*window_)->notice().toStdString();
   EXPECT_TRUE(wait([&] { return window_->findChild<QProgressDialog*>() == nullptr; }));
   window_->close();
   EXPECT_FALSE(window_->isVisible()) << "nothing goes on any more";
@@ -513,13 +522,13 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
   window_->activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(window_.get()));
   QTest::keyClicks(window_.get(), QStringLiteral("4"));
-  ASSERT_EQ(window_->imageView()->paint().mode, ViewMode::kCurtain);
+  ASSERT_EQ(part<ImageView>(*window_)->paint().mode, ViewMode::kCurtain);
   QTest::keyClick(window_.get(), Qt::Key_Less);
-  EXPECT_NEAR(window_->imageView()->paint().curtain, 0.45, 1e-9);
+  EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 0.45, 1e-9);
   for (int i = 0; i < 30; ++i) QTest::keyClick(window_.get(), Qt::Key_Greater);
-  EXPECT_NEAR(window_->imageView()->paint().curtain, 1, 1e-9);
+  EXPECT_NEAR(part<ImageView>(*window_)->paint().curtain, 1, 1e-9);
 
-  QTableView* classes = window_->legendPanel()->table();
+  QTableView* classes = part<LegendPanel>(*window_)->table();
   classes->setFocus();
   classes->setCurrentIndex(classes->model()->index(1, 0));
   QTest::keyClick(classes, Qt::Key_Return, Qt::ShiftModifier);
@@ -529,13 +538,13 @@ TEST_F(Window, KeysMoveTheCurtainShowOneClassAndGoToAnEvent) {
 
   window_->events().add({1770000000000, monitor::EventKind::kAlarm, monitor::Severity::kWarning, "look here"});
   dock("events")->raise();
-  EventsPanel* events = window_->eventsPanel();
+  EventsPanel* events = part<EventsPanel>(*window_);
   events->setFocus();
   events->setCurrentIndex(events->model()->index(0, 0));
   QTest::keyClick(events, Qt::Key_Return);
-  const TimeAxis& axis = window_->chartPanel()->chart()->axis();
+  const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
   EXPECT_NEAR((axis.from + axis.to) / 2, 1770000000, 1);
-  EXPECT_FALSE(window_->chartPanel()->chart()->following());
+  EXPECT_FALSE(part<ChartPanel>(*window_)->chart()->following());
 }
 
 TEST_F(Window, DialogsFitASmallScreen) {
@@ -567,10 +576,10 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   ASSERT_TRUE(openAndWait());
   window_->setFontPercent(100);
   QTest::qWait(50);
-  const auto* classes = window_->legendPanel()->table();
+  const auto* classes = part<LegendPanel>(*window_)->table();
   const double points = QApplication::font().pointSizeF();
   const int row = classes->rowHeight(0), bar = window_->menuBar()->height(),
-            plot = window_->chartPanel()->chart()->scene().plot.toRect().left();
+            plot = part<ChartPanel>(*window_)->chart()->scene().plot.toRect().left();
   QMap<const QLabel*, int> heights;
   for (const QLabel* label : window_->findChildren<QLabel*>()) heights[label] = label->fontMetrics().height();
 
@@ -579,9 +588,9 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
   EXPECT_NEAR(QApplication::font().pointSizeF(), 1.5 * points, 0.01);
   EXPECT_GT(classes->rowHeight(0), row);
   EXPECT_GE(classes->rowHeight(0), classes->fontMetrics().height());
-  EXPECT_GE(window_->eventsPanel()->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
+  EXPECT_GE(part<EventsPanel>(*window_)->verticalHeader()->defaultSectionSize(), classes->fontMetrics().height());
   EXPECT_GT(window_->menuBar()->height(), bar);
-  EXPECT_GT(window_->chartPanel()->chart()->scene().plot.left(), plot);
+  EXPECT_GT(part<ChartPanel>(*window_)->chart()->scene().plot.left(), plot);
   for (auto it = heights.begin(); it != heights.end(); ++it)
     EXPECT_GT(it.key()->fontMetrics().height(), it.value()) << it.key()->text().toStdString();
   window_->setFontPercent(100);
@@ -590,9 +599,9 @@ TEST_F(Window, LargerTextIsLargerEverywhere) {
 // Of the pixels on the screen: a border between clusters is drawn on it, and none inside a cluster.
 TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
   ASSERT_TRUE(openAndPause());
-  const MergeView* view = window_->mergeView();
+  const MergeView* view = part<MergeView>(*window_);
   const MergeLookup& lookup = frame()->lookup;
-  const QImage picture = shot(window_->mergeView());
+  const QImage picture = shot(part<MergeView>(*window_));
   const auto fill = mergeFill(lookup, 2, MergeColoring::kMean, frame()->patch_colors);
   const QRectF area = view->viewport().pictureRect();
   const int columns = lookup.grid().width;
@@ -615,7 +624,7 @@ TEST_F(Window, BordersOfClustersAreWhereTheyBelong) {
 // Words above the picture say what its cells are, others for the bare grid, none where there is no room for them.
 TEST_F(Window, TheMergeMapSaysWhatItIsWhereThereIsRoom) {
   ASSERT_TRUE(openAndPause());
-  MergeView* view = window_->mergeView();
+  MergeView* view = part<MergeView>(*window_);
   const auto above = [&](QSize size) {
     QImage picture(size, QImage::Format_RGB32);
     const QSize before = view->size();
@@ -649,7 +658,7 @@ TEST_F(Window, TheOutlineOfTheHoveredClusterIsItsOutline) {
   window_->selection().togglePin(token);
   QTest::qWait(50);
   for (PictureView* view :
-       {static_cast<PictureView*>(window_->imageView()), static_cast<PictureView*>(window_->mergeView())}) {
+       {static_cast<PictureView*>(part<ImageView>(*window_)), static_cast<PictureView*>(part<MergeView>(*window_))}) {
     const QImage picture = shot(view);
     const QRectF area = view->viewport().pictureRect();
     const auto at = [&](double x, double y) {
@@ -760,9 +769,9 @@ TEST_F(Watched, LookingAtThePictures) {
           std::pair(Qt::Key_3, "3"), std::pair(Qt::Key_BracketLeft, "["), std::pair(Qt::Key_Comma, ","),
           std::pair(Qt::Key_Period, "."), std::pair(Qt::Key_C, "c")})
       hands.key(key, {}, QString::fromLatin1(text));
-    EXPECT_EQ(window_->mergeView()->coloring(), MergeColoring::kSize) << "keys arrive";
+    EXPECT_EQ(part<MergeView>(*window_)->coloring(), MergeColoring::kSize) << "keys arrive";
     for (int i = 0; i < 30; ++i) {
-      QTest::mouseMove(window_->imageView(), QPoint(20 + 10 * i, 150));
+      QTest::mouseMove(part<ImageView>(*window_), QPoint(20 + 10 * i, 150));
       QTest::qWait(10);
     }
   });
@@ -773,7 +782,7 @@ TEST_F(Watched, SavingAndExporting) {
     const Hands hands(window_.get());
     hands.run([&] { window_->openSource(file("street")); });
     ASSERT_TRUE(runs());
-    ASSERT_TRUE(wait([&] { return window_->chartPanel()->source().has_value(); }));
+    ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
     hands.key(Qt::Key_S, {}, QStringLiteral("s"));
     for (const auto& [format, name] :
          {std::pair(ExportDialog::Format::kChartPng, "c.png"), std::pair(ExportDialog::Format::kCsv, "c.csv")})
@@ -789,8 +798,8 @@ TEST_F(Watched, ComparingAndChangingTheSchedule) {
     hands.run([&] { window_->openSource(file("street")); });
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_X, {}, QStringLiteral("x"));
-    EXPECT_TRUE(wait([&] { return !window_->comparePanel()->picture().isNull(); }));
-    hands.run([&] { window_->schedulePanel()->box(2)->click(); });
+    EXPECT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->picture().isNull(); }));
+    hands.run([&] { part<SchedulePanel>(*window_)->box(2)->click(); });
     EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
   });
 }

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Updates the .ts files from the sources. The English file holds plurals only: every other text is its own translation.
+# lupdate drops comments, so the SPDX line is written again.
+foreach(language en fr)
+  set(file ${SOURCE_DIR}/gui/i18n/mpm-monitor_${language}.ts)
+  set(options -locations none)
+  if(language STREQUAL "en")
+    list(APPEND options -pluralonly)
+  endif()
+  execute_process(COMMAND ${LUPDATE} ${SOURCE_DIR}/gui -I ${SOURCE_DIR} ${options} -ts ${file} COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${file} text)
+  string(REPLACE "<!DOCTYPE TS>\n" "<!DOCTYPE TS>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n" text "${text}")
+  file(WRITE ${file} "${text}")
+endforeach()
