@@ -44,19 +44,13 @@ struct Learner::Impl {
         table(parameters(o.network)),
         device(o.device),
         network(o.network),
-        optimizer(optimizerOptions(), table, device) {
+        optimizer(options, table, device) {
     for (const Parameter& parameter : table) sizes.push_back(elements(parameter.shape));
     flat = toDevice(gather(weights, "")).requires_grad_(true);
     if (options.average > 0) average = flat.detach().clone();
     if (!options.class_weights.empty()) class_weights = toDevice(torch::tensor(options.class_weights));
     pixel_mean = toDevice(torch::tensor(options.mean)).view({1, 3, 1, 1}) * 255;
     pixel_std = toDevice(torch::tensor(options.std)).view({1, 3, 1, 1}) * 255;
-  }
-
-  OptimizerOptions optimizerOptions() const {
-    const bool bf16 = options.precision == MatmulPrecision::kBf16;
-    return {options.optimizer, options.weight_decay, options.beta1,
-            options.beta2,     options.momentum,     bf16 ? at::kBFloat16 : at::kFloat};
   }
 
   at::Tensor toDevice(const at::Tensor& tensor) const { return tensor.to(device); }

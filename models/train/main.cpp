@@ -68,7 +68,7 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
                    ->type_name("HxW")
                    ->default_str(toString(value));
     } else {
-      option = app.add_option(flag, value, help)->capture_default_str();
+      option = app.add_option(flag, value, help);
     }
     options.push_back(option->group(group));
   });
@@ -83,28 +83,21 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
 }
 
 void addRun(CLI::App& app, train::RunOptions& run) {
-  const char* group = "Run";
-  app.add_option("-o,--out", run.folder, "Folder of the run")->required()->type_name("FOLDER")->group(group);
-  app.add_flag("--resume", run.resume, "Go on with the run in the folder; its recipe is in the checkpoint")
-      ->group(group);
-  app.add_option("--name", run.name, "Name of the model and stem of its files")->capture_default_str()->group(group);
+  app.option_defaults()->group("Run")->always_capture_default();
+  app.add_option("-o,--out", run.folder, "Folder of the run")->required()->type_name("FOLDER");
+  app.add_flag("--resume", run.resume, "Go on with the run in the folder; its recipe is in the checkpoint");
+  app.add_option("--name", run.name, "Name of the model and stem of its files");
   app.add_option_function<std::string>(
          "--export-size", [&](const std::string& text) { orUsageError([&] { run.export_size = parseSize(text); }); },
          "Input of the ONNX file (default: --size)")
-      ->type_name("HxW")
-      ->group(group);
-  app.add_flag("--half,!--no-half", run.half, "Store the weights of the ONNX file as float16 (default: yes)")
-      ->group(group);
-  app.add_option("--device", run.device, "cpu, cuda or auto")->capture_default_str()->group(group);
-  app.add_option("--threads", run.threads, "Of LibTorch (0: one per core)")->capture_default_str()->group(group);
-  app.add_option("--workers", run.workers, "Threads that make images (0: one per core, 16 at most)")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--save-every", run.save_every, "Steps between checkpoints")->capture_default_str()->group(group);
-  app.add_option("--eval-every", run.eval_every, "Steps between evaluations")->capture_default_str()->group(group);
-  app.add_option("--log-every", run.log_every, "Steps between lines where stderr is no terminal")
-      ->capture_default_str()
-      ->group(group);
+      ->type_name("HxW");
+  app.add_flag("--half,!--no-half", run.half, "Store the weights of the ONNX file as float16 (default: yes)");
+  app.add_option("--device", run.device, "cpu, cuda or auto");
+  app.add_option("--threads", run.threads, "Of LibTorch (0: one per core)");
+  app.add_option("--workers", run.workers, "Threads that make images (0: one per core, 16 at most)");
+  app.add_option("--save-every", run.save_every, "Steps between checkpoints");
+  app.add_option("--eval-every", run.eval_every, "Steps between evaluations");
+  app.add_option("--log-every", run.log_every, "Steps between lines where stderr is no terminal");
 }
 
 int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {

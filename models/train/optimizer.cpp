@@ -20,14 +20,14 @@ int matricesIn(const Parameter& parameter) { return parameter.name.find(".qkv.")
 
 }  // namespace
 
-Optimizer::Optimizer(const OptimizerOptions& options, const std::vector<Parameter>& table, at::Device device)
+Optimizer::Optimizer(const LearnerOptions& options, const std::vector<Parameter>& table, at::Device device)
     : options_(options) {
   std::vector<at::Tensor> decays, keep;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> by_shape;
   std::int64_t offset = 0;
   for (const Parameter& parameter : table) {
     const std::int64_t size = elements(parameter.shape);
-    const bool muon = options.kind == OptimizerKind::kMuon && isMatrixOfBlock(parameter);
+    const bool muon = options.optimizer == OptimizerKind::kMuon && isMatrixOfBlock(parameter);
     decays.push_back(at::full({size}, parameter.decays ? 1.f : 0.f));
     keep.push_back(at::full({size}, muon ? options.momentum : options.beta1, at::kFloat));
     if (muon) {
@@ -77,7 +77,8 @@ void Optimizer::writeMuonDirection(const at::Tensor& gradient, at::Tensor& direc
     const at::Tensor matrices =
         at::stack(ahead).view({static_cast<std::int64_t>(ahead.size()), group.rows, group.cols});
     const double scale = kAdamStep * std::sqrt(static_cast<double>(std::max(group.rows, group.cols)));
-    const at::Tensor steps = orthogonalized(matrices, options_.orthogonalize_in).mul_(scale);
+    const at::Tensor steps =
+        orthogonalized(matrices, options_.precision == MatmulPrecision::kBf16 ? at::kBFloat16 : at::kFloat).mul_(scale);
     for (std::size_t i = 0; i < group.offsets.size(); ++i)
       direction.narrow(0, group.offsets[i], size).copy_(steps[static_cast<std::int64_t>(i)].flatten());
   }

@@ -12,21 +12,13 @@
 
 namespace mpm::train {
 
-struct OptimizerOptions {
-  OptimizerKind kind = OptimizerKind::kAdamW;
-  double weight_decay = 0.05;
-  double beta1 = 0.9, beta2 = 0.98;              ///< of AdamW
-  double momentum = 0.95;                        ///< of Muon
-  at::ScalarType orthogonalize_in = at::kFloat;  ///< of Muon's matrix products
-};
-
 /// AdamW over one flat tensor, or Muon (K. Jordan and others, 2024) for the matrices of the blocks and AdamW for the
 /// rest: the momentum of a matrix, its singular values brought near 1, is the step. Steps are scaled so that both take
 /// the same learning rate and weight decay (J. Liu and others, "Muon is scalable for LLM training", 2025).
 /// Not thread-safe.
 class Optimizer {
  public:
-  Optimizer(const OptimizerOptions& options, const std::vector<Parameter>& table, at::Device device);
+  Optimizer(const LearnerOptions& options, const std::vector<Parameter>& table, at::Device device);
 
   /// Moves `weights` {all parameters} against `gradient`. Both in the order of the table.
   void step(at::Tensor& weights, const at::Tensor& gradient, double learning_rate);
@@ -47,7 +39,7 @@ class Optimizer {
   at::Tensor adamDirection() const;
   void writeMuonDirection(const at::Tensor& gradient, at::Tensor& direction) const;
 
-  OptimizerOptions options_;
+  LearnerOptions options_;
   at::Tensor mean_, square_, decays_;
   at::Tensor keep_;  // share of the mean that a step keeps, where Muon and Adam differ
   std::vector<Group> groups_;

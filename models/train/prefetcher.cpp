@@ -15,30 +15,21 @@ Prefetcher::Prefetcher(const SampleSource& source, Size2 size, int batch, int in
   const auto group = static_cast<std::uint64_t>(interleave_ * source_.chunkSize());
   next_chunk_ = first_needed_ = first_sample / group * static_cast<std::uint64_t>(interleave_);
   try {
-    for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(stop_.get_token()); });
   } catch (const std::system_error&) {  // no more threads to be had: fewer do it, too
     if (threads_.empty()) throw;
   }
 }
 
-Prefetcher::~Prefetcher() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
-
-void Prefetcher::work() {
+void Prefetcher::work(const std::stop_token& stop) {
   // LibTorch's threads wait for each other after every operation: one that has to share its core with a renderer holds
   // up all of them. A niced thread fills the gaps instead (on Linux niceness belongs to a thread).
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock,
-                  [&] { return stop_ || next_chunk_ < first_needed_ + 2 * static_cast<std::uint64_t>(interleave_); });
-    if (stop_) return;
+  while (changed_.wait(lock, stop, [&] {
+    return failure_ || next_chunk_ < first_needed_ + 2 * static_cast<std::uint64_t>(interleave_);
+  })) {
+    if (failure_ || stop.stop_requested()) return;
     const std::uint64_t chunk = next_chunk_++;
     lock.unlock();
     std::vector<Sample> samples;
@@ -49,12 +40,10 @@ void Prefetcher::work() {
       failure = std::current_exception();
     }
     lock.lock();
-    if (failure) {
+    if (failure)
       failure_ = failure;
-      stop_ = true;
-    } else {
+    else
       finished_.emplace(chunk, std::move(samples));
-    }
     changed_.notify_all();
   }
 }

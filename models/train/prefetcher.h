@@ -24,7 +24,7 @@ class Prefetcher {
   /// Starts at the given sample of the endless stream. Keeps at most `interleave` finished chunks beside those in use.
   Prefetcher(const SampleSource& source, Size2 size, int batch, int interleave, int threads,
              std::uint64_t first_sample);
-  ~Prefetcher();
+  ~Prefetcher() { stop_.request_stop(); }
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
@@ -32,7 +32,7 @@ class Prefetcher {
   Batch next();
 
  private:
-  void work();
+  void work(const std::stop_token& stop);
   Sample take(std::uint64_t sample);
 
   const SampleSource& source_;
@@ -40,12 +40,12 @@ class Prefetcher {
   const int batch_, interleave_;
   std::uint64_t next_sample_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::map<std::uint64_t, std::vector<Sample>> finished_;
   std::uint64_t next_chunk_, first_needed_;
   std::exception_ptr failure_;
-  bool stop_ = false;
-  std::vector<std::thread> threads_;
+  std::stop_source stop_;              // of all threads at once
+  std::vector<std::jthread> threads_;  // last: they end before the rest goes
 };
 
 }  // namespace mpm::train

@@ -6,7 +6,7 @@
 
 namespace mpm::train {
 
-/// Tells on stderr how training goes: a bar that is redrawn on a terminal, else a line every `every` steps.
+/// Shows the progress of training on stderr: a bar that is redrawn on a terminal, else a line every `every` steps.
 class Progress {
  public:
   Progress(bool terminal, int steps, int done, int every);
