@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: half of the compile time of most files is spent in the headers of other projects.
-# mpm_precompile(TARGET SET...): gives TARGET the headers of these sets.
+# mpm_precompile(TARGET SET...): gives TARGET the headers of these sets. A unity build (CMAKE_UNITY_BUILD), which is
+# what the scripts make, reads each header a few times only and does without them.
 set(mpm_headers_std <algorithm> <chrono> <cmath> <filesystem> <functional> <map> <memory> <optional> <string> <vector>)
 set(mpm_headers_opencv <opencv2/core.hpp> <opencv2/core/utility.hpp>)
 set(mpm_headers_dnn <opencv2/dnn.hpp>)
@@ -12,10 +13,10 @@ set(mpm_headers_widgets <QtWidgets>)
 set(mpm_headers_torch <torch/torch.h>)
 set(mpm_headers_test <gmock/gmock.h> <gtest/gtest.h>)
 
-if(CCACHE AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)  # what ccache needs to keep files that use one
+if(CCACHE AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT CMAKE_UNITY_BUILD)  # what ccache needs to keep files that use one
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT CMAKE_UNITY_BUILD)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 takes a precompiled <string> for a header of ours and reports its false alarms (GCC bug 105651).
@@ -24,6 +25,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS
 endif()
 
 function(mpm_precompile target)
+  if(CMAKE_UNITY_BUILD)
+    return()
+  endif()
   set(headers ${mpm_headers_std})
   foreach(set IN LISTS ARGN)
     list(APPEND headers ${mpm_headers_${set}})

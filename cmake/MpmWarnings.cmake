@@ -5,4 +5,6 @@ target_compile_options(mpm_warnings INTERFACE
   -Wimplicit-fallthrough -Wundef -Wunused -Wvla
   # GCC 12 warns of overlaps in "text" + std::to_string(n) that do not exist (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  # In a unity build, GCC takes the anonymous namespace of a source file for one of a header.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   $<$<BOOL:${MPM_WARNINGS_AS_ERRORS}>:-Werror>)

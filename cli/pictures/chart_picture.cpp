@@ -8,8 +8,6 @@
 namespace mpm::cli {
 namespace {
 
-constexpr double kLetters = 11, kLine = 18;
-
 cv::Scalar colorOf(std::uint32_t rgb) {
   return {static_cast<double>(rgb & 255), static_cast<double>(rgb >> 8 & 255), static_cast<double>(rgb >> 16)};
 }
@@ -49,6 +47,8 @@ class PictureCanvas final : public monitor::ChartCanvas {
   }
 
  private:
+  static constexpr double kLetters = 11, kLine = 18;
+
   std::vector<cv::Point> pixelsOf(const std::vector<cv::Point2d>& points) const {
     std::vector<cv::Point> pixels;
     for (const cv::Point2d& point : points) pixels.push_back(at(point.x, point.y) - origin_);

@@ -21,7 +21,7 @@ namespace mpm::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxWaiting = 10000;
 constexpr auto kPatience = 2s;
@@ -153,9 +153,9 @@ bool Console::drain(const std::atomic<bool>& hurry) {
   std::unique_lock lock(impl_->mutex);
   const auto done = [&] { return impl_->lines.empty() && !impl_->writes && !impl_->drawIsDue(); };
   std::int64_t seen = impl_->moved;
-  for (auto since = Clock::now(); !done() && !(hurry && Clock::now() - since >= kPatience);) {
+  for (auto since = SteadyClock::now(); !done() && !(hurry && SteadyClock::now() - since >= kPatience);) {
     impl_->changed.wait_for(lock, 100ms);
-    if (std::exchange(seen, impl_->moved) != impl_->moved || !hurry) since = Clock::now();
+    if (std::exchange(seen, impl_->moved) != impl_->moved || !hurry) since = SteadyClock::now();
   }
   impl_->gave_up = !done();
   return done();

@@ -98,7 +98,7 @@ AlarmOptions alarmOptions(const MonitorArguments& arguments, const std::vector<s
   return alarms;
 }
 
-Json sampleJson(const Sample& sample, const std::vector<std::string>& names) {
+Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& names) {
   Json areas = Json::object();
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
   return {{"time", isoTime(sample.time, true)},
@@ -119,7 +119,7 @@ Json eventJson(const Event& event) {
           {"message", event.message}};
 }
 
-std::string statusText(const SessionStatus& status, const std::optional<Sample>& sample) {
+std::string statusText(const SessionStatus& status, const std::optional<monitor::Sample>& sample) {
   std::string text = monitor::toString(status.source);
   if (status.inference.loading) text += "  loading the model";
   if (status.source.fps > 0) text += "  " + fixed(status.source.fps, 1) + " fps in";
@@ -182,12 +182,12 @@ int monitorSource(const MonitorArguments& arguments) {
   ServiceNotify service;
   Console console;
   std::mutex mutex;
-  std::optional<Sample> last;        // guarded by the mutex
-  std::string load_problem;          // guarded by the mutex
-  std::atomic<bool> ready = false;   // the first model is there
-  std::atomic<bool> failed = false;  // the source: the command reports it once, at its end
-  std::vector<std::string> names;    // of the classes; of the model's thread
-  int names_of = 0;                  // InferenceResult::session
+  std::optional<monitor::Sample> last;  // guarded by the mutex
+  std::string load_problem;             // guarded by the mutex
+  std::atomic<bool> ready = false;      // the first model is there
+  std::atomic<bool> failed = false;     // the source: the command reports it once, at its end
+  std::vector<std::string> names;       // of the classes; of the model's thread
+  int names_of = 0;                     // InferenceResult::session
 
   Session::Callbacks callbacks;
   callbacks.on_event = [&](const Event& event) {
@@ -204,7 +204,7 @@ int monitorSource(const MonitorArguments& arguments) {
   callbacks.on_state = [&](const CaptureStatus& status) {
     failed = status.state == CaptureState::kEnded && !status.message.empty();
   };
-  callbacks.on_sample = [&](const Sample& sample, const InferenceResult& result) {
+  callbacks.on_sample = [&](const monitor::Sample& sample, const InferenceResult& result) {
     if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
     if (arguments.json) console.data(lineOf(sampleJson(sample, names)));
     const std::lock_guard lock(mutex);

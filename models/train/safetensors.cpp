@@ -12,8 +12,6 @@
 namespace mpm::train {
 namespace {
 
-using Json = nlohmann::json;
-
 float fromHalf(std::uint16_t bits, const std::string& dtype) {
   if (dtype == "F16") {
     cv::float16_t half;
@@ -26,7 +24,7 @@ float fromHalf(std::uint16_t bits, const std::string& dtype) {
   return value;
 }
 
-HostTensor readTensor(const Json& entry, std::span<const char> data) {
+HostTensor readTensor(const nlohmann::json& entry, std::span<const char> data) {
   const auto dtype = entry.at("dtype").get<std::string>();
   const auto offsets = entry.at("data_offsets").get<std::vector<std::size_t>>();
   HostTensor tensor{entry.at("shape").get<std::vector<std::int64_t>>(), {}};
@@ -64,8 +62,9 @@ TensorFile readTensorFile(const std::string& path) {
   TensorFile file;
   std::string name;
   try {
-    const Json header = Json::parse(bytes.begin() + sizeof header_size,
-                                    bytes.begin() + static_cast<std::ptrdiff_t>(sizeof header_size + header_size));
+    const nlohmann::json header =
+        nlohmann::json::parse(bytes.begin() + sizeof header_size,
+                              bytes.begin() + static_cast<std::ptrdiff_t>(sizeof header_size + header_size));
     for (const auto& [key, entry] : header.items()) {
       name = key;
       if (key == "__metadata__")
@@ -73,7 +72,7 @@ TensorFile readTensorFile(const std::string& path) {
       else
         file.tensors.emplace(key, readTensor(entry, data));
     }
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     throw Error("'" + path + "' is not a safetensors file: its header is damaged");
   } catch (const Error& error) {
     throw Error("'" + path + "': tensor '" + name + "': " + error.what());
@@ -82,7 +81,7 @@ TensorFile readTensorFile(const std::string& path) {
 }
 
 void writeTensorFile(const std::string& path, const TensorFile& file) {
-  Json header;
+  nlohmann::json header;
   if (!file.metadata.empty()) header["__metadata__"] = file.metadata;
   std::string data;
   for (const auto& [name, tensor] : file.tensors) {

@@ -21,7 +21,7 @@ using mpm::test::TemporaryFolder;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-StoreOptions quick() {
+StoreOptions quickRetries() {
   StoreOptions options;
   options.commit_s = options.retry_s = 0.001;
   return options;
@@ -31,8 +31,8 @@ TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   Collected<std::string> told;
-  auto first = std::make_unique<StoreWriter>(path, quick());
-  StoreWriter second(path, quick(), [&](const Event& event) { told.add(event.message); });
+  auto first = std::make_unique<StoreWriter>(path, quickRetries());
+  StoreWriter second(path, quickRetries(), [&](const Event& event) { told.add(event.message); });
   first->beginSession(session());
   first->append(sampleAt(kNoon));
   ASSERT_TRUE(first->flush());
@@ -67,7 +67,7 @@ TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
 
 TEST(DatabaseLockTest, GoesWithTheSession) {
   const TemporaryFolder folder;
-  StoreWriter first(folder / "a.db", quick()), second(folder / "a.db", quick());
+  StoreWriter first(folder / "a.db", quickRetries()), second(folder / "a.db", quickRetries());
   first.beginSession(session("a"));
   second.beginSession(session("b"));
   ASSERT_TRUE(first.flush() && second.flush());
@@ -84,7 +84,7 @@ TEST(DatabaseLockTest, GoesWithTheSession) {
 
 TEST(DatabaseLockTest, ALinkToTheDatabaseIsTheSameDatabase) {
   const TemporaryFolder folder;
-  StoreWriter first(folder / "a.db", quick());
+  StoreWriter first(folder / "a.db", quickRetries());
   first.setSource("rtsp://user:secret@camera/1");
   ASSERT_TRUE(first.flush());
   std::filesystem::create_symlink("a.db", folder / "link.db");
@@ -104,7 +104,7 @@ TEST(DatabaseLockTest, OutlivesWhatHappensToItsFile) {
   for (const std::function<void(const std::string&)>& trouble : {std::function(deleteTheLock), {replaceTheDatabase}}) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.db";
-    StoreWriter first(path, quick());
+    StoreWriter first(path, quickRetries());
     first.beginSession(session());
     first.append(sampleAt(kNoon));
     ASSERT_TRUE(first.flush());
@@ -112,7 +112,7 @@ TEST(DatabaseLockTest, OutlivesWhatHappensToItsFile) {
     first.append(sampleAt(kNoon + 1000));
     ASSERT_TRUE(eventually([&] { return first.flush(); }));
 
-    StoreWriter second(path, quick());
+    StoreWriter second(path, quickRetries());
     EXPECT_TRUE(second.isTaken("camera 0"));
     second.beginSession(session());
     second.append(sampleAt(kNoon + 2000));
@@ -127,12 +127,12 @@ TEST(DatabaseLockTest, OutlivesWhatHappensToItsFile) {
 TEST(DatabaseLockTest, OneThatLostItsLockToAnotherStoresNothingTwice) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  StoreWriter first(path, quick());
+  StoreWriter first(path, quickRetries());
   first.beginSession(session());
   first.append(sampleAt(kNoon));
   ASSERT_TRUE(first.flush());
   std::filesystem::remove(path + "-lock");
-  auto second = std::make_unique<StoreWriter>(path, quick());  // before the first one looks
+  auto second = std::make_unique<StoreWriter>(path, quickRetries());  // before the first one looks
   second->beginSession(session());
   ASSERT_TRUE(second->flush());
   ASSERT_FALSE(second->status().taken);

@@ -13,7 +13,7 @@
 namespace mpm {
 namespace {
 
-const std::string kMask = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
+const std::string kSegmenterModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
 const std::string kClip = std::string(MPM_TEST_DATA_DIR) + "/hf_clip_ts17.onnx";  // a LayerNorm before its blocks
 
 cv::Mat picture(Size2 size = {32, 64}) {
@@ -105,22 +105,22 @@ void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Sched
 }
 
 TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
-  expectSimilarityOfTheNearestNeighbour(kMask, {1, 2}, "backbone/block0");
-  expectSimilarityOfTheNearestNeighbour(kMask, {0, 2}, "backbone/patch_embed");
+  expectSimilarityOfTheNearestNeighbour(kSegmenterModel, {1, 2}, "backbone/block0");
+  expectSimilarityOfTheNearestNeighbour(kSegmenterModel, {0, 2}, "backbone/patch_embed");
   expectSimilarityOfTheNearestNeighbour(kClip, {0, 1}, "backbone/pre_norm");
 }
 
 TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
   const cv::Mat image = picture();
-  const Segmentation plain = Segmenter(kMask, options({1}, false)).segment(image);
-  Segmenter segmenter(kMask, options({1}, true));
+  const Segmentation plain = Segmenter(kSegmenterModel, options({1}, false)).segment(image);
+  Segmenter segmenter(kSegmenterModel, options({1}, true));
   const Segmentation inspected = segmenter.segment(image);
   EXPECT_EQ(cv::countNonZero(plain.labels != inspected.labels), 0);
   EXPECT_EQ(plain.cluster_of_token, inspected.cluster_of_token);
   EXPECT_TRUE(plain.token_score.empty());
   EXPECT_TRUE(plain.pair_similarity.empty());
   ASSERT_EQ(static_cast<int>(inspected.token_score.size()), segmenter.model().tokens());
-  const cv::Mat scores = layerOutput(kMask, {1}, image, "restore/scores");
+  const cv::Mat scores = layerOutput(kSegmenterModel, {1}, image, "restore/scores");
   for (int i = 0; i < segmenter.model().tokens(); ++i) {
     const float* const row = scores.ptr<float>(0, i);
     const float best = *std::max_element(row, row + segmenter.model().classes);

@@ -98,11 +98,11 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   }
 }
 
-std::string testName(const ::testing::TestParamInfo<ExportedModel>& info) {
+std::string modelName(const ::testing::TestParamInfo<ExportedModel>& info) {
   return std::filesystem::path(info.param.file).stem().string();
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(MPM_TEST_DATA_DIR)), testName);
+INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(MPM_TEST_DATA_DIR)), modelName);
 
 }  // namespace
 }  // namespace mpm::test

@@ -35,8 +35,6 @@ void expectAligned(const Sample& sample, int ignore) {
   EXPECT_GT(counted, 0);
 }
 
-AugmentationOptions nothing() { return {1, 1, 0, 0, 0, 0, 0, 0, 0}; }
-
 double meanOf(const cv::Mat& mat) { return cv::mean(mat.reshape(1))[0]; }
 
 TEST(RandomWindow, CutsImageAndLabelsAlike) {
@@ -67,13 +65,13 @@ TEST(Augment, DoesNothingWhenToldSo) {
   const Sample before = columns(16, 24);
   Sample after{before.image.clone(), before.labels.clone()};
   Random random(1, 1);
-  augment(after, nothing(), random);
+  augment(after, test::noAugmentation(), random);
   EXPECT_EQ(cv::norm(before.image, after.image, cv::NORM_INF), 0);
   EXPECT_EQ(cv::norm(before.labels, after.labels, cv::NORM_INF), 0);
 }
 
 TEST(Augment, MirrorsLabelsWithTheImage) {
-  AugmentationOptions options = nothing();
+  AugmentationOptions options = test::noAugmentation();
   options.flip = 1;
   Sample sample = columns(16, 24);
   const int corner = sample.labels.at<std::uint8_t>(0, 23);
@@ -84,7 +82,7 @@ TEST(Augment, MirrorsLabelsWithTheImage) {
 }
 
 TEST(Augment, ChangesColoursWithinItsLimitsAndNeverLabels) {
-  AugmentationOptions options = nothing();
+  AugmentationOptions options = test::noAugmentation();
   options.brightness = 0.5;
   const double lowest = 100 * std::exp2(-0.5) - 1, highest = 100 * std::exp2(0.5) + 1;
   double smallest = 255, largest = 0;
@@ -103,7 +101,7 @@ TEST(Augment, ChangesColoursWithinItsLimitsAndNeverLabels) {
 }
 
 TEST(Augment, SaturationKeepsGreyGrey) {
-  AugmentationOptions options = nothing();
+  AugmentationOptions options = test::noAugmentation();
   options.saturation = 0.9;
   Sample sample{cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(77)), cv::Mat::zeros(8, 8, CV_8U)};
   Random random(5, 9);
@@ -112,7 +110,7 @@ TEST(Augment, SaturationKeepsGreyGrey) {
 }
 
 TEST(Augment, NoiseKeepsTheMean) {
-  AugmentationOptions options = nothing();
+  AugmentationOptions options = test::noAugmentation();
   options.noise = 1;
   Sample sample{cv::Mat(200, 200, CV_8UC3, cv::Scalar::all(128)), cv::Mat::zeros(200, 200, CV_8U)};
   Random random(2, 2);

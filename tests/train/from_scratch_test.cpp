@@ -15,8 +15,8 @@
 namespace mpm::train {
 namespace {
 
-constexpr Size2 kSize = {128, 192};
-constexpr int kSteps = 160;
+constexpr Size2 kStreetSize = {128, 192};
+constexpr int kStreetSteps = 160;
 
 std::vector<double> losses(const std::string& log) {
   std::vector<double> losses;
@@ -37,10 +37,11 @@ double mean(const std::vector<double>& values, std::size_t first, std::size_t co
 // Held-out streets, as images {B, H, W} CV_8UC3.
 cv::Mat heldOutImages(int count) {
   const auto source = openScenes({}, {}, 1, 255);
-  const int dims[] = {count, kSize.height, kSize.width};
+  const int dims[] = {count, kStreetSize.height, kStreetSize.width};
   cv::Mat images(3, dims, CV_8UC3);
   for (int i = 0; i < count; ++i)
-    source->heldOut(i, kSize).image.copyTo(cv::Mat(kSize.height, kSize.width, CV_8UC3, images.ptr(i)));
+    source->heldOut(i, kStreetSize)
+        .image.copyTo(cv::Mat(kStreetSize.height, kStreetSize.width, CV_8UC3, images.ptr(i)));
   return images;
 }
 
@@ -56,7 +57,7 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
                                                   "--batch",
                                                   "8",
                                                   "--steps",
-                                                  std::to_string(kSteps),
+                                                  std::to_string(kStreetSteps),
                                                   "--warmup",
                                                   "20",
                                                   "--average",
@@ -69,9 +70,9 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
                                                   "--workers",
                                                   "1",
                                                   "--save-every",
-                                                  std::to_string(kSteps),
+                                                  std::to_string(kStreetSteps),
                                                   "--eval-every",
-                                                  std::to_string(kSteps),
+                                                  std::to_string(kStreetSteps),
                                                   "--eval-streets",
                                                   "2",
                                                   "--eval-hours",
@@ -79,8 +80,8 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
 
   const std::vector<double> curve = losses(readFile(folder / "run/log.jsonl"));
-  ASSERT_EQ(curve.size(), kSteps);
-  const double first = mean(curve, 0, 10), last = mean(curve, kSteps - 20, 20);
+  ASSERT_EQ(curve.size(), kStreetSteps);
+  const double first = mean(curve, 0, 10), last = mean(curve, kStreetSteps - 20, 20);
   RecordProperty("loss", std::to_string(first) + " -> " + std::to_string(last));
   EXPECT_LT(last, 0.85 * first);
 
@@ -92,7 +93,7 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
   options.threads = 1;
   const cv::Mat images = heldOutImages(16);
   const cv::Mat expected = Learner(options, checkpoint.state).predict(images);
-  EXPECT_GE(test::agreement(folder / "converted.onnx", kSize, images, expected), 0.999);
+  EXPECT_GE(test::agreement(folder / "converted.onnx", kStreetSize, images, expected), 0.999);
 }
 
 }  // namespace

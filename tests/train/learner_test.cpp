@@ -14,7 +14,7 @@
 namespace mpm::train {
 namespace {
 
-constexpr Size2 kSize = {64, 96};
+constexpr Size2 kInputSize = {64, 96};
 constexpr int kClasses = 3, kIgnore = 255;
 
 LearnerOptions tiny() {
@@ -23,7 +23,7 @@ LearnerOptions tiny() {
   options.network.blocks = 2;
   options.network.decoder_blocks = 1;
   options.network.classes = kClasses;
-  options.network.input = kSize;
+  options.network.input = kInputSize;
   options.average = 0.95;
   options.threads = 1;  // two that wait for each other on a busy machine are slower than one
   return options;
@@ -34,12 +34,12 @@ Learner learner(const LearnerOptions& options, std::uint64_t seed = 1) {
 }
 
 StepReport stepOn(Learner& learner, int step, double lr, int batch = 8) {
-  const auto [images, labels] = test::shapeBatch(step * batch, batch, kSize);
+  const auto [images, labels] = test::shapeBatch(step * batch, batch, kInputSize);
   return learner.step(images, labels, step, 1, lr);
 }
 
 double meanIou(Learner& learner, int first, int count) {
-  const auto [images, labels] = test::shapeBatch(first, count, kSize);
+  const auto [images, labels] = test::shapeBatch(first, count, kInputSize);
   const cv::Mat predicted = learner.predict(images);
   vision::ConfusionMatrix matrix(kClasses, kIgnore);
   const auto flat = [](const cv::Mat& mat) { return cv::Mat(1, static_cast<int>(mat.total()), CV_8U, mat.data); };
@@ -232,7 +232,7 @@ TEST(Learner, IgnoredPixelsTeachNothing) {
   options.label_smoothing = 0.1;
   options.class_weights = {1, 2, 3};
   Learner net = learner(options);
-  const auto [images, labels] = test::shapeBatch(0, 2, kSize);
+  const auto [images, labels] = test::shapeBatch(0, 2, kInputSize);
   const StepReport all = net.step(images, cv::Mat(3, labels.size.p, CV_8U, cv::Scalar(kIgnore)), 0, 1, 0);
   EXPECT_EQ(all.loss, 0);
   EXPECT_EQ(all.gradient_norm, 0);
@@ -250,10 +250,10 @@ TEST(Learner, EveryPixelOfASquareHasItsStep) {
   LearnerOptions options = tiny();
   options.label_stride = 2;
   Learner net = learner(options);
-  auto [images, labels] = test::shapeBatch(0, 2, kSize);
+  auto [images, labels] = test::shapeBatch(0, 2, kInputSize);
   for (int b = 0; b < 2; ++b)
-    for (int y = 0; y < kSize.height; ++y)
-      for (int x = 0; x < kSize.width; ++x)
+    for (int y = 0; y < kInputSize.height; ++y)
+      for (int x = 0; x < kInputSize.width; ++x)
         if (y % 2 == 0 || x % 2 == 1) labels.at<uchar>(b, y, x) = kIgnore;
   for (int step = 0; step < 8; ++step) {
     const double loss = net.step(images, labels, step, 1, 0).loss;

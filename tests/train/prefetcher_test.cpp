@@ -11,7 +11,7 @@
 namespace mpm::train {
 namespace {
 
-constexpr Size2 kSize = {2, 2};
+constexpr Size2 kTinySize = {2, 2};
 
 // Sample p of chunk c is an image of c with labels p; some chunks take longer than others.
 class Counting : public SampleSource {
@@ -49,7 +49,7 @@ std::vector<std::pair<int, int>> take(Prefetcher& prefetcher, int batches) {
 
 TEST(Prefetcher, MixesChunksAndDropsNothing) {
   const Counting source(3);
-  Prefetcher prefetcher(source, kSize, 4, 4, 2, 0);
+  Prefetcher prefetcher(source, kTinySize, 4, 4, 2, 0);
   const auto seen = take(prefetcher, 6);
   EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 24u) << "every sample of 8 chunks of 3, once";
   for (int i = 0; i < 24; i += 4)
@@ -61,16 +61,16 @@ TEST(Prefetcher, MixesChunksAndDropsNothing) {
 
 TEST(Prefetcher, OrderDoesNotDependOnThreads) {
   const Counting source(3);
-  Prefetcher one(source, kSize, 5, 4, 1, 0), many(source, kSize, 5, 4, 7, 0);
+  Prefetcher one(source, kTinySize, 5, 4, 1, 0), many(source, kTinySize, 5, 4, 7, 0);
   EXPECT_EQ(take(one, 12), take(many, 12));
 }
 
 TEST(Prefetcher, StartsAnywhere) {
   const Counting source(3);
-  Prefetcher whole(source, kSize, 5, 4, 2, 0);
+  Prefetcher whole(source, kTinySize, 5, 4, 2, 0);
   const auto all = take(whole, 20);
   for (const int first : {1, 3, 7, 12}) {
-    Prefetcher rest(source, kSize, 5, 4, 2, static_cast<std::uint64_t>(5 * first));
+    Prefetcher rest(source, kTinySize, 5, 4, 2, static_cast<std::uint64_t>(5 * first));
     EXPECT_EQ(take(rest, 20 - first), std::vector(all.begin() + 5 * first, all.end())) << "from batch " << first;
   }
 }
@@ -78,7 +78,7 @@ TEST(Prefetcher, StartsAnywhere) {
 TEST(Prefetcher, PassesOnWhatWentWrong) {
   Counting source(1);
   source.fails_at = 5;
-  Prefetcher prefetcher(source, kSize, 4, 4, 2, 0);
+  Prefetcher prefetcher(source, kTinySize, 4, 4, 2, 0);
   EXPECT_THROW(take(prefetcher, 3), Error);
 }
 

@@ -22,7 +22,7 @@ using test::ProgramResult;
 using test::TemporaryFolder;
 using testing::HasSubstr;
 
-constexpr int kSteps = 60;
+constexpr int kRunSteps = 60;
 
 // A folder of shapes, its classes, and runs on it.
 class Resume : public testing::Test {
@@ -40,7 +40,7 @@ class Resume : public testing::Test {
             "--blocks",     "2",
             "--size",       "64x96",
             "--batch",      "4",
-            "--steps",      std::to_string(kSteps),
+            "--steps",      std::to_string(kRunSteps),
             "--warmup",     "10",
             "--drop-path",  "0.1",
             "--precision",  "fp32",
@@ -76,13 +76,13 @@ TEST_F(Resume, AKilledRunLeavesTheSameLossCurve) {
   const ProgramResult killed = mpmTrain(arguments("killed"), onceSaved("killed", 14, SIGKILL));
   ASSERT_EQ(killed.exit_code, -1) << "the run ended before it could be killed";
   const int step = readCheckpoint(folder_ / "killed/checkpoint.safetensors").step;
-  ASSERT_LT(step, kSteps);
+  ASSERT_LT(step, kRunSteps);
   ASSERT_FALSE(fs::exists(folder_ / "killed/shapes.onnx"));
   const ProgramResult rest = mpmTrain(resumed("killed"));
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
 
   const std::string expected = log("whole");
-  EXPECT_EQ(std::count(expected.begin(), expected.end(), '\n'), kSteps + 3) << "a line per step and per evaluation";
+  EXPECT_EQ(std::count(expected.begin(), expected.end(), '\n'), kRunSteps + 3) << "a line per step and per evaluation";
   EXPECT_EQ(log("killed"), expected) << "killed after step " << step;
   EXPECT_EQ(readFile(folder_ / "killed/shapes.onnx"), readFile(folder_ / "whole/shapes.onnx"));
 }
@@ -93,7 +93,7 @@ TEST_F(Resume, InterruptSavesAndEnds) {
   EXPECT_THAT(stopped.err, HasSubstr("--resume"));
   EXPECT_TRUE(fs::exists(folder_ / "run/shapes.onnx"));
   const int step = readCheckpoint(folder_ / "run/checkpoint.safetensors").step;
-  EXPECT_LT(step, kSteps);
+  EXPECT_LT(step, kRunSteps);
   // Nothing after the checkpoint is lost: the log ends with the step that it holds.
   std::istringstream lines(log("run"));
   int last = 0;

@@ -6,7 +6,7 @@
 namespace mpm::train {
 namespace {
 
-constexpr Size2 kSize = {96, 144};
+constexpr Size2 kSceneSize = {96, 144};
 
 std::unique_ptr<SampleSource> open(std::uint64_t seed) {
   SceneOptions scene;
@@ -22,17 +22,17 @@ bool same(const Sample& a, const Sample& b) {
 
 TEST(SceneSource, AChunkIsAFunctionOfSeedAndNumber) {
   const auto one = open(1), again = open(1), other = open(2);
-  const auto chunk = one->trainingChunk(5, kSize);
+  const auto chunk = one->trainingChunk(5, kSceneSize);
   ASSERT_EQ(chunk.size(), 3u);
   for (const Sample& sample : chunk) {
-    EXPECT_EQ(sample.image.size(), cv::Size(kSize.width, kSize.height));
+    EXPECT_EQ(sample.image.size(), cv::Size(kSceneSize.width, kSceneSize.height));
     EXPECT_EQ(sample.labels.size(), sample.image.size());
   }
-  one->trainingChunk(6, kSize);
-  const auto repeated = again->trainingChunk(5, kSize);
+  one->trainingChunk(6, kSceneSize);
+  const auto repeated = again->trainingChunk(5, kSceneSize);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(same(chunk[i], repeated[i])) << i;
-  EXPECT_FALSE(same(chunk[0], other->trainingChunk(5, kSize)[0]));
-  EXPECT_FALSE(same(chunk[0], one->trainingChunk(6, kSize)[0]));
+  EXPECT_FALSE(same(chunk[0], other->trainingChunk(5, kSceneSize)[0]));
+  EXPECT_FALSE(same(chunk[0], one->trainingChunk(6, kSceneSize)[0]));
   EXPECT_FALSE(same(chunk[0], chunk[1]));
 }
 
@@ -42,9 +42,9 @@ TEST(SceneSource, HoldsOutDaysAndNightsWhateverTheSeed) {
   EXPECT_TRUE(one->knowsNight());
   int nights = 0;
   for (int i = 0; i < 8; ++i) {
-    const Sample sample = one->heldOut(i, kSize);
+    const Sample sample = one->heldOut(i, kSceneSize);
     nights += sample.night;
-    EXPECT_TRUE(same(sample, other->heldOut(i, kSize)));
+    EXPECT_TRUE(same(sample, other->heldOut(i, kSceneSize)));
     double largest = 0;
     cv::minMaxLoc(sample.labels, nullptr, &largest);
     EXPECT_LT(largest, static_cast<double>(one->classes().size()));
@@ -58,14 +58,14 @@ TEST(SceneSource, CutsSeveralWindowsOutOfOneView) {
   SceneOptions scene;
   scene.samples_per_street = 4;
   scene.windows_per_view = 2;
-  const auto chunk = openScenes(scene, no_change, 1, 255)->trainingChunk(0, kSize);
+  const auto chunk = openScenes(scene, no_change, 1, 255)->trainingChunk(0, kSceneSize);
   ASSERT_EQ(chunk.size(), 4u);
   EXPECT_FALSE(same(chunk[0], chunk[1]));
   // The same rendering holds both windows: where they overlap they are equal, byte by byte, at one displacement.
   const auto overlap = [&](const Sample& a, const Sample& b) {
-    for (int dy = -kSize.height + 16; dy < kSize.height - 16; ++dy)
-      for (int dx = -kSize.width + 16; dx < kSize.width - 16; ++dx) {
-        const cv::Rect whole(0, 0, kSize.width, kSize.height);
+    for (int dy = -kSceneSize.height + 16; dy < kSceneSize.height - 16; ++dy)
+      for (int dx = -kSceneSize.width + 16; dx < kSceneSize.width - 16; ++dx) {
+        const cv::Rect whole(0, 0, kSceneSize.width, kSceneSize.height);
         const cv::Rect in_a = whole & (whole + cv::Point(dx, dy));
         const cv::Mat first = a.labels(in_a), second = b.labels(in_a - cv::Point(dx, dy));
         if (first.at<std::uint8_t>(0, 0) == second.at<std::uint8_t>(0, 0) &&

@@ -14,6 +14,9 @@ namespace mpm::test {
 inline const std::vector<ClassInfo> kShapeClasses = {
     {"ground", {90, 90, 90}}, {"disc", {200, 60, 40}}, {"box", {40, 80, 220}}};
 
+/// Leaves images as they are.
+inline train::AugmentationOptions noAugmentation() { return {1, 1, 0, 0, 0, 0, 0, 0, 0}; }
+
 /// A grey ground with discs and boxes whose colours vary about a colour of their class: a task that is learned in
 /// seconds and not solved by guessing.
 inline train::Sample shapes(int number, Size2 size) {

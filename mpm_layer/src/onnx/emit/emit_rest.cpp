@@ -18,11 +18,6 @@ bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops)
   return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-std::string bare(std::string name) {
-  while (!name.empty() && name.front() == '/') name.erase(0, 1);
-  return name.empty() ? "tensor" : name;
-}
-
 /// True when the Resize takes the pixel below, which OpenCV always does, whatever nearest_mode says.
 bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
   if (outputs > 1 << 20) return false;  // limits the time that a malicious file can take
@@ -312,8 +307,9 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   }
   const auto nameFor = [&](int value) {
     const auto output = wanted.find(value);
-    return output != wanted.end() ? output->second
-                                  : net_.unique("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name));
+    return output != wanted.end()
+               ? output->second
+               : net_.unique("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name));
   };
   std::vector<const Node*> kept;
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
@@ -357,7 +353,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
       const Tensor* constant = graph_.constant(value);
       inputs.push_back(
           value < 0  ? std::string()
-          : constant ? net_.constant("head/" + bare(graph_.values[static_cast<std::size_t>(value)].name), *constant)
+          : constant ? net_.constant("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
                      : known(value, *node));
     }
     if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));

@@ -8,11 +8,6 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more could exhaust the stack
 
-std::string bare(std::string name) {
-  while (!name.empty() && name.front() == '/') name.erase(0, 1);
-  return name.empty() ? "node" : name;
-}
-
 }  // namespace
 
 std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
@@ -39,7 +34,7 @@ bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t firs
 
 std::string Emitter::nameOf(int term, const std::string& prefix) {
   const Node* node = at(term).node;
-  return net_.unique(prefix + (node ? bare(node->name) : "term"));
+  return net_.unique(prefix + (node ? baseName(node->name) : "term"));
 }
 
 std::optional<Emitter::Tokens> Emitter::tokens(int term, int depth) {
@@ -157,7 +152,7 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   if (reshaped && retargeted_) return std::nullopt;
   const auto in = tokens(cells.term);
   if (!in) return std::nullopt;
-  const std::string restored = reshaped ? net_.unique("restore/" + bare(name)) : name;
+  const std::string restored = reshaped ? net_.unique("restore/" + baseName(name)) : name;
   net_.op("RestoreTokens", {in->name, in->state}, {restored},
           {{"special_tokens", in->special}, {"keep_special", std::int64_t{all ? 1 : 0}}});
   return reshaped ? reshape(restored, expected, cells.shape, name) : restored;

@@ -9,6 +9,11 @@
 
 namespace mpm::onnx_graph {
 
+std::string baseName(std::string name) {
+  name.erase(0, name.find_first_not_of('/'));
+  return name.empty() ? "tensor" : name;
+}
+
 NetWriter::NetWriter(int opset, const std::string& graph_name) {
   model_.set_ir_version(8);
   model_.set_producer_name("mpm");

@@ -14,6 +14,9 @@
 
 namespace mpm::onnx_graph {
 
+/// `name` without the slashes in front; "tensor" when nothing else is left.
+std::string baseName(std::string name);
+
 /// Builds an ONNX model of ai.mpm ops and stock ones. Names of nodes and tensors follow docs/ops.md.
 class NetWriter {
  public:

@@ -103,4 +103,12 @@ std::vector<float> Tensor::broadcastTo(const Shape& target) const {
   return values;
 }
 
+std::optional<double> Tensor::uniform() const {
+  if (size() == 0) return std::nullopt;
+  for (std::int64_t i = 1; i < size(); ++i) {
+    if (at(i) != at(0)) return std::nullopt;
+  }
+  return at(0);
+}
+
 }  // namespace mpm::onnx_graph

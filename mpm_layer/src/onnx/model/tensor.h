@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct Tensor {
   Tensor reshaped(Shape other) const;
   /// The elements broadcast to `target`, as floats.
   std::vector<float> broadcastTo(const Shape& target) const;
+  /// The value that all elements have; nullopt: they differ, or there are none.
+  std::optional<double> uniform() const;
 };
 
 }  // namespace mpm::onnx_graph

@@ -7,14 +7,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-std::optional<double> uniform(const Tensor& tensor) {
-  if (tensor.size() == 0) return std::nullopt;
-  for (std::int64_t i = 1; i < tensor.size(); ++i) {
-    if (tensor.at(i) != tensor.at(0)) return std::nullopt;
-  }
-  return tensor.at(0);
-}
-
 bool differsAlongLastAxisOnly(const Tensor& tensor) {
   return !tensor.shape.empty() && tensor.size() == tensor.shape.back();
 }
@@ -60,7 +52,7 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
   const Cells cells = *as<Cells>(value);
   const Shape* out = graph_.shape(node.outputs[0]);
   if (!out || elements(*out) != elements(cells.shape)) return foreign(node, "tokens repeated by broadcasting");
-  const auto number = uniform(constant);
+  const auto number = constant.uniform();
   Cells result = cells;
   result.shape = *out;
   if (node.op == "Mul" || node.op == "Div") {

@@ -12,14 +12,6 @@ constexpr const char* kWindowed =
     "attention of every token to every token (a hierarchical or windowed backbone, such as Swin, PVT or SAM, cannot be "
     "merged)";
 
-std::optional<double> uniform(const Tensor& tensor) {
-  if (tensor.size() == 0) return std::nullopt;
-  for (std::int64_t i = 1; i < tensor.size(); ++i) {
-    if (tensor.at(i) != tensor.at(0)) return std::nullopt;
-  }
-  return tensor.at(0);
-}
-
 std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   std::vector<std::size_t> order(rank);
   for (std::size_t axis = 0; axis < rank; ++axis) order[axis] = axis;
@@ -165,7 +157,7 @@ Meaning Interpreter::einsum(const Node& node) {
 }
 
 Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {
-  const auto number = uniform(constant);
+  const auto number = constant.uniform();
   if (!number || scores.softmax) {
     return foreign(node, "attention logits plus or times a constant matrix (mask, relative position bias)",
                    "softmax(scale q k^T) v");
@@ -195,7 +187,7 @@ Meaning Interpreter::where(const Node& node) {
   const Scores* scores = as<Scores>(node.input(2));
   const Tensor* zero = graph_.constant(node.input(1));
   const Node* condition = graph_.producer(node.input(0));
-  if (scores && scores->softmax && zero && uniform(*zero) == 0.0 && condition && condition->op == "IsNaN" &&
+  if (scores && scores->softmax && zero && zero->uniform() == 0.0 && condition && condition->op == "IsNaN" &&
       condition->inputs[0] == node.inputs[2]) {
     return *scores;
   }

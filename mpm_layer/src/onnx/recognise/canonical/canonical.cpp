@@ -21,12 +21,7 @@ Node* Matcher::made(int value, const char* op) const {
 
 std::optional<double> Matcher::scalar(int value) const {
   const Tensor* tensor = graph_.constant(value);
-  if (!tensor || tensor->size() == 0) return std::nullopt;
-  const double first = tensor->at(0);
-  for (std::int64_t i = 1; i < tensor->size(); ++i) {
-    if (tensor->at(i) != first) return std::nullopt;
-  }
-  return first;
+  return tensor ? tensor->uniform() : std::nullopt;
 }
 
 std::vector<Node*> Matcher::readers(int value) const {
