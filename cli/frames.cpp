@@ -40,7 +40,7 @@ std::optional<vision::Frame> Frames::next() {
     ++source_;
     if (!interrupted()) open();
   }
-  progress_.reset();  // what comes now is on lines of its own
+  progress_.reset();  // the next output starts on a new line
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@ struct Night {
   bool on = false;
   vision::NightOptions options{};
 
-  /// `image` itself, or what is left of it at night; `number` gives each image noise of its own.
+  /// `image` itself, or what is left of it at night; `number` makes the noise of each image different.
   cv::Mat applied(const cv::Mat& image, int number) const {
     return on ? vision::simulateNight(image, options, static_cast<std::uint64_t>(number)) : image;
   }

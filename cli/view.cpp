@@ -12,7 +12,7 @@
 #include "vision/pictures.h"
 #include "vision/source.h"
 
-// A window of its own because Debian's highgui brings Qt 5, which nothing else here may load.
+// A separate program, because Debian's highgui brings Qt 5, which nothing else here may load.
 namespace {
 
 using namespace mpm;

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
                   "Folder of snapshots and time-lapses. Default: mpm-monitor in the user's\npictures")
       ->type_name("DIR");
   command.add_option("--settings", settings, "A settings file instead of the user's")->type_name("FILE.ini");
-  command.add_option("--language", language, "Of the window. Default: the system's, as far as there is one of them")
+  command.add_option("--language", language, "Language of the window. Default: the system's, if it is one of these")
       ->check(CLI::IsMember({"en", "fr"}))
       ->option_text("en|fr");
   command.add_flag("--resume-last", resume, "Without a source: go on with the one that was watched last");

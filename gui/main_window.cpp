@@ -324,7 +324,7 @@ void MainWindow::setRecording(bool recording) {
   tick();
 }
 
-// Nobody should wait for a frame that does not come.
+// Without a frame after a while, show why.
 void MainWindow::sayWhenItShows(const QString& change) {
   if (live_->repeats())
     showNotice(tr("On this frame: %1").arg(change));

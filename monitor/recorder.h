@@ -17,7 +17,7 @@ namespace mpm::monitor {
 
 struct RecorderOptions {
   std::string source{};      ///< as the user wrote it
-  double every_s = 1;        ///< at most one sample in so many seconds; 0: one per frame
+  double every_s = 1;        ///< at most one sample in this time; 0: one per frame
   bool every_frame = false;  ///< each frame is a sample, whatever every_s
   NightRule night{};
   AlarmOptions alarms{};

@@ -8,7 +8,7 @@
 namespace mpm::monitor {
 
 /// Reports the state of the service to systemd with the datagrams that sd_notify(3) documents: no library needed. Does
-/// nothing where nobody listens (NOTIFY_SOCKET not set). Not thread-safe.
+/// nothing when NOTIFY_SOCKET is not set. Not thread-safe.
 class ServiceNotify {
  public:
   /// From the environment: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID.

@@ -186,7 +186,7 @@ void Session::open(const WatchOptions& options) {
 void Session::close() {
   if (!impl_->watch) return;
   impl_->watch->capture.stop();
-  impl_->frames->tryTake();  // nobody wants it, and the next source would count it as one that it dropped
+  impl_->frames->tryTake();  // else the next source would count it as a dropped frame
   if (impl_->worker) impl_->worker->setStream(++impl_->streams);  // finish() may have ended it
   impl_->watch->recorder.close();                                 // a result may be on its way to it
   {

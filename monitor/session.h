@@ -29,12 +29,12 @@ struct SessionOptions {
 /// What is watched, and how.
 struct WatchOptions {
   vision::SourceSpec source{};  ///< stored and shown without credentials
-  double every_s = 1;           ///< at most one sample in so many seconds; 0: one per frame
+  double every_s = 1;           ///< at most one sample in this time; 0: one per frame
   /// Files, folders, demo: every frame is read, waits for the model and is a sample. Live sources never wait.
   bool every_frame = false;
   bool samples_only = false;  ///< the model runs on the frames that become samples, not on those between them
   double max_fps = 0;         ///< files, folders, demo: read no faster; 0: as fast as the model takes the frames
-  double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for so long is opened again
+  double timeout_s = vision::SourceOptions{}.timeout_s;  ///< a live source that is silent for this long is reopened
   bool resume_demo = false;  ///< demo: begin after the last stored sample, with frames every_s apart by its own clock
   NightRule night{};
   AlarmOptions alarms{};
@@ -109,7 +109,7 @@ class Session {
   /// Writes a picture of this frame. False: the disk is too slow, several wait already.
   bool save(const InferenceResult& result);
 
-  /// Stops the source, lets the frame in hand become a sample, and waits until all is stored, so many seconds at most.
+  /// Stops the source, finishes the current frame, and waits at most this many seconds until all samples are stored.
   /// True when it is. Afterwards only status() and the destructor may be called.
   bool finish(double patience_s);
   SessionStatus status() const;

@@ -47,9 +47,9 @@ class ClockWatch {
   std::optional<std::int64_t> offset_;
 };
 
-/// Says when ages may be told by the wall clock, so that one that is wrong for a minute makes nothing old: not while it
-/// lies more than a day beyond where the clock that never jumps puts it, until it has done so for an hour. Not
-/// thread-safe.
+/// Decides when the wall clock can be trusted for ages, so that a clock that is wrong for a minute makes nothing old:
+/// not while it lies more than a day beyond where the clock that never jumps puts it, until it has done so for an hour.
+/// Not thread-safe.
 class SettledClock {
  public:
   /// A time that was right before; nullopt: none is known, and the first look is believed.

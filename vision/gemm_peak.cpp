@@ -11,7 +11,7 @@
 namespace mpm::vision {
 namespace {
 
-// FLOP/s of rows x dim times dim x dim tiles, every thread on tiles of its own against the same weights.
+// FLOP/s of rows x dim times dim x dim tiles, every thread on its own tiles, with the same weights.
 double flopPerSecond(const PackedLinear& linear, int dim, double seconds) {
   constexpr int kRows = PackedLinear::kMaxRows;
   const int tasks = 8 * std::max(1, cv::getNumThreads());

@@ -31,7 +31,7 @@ struct SourceOptions {
   /// Set it to end the source, from any thread or a signal handler: next() then returns nullopt, also while it waits
   /// for a camera. Must outlive the source.
   const std::atomic<bool>* stop = nullptr;
-  /// Number of abandoned reads: reads that hang, each on a thread of its own. A read that returns is subtracted. With 8
+  /// Number of abandoned reads: reads that hang, each on its own thread. A read that returns is subtracted. With 8
   /// of them SourceReader and openSource() of a live source throw. Null: one counter for all sources without their own.
   std::shared_ptr<std::atomic<int>> abandoned_reads{};
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
@@ -40,7 +40,7 @@ struct SourceOptions {
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
   /// the stored pixels.
   bool apply_exif_rotation = true;
-  /// demo: stand in for one camera that gives a frame each so many seconds by the demo's own clock; 0: at its own frame
+  /// demo: act like a camera that gives one frame in this many seconds of the demo's clock; 0: at its own frame
   /// rate. A demo of several streets is then an error.
   std::optional<double> frame_step_s{};
   /// demo: begin after this moment (unix time, s) of the demo's own clock, unless the demo begins later anyway.

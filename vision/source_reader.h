@@ -11,7 +11,7 @@
 
 namespace mpm::vision {
 
-/// Opens and reads one source on a thread of its own, so that a camera, driver or disk that hangs blocks no other
+/// Opens and reads one source on its own thread, so that a camera, driver or disk that hangs blocks no other
 /// thread. A call of the source that never returns is abandoned with its thread. It costs the thread's memory and is
 /// counted in SourceOptions::abandoned_reads until it returns.
 ///

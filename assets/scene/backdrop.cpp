@@ -518,7 +518,7 @@ void Backdrop::addGlass(const Moment& moment, Vec3* picture) {
 
 void Backdrop::mirrorOnGround(const Moment& moment, cv::Mat& picture) const {
   if (moment.weather.wetness < 0.02f) return;
-  // Wet asphalt is a mirror that smears upright: a quarter of the size is sharp enough.
+  // Wet asphalt is a mirror that smears vertically: a quarter of the size is sharp enough.
   cv::Mat small;
   const cv::Size size((size_.width + 3) / 4, (size_.height + 3) / 4);
   cv::resize(picture, small, size, 0, 0, cv::INTER_AREA);

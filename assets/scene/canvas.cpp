@@ -187,7 +187,7 @@ void Canvas::mirror(float foot) {
   const int first = std::max(0, static_cast<int>(foot));
   const int last = std::min(p.light.rows, static_cast<int>(2 * foot) - box_.y + box_.height / 3);
   for (int y = first; y < last; ++y) {
-    // Ripples and the grain of the asphalt smear the image upright, the more the higher it stands.
+    // Ripples and the grain of the asphalt smear the image vertically, more with greater height.
     const float off = static_cast<float>(y) + 0.5f - foot;
     // Two stretches, one inside the other, so that the smear fades out.
     std::array<const Resolved*, 4> stops;

@@ -85,7 +85,7 @@ struct Painter {
 
   Vec3 world(Vec3 local) const { return {car.x + local.x * car.heading, local.y, car.z + local.z * car.heading}; }
 
-  // Corners in the car's own axes; the normal is the one that looks at the camera, since nobody sees a car's inside.
+  // Corners in the car's own axes; the normal faces the camera, since a car's inside is never visible.
   void face(std::span<const Vec3> corners, Vec3 albedo, float mirror, float lift = 0, Vec3 glow = {}) {
     std::array<Canvas::Corner, 16> placed;
     const std::size_t count = corners.size();

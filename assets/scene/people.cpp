@@ -17,7 +17,7 @@ constexpr Vec3 kSkin[] = {{0.50f, 0.32f, 0.23f}, {0.36f, 0.21f, 0.14f}, {0.58f, 
 constexpr Vec3 kHair[] = {
     {0.03f, 0.02f, 0.015f}, {0.09f, 0.05f, 0.03f}, {0.30f, 0.20f, 0.09f}, {0.25f, 0.24f, 0.23f}, {0.02f, 0.02f, 0.02f}};
 
-/// Draws rods in the axes of somebody who looks along +z.
+/// Draws rods in the axes of a person who looks along +z.
 struct Figure {
   Canvas& canvas;
   const Actor& actor;

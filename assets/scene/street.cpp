@@ -71,7 +71,7 @@ void Street::Impl::growLeaves(const Season& season) {
 
 void Street::Impl::lightWindows(const Light& moment, double unix_time, double hour) {
   const auto h = static_cast<float>(hour);
-  const float need = smoothstep(4000, 300, moment.day);  // nobody puts the light on in a bright room
+  const float need = smoothstep(4000, 300, moment.day);  // lights are off in bright rooms
   for (const std::vector<Building>* row :
        {&std::as_const(world).rows[0], &std::as_const(world).rows[1], &std::as_const(world).end_row})
     for (const Building& b : *row) {

@@ -61,7 +61,7 @@ std::vector<Actor> actorsAt(const World& world, double unix_time, double local_h
   for (int side = 0; side < 2; ++side)
     for (int place = 0; place < 32; ++place) {
       const std::uint64_t spot = hash(world.seed, 0x9a84, side, place);
-      // Cars come and go every few hours, each bay at hours of its own.
+      // Cars come and go every few hours, each bay at different hours.
       const double turn = unix_time / (3600 * (2 + 6 * unit(spot))) + unit(mix(spot));
       const std::uint64_t key = hash(spot, static_cast<std::int64_t>(std::floor(turn)));
       if (unit(key) > 0.62f) continue;

@@ -11,7 +11,7 @@ namespace mpm::scene {
 
 enum class ActorKind { kCar, kPedestrian, kBicycle };
 
-/// Somebody on the street at a moment.
+/// A person on the street at one moment.
 struct Actor {
   ActorKind kind = ActorKind::kCar;
   float x = 0, z = 0;  // m
@@ -21,7 +21,7 @@ struct Actor {
   std::uint64_t key = 0;
 };
 
-/// Everybody who is on the street: each lane is an endless queue that moves at one speed, so nobody runs into anybody,
+/// All people on the street: each lane is an endless queue that moves at one speed, so people never collide,
 /// and any moment can be asked for.
 std::vector<Actor> actorsAt(const World& world, double unix_time, double local_hour, const WeatherState& weather);
 

@@ -5,7 +5,8 @@
 
 namespace mpm::scene {
 
-/// The camera: places to pixels. Its film is upright and shifted, as an architect's, so vertical edges stay vertical.
+/// The camera: places to pixels. Its image plane is vertical and shifted, as in architectural photography, so vertical
+/// edges stay vertical.
 struct View {
   View(const World& world, int width, int height, int margin)
       : place(world.camera),

@@ -7,7 +7,7 @@
 
 namespace mpm::cli {
 
-/// Pictures with letters are drawn so many times as large and reduced at the end: OpenCV's letters are ragged
+/// Pictures with text are drawn this many times larger and reduced at the end: OpenCV's letters are ragged
 /// otherwise.
 constexpr int kSupersampling = 2;
 

@@ -43,7 +43,7 @@ struct Console::Impl {
   std::string status, failure;
   bool closed_pipe = false, stopping = false;
   std::atomic<bool> gave_up = false;  // drain() found that nothing goes out
-  bool writes = false;                // the thread has something in hand
+  bool writes = false;                // the thread is writing
   std::int64_t left_out = 0;
   std::int64_t moved = 0;  // pieces that went out
   std::string drawn;       // the status that is on the terminal
@@ -96,7 +96,7 @@ struct Console::Impl {
     int problem = 0;
     while (!left.empty() && problem == 0) {
       const ssize_t written = ::write(file, left.data(), left.size());
-      if (written < 0 && errno == EAGAIN) {  // somebody else set the terminal so
+      if (written < 0 && errno == EAGAIN) {  // another program set the terminal to non-blocking
         pollfd waiting{file, POLLOUT, 0};
         ::poll(&waiting, 1, 1000);
       } else if (written < 0 && errno != EINTR) {
@@ -139,7 +139,7 @@ std::optional<std::string> Console::failure() const {
   return impl_->failure.empty() ? std::nullopt : std::optional(impl_->failure);
 }
 
-bool Console::nobodyReads() const {
+bool Console::readerIsGone() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->closed_pipe;
 }

@@ -9,7 +9,7 @@
 
 namespace mpm::cli {
 
-/// Writes lines to stdout and stderr from a thread of its own: a caller never waits for a terminal
+/// Writes lines to stdout and stderr from its own thread: a caller never waits for a terminal
 /// that is stopped (Ctrl-S) or a pipe whose reader sleeps. What comes while 10000 lines wait is left out. Meanwhile
 /// nothing else must write to either. Thread-safe.
 class Console {
@@ -26,7 +26,7 @@ class Console {
 
   /// Why stdout cannot be written to, once it cannot: nothing is written to it from then on.
   std::optional<std::string> failure() const;
-  bool nobodyReads() const;      ///< the failure is a pipe that was closed
+  bool readerIsGone() const;     ///< the failure is a pipe that was closed
   std::int64_t leftOut() const;  ///< lines of data, because others waited for too long
 
   /// Waits until all is written; from the moment that `hurry` is set, until nothing goes out for two seconds. False:

@@ -14,7 +14,7 @@ namespace mpm::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// One line on stdout, flushed. Throws BrokenPipe when nobody reads it, mpm::Error when it cannot be written.
+/// One line on stdout, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be written.
 void printLine(const std::string& line);
 inline void printLine(const char* line) { printLine(std::string(line)); }
 /// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
@@ -41,13 +41,13 @@ Json toJson(Size2 size);
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);
 
-/// `value` with so many digits after the point; "-" for none and for NaN.
+/// `value` with `digits` digits after the point; "-" for none and for NaN.
 std::string fixed(std::optional<double> value, int digits);
 
 /// "1 image", "2 images".
 std::string counted(std::int64_t count, const std::string& noun);
 
-/// A line of a table: each text in a cell of so many columns, aligned right; left where the number is negative.
+/// A line of a table: each text in a cell of that many columns, aligned right; left for a negative number.
 std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths);
 
 /// True when stderr is a terminal that understands escapes.

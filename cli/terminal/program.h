@@ -17,7 +17,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Nobody reads our output any more: end quietly.
+/// The reader of our output is gone: end without a message.
 class BrokenPipe : public std::runtime_error {
  public:
   BrokenPipe() : std::runtime_error("broken pipe") {}

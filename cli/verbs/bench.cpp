@@ -303,7 +303,7 @@ Json cpuName() {
   return nullptr;
 }
 
-// All that somebody needs to measure the same again.
+// Everything needed to repeat the measurement.
 Json resultJson(const std::vector<Variant>& variants, const BenchArguments& arguments, const ModelInfo& model,
                 int threads) {
   Json rows = Json::array();
@@ -457,7 +457,7 @@ Verb addBench(CLI::App& mpm) {
             "bench/baselines of the source");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
-      R"(Every variant is a process of its own, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
+      R"(Every variant runs in its own process, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
 to the label map. ratio is relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share
 of the GEMM speed of the CPU, measured in the same run. MiB is the peak memory of the process, on the host.
 --json has every round, the ratio also round by round (median and quartiles), and what was compared: model, digest,

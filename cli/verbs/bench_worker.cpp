@@ -27,7 +27,7 @@ struct WorkerArguments {
   SegmenterOptions options;
 };
 
-// One variant of `mpm bench`: a net in a process of its own, as every baseline is, that speaks the baselines' protocol
+// One variant of `mpm bench`: a net in its own process, like every baseline, with the same protocol
 // (bench/baselines/README.md) and answers more: stages, token counts, FLOP, and the machine's GEMM peak.
 class BenchWorker {
  public:

@@ -203,7 +203,7 @@ Verb addDayNight(CLI::App& mpm) {
   addNight(*verb, arguments->night);
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write NAME_daynight.png into this folder: the image and its merge map, by day above, at night below");
-  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after so many images");
+  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many images");
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(Each image runs twice, as it is and at the simulated night. Differences are of the same image. Images that follow each

@@ -227,13 +227,13 @@ int monitorSource(const MonitorArguments& arguments) {
     const auto report = [&](const std::string& problem) {
       session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, problem + "; storing goes on"});
     };
-    if (console.failure() && !console.nobodyReads() && !std::exchange(output_failed, true)) report(*console.failure());
+    if (console.failure() && !console.readerIsGone() && !std::exchange(output_failed, true)) report(*console.failure());
     if (console.leftOut() > 0 && !std::exchange(output_waits, true))
-      report("nobody reads standard output: lines are left out");
+      report("the reader of standard output is slow or gone: lines are left out");
   };
   std::string failure;
   std::int64_t next_tick = 0;
-  while (!interrupted() && !console.nobodyReads()) {
+  while (!interrupted() && !console.readerIsGone()) {
     const SessionStatus status = session->status();
     std::string text;
     {
@@ -272,12 +272,12 @@ int monitorSource(const MonitorArguments& arguments) {
   session.reset();  // the session ends, however long the remaining lines have to wait
   if (failure.empty() && console.failure()) failure = *console.failure();
   if (failure.empty() && console.leftOut() > 0)
-    failure = std::to_string(console.leftOut()) + " lines were left out, because nobody read standard output";
+    failure = std::to_string(console.leftOut()) + " lines were left out, because standard output was not read";
   if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
     console.note(storedText(written.samples, arguments.database));
   all_said = all_said && console.drain(interrupted());
   if (!all_said) return arguments.json || !failure.empty() ? kRuntimeError : kOk;  // a message would wait as well
-  if (console.nobodyReads()) throw BrokenPipe();
+  if (console.readerIsGone()) throw BrokenPipe();
   if (!failure.empty()) throw Error(failure);
   return kOk;
 }
@@ -295,9 +295,9 @@ Verb addMonitor(CLI::App& mpm) {
   addModelOptions(*verb, arguments->model, arguments->options);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
-            "One sample in so many seconds; 0: every frame. Default: 1");
+            "At most one sample in this time; 0: every frame. Default: 1");
   addNumber(*verb, "--timeout", arguments->timeout_s, "SECONDS", 0.01, 1e6,
-            "Open a camera or URL again that gives no frame for so long.\nDefault: 10");
+            "Reopen a camera or URL that gives no frame for this long.\nDefault: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
 
   verb->option_defaults()->group("Day and night");
@@ -320,7 +320,7 @@ Verb addMonitor(CLI::App& mpm) {
             "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");
 
   verb->option_defaults()->group("Alarms");
-  addNumber(*verb, "--alarm-no-frame", arguments->alarm_no_frame_s, "SECONDS", 0, 1e6, "No frame for so long");
+  addNumber(*verb, "--alarm-no-frame", arguments->alarm_no_frame_s, "SECONDS", 0, 1e6, "No frame for this long");
   addOption(*verb, "--alarm-tokens-above", arguments->alarm_tokens_above, "N", "More tokens kept than this");
   addOption(*verb, "--alarm-tokens-below", arguments->alarm_tokens_below, "N", "Fewer tokens kept than this");
   addOption(*verb, "--alarm-area", arguments->alarm_areas, "CLASS>PERCENT ...",

@@ -262,9 +262,9 @@ Verb addRun(CLI::App& mpm) {
             "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
             "Default: nowhere; mpm_day/tokens.png without a source");
   addNight(*verb, arguments->night);
-  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after so many frames");
+  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many frames");
   addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
-            "Give up when a camera or URL sends nothing for so long. Default: 10");
+            "Give up when a camera or URL sends nothing for this long. Default: 10");
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area

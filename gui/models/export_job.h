@@ -10,7 +10,7 @@
 
 namespace mpm::gui {
 
-/// One export of samples, with a thread and a connection to the database of its own: of a year it takes minutes, and
+/// One export of samples, with its own thread and database connection: a year of samples takes minutes, and
 /// neither the window nor what else is asked of the database waits for it. The file is whole or as it was.
 class ExportJob : public QObject {
   Q_OBJECT

@@ -14,7 +14,7 @@
 
 namespace mpm::gui {
 
-/// Reads what the chart, the day/night panel and the event list show of a database, on a thread of its own. Of
+/// Reads what the chart, the day/night panel and the event list show of a database, on its own thread. Of
 /// questions of one kind that come faster than the disk answers, only the last is answered. The file need not exist
 /// yet: every question looks for it again.
 class History : public QObject {
@@ -56,7 +56,7 @@ class History : public QObject {
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};
-  QThreadPool thread_;  // last: waits for the answer in hand
+  QThreadPool thread_;  // last: waits for the running query
 };
 
 }  // namespace mpm::gui

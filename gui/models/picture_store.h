@@ -25,7 +25,7 @@ struct StoredPicture {
 const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, const QString& source, double time,
                                     double tolerance);
 
-/// The stored pictures of a folder: lists and loads them on a thread of its own.
+/// The stored pictures of a folder: lists and loads them on its own thread.
 class PictureStore : public QObject {
   Q_OBJECT
  public:

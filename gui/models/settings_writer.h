@@ -8,7 +8,7 @@
 
 namespace mpm::gui {
 
-/// Changes settings on a thread of its own: writing them waits for the disk, which on an SD card takes long enough to
+/// Changes settings on its own thread: writing them waits for the disk, which on an SD card takes long enough to
 /// be noticed. Each change reaches the disk soon after it is made, in order.
 class SettingsWriter {
  public:

@@ -154,7 +154,7 @@ QString ChartScene::crosshairText() const {
   // A bucket far from the mouse is the other side of a gap.
   const double reach = std::max(static_cast<double>(chart.bucket_ms) / 1000, (axis.to - axis.from) / axis.width * 12);
   const bool near = at >= 0 && std::abs(static_cast<double>(chart.buckets[at].start) / 1000 - *crosshair) <= reach + 1;
-  // What is said was measured at a time of its own, not under the mouse.
+  // Shown is the nearest measurement, which is not exactly under the mouse.
   QStringList lines = {near ? stretchText(chart.buckets[at].start, chart.bucket_ms) : momentText(*crosshair)};
   for (std::size_t i = 0; i < series.size() && near && i < chart.buckets[at].values.size(); ++i) {
     const monitor::Spread& spread = chart.buckets[at].values[i];

@@ -154,7 +154,7 @@ void mark(QWidget* widget, const char* property, const QVariant& value) {
 }
 
 // Fusion with check boxes, radio buttons and the arrow of a tool bar that is too narrow in the colours of the theme.
-// Fusion's own outline is a darker shade of the window, which nobody sees on a dark window.
+// Fusion's own outline is a darker shade of the window, which is invisible on a dark window.
 class ThemedStyle : public QProxyStyle {
  public:
   ThemedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}

@@ -97,7 +97,7 @@ class FolderSource : public SampleSource {
   }
 
  private:
-  // Every image once per epoch, in an order of its own: the images sorted by a hash of the epoch and their number.
+  // Every image once per epoch, in a new order: the images sorted by a hash of the epoch and their number.
   std::size_t imageOf(std::uint64_t chunk) const {
     const std::uint64_t count = training_.size(), epoch = chunk / count, position = chunk % count;
     std::vector<std::pair<std::uint64_t, std::size_t>> order(count);

@@ -28,7 +28,7 @@ struct LearnerOptions {
   double drop_path = 0;
   double average = 0.999;  ///< decay of the moving average of the weights that is evaluated and exported; 0: none
   int ignore = 255;
-  int label_stride = 1;  ///< the loss sees one pixel of each square of so many a side, another one at each step
+  int label_stride = 1;  ///< the loss uses one pixel of each square with this side, another one at each step
   std::vector<float> class_weights;  ///< of the loss; empty: all 1
   MatmulPrecision precision = MatmulPrecision::kFp32;
   std::string device = "cpu";  ///< "cpu" or "cuda"

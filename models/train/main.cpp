@@ -29,7 +29,7 @@ constexpr const char* kNotes =
     "  checkpoint.safetensors  weights, optimiser, recipe and step; --resume goes on from it\n"
     "  log.jsonl               a line per step and per evaluation\n"
     "  NAME.onnx, NAME.json    the model, written at the end and when training is stopped\n\n"
-    "Ctrl-C (or SIGTERM) finishes the step in hand, saves and ends; a second one kills. A run that was\n"
+    "Ctrl-C (or SIGTERM) finishes the current step, saves and ends; a second one kills. A run that was\n"
     "killed loses the steps since the last checkpoint and, resumed, repeats them exactly: on one machine\n"
     "with one number of threads, a seed gives one loss curve on the CPU.\n\n"
     "Examples:\n"
@@ -85,7 +85,7 @@ std::vector<CLI::Option*> addRecipe(CLI::App& app, train::Recipe& recipe) {
 void addRun(CLI::App& app, train::RunOptions& run) {
   app.option_defaults()->group("Run")->always_capture_default();
   app.add_option("-o,--out", run.folder, "Folder of the run")->required()->type_name("FOLDER");
-  app.add_flag("--resume", run.resume, "Go on with the run in the folder; its recipe is in the checkpoint");
+  app.add_flag("--resume", run.resume, "Continue the run in the folder; its recipe is in the checkpoint");
   app.add_option("--name", run.name, "Name of the model and stem of its files");
   app.add_option_function<std::string>(
          "--export-size", [&](const std::string& text) { orUsageError([&] { run.export_size = parseSize(text); }); },

@@ -24,7 +24,7 @@ struct RunOptions {
   std::optional<Size2> export_size;         ///< input of the ONNX file; nullopt: what was trained on
   bool half = true;                         ///< weights of the ONNX file stored as float16
   bool terminal = false;                    ///< draw a progress bar
-  const std::atomic<bool>* stop = nullptr;  ///< once set, training saves and ends after the step in hand
+  const std::atomic<bool>* stop = nullptr;  ///< once set, training saves and ends after the current step
 };
 
 struct RunResult {

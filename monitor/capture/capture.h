@@ -47,7 +47,7 @@ struct CaptureOptions {
   /// message of Ended counts these pictures.
   vision::SourceOptions source;
   std::string name = "the source";                    ///< in messages, without credentials
-  double stall_s = 2;                                 ///< without a frame for so long at least: Stalled
+  double stall_s = 2;                                 ///< at least this long without a frame: Stalled
   std::vector<double> backoff_s = {1, 2, 5, 10, 30};  ///< waits before attempt 2, 3, ...; the last one repeats
   bool reconnect = true;                              ///< false (files): its end or its failure is Ended
   bool lossless = false;                              ///< files: wait until the consumer took each frame, drop none
@@ -69,7 +69,7 @@ struct CaptureStatus {
   std::string message;       ///< why the last attempt failed; without credentials
   bool reported = false;     ///< Retrying, Live, Stalled: an event said the same since the source last settled
   std::int64_t in = 0;       ///< frames that arrived
-  std::int64_t of = 0;       ///< of so many, where the source knows how many it has; else 0
+  std::int64_t of = 0;       ///< number of frames of the source, 0 when unknown
   std::int64_t dropped = 0;  ///< of them, replaced in the mailbox before anyone took them
   double fps = 0;            ///< of arrival, over the last seconds
   double frame_age_s = -1;   ///< of the last frame; -1: there was none

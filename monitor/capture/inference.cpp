@@ -81,7 +81,7 @@ struct InferenceWorker::Impl {
   std::int64_t next_look = 0, next_due = 0;
   std::string last_error;
   std::int64_t last_error_at = 0;
-  std::jthread thread;  // last: the frame in hand is finished before the rest goes
+  std::jthread thread;  // last: the current frame is finished before other members are destroyed
 
   void run(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] { frames->wake(); });

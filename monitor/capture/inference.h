@@ -32,7 +32,7 @@ struct InferenceStatus {
   double fps = 0;                 ///< results per second, over the last seconds
   bool loading = false;           ///< a model is being read
   bool ready = false;             ///< there is a model that can run
-  double busy_s = 0;              ///< for how long the frame in hand has been worked on and handed over; 0: idle
+  double busy_s = 0;              ///< how long the current frame has been in work, delivery included; 0: idle
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none
@@ -55,7 +55,7 @@ class InferenceWorker {
   /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
   InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
                   Callbacks callbacks);
-  ~InferenceWorker();  ///< waits for the frame in hand
+  ~InferenceWorker();  ///< waits for the current frame
   InferenceWorker(const InferenceWorker&) = delete;
   InferenceWorker& operator=(const InferenceWorker&) = delete;
 
@@ -68,7 +68,7 @@ class InferenceWorker {
   void setCompare(bool compare);
   /// Reads the model again when its file changes on disk. Off by default.
   void setFollowFile(bool follow);
-  /// At most one frame in so many seconds; 0: every frame.
+  /// At most one frame in this time; 0: every frame.
   void setInterval(double seconds);
   /// While paused no frame is taken.
   void setPaused(bool paused);

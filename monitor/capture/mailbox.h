@@ -15,7 +15,7 @@ namespace mpm::monitor {
 template <typename T>
 class Mailbox {
  public:
-  /// Puts a value in the slot. One that nobody took is dropped and counted. After close(): does nothing.
+  /// Puts a value in the slot. One that was not taken is dropped and counted. After close(): does nothing.
   void put(T value) {
     std::optional<T> dropped(std::move(value));  // freed outside the lock: a frame is megabytes
     {

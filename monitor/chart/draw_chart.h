@@ -31,7 +31,7 @@ struct ChartSeries {
 struct ChartDrawing {
   Chart chart{};
   std::vector<ChartSeries> series{};
-  bool one_lane = false;  ///< all series share an axis of values; else each has a lane of its own
+  bool one_lane = false;  ///< all series share one value axis; else each has its own lane
   TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
   Clock clock = Clock::kLocal;
   std::string title{};  ///< with a title come a legend and the span of time; empty: none of them

@@ -74,7 +74,7 @@ std::vector<Event> Alarms::add(const Sample& sample, std::int64_t steady) {
   if (!gap) usual_step_ms_ = usual_step_ms_ == 0 ? step : 0.8 * usual_step_ms_ + 0.2 * step;
   for (Limit& limit : limits_) {
     if (limit.rests) continue;
-    if (gap && !limit.ringing) limit.outside_since.reset();  // nobody knows what was in between
+    if (gap && !limit.ringing) limit.outside_since.reset();  // values in the gap are unknown
     double value = 0;
     if (!limit.label) {
       if (sample.tokens.empty()) continue;

@@ -18,10 +18,10 @@ struct AreaAlarm {
 };
 
 struct AlarmOptions {
-  double no_frame_s = 0;                                 ///< no frame for so long; 0: no such alarm
+  double no_frame_s = 0;                                 ///< alarm after this time without a frame; 0: no such alarm
   std::optional<double> tokens_above{}, tokens_below{};  ///< of the count after the last insertion
   std::vector<AreaAlarm> areas{};
-  double minutes = 1;  ///< tokens and areas: outside for so long, without a break, before the alarm goes off
+  double minutes = 1;  ///< tokens and areas: how long a value must be outside, without a break, before the alarm starts
   /// A token or area alarm ends only once the value is back inside by this share of the limit, so that a value on the
   /// limit does not ring all day.
   double hysteresis = 0.05;
@@ -45,7 +45,7 @@ class Alarms {
   std::vector<Event> setClasses(const std::vector<std::string>& names, UnixMs time);
 
   bool ringing() const;
-  /// Nobody watches any more: an event for each alarm that rings.
+  /// Watching ends: returns an event for each active alarm.
   std::vector<Event> end(UnixMs time);
 
  private:

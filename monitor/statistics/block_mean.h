@@ -41,7 +41,7 @@ std::optional<double> halfInterval(const std::vector<double>& values, const std:
 /// of one image side by side count as one film, because a camera's files given one by one are.
 std::vector<int> blocksOf(const std::vector<int>& film_of_image);
 
-/// P(|T| <= result) = 0.95 for Student's t with so many degrees of freedom (> 0; fewer than 1 count as 1).
+/// P(|T| <= result) = 0.95 for Student's t with this number of degrees of freedom (> 0; fewer than 1 count as 1).
 double studentQuantile(double degrees);
 
 }  // namespace mpm::monitor

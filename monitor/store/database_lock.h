@@ -8,7 +8,7 @@ namespace mpm::monitor {
 /// What a writer claims in the file DATABASE-lock beside its database: the database as one of ours, which tells one
 /// whose header is damaged from a file that never was a database; and one source, so that a monitor that is started
 /// twice does not store every sample twice. The claim on a source ends with its process, however that ends. Where the
-/// file cannot be made nothing is claimed, and nobody is kept from writing. Not thread-safe.
+/// file cannot be made there is no lock, and other programs can write. Not thread-safe.
 class DatabaseLock {
  public:
   /// Makes nothing yet.

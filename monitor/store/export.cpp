@@ -242,7 +242,7 @@ std::optional<std::int64_t> exportSamples(const StoreReader& store, const Export
     writePhenoCamHeader(out, columns);
   }
   std::int64_t written = 0;
-  // What came since the first look may have columns of its own: as many as were counted, no more.
+  // Newer rows may have more columns: write as many as were counted.
   store.samples(options.source, options.from, options.to, [&](const Sample& sample) {
     if (written == columns.samples) return false;
     if (options.format == ExportFormat::kJsonLines) {

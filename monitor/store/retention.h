@@ -26,7 +26,7 @@ struct RetentionLimits {
   bool all_sources = false;  ///< instead of `sources`
 };
 
-/// One batch of a few thousand rows, in a transaction of its own. Samples, minutes and events older than `keep_days`
+/// One batch of a few thousand rows, in its own transaction. Samples, minutes and events older than `keep_days`
 /// go; hours and days stay, a year of them takes a few megabytes. Above `max_bytes` the oldest go: samples but the last
 /// hour, minutes but the last day, events but the last day, then hours and days but the last month. 0: no such limit.
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits);

@@ -68,7 +68,8 @@ int versionOf(const Database& database, const std::string& path) {
 void migrate(Database& database, const std::string& path) {
   if (versionOf(database, path) == kVersion) return;
   Transaction transaction(database);
-  for (int version = versionOf(database, path); version < kVersion; ++version) {  // again: now nobody else migrates
+  for (int version = versionOf(database, path); version < kVersion;
+       ++version) {  // read again: now no other program migrates
     database.execute(kSteps[static_cast<std::size_t>(version)]);
     if (version == 1) aggregateStoredSamples(database);
   }
@@ -77,7 +78,7 @@ void migrate(Database& database, const std::string& path) {
   transaction.commit();
 }
 
-// No version of its own: a program that knows the tables reads and writes them with or without this index.
+// This needs no new version: a program that knows the tables reads and writes them with or without this index.
 void indexEvents(Database& database) {
   try {
     database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");

@@ -233,7 +233,7 @@ struct SnapshotWriter::Impl {
       const auto stored = snapshotFiles(how.folder);
       clock.emplace(stored.empty() ? std::nullopt : std::optional(timeOf(stored.back())));
     }
-    // A demo has a time of its own.
+    // A demo has its own time.
     const UnixMs time = std::min(now(), picture.result.frame.time);
     const std::int64_t steady = steadyNow();
     double days = clock->believes(time, steady) ? how.keep_days : 0;

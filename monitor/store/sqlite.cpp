@@ -124,7 +124,7 @@ std::int64_t Database::bytesByHeader() const {
 }
 
 Transaction::~Transaction() {
-  // SQLite rolls back by itself after some errors (a full disk); a second ROLLBACK would be an error of its own.
+  // SQLite rolls back by itself after some errors (a full disk); a second ROLLBACK would be another error.
   if (!sqlite3_get_autocommit(database_.handle()))
     sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

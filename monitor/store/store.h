@@ -43,12 +43,12 @@ struct StoreOptions {
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
-  bool keep_days_of_all = false;   ///< of every source in the file: for its owner
-  double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
-  double retry_s = 10;             ///< after a full disk: how long until the next try
-  double report_s = 600;           ///< trouble that comes and goes is reported once in so long, or if samples are lost
-  double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
-  double maintenance_s = 60;       ///< how often retention is looked at
+  bool keep_days_of_all = false;  ///< of every source in the file: for its owner
+  double max_megabytes = 0;       ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
+  double retry_s = 10;            ///< after a full disk: how long until the next try
+  double report_s = 600;          ///< trouble that comes and goes is reported once in this time, or if samples are lost
+  double patience_s = 30;         ///< an attempt to write that takes longer: the disk does not answer
+  double maintenance_s = 60;      ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
 
@@ -58,8 +58,8 @@ struct StoreOptions {
 
 struct WriterStatus {
   bool writing = true;  ///< false: the disk is full, fails or does not answer; `problem` says it
-  bool answers = true;  ///< false: the attempt in hand takes longer than StoreOptions::patience_s
-  double busy_s = 0;    ///< for how long an attempt has been in hand; 0: none is
+  bool answers = true;  ///< false: the current attempt takes longer than StoreOptions::patience_s
+  double busy_s = 0;    ///< for how long an attempt has been running; 0: none is
   std::string problem;
   std::int64_t samples = 0;  ///< committed by this writer
   std::int64_t pending = 0;  ///< not yet committed
@@ -70,7 +70,7 @@ struct WriterStatus {
   bool stuck() const { return busy_s >= 600; }
 };
 
-/// Writes a database (SQLite in WAL mode) from a thread of its own: append() and its like never wait for the disk.
+/// Writes a database (SQLite in WAL mode) from its own thread: append() and similar calls never wait for the disk.
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
 /// a power cut at most about a minute. A disk that is full or does not answer stops the writing; what comes then is
@@ -105,7 +105,7 @@ class StoreWriter {
   void append(const Sample& sample);
   void append(const Event& event);
 
-  /// Waits until all that was appended is committed; false when it could not be, or not in so many seconds.
+  /// Waits until all that was appended is committed; false when it failed, or took longer than the limit.
   bool flush(std::optional<double> seconds = {});
 
   /// StoreOptions::keep_days and max_megabytes, from the next look on.
@@ -201,7 +201,7 @@ class StoreReader {
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;
 
   /// False when this reader would miss what is written from now on: another file lies under the path, or the file was
-  /// read as one that nobody can write. Then make a new reader.
+  /// read as a read-only one. Then make a new reader.
   bool current() const;
 
  private:

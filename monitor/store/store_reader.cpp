@@ -84,7 +84,7 @@ class ChartBuilder {
   }
 
  private:
-  // Where more than two samples are missing. A source of its own pace (longest step 0) is measured by what is usual.
+  // Where more than two samples are missing. For a source with its own pace (longest step 0), the usual step decides.
   void markGaps() {
     std::vector<UnixMs> steps;
     for (std::size_t i = 1; i < chart_.buckets.size(); ++i)

@@ -96,7 +96,7 @@ class Connection {
 
   Retention maintain(UnixMs now, const RetentionLimits& limits) {
     const Retention result = forgetSome(database_, now, limits);
-    // PASSIVE waits for nobody; what it moves and syncs is safe from a power cut.
+    // PASSIVE waits for no reader; what it moves and syncs survives a power cut.
     database_.execute("PRAGMA wal_checkpoint(PASSIVE)");
     return result;
   }

@@ -14,7 +14,7 @@ class PackedLinear {
  public:
   /// Maximum rows per call. The weights of a ViT-B block are in L3 and are read once per call.
   static constexpr int kMaxRows = 256;
-  /// The GEMM library is called with a multiple of so many rows. Other heights cost as much as the next multiple.
+  /// The GEMM library is called with a multiple of this many rows. Other heights cost as much as the next multiple.
   static const int kRowUnit;
 
   PackedLinear();

@@ -31,7 +31,7 @@ class Gemm {
   /// y = [y +] x W^T [+ b], sums in fp32. TF32 is fp32 on devices without TF32.
   void run(const Stream& stream, const Call& call);
 
-  /// Products so far whose bias needed a kernel of its own, because cuBLASLt could not add it.
+  /// Products so far whose bias needed a separate kernel, because cuBLASLt could not add it.
   long long biasKernels() const;
   /// Shapes so far for which the algorithm of the next multiple of 64 rows failed.
   long long refusedShapes() const;

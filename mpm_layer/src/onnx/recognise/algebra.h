@@ -31,7 +31,7 @@ class Algebra {
   /// Cells as rows of a term. If a new arranged term is needed, `cells` is rewritten to it. nullopt when the last axis
   /// is not a row of tokens.
   std::optional<RowView> rows(Cells& cells, const Node& node);
-  /// Rows of `view` as a term of its own.
+  /// Rows of `view` as a separate term.
   RowView arranged(const RowView& view, const Node& node);
   /// Cells {.., tokens, head_dim} as heads: the same columns for every token and tokens in order; else nullopt.
   std::optional<HeadView> heads(const Cells& cells) const;
