@@ -31,6 +31,45 @@ MPM_API std::string toString(Attention attention);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Attention parseAttention(const std::string& text);
 
+/// Methods of token reduction (docs/reduction.md).
+enum class ReductionMethod {
+  kNone,     ///< the full model
+  kMpm,      ///< Mutual Pair Merging: all mutual pairs, before a few blocks (the paper)
+  kGradual,  ///< the most similar mutual pairs, inside many blocks
+  kTome,     ///< Token Merging: even tokens merge into odd ones, inside every block
+  kAlgm,     ///< Adaptive Local-then-Global Merging: 2x2 windows in one block, even and odd tokens in a later one
+};
+
+/// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
+/// MLP. A field that a method lacks stays empty. `count` and `share` are for each block.
+struct Reduction {
+  ReductionMethod method = ReductionMethod::kMpm;
+  /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and 0-7 for kGradual, without those that the model lacks; all
+  /// for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two.
+  std::optional<Schedule> blocks = {};
+  std::optional<int> count = {};     ///< kGradual, kTome: merges at most so many pairs
+  std::optional<double> share = {};  ///< the same as a share of the tokens at the input, 0..1
+  /// kGradual: merges only pairs that are at least so similar, -1..1. With none of the three, `share` is 0.073.
+  /// kAlgm: the same for windows, "threshold" in the spec. nullopt: 0.88.
+  std::optional<double> similarity = {};
+  std::optional<Attention> attention = {};  ///< kTome; nullopt: kProportional
+  bool one_count = false;  ///< kAlgm: all images of a batch merge as many tokens, "batch=min" in the spec
+
+  /// True for kMpm and kNone, which a Schedule describes too.
+  bool isSchedule() const { return method == ReductionMethod::kMpm || method == ReductionMethod::kNone; }
+
+  /// Throws mpm::Error for a field that the method lacks or a value out of range.
+  MPM_API void validate() const;
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
+/// "gradual:blocks=0-7:count=48" and so on: a method, then its keys (docs/reduction.md). Throws mpm::Error, which names
+/// the key or the value, for any other text.
+MPM_API Reduction parseReduction(const std::string& spec);
+
+/// The inverse of parseReduction().
+MPM_API std::string toString(const Reduction& reduction);
+
 /// What a net with a segmentation head returns in addition to the merge maps.
 enum class Output {
   kLabels,  ///< "labels" {B, 1, H, W}: the class of each pixel, at the size of the network input
@@ -59,20 +98,23 @@ struct Size2 {
 };
 
 /// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
-/// schedule, input size, attention, precision or output is an error, except for a value that is the default here.
+/// reduction, input size, attention, precision or output is an error, except for a value that is the default here.
 struct ConvertOptions {
-  /// nullopt: kDefaultSchedule for a plain ViT, the file's own schedule for a converted one.
+  /// nullopt: `schedule`.
+  std::optional<Reduction> reduce = {};
+  /// Short for the Reduction kMpm before these blocks. nullopt, and no `reduce`: kDefaultSchedule for a plain ViT, the
+  /// file's own reduction for a converted one.
   std::optional<Schedule> schedule = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
-  Attention attention = Attention::kPlain;
+  Attention attention = Attention::kPlain;  ///< of Mutual Pair Merging
   Precision precision = Precision::kFp32;
   Output output = Output::kLabels;
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
   bool scores = false;
 
-  /// Throws mpm::Error for a schedule that is not strictly increasing or holds a negative block, and for a size that is
-  /// not positive.
+  /// Throws mpm::Error for a schedule that is not strictly increasing or holds a negative block, for a reduction that
+  /// is not valid, is not the only one or does not go with `attention`, and for a size that is not positive.
   MPM_API void validate() const;
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/blocks_text.h"
 #include "base/device_spec.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
@@ -11,15 +12,6 @@
 
 namespace mpm {
 namespace {
-
-void requireIncreasing(const Schedule& schedule) {
-  for (std::size_t i = 0; i < schedule.size(); ++i) {
-    if (schedule[i] < 0) throw Error("schedule " + toString(schedule) + ": a block index is 0 or more");
-    if (i > 0 && schedule[i] <= schedule[i - 1]) {
-      throw Error("schedule " + toString(schedule) + ": block indices must be strictly increasing");
-    }
-  }
-}
 
 template <class T>
 using Word = std::pair<T, const char*>;
@@ -83,22 +75,7 @@ DeviceSpec parseDeviceSpec(const std::string& text) {
 }
 
 Schedule parseSchedule(const std::string& text) {
-  if (text == "none") return {};
-  Schedule schedule;
-  const char* next = text.data();
-  const char* const end = text.data() + text.size();
-  while (true) {
-    int block = 0;
-    const auto [stop, status] = std::from_chars(next, end, block);
-    if (status != std::errc() || block < 0 || (stop != end && *stop != ',')) {
-      throw Error("schedule '" + text + "': expected block indices with commas between them, such as 2,5, or none");
-    }
-    schedule.push_back(block);
-    if (stop == end) break;
-    next = stop + 1;
-  }
-  requireIncreasing(schedule);
-  return schedule;
+  return text == "none" ? Schedule() : parseBlocks(text, "schedule '" + text + "'");
 }
 
 std::string toString(const Schedule& schedule) {
@@ -112,7 +89,13 @@ std::string toString(const Schedule& schedule) {
 }
 
 void ConvertOptions::validate() const {
-  if (schedule) requireIncreasing(*schedule);
+  if (schedule) requireIncreasing(*schedule, "schedule " + toString(*schedule));
+  if (reduce) {
+    reduce->validate();
+    if (schedule) throw Error("a schedule is a reduction: give one of the two");
+    if (attention != Attention::kPlain && !reduce->isSchedule())
+      throw Error("attention " + toString(attention) + " is for mpm, not for reduction " + toString(*reduce));
+  }
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
     throw Error("input size " + toString(*input_size) + ": both sides must be positive");
   }

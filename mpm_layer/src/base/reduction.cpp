@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "base/blocks_text.h"
+#include "mpm/error.hpp"
+#include "mpm/options.hpp"
+
+namespace mpm {
+namespace {
+
+constexpr int kMaxBlock = 100'000;
+
+template <class T>
+std::optional<T> numberOf(const std::string& text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, number);
+  return status == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+std::string textOf(double number) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
+}
+
+/// Runs of three and more as a range.
+std::string textOf(const Schedule& blocks) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < blocks.size(); i = end) {
+    while (end < blocks.size() && blocks[end] == blocks[i] + static_cast<int>(end - i)) ++end;
+    if (end - i < 3) end = i + 1;
+    text += (text.empty() ? "" : ",") + std::to_string(blocks[i]) +
+            (end - i >= 3 ? "-" + std::to_string(blocks[end - 1]) : "");
+  }
+  return text;
+}
+
+[[noreturn]] void refuse(const std::string& value, const char* expected) {
+  throw Error("'" + value + "' is not " + expected);
+}
+
+double parseNumber(const std::string& text, double min, double max, const char* expected) {
+  const std::optional<double> number = numberOf<double>(text);
+  if (!number || !(*number >= min && *number <= max)) refuse(text, expected);
+  return *number;
+}
+
+constexpr const char *kCount = "a whole number, 1 or more", *kShare = "a share, more than 0 and at most 1",
+                     *kSimilarity = "a similarity from -1 to 1";
+
+/// A key of a spec. `text`: its value in a reduction; empty: the reduction does not have it. `read` throws mpm::Error
+/// for a value that is invalid.
+struct Key {
+  const char* name;
+  std::vector<ReductionMethod> methods;
+  std::function<std::string(const Reduction&)> text;
+  std::function<void(const std::string&, Reduction&)> read;
+};
+
+const std::vector<Key>& keys() {
+  using enum ReductionMethod;
+  static const std::vector<Key> all = {
+      {"blocks",
+       {kMpm, kGradual, kTome, kAlgm},
+       [](const Reduction& r) { return r.blocks ? textOf(*r.blocks) : ""; },
+       [](const std::string& value, Reduction& r) { r.blocks = parseBlocks(value, "'" + value + "'"); }},
+      {"count",
+       {kGradual, kTome},
+       [](const Reduction& r) { return r.count ? std::to_string(*r.count) : ""; },
+       [](const std::string& value, Reduction& r) {
+         r.count = numberOf<int>(value);
+         if (!r.count || *r.count < 1) refuse(value, kCount);
+       }},
+      {"share",
+       {kGradual, kTome},
+       [](const Reduction& r) { return r.share ? textOf(*r.share) : ""; },
+       [](const std::string& value, Reduction& r) {
+         r.share = parseNumber(value, 0, 1, kShare);
+         if (*r.share <= 0) refuse(value, kShare);
+       }},
+      {"similarity",
+       {kGradual},
+       [](const Reduction& r) { return r.similarity && r.method != kAlgm ? textOf(*r.similarity) : ""; },
+       [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
+      {"threshold",
+       {kAlgm},
+       [](const Reduction& r) { return r.similarity && r.method == kAlgm ? textOf(*r.similarity) : ""; },
+       [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
+      {"attention",
+       {kTome},
+       [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
+       [](const std::string& value, Reduction& r) { r.attention = parseAttention(value); }},
+      {"batch",
+       {kAlgm},
+       [](const Reduction& r) { return r.one_count ? "min" : ""; },
+       [](const std::string& value, Reduction& r) {
+         if (value != "image" && value != "min") refuse(value, "image or min");
+         r.one_count = value == "min";
+       }},
+  };
+  return all;
+}
+
+constexpr std::pair<ReductionMethod, const char*> kMethods[] = {{ReductionMethod::kNone, "none"},
+                                                                {ReductionMethod::kMpm, "mpm"},
+                                                                {ReductionMethod::kGradual, "gradual"},
+                                                                {ReductionMethod::kTome, "tome"},
+                                                                {ReductionMethod::kAlgm, "algm"}};
+
+std::string wordOf(ReductionMethod method) {
+  for (const auto& [known, word] : kMethods)
+    if (known == method) return word;
+  return {};
+}
+
+bool has(ReductionMethod method, const Key& key) {
+  return std::find(key.methods.begin(), key.methods.end(), method) != key.methods.end();
+}
+
+/// The key `name`. Throws mpm::Error when the method has none of that name.
+const Key& keyOf(ReductionMethod method, const std::string& name) {
+  std::string own;
+  for (const Key& key : keys()) {
+    if (!has(method, key)) continue;
+    if (key.name == name) return key;
+    own += (own.empty() ? "" : ", ") + std::string(key.name);
+  }
+  throw Error("'" + wordOf(method) + "' has no key '" + name + "'" + (own.empty() ? "" : "; it has " + own));
+}
+
+// A key's value is valid where its text can be read.
+void requireValues(const Reduction& reduction) {
+  for (const Key& key : keys()) {
+    const std::string text = key.text(reduction);
+    if (text.empty()) continue;
+    Reduction unused;
+    keyOf(reduction.method, key.name).read(text, unused);
+  }
+  if (reduction.blocks && reduction.blocks->empty()) throw Error("it names no blocks; 'none' merges nothing");
+  if (reduction.count && reduction.share) throw Error("'count' and 'share' say the same: give one of the two");
+  if (reduction.method == ReductionMethod::kAlgm && reduction.blocks && reduction.blocks->size() != 2)
+    throw Error("'algm' merges in two blocks, not in " + std::to_string(reduction.blocks->size()));
+}
+
+// Returns the result of `work`; errors name the spec.
+template <class Work>
+auto naming(const std::string& spec, Work work) {
+  std::string problem;
+  try {
+    return work();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  throw Error("reduction '" + spec + "': " + problem);
+}
+
+Reduction parsed(const std::string& spec) {
+  std::vector<std::string> parts(1);
+  for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
+  const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                   [&](const auto& known) { return known.second == parts.front(); });
+  if (method == std::end(kMethods)) refuse(parts.front(), "none, mpm, gradual, tome or algm");
+  Reduction reduction{.method = method->first};
+  std::vector<std::string> seen;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string::npos) refuse(parts[i], "a key with a value, such as count=48");
+    const std::string name = parts[i].substr(0, equals), value = parts[i].substr(equals + 1);
+    const Key& key = keyOf(reduction.method, name);
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) throw Error("'" + name + "' is there twice");
+    seen.push_back(name);
+    try {
+      key.read(value, reduction);
+    } catch (const Error& error) {
+      throw Error(name + ": " + error.what());
+    }
+  }
+  requireValues(reduction);
+  return reduction;
+}
+
+}  // namespace
+
+Schedule parseBlocks(const std::string& text, const std::string& what) {
+  Schedule blocks;
+  const char* next = text.data();
+  const char* const end = text.data() + text.size();
+  const auto number = [&] {
+    int block = 0;
+    const auto [stop, status] = std::from_chars(next, end, block);
+    if (status != std::errc() || block < 0 || block > kMaxBlock || (stop != end && *stop != ',' && *stop != '-'))
+      throw Error(what + ": expected block indices with commas between them, such as 2,5 or 0-7, or none");
+    next = stop;
+    return block;
+  };
+  while (true) {
+    const int first = number();
+    int last = first;
+    if (next != end && *next == '-') {
+      ++next;
+      last = number();
+      if (last < first || (next != end && *next == '-'))
+        throw Error(what + ": a range goes from a block to a later one");
+    }
+    for (int block = first; block <= last; ++block) blocks.push_back(block);
+    if (next == end) break;
+    ++next;
+  }
+  requireIncreasing(blocks, what);
+  return blocks;
+}
+
+void requireIncreasing(const Schedule& blocks, const std::string& what) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i] < 0) throw Error(what + ": a block index is 0 or more");
+    if (i > 0 && blocks[i] <= blocks[i - 1]) throw Error(what + ": block indices must be strictly increasing");
+  }
+}
+
+void Reduction::validate() const {
+  naming(toString(*this), [&] {
+    if (blocks) requireIncreasing(*blocks, "blocks");
+    requireValues(*this);
+    return 0;
+  });
+}
+
+Reduction parseReduction(const std::string& spec) {
+  return naming(spec, [&] { return parsed(spec); });
+}
+
+std::string toString(const Reduction& reduction) {
+  std::string spec = wordOf(reduction.method);
+  for (const Key& key : keys())
+    if (const std::string text = key.text(reduction); !text.empty()) spec += std::string(":") + key.name + "=" + text;
+  return spec;
+}
+
+}  // namespace mpm

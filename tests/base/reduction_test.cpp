@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "mpm/options.hpp"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+using enum ReductionMethod;
+
+TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
+  const std::pair<const char*, Reduction> specs[] = {
+      {"none", {.method = kNone}},
+      {"mpm", {}},
+      {"mpm:blocks=2,5", {.blocks = Schedule{2, 5}}},
+      {"gradual", {.method = kGradual}},
+      {"gradual:blocks=0-7:count=48", {.method = kGradual, .blocks = Schedule{0, 1, 2, 3, 4, 5, 6, 7}, .count = 48}},
+      {"gradual:share=0.073", {.method = kGradual, .share = 0.073}},
+      {"gradual:count=60:similarity=0.9", {.method = kGradual, .count = 60, .similarity = 0.9}},
+      {"gradual:blocks=0,1,3-5,7:similarity=-1",
+       {.method = kGradual, .blocks = Schedule{0, 1, 3, 4, 5, 7}, .similarity = -1}},
+      {"tome:count=36", {.method = kTome, .count = 36}},
+      {"tome:count=36:attention=plain", {.method = kTome, .count = 36, .attention = Attention::kPlain}},
+      {"algm", {.method = kAlgm}},
+      {"algm:blocks=0,4:threshold=0.88:batch=min",
+       {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .one_count = true}},
+  };
+  for (const auto& [spec, reduction] : specs) {
+    EXPECT_EQ(parseReduction(spec), reduction) << spec;
+    EXPECT_EQ(toString(reduction), spec);
+    EXPECT_NO_THROW(reduction.validate()) << spec;
+  }
+  EXPECT_EQ(toString(parseReduction("gradual:similarity=0.90:count=3:blocks=0,1,2")),
+            "gradual:blocks=0-2:count=3:similarity=0.9");
+  EXPECT_EQ(parseReduction("algm:batch=image"), parseReduction("algm"));
+}
+
+TEST(Reduction, WhatIsWrongIsNamed) {
+  const std::pair<const char*, const char*> specs[] = {
+      {"", "reduction '': '' is not none, mpm, gradual, tome or algm"},
+      {"2,5", "'2,5' is not none, mpm"},
+      {"cts:share=0.4", "'cts' is not none, mpm"},
+      {"none:count=3", "'none' has no key 'count'"},
+      {"mpm:count=3", "'mpm' has no key 'count'; it has blocks"},
+      {"mpm:attention=plain", "'mpm' has no key 'attention'"},
+      {"tome:similarity=0.9", "'tome' has no key 'similarity'; it has blocks, count, share, attention"},
+      {"algm:similarity=0.9", "'algm' has no key 'similarity'; it has blocks, threshold, batch"},
+      {"gradual:threshold=0.9", "'gradual' has no key 'threshold'"},
+      {"gradual:", "'' is not a key with a value"},
+      {"gradual:count", "'count' is not a key with a value"},
+      {"gradual:count=", "count: '' is not a whole number, 1 or more"},
+      {"gradual:count=0", "count: '0' is not a whole number, 1 or more"},
+      {"gradual:count=4.5", "count: '4.5' is not a whole number"},
+      {"gradual:count=99999999999", "count: '99999999999' is not a whole number"},
+      {"gradual:count=3:count=3", "'count' is there twice"},
+      {"gradual:count=3:share=0.1", "'count' and 'share' say the same"},
+      {"gradual:share=0", "share: '0' is not a share, more than 0 and at most 1"},
+      {"gradual:share=1.01", "share: '1.01' is not a share"},
+      {"gradual:share=nan", "share: 'nan' is not a share"},
+      {"gradual:similarity=1.5", "similarity: '1.5' is not a similarity from -1 to 1"},
+      {"gradual:similarity=0.9x", "similarity: '0.9x' is not a similarity"},
+      {"mpm:blocks=5,2", "block indices must be strictly increasing"},
+      {"mpm:blocks=none", "expected block indices"},
+      {"mpm:blocks=7-0", "a range goes from a block to a later one"},
+      {"mpm:blocks=0-3-5", "a range goes from a block to a later one"},
+      {"mpm:blocks=0-3,3", "block indices must be strictly increasing"},
+      {"mpm:blocks=0-", "expected block indices"},
+      {"mpm:blocks=0-99999999", "expected block indices"},
+      {"tome:attention=some", "attention 'some' is not plain or proportional"},
+      {"algm:batch=max", "batch: 'max' is not image or min"},
+      {"algm:blocks=0", "'algm' merges in two blocks, not in 1"},
+      {"algm:blocks=0,4,8", "'algm' merges in two blocks, not in 3"},
+  };
+  for (const auto& [spec, problem] : specs) {
+    EXPECT_MPM_ERROR(parseReduction(spec), problem) << spec;
+    EXPECT_MPM_ERROR(parseReduction(spec), "reduction '" + std::string(spec) + "'") << spec;
+  }
+}
+
+TEST(Reduction, AStructIsCheckedAsATextIs) {
+  EXPECT_MPM_ERROR((Reduction{.method = kTome, .similarity = 0.9}.validate()), "'tome' has no key 'similarity'");
+  EXPECT_MPM_ERROR((Reduction{.method = kNone, .one_count = true}.validate()), "'none' has no key 'batch'");
+  EXPECT_MPM_ERROR((Reduction{.method = kGradual, .count = -3}.validate()), "'-3' is not a whole number");
+  EXPECT_MPM_ERROR((Reduction{.method = kGradual, .share = 2}.validate()), "'2' is not a share");
+  EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{}}.validate()), "names no blocks");
+  EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{3, 1}}.validate()), "strictly increasing");
+  EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{-1}}.validate()), "0 or more");
+}
+
+TEST(Reduction, GoesAloneAndWithAttentionOfMpmOnly) {
+  ConvertOptions options{.reduce = parseReduction("mpm:blocks=2"), .attention = Attention::kProportional};
+  EXPECT_NO_THROW(options.validate());
+  options.reduce = parseReduction("gradual");
+  EXPECT_MPM_ERROR(options.validate(), "attention proportional is for mpm, not for reduction gradual");
+  options.attention = Attention::kPlain;
+  EXPECT_NO_THROW(options.validate());
+  options.schedule = Schedule{2};
+  EXPECT_MPM_ERROR(options.validate(), "a schedule is a reduction: give one of the two");
+}
+
+}  // namespace
+}  // namespace mpm
