@@ -169,5 +169,63 @@ TEST_P(Pairing, TheClosestPairIsMutual) {
   }
 }
 
+TEST_P(Pairing, SimilaritiesAreThoseOfTheBestNeighbours) {
+  const Matrix x = Matrix::normal(131, 29, 4);
+  std::vector<int> best(131);
+  std::vector<float> similarity(131);
+  ASSERT_TRUE(bestNeighbours(x.view(), best, Serial(), similarity));
+  EXPECT_EQ(best, pairs(x));
+  for (int i = 0; i < 131; ++i) EXPECT_NEAR(similarity[i], cosine(x, i, best[i]), 1e-6) << i;
+}
+
+TEST_P(Pairing, MatchesOfTwoSetsAreThoseOfDoubleLoops) {
+  for (const auto& [rows, columns] : {std::pair(1, 1), {1, 64}, {65, 1}, {47, 65}, {64, 64}, {131, 97}, {49, 200}})
+    for (const int dim : {1, 3, 16, 64, 131}) {
+      SCOPED_TRACE(::testing::Message() << rows << " with " << columns << " of " << dim);
+      const Matrix both = Matrix::normal(rows + columns, dim, static_cast<unsigned>(rows + dim), 1, dim % 3);
+      std::vector<int> best(static_cast<std::size_t>(rows), -1);
+      std::vector<float> similarity(best.size());
+      ASSERT_TRUE(bestMatches(both.view().rowRange(0, rows), both.view().rowRange(rows, rows + columns), best,
+                              similarity, test::Threads(2)));
+      for (int i = 0; i < rows; ++i) {
+        double top = -2;
+        for (int j = 0; j < columns; ++j) top = std::max(top, cosine(both, i, rows + j));
+        ASSERT_TRUE(best[i] >= 0 && best[i] < columns);
+        ASSERT_NEAR(cosine(both, i, rows + best[i]), top, 1e-6);
+        ASSERT_NEAR(similarity[i], top, 1e-6);
+      }
+    }
+}
+
+TEST_P(Pairing, MatchesThatTieAreTheLowest) {
+  Matrix a(3, 2), b(130, 2);
+  for (int j = 0; j < 130; ++j) b.at(j, 0) = 1, b.at(j, 1) = j % 2 == 0 ? 1.f : -1.f;
+  a.at(0, 0) = 1, a.at(0, 1) = 0;   // as similar to all
+  a.at(1, 0) = 1, a.at(1, 1) = -1;  // to every odd one
+  a.at(2, 0) = 0, a.at(2, 1) = 0;   // a zero row: to none
+  std::vector<int> best(3);
+  std::vector<float> similarity(3);
+  ASSERT_TRUE(bestMatches(a.view(), b.view(), best, similarity, Serial()));
+  EXPECT_EQ(best, (std::vector{0, 1, 0}));
+  EXPECT_EQ(similarity[2], 0);
+}
+
+TEST_P(Pairing, WindowsAreThoseOfDoubleLoops) {
+  constexpr int kWidth = 6, kHeight = 8;
+  Matrix x = Matrix::normal(kWidth * kHeight, 37, 8, 1, 3);
+  for (int c = 0; c < 37; ++c) x.at(0, c) = 0;  // a zero row is similar to none
+  std::vector<float> similarity(kWidth * kHeight / 4);
+  ASSERT_TRUE(windowSimilarities(x.view(), kWidth, similarity, test::Threads(2)));
+  for (int w = 0; w < static_cast<int>(similarity.size()); ++w) {
+    const int first = 2 * (w / (kWidth / 2)) * kWidth + 2 * (w % (kWidth / 2));
+    const int members[] = {first, first + 1, first + kWidth, first + kWidth + 1};
+    double sum = 0;
+    for (const int i : members)
+      for (const int j : members)
+        if (i != j) sum += cosine(x, i, j) / 12;
+    EXPECT_NEAR(similarity[static_cast<std::size_t>(w)], sum, 1e-6) << w;
+  }
+}
+
 }  // namespace
 }  // namespace mpm

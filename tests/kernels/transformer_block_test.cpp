@@ -42,6 +42,47 @@ TEST_P(Block, EveryVariationMatchesDoublePrecision) {
   }
 }
 
+TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
+  for (const BlockOptions& options : test::blockVariations()) {
+    SCOPED_TRACE(&options - test::blockVariations().data());
+    const BlockWeights weights(options);
+    const Matrix x = Matrix::normal(67, options.dim, 20);
+    const std::vector<float> bias = test::normal(67, 21);
+    TransformerBlockSpec spec = weights.spec();
+    const Matrix whole = run(TransformerBlock(spec), x, bias.data());
+    spec.part = BlockPart::kAttention;
+    TransformerBlockSpec attention = spec;
+    attention.norm2 = {}, attention.fc1 = attention.fc2 = {}, attention.mlp_norm_weights = {};
+    const Matrix seam = run(TransformerBlock(attention), x, bias.data());
+    spec.part = BlockPart::kMlp;
+    spec.norm1 = spec.q_norm = spec.k_norm = {}, spec.qkv = spec.proj = {};
+    EXPECT_EQ(run(TransformerBlock(spec), seam, nullptr).values, whole.values);
+  }
+}
+
+TEST_P(Block, KeysAreTheMeanOverTheHeads) {
+  for (const bool qk_norm : {false, true}) {
+    BlockOptions options;
+    options.qk_norm = qk_norm;
+    const BlockWeights weights(options);
+    const TransformerBlockSpec spec = weights.spec();
+    const Matrix x = Matrix::normal(150, options.dim, 20);
+    Matrix y(x.rows, x.cols), keys(x.rows, options.head_dim);
+    TransformerBlock(spec).run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr,
+                               {y.values.data(), 1, y.rows, y.cols, &y.rows}, test::Threads(2),
+                               {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows});
+    const test::Reference qkv = test::linear(test::norm(test::Reference(x.view()), spec.norm1), spec.qkv);
+    test::Reference mean(x.rows, options.head_dim);
+    for (int h = 0; h < options.heads; ++h) {
+      const int begin = (options.heads + h) * options.head_dim;
+      test::Reference k = qkv.columns(begin, begin + options.head_dim);
+      if (qk_norm) k = test::norm(k, spec.k_norm);
+      for (std::size_t i = 0; i < mean.values.size(); ++i) mean.values[i] += k.values[i] / options.heads;
+    }
+    EXPECT_LE(test::maxError(keys.view(), mean), 3e-5);
+  }
+}
+
 TEST_P(Block, AnyNumberOfRows) {
   const BlockWeights weights{BlockOptions()};
   const TransformerBlock block(weights.spec());

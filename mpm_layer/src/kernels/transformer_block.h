@@ -21,9 +21,17 @@ struct LinearWeights {
   const float* bias = nullptr;     ///< {out}, or null
 };
 
+/// The half of a block that an op runs. Tokens may merge between the two.
+enum class BlockPart {
+  kWhole,
+  kAttention,  ///< x + Attention(LN(x))
+  kMlp,        ///< x + MLP(LN(x))
+};
+
 /// One pre-norm ViT block, as the op TransformerBlock of docs/ops.md describes it. The pointers are borrowed until the
 /// constructor of TransformerBlock returns.
 struct TransformerBlockSpec {
+  BlockPart part = BlockPart::kWhole;  ///< weights of the other part stay empty
   int dim = 0;
   int heads = 0;
   int head_dim = 0;
@@ -43,8 +51,9 @@ struct TransformerBlockSpec {
   Precision precision = Precision::kFp32;
 };
 
-/// x + MLP(LN(x')) with x' = x + Attention(LN(x)). Weights are packed once. Tiled, so that intermediates stay in L2 and
-/// the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the rest per row tile again.
+/// x' + MLP(LN(x')) with x' = x + Attention(LN(x)), or one of the two parts. Weights are packed once. Tiled, so that
+/// intermediates stay in L2 and the N x N scores never exist: LN+QKV per row tile, attention per head and row tile, the
+/// rest per row tile again.
 class TransformerBlock {
  public:
   explicit TransformerBlock(const TransformerBlockSpec& spec);
@@ -54,8 +63,10 @@ class TransformerBlock {
 
   /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to
   /// the scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
-  /// Thread-safe; scratch is kept per calling thread and grows to the largest call.
-  void run(TokensView<const float> x, const float* key_bias, TokensView<float> y, const Parallel& parallel) const;
+  /// Thread-safe; scratch is kept per calling thread and grows to the largest call. `keys` {batch, capacity, head_dim}
+  /// or without data: the mean of each row's keys over the heads, as attention sees them.
+  void run(TokensView<const float> x, const float* key_bias, TokensView<float> y, const Parallel& parallel,
+           TokensView<float> keys = {}) const;
 
  private:
   struct Impl;

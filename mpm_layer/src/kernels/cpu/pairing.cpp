@@ -135,50 +135,64 @@ void raise(Best& best, Candidate candidate) {
   }
 }
 
+float similarityOf(Best best) {
+  const auto ordered = static_cast<std::uint32_t>(best >> 32);
+  return std::bit_cast<float>((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
+}
+
+int indexOf(Best best) { return static_cast<int>(~static_cast<std::uint32_t>(best)); }
+
 struct TaskScratch {
   Scratch<float> panel, rows, similarities;
 };
 
-struct Similarity {
+/// Rows, and how to scale each to length 1.
+struct Directions {
   MatrixView<const float> x;
-  const float* inverse;  // {N}, see Normalised
-  Best* best;            // {N}
+  const float* inverse;  // {rows}, see Normalised
 
   void normalise(int begin, int end, float* to) const {
     for (int i = begin; i < end; ++i) HWY_DYNAMIC_DISPATCH(normaliseRow)
     (Normalised{x.row(i), inverse[i]}, to + static_cast<std::ptrdiff_t>(i - begin) * x.cols, x.cols);
   }
+};
 
-  // All pairs i < j with j in the given panel.
+struct Similarity {
+  Directions a, b;
+  Best* best;    // {rows of a}
+  bool one_set;  // b is a, and a pair counts for both of its rows
+
+  // All pairs with a column in the given panel of b; of one set, the pairs i < j.
   void runPanel(int panel_index) const {
     thread_local TaskScratch scratch;
-    const int n = x.rows, dim = x.cols;
+    const int dim = a.x.cols;
     const auto depth = static_cast<std::size_t>(dim);
     float* const panel = scratch.panel.atLeast(depth * kPanel);
     float* const rows = scratch.rows.atLeast(depth * kPanel);
     float* const similarities = scratch.similarities.atLeast(static_cast<std::size_t>(kRows) * kPanel);
     const int first = panel_index * kPanel;
-    const int columns = std::min(kPanel, n - first);
-    normalise(first, first + columns, rows);
+    const int columns = std::min(kPanel, b.x.rows - first);
+    b.normalise(first, first + columns, rows);
     packPanel(rows, dim, columns, dim, panel, 0);
     clearPanel(panel, dim, columns);
 
     alignas(64) float column_best[kPanel];
     alignas(64) std::int32_t column_index[kPanel] = {};
     std::fill(column_best, column_best + kPanel, kNoPair);
-    for (int begin = 0; begin < first + columns; begin += kRows) {
-      const int end = std::min(begin + kRows, first + columns);
-      normalise(begin, end, rows);
+    const int count = one_set ? first + columns : a.x.rows;
+    for (int begin = 0; begin < count; begin += kRows) {
+      const int end = std::min(begin + kRows, count);
+      a.normalise(begin, end, rows);
       panelProduct(rows, dim, end - begin, dim, panel, similarities, kPanel);
       for (int i = begin; i < end; ++i) {
         float* row = similarities + (i - begin) * kPanel;
-        if (i >= first) std::fill(row, row + (i - first + 1), kNoPair);
+        if (one_set && i >= first) std::fill(row, row + (i - first + 1), kNoPair);
         std::fill(row + columns, row + kPanel, kNoPair);
         const Candidate found = HWY_DYNAMIC_DISPATCH(scanRow)(row, i, column_best, column_index);
         if (found.similarity > kNoPair) raise(best[i], {found.similarity, first + found.index});
       }
     }
-    for (int j = 0; j < columns; ++j)
+    for (int j = 0; one_set && j < columns; ++j)
       if (column_best[j] > kNoPair) raise(best[first + j], {column_best[j], column_index[j]});
   }
 };
@@ -188,33 +202,84 @@ struct Workspace {
   Scratch<Best> best;
 };
 
-}  // namespace
+Workspace& workspace() {
+  thread_local Workspace memory;
+  return memory;
+}
 
-bool bestNeighbours(MatrixView<const float> x, std::span<int> best, const Parallel& parallel) {
-  thread_local Workspace workspace;
-  const int n = x.rows;
-  const auto count = static_cast<std::size_t>(n);
-  float* const inverse = workspace.inverse.atLeast(count);
-  Best* const found = workspace.best.atLeast(count);
+// `inverse` {x.rows} of Directions. False when a row holds a NaN or an infinity.
+bool invertNorms(MatrixView<const float> x, float* inverse, const Parallel& parallel) {
   std::atomic<bool> finite = true;
-  parallel.run(panelsFor(n), [&](int task) {
-    const int end = std::min((task + 1) * kPanel, n);
+  parallel.run(panelsFor(x.rows), [&](int task) {
+    const int end = std::min((task + 1) * kPanel, x.rows);
     for (int i = task * kPanel; i < end; ++i) {
       const double squares = HWY_DYNAMIC_DISPATCH(sumOfSquares)(x.row(i), x.cols);
       if (!std::isfinite(squares)) finite = false;
       const bool moderate = squares > 1e-36 && squares < 1e36;
       inverse[i] = squares == 0 ? 0.0f : moderate ? static_cast<float>(1 / std::sqrt(squares)) : -1.0f;
-      found[i] = 0;
     }
   });
-  if (!finite) return false;
-  const Similarity similarity{x, inverse, found};
-  const int panels = panelsFor(n);
-  parallel.run(panels, [&](int task) { similarity.runPanel(panels - 1 - task); });  // most rows first
-  for (int i = 0; i < n; ++i)
-    best[static_cast<std::size_t>(i)] = static_cast<int>(~static_cast<std::uint32_t>(found[i]));
-  if (n == 1) best[0] = 0;
+  return finite;
+}
+
+void findBest(const Similarity& similarity, std::span<int> best, std::span<float> similarities,
+              const Parallel& parallel) {
+  const int panels = panelsFor(similarity.b.x.rows);
+  std::fill_n(similarity.best, best.size(), Best{0});
+  parallel.run(panels, [&](int task) { similarity.runPanel(panels - 1 - task); });  // of one set: most rows first
+  std::transform(similarity.best, similarity.best + best.size(), best.begin(), indexOf);
+  if (!similarities.empty())
+    std::transform(similarity.best, similarity.best + best.size(), similarities.begin(), similarityOf);
+}
+
+}  // namespace
+
+bool bestNeighbours(MatrixView<const float> x, std::span<int> best, const Parallel& parallel,
+                    std::span<float> similarity) {
+  const auto count = static_cast<std::size_t>(x.rows);
+  float* const inverse = workspace().inverse.atLeast(count);
+  Best* const found = workspace().best.atLeast(count);
+  if (!invertNorms(x, inverse, parallel)) return false;
+  findBest({{x, inverse}, {x, inverse}, found, true}, best, similarity, parallel);
+  if (x.rows == 1) best[0] = 0;
   return true;
+}
+
+bool bestMatches(MatrixView<const float> a, MatrixView<const float> b, std::span<int> best, std::span<float> similarity,
+                 const Parallel& parallel) {
+  const auto count = static_cast<std::size_t>(a.rows);
+  float* const inverse = workspace().inverse.atLeast(count + static_cast<std::size_t>(b.rows));
+  Best* const found = workspace().best.atLeast(count);
+  if (!invertNorms(a, inverse, parallel) || !invertNorms(b, inverse + a.rows, parallel)) return false;
+  findBest({{a, inverse}, {b, inverse + a.rows}, found, false}, best, similarity, parallel);
+  return true;
+}
+
+bool windowSimilarities(MatrixView<const float> x, int width, std::span<float> similarity, const Parallel& parallel) {
+  const int columns = width / 2, window_rows = static_cast<int>(similarity.size()) / std::max(columns, 1);
+  std::atomic<bool> finite = true;
+  parallel.run(window_rows, [&](int y) {
+    for (int column = 0; column < columns; ++column) {
+      const int first = 2 * y * width + 2 * column;
+      const float* const rows[] = {x.row(first), x.row(first + 1), x.row(first + width), x.row(first + width + 1)};
+      double inverse[4], directions = 0;
+      for (int r = 0; r < 4; ++r) {
+        const double squares = HWY_DYNAMIC_DISPATCH(sumOfSquares)(rows[r], x.cols);
+        if (!std::isfinite(squares)) finite = false;
+        inverse[r] = squares > 0 ? 1 / std::sqrt(squares) : 0;
+        directions += squares > 0;
+      }
+      // |u1 + u2 + u3 + u4|^2 holds every pair twice, and the square of each direction, which is 1.
+      double squares = 0;
+      for (int c = 0; c < x.cols; ++c) {
+        double sum = 0;
+        for (int r = 0; r < 4; ++r) sum += inverse[r] * static_cast<double>(rows[r][c]);
+        squares += sum * sum;
+      }
+      similarity[static_cast<std::size_t>(y * columns + column)] = static_cast<float>((squares - directions) / 12);
+    }
+  });
+  return finite;
 }
 
 }  // namespace mpm

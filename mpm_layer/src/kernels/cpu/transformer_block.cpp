@@ -69,6 +69,7 @@ std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * s
 }  // namespace
 
 struct TransformerBlock::Impl {
+  BlockPart part;
   int dim, heads, head_dim;
   float scale;
   bool qk_norm, gated, mlp_norm, bf16_attention;
@@ -77,7 +78,8 @@ struct TransformerBlock::Impl {
   PackedLinear qkv, proj, fc1, fc2;
 
   explicit Impl(const TransformerBlockSpec& spec)
-      : dim(spec.dim),
+      : part(spec.part),
+        dim(spec.dim),
         heads(spec.heads),
         head_dim(spec.head_dim),
         scale(spec.scale),
@@ -85,32 +87,40 @@ struct TransformerBlock::Impl {
         gated(spec.gated),
         mlp_norm(spec.mlp_norm),
         bf16_attention(spec.precision == Precision::kBf16 && hasBf16AttentionTile()),
-        activation(spec.activation),
-        norm1(spec.norm1, spec.dim),
-        norm2(spec.norm2, spec.dim),
-        qkv(spec.qkv.weight, spec.qkv.bias, spec.precision),
-        proj(spec.proj.weight, spec.proj.bias, spec.precision),
-        fc1(spec.fc1.weight, spec.fc1.bias, spec.precision),
-        fc2(spec.fc2.weight, spec.fc2.bias, spec.precision) {
-    if (qk_norm) {
-      q_norm = Norm(spec.q_norm, head_dim);
-      k_norm = Norm(spec.k_norm, head_dim);
+        activation(spec.activation) {
+    const auto packed = [&](const LinearWeights& linear) {
+      return PackedLinear(linear.weight, linear.bias, spec.precision);
+    };
+    if (attends()) {
+      norm1 = Norm(spec.norm1, dim);
+      qkv = packed(spec.qkv);
+      proj = packed(spec.proj);
+      if (qk_norm) {
+        q_norm = Norm(spec.q_norm, head_dim);
+        k_norm = Norm(spec.k_norm, head_dim);
+      }
     }
-    if (mlp_norm) hidden_norm = Norm(spec.mlp_norm_weights, fc2.in());
+    if (part != BlockPart::kAttention) {
+      norm2 = Norm(spec.norm2, dim);
+      fc1 = packed(spec.fc1);
+      fc2 = packed(spec.fc2);
+      if (mlp_norm) hidden_norm = Norm(spec.mlp_norm_weights, fc2.in());
+    }
   }
 
+  bool attends() const { return part != BlockPart::kMlp; }
   int width() const { return heads * head_dim; }
 
-  void project(MatrixView<const float> x, int begin, const AttentionInput& input) const {
+  void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys) const {
     TileScratch& scratch = tileScratch();
     const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), x.rows, dim);
     const MatrixView<float> all(scratch.wide.atLeast(area(PackedLinear::kMaxRows, qkv.out())), x.rows, qkv.out());
     norm1.run(x, normalised);
     qkv.run(normalised, all);
-    const auto part = [&](int index) {
+    const auto third = [&](int index) {
       return MatrixView<float>(all.data + index * width(), all.rows, width(), all.stride);
     };
-    const MatrixView<float> q = part(0), k = part(1), v = part(2);
+    const MatrixView<float> q = third(0), k = third(1), v = third(2);
     if (qk_norm) {
       for (int h = 0; h < heads; ++h) {
         const MatrixView<float> q_head(q.data + h * head_dim, q.rows, head_dim, q.stride);
@@ -120,14 +130,26 @@ struct TransformerBlock::Impl {
       }
     }
     input.pack(begin, q, k, v, scale);
+    if (keys.data != nullptr) meanOverHeads(k, keys);
   }
 
+  void meanOverHeads(MatrixView<const float> k, MatrixView<float> mean) const {
+    for (int i = 0; i < k.rows; ++i) {
+      float* const to = std::copy_n(k.row(i), head_dim, mean.row(i)) - head_dim;
+      for (int h = 1; h < heads; ++h)
+        for (int c = 0; c < head_dim; ++c) to[c] += k.row(i)[h * head_dim + c];
+      for (int c = 0; c < head_dim; ++c) to[c] /= static_cast<float>(heads);
+    }
+  }
+
+  // y = x, plus what attention gave, plus the MLP: the parts that this block has.
   void finish(MatrixView<const float> x, MatrixView<const float> attended, MatrixView<float> y) const {
+    for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), dim, y.row(i));
+    if (attends()) proj.run(attended, y, true);
+    if (part == BlockPart::kAttention) return;
     TileScratch& scratch = tileScratch();
     const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), x.rows, dim);
     const MatrixView<float> wide(scratch.wide.atLeast(area(PackedLinear::kMaxRows, fc1.out())), x.rows, fc1.out());
-    for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), dim, y.row(i));
-    proj.run(attended, y, true);
     norm2.run(y, normalised);
     fc1.run(normalised, wide);
     const MatrixView<float> hidden(wide.data, wide.rows, fc2.in(), wide.stride);
@@ -146,10 +168,11 @@ TransformerBlock::TransformerBlock(TransformerBlock&&) noexcept = default;
 TransformerBlock& TransformerBlock::operator=(TransformerBlock&&) noexcept = default;
 
 void TransformerBlock::run(TokensView<const float> x, const float* key_bias, TokensView<float> y,
-                           const Parallel& parallel) const {
+                           const Parallel& parallel, TokensView<float> keys) const {
   thread_local Workspace workspace;
   Workspace& w = workspace;
   const Impl& block = *impl_;
+  const bool attends = block.attends();
   const int width = block.width();
   w.tiles.clear();
   w.images.clear();
@@ -157,35 +180,39 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
   std::size_t floats = 0;
   int rows_left = 0;
   for (int b = 0; b < x.batch; ++b) {
-    floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
+    if (attends) floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
     rows_left += x.rows[b];
   }
   float* memory = w.inputs.atLeast(floats);
-  float* const attended = w.attended.atLeast(area(x.batch * x.capacity, width));
+  float* const attended = attends ? w.attended.atLeast(area(x.batch * x.capacity, width)) : nullptr;
   for (int b = 0; b < x.batch; ++b) {
     const int rows = x.rows[b];
+    rows_left -= rows;
+    appendTiles(b, rows, rows_left, parallel.threads(), w.tiles);
+    if (!attends) continue;
     w.images.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
     memory += AttentionInput::size(rows, block.heads, block.head_dim);
     w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
-    rows_left -= rows;
-    appendTiles(b, rows, rows_left, parallel.threads(), w.tiles);
     for (int t = 0; t < w.images.back().tasks(); ++t) w.tasks.push_back({b, t});
   }
+  const auto rowsOf = [](const auto& tokens, const RowTile& tile) {
+    using View = decltype(tokens.image(0));
+    return tokens.data == nullptr ? View() : tokens.image(tile.image).rowRange(tile.begin, tile.end);
+  };
   const TokensView<float> mixed{attended, x.batch, x.capacity, width, x.rows};
+  if (attends) {
+    parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
+      const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
+      block.project(rowsOf(x, tile), tile.begin, w.images[static_cast<std::size_t>(tile.image)], rowsOf(keys, tile));
+    });
+    parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
+      const AttentionTask& part = w.tasks[static_cast<std::size_t>(task)];
+      w.images[static_cast<std::size_t>(part.image)].run(part.task, mixed.image(part.image));
+    });
+  }
   parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
     const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
-    block.project(x.image(tile.image).rowRange(tile.begin, tile.end), tile.begin,
-                  w.images[static_cast<std::size_t>(tile.image)]);
-  });
-  parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
-    const AttentionTask& part = w.tasks[static_cast<std::size_t>(task)];
-    w.images[static_cast<std::size_t>(part.image)].run(part.task, mixed.image(part.image));
-  });
-  parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
-    const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
-    block.finish(x.image(tile.image).rowRange(tile.begin, tile.end),
-                 mixed.image(tile.image).rowRange(tile.begin, tile.end),
-                 y.image(tile.image).rowRange(tile.begin, tile.end));
+    block.finish(rowsOf(x, tile), rowsOf(mixed, tile), rowsOf(y, tile));
   });
 }
 

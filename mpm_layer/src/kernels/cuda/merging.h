@@ -57,7 +57,7 @@ struct StateFloats {
 };
 void writeState(const Stream& stream, const TokenState& state, const StateFloats& to);
 
-/// One call of Mutual Pair Merging on a batch of images (merging/mutual_pair_merge.h has the rule).
+/// One call of Mutual Pair Merging on a batch of images (merging/merge_tokens.h has the rule).
 class MutualPairMerge {
  public:
   /// x {rows, dim} -> merged {fewer rows, dim}, both packed; `merged` must hold as many rows as x. Updates
