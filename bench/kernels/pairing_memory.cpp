@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/threads.h"
-#include "merging/mutual_pair_merge.h"
+#include "merging/merge_tokens.h"
 
 namespace {
 
@@ -31,8 +31,8 @@ void pairingMemory(benchmark::State& state) {
   double grown = 0;
   for (auto _ : state) {
     const double start = peakMiB();
-    if (!mpm::mergeMutualPairs({tokens.data(), n, dim}, 0, {before.data(), n}, {merged.data(), n, dim},
-                               {after.data(), n}, parallel)) {
+    if (!mpm::mergeTokens({}, {tokens.data(), n, dim}, 0, {before.data(), n}, {merged.data(), n, dim},
+                          {after.data(), n}, parallel)) {
       state.SkipWithError("not finite");
     }
     grown = peakMiB() - start;

@@ -45,6 +45,50 @@ double relativeError(const cv::Mat& output, int image, const test::Matrix& expec
   return worst / largest;
 }
 
+/// `groups` and the other attributes of MergeTokens.
+cv::dnn::LayerParams mergeParams(const std::string& groups, int count) {
+  cv::dnn::LayerParams params;
+  params.set("groups", groups);
+  params.set("count", count);
+  params.set("weighted", 1);
+  return params;
+}
+
+TEST_F(Layers, NetsThatMergeInsideBlocksAgreeWithDoubleLoops) {
+  const auto gradual = [](int block) {
+    return test::InnerMerge{block, mergeParams("mutual_pairs", 4), false,
+                            [](const test::Rows& x, const test::Rows&, int special, const std::vector<double>& sizes) {
+                              return test::mergeMutual(x, special, sizes, 4, -2, true);
+                            }};
+  };
+  const auto tome = [](int block) {
+    return test::InnerMerge{
+        block, mergeParams("even_odd", 5), true,
+        [](const test::Rows& x, const test::Rows& keys, int special, const std::vector<double>& sizes) {
+          return test::mergeTome(x, keys, special, sizes, 5);
+        }};
+  };
+  const std::vector<std::vector<test::InnerMerge>> nets = {
+      {gradual(0), gradual(1), gradual(3)}, {tome(0), tome(1), tome(2), tome(3)}, {tome(1), gradual(2)}};
+  const cv::Mat images = TinySegmenter::randomImages(3, 5);
+  for (std::size_t n = 0; n < nets.size(); ++n)
+    for (const bool proportional : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "net " << n << (proportional ? ", proportional" : ", plain"));
+      cv::dnn::Net net = model_.net({}, proportional, nets[n]);
+      const auto outputs = forward(net, images, {"scores", "features", "report"});
+      for (int b = 0; b < 3; ++b) {
+        const auto expected = model_.evaluate(images.ptr<float>(b), {}, proportional, nets[n]);
+        ASSERT_EQ(expected.maps.size(), nets[n].size());
+        EXPECT_LT(relativeError(outputs[0], b, expected.scores), 1e-4);
+        EXPECT_LT(relativeError(outputs[1], b, expected.features), 1e-4);
+        for (std::size_t k = 0; k < expected.maps.size(); ++k) {
+          const float* row = outputs[2].ptr<float>(b, static_cast<int>(k));
+          EXPECT_EQ(std::vector<int>(row, row + TinySegmenter::kTokens), expected.maps[k]) << k;
+        }
+      }
+    }
+}
+
 TEST_F(Layers, WholeNetAgreesWithDoubleLoops) {
   for (const std::vector<int>& schedule : {std::vector<int>{}, {1}, {0, 2}, {1, 2, 3}}) {
     for (const bool proportional : {false, true}) {

@@ -85,6 +85,14 @@ std::vector<int> merge(Matrix& x, int special) {
   return map;
 }
 
+Rows rowsOf(const Matrix& x) {
+  Rows rows;
+  for (int i = 0; i < x.rows; ++i)
+    rows.emplace_back(x.values.begin() + static_cast<std::ptrdiff_t>(i) * x.cols,
+                      x.values.begin() + static_cast<std::ptrdiff_t>(i + 1) * x.cols);
+  return rows;
+}
+
 }  // namespace
 
 TinySegmenter::TinySegmenter(unsigned seed) : random_(seed) {
@@ -150,7 +158,8 @@ void TinySegmenter::addBlock(const std::string& name) {
   weights_[name + ".fc2_b"] = constant({kDim}, 0.2);
 }
 
-cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int special, bool key_bias) const {
+cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int special, bool key_bias,
+                                                const std::string& part) const {
   cv::dnn::LayerParams params;
   params.set("special_tokens", special);
   params.set("heads", kHeads);
@@ -166,14 +175,18 @@ cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int spe
   }
   params.set("activation", "gelu_erf");
   params.set("key_bias", key_bias ? 1 : 0);
-  for (const char* weight : kBlockWeights) {
+  if (part != "whole") params.set("part", part);
+  bool mlp = false;
+  for (const std::string weight : kBlockWeights) {
+    mlp = mlp || weight == "norm2_w";
     const auto found = weights_.find(name + "." + weight);
-    if (found != weights_.end()) params.blobs.push_back(found->second);
+    if (found != weights_.end() && (part == "whole" || (part == "mlp") == mlp)) params.blobs.push_back(found->second);
   }
   return params;
 }
 
-cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportional) const {
+cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportional,
+                                const std::vector<InnerMerge>& inside) const {
   cv::dnn::Net net;
   const auto add = [&](const std::string& name, const std::string& type, cv::dnn::LayerParams params,
                        const std::vector<std::pair<int, int>>& inputs) {
@@ -207,6 +220,22 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
       states.push_back(state);
     }
     const std::string name = "block" + std::to_string(b);
+    const auto step = std::find_if(inside.begin(), inside.end(), [b](const InnerMerge& one) { return one.block == b; });
+    if (step != inside.end()) {
+      params = blockParams(name, kSpecial, proportional, "attention");
+      params.set("keys", step->keys ? 1 : 0);
+      const int attention = add("backbone/" + name + "/attention", "TransformerBlock", params, {tokens, state});
+      params = step->params;
+      params.set("special_tokens", kSpecial);
+      std::vector<std::pair<int, int>> inputs{{attention, 0}, state};
+      if (step->keys) inputs.emplace_back(attention, 1);
+      const int merged = add("merge/in_" + name, "MergeTokens", params, inputs);
+      state = {merged, 1};
+      states.push_back(state);
+      params = blockParams(name, kSpecial, false, "mlp");
+      tokens = {add("backbone/" + name, "TransformerBlock", params, {{merged, 0}, state}), 0};
+      continue;
+    }
     tokens = {add("backbone/" + name, "TransformerBlock", blockParams(name, kSpecial, proportional), {tokens, state}),
               0};
   }
@@ -260,18 +289,20 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
   return net;
 }
 
-Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const {
+Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias,
+                            const std::function<void(Matrix&, const Matrix&)>& seam) const {
   const auto weight = [&](const char* key) -> const cv::Mat& { return weights_.at(name + "." + key); };
   const Matrix qkv = linear(norm(name + ".norm1", x), weight("qkv_w"), &weight("qkv_b"));
   const int inner = kHeads * kHeadDim;
   const bool more_norms = hasMoreNorms(name);
-  Matrix heads(x.rows, inner);
+  Matrix heads(x.rows, inner), keys(x.rows, kHeadDim);
   for (int h = 0; h < kHeads; ++h) {
     Matrix q = columns(qkv, h * kHeadDim, kHeadDim), k = columns(qkv, inner + h * kHeadDim, kHeadDim);
     if (more_norms) {
       q = norm(name + ".q_norm", q);
       k = norm(name + ".k_norm", k);
     }
+    for (std::size_t i = 0; i < keys.values.size(); ++i) keys.values[i] += k.values[i] / kHeads;
     for (int i = 0; i < x.rows; ++i) {
       std::vector<double> p(x.rows);
       double sum = 0;
@@ -290,6 +321,7 @@ Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std:
   }
   Matrix y = linear(heads, weight("proj_w"), &weight("proj_b"));
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
+  if (seam) seam(y, keys);
   Matrix hidden = linear(norm(name + ".norm2", y), weight("fc1_w"), &weight("fc1_b"));
   for (double& value : hidden.values) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
   if (more_norms) hidden = norm(name + ".mlp_norm", hidden);
@@ -298,8 +330,8 @@ Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std:
   return y;
 }
 
-TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule,
-                                              bool proportional) const {
+TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule, bool proportional,
+                                              const std::vector<InnerMerge>& inside) const {
   Result result;
   Matrix x(kSpecial + kTokens, kDim);
   for (int i = 0; i < kSpecial; ++i) {
@@ -319,7 +351,8 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
     }
   }
 
-  std::vector<int> cluster_of_token(kTokens), sizes(kTokens, 1);
+  std::vector<int> cluster_of_token(kTokens);
+  std::vector<double> sizes(kTokens, 1);
   for (int i = 0; i < kTokens; ++i) cluster_of_token[i] = i;
   result.counts.push_back(kTokens);
   for (int b = 0; b < kBlocks; ++b) {
@@ -334,7 +367,19 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
     if (proportional) {
       for (std::size_t k = 0; k < sizes.size(); ++k) key_bias[kSpecial + k] = std::log(sizes[k]);
     }
-    x = block("block" + std::to_string(b), x, key_bias);
+    const auto step = std::find_if(inside.begin(), inside.end(), [b](const InnerMerge& one) { return one.block == b; });
+    const auto merge_inside = [&](Matrix& y, const Matrix& keys) {
+      if (step == inside.end()) return;
+      const MergedRows merged = step->merge(rowsOf(y), rowsOf(step->keys ? keys : y), kSpecial, sizes);
+      y = Matrix(static_cast<int>(merged.rows.size()), kDim);
+      for (int i = 0; i < y.rows; ++i)
+        for (int c = 0; c < kDim; ++c) y(i, c) = merged.rows[i][c];
+      sizes = merged.sizes;
+      for (int& cluster : cluster_of_token) cluster = merged.cluster_of_row[cluster];
+      result.maps.push_back(cluster_of_token);
+      result.counts.push_back(y.rows - kSpecial);
+    };
+    x = block("block" + std::to_string(b), x, key_bias, merge_inside);
   }
   x = norm("norm", x);
   Matrix restored(kSpecial + kTokens, kDim);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <opencv2/dnn.hpp>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "merging/reference_merge.h"
 
 namespace mpm::test {
 
@@ -20,6 +23,15 @@ struct Matrix {
   double operator()(int i, int j) const { return values[static_cast<std::size_t>(i) * cols + j]; }
 };
 
+/// A merging step between the attention and the MLP of a block.
+struct InnerMerge {
+  int block = 0;
+  cv::dnn::LayerParams params;  ///< of MergeTokens, without special_tokens
+  bool keys = false;            ///< compares the mean keys, else the tokens
+  /// The same step in double: tokens, the rows to compare, special rows, sizes.
+  std::function<MergedRows(const Rows&, const Rows&, int, const std::vector<double>&)> merge;
+};
+
 /// A tiny random ViT with a Segmenter head, kept once as OpenCV constants and evaluated twice: by a cv::dnn::Net of
 /// ai.mpm ops, and by double loops that restore the grid before the head, as the paper does. The last block of the head
 /// norms queries, keys and the MLP's hidden values as well.
@@ -31,9 +43,11 @@ class TinySegmenter {
 
   explicit TinySegmenter(unsigned seed);
 
-  /// MPM before the blocks in `schedule`. Outputs: "labels", "logits", "scores", "features" (restored encoder
-  /// output with special rows), "pooled_mean", "pooled_token", "merge_map", "token_counts".
-  cv::dnn::Net net(const std::vector<int>& schedule, bool proportional = false) const;
+  /// MPM before the blocks in `schedule`, and the steps `inside` blocks, in their order. Outputs: "labels", "logits",
+  /// "scores", "features" (restored encoder output with special rows), "pooled_mean", "pooled_token", "merge_map",
+  /// "token_counts".
+  cv::dnn::Net net(const std::vector<int>& schedule, bool proportional = false,
+                   const std::vector<InnerMerge>& inside = {}) const;
 
   struct Result {
     Matrix scores;                       ///< {N, classes}
@@ -42,14 +56,18 @@ class TinySegmenter {
     std::vector<int> counts;
   };
   /// One image {channels, H, W}.
-  Result evaluate(const float* image, const std::vector<int>& schedule, bool proportional = false) const;
+  Result evaluate(const float* image, const std::vector<int>& schedule, bool proportional = false,
+                  const std::vector<InnerMerge>& inside = {}) const;
 
   static cv::Mat randomImages(int batch, unsigned seed);
 
  private:
   cv::Mat constant(std::vector<int> shape, double scale, double offset = 0);
-  cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias) const;
-  Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias) const;
+  cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias,
+                                   const std::string& part = "whole") const;
+  /// `seam` sees the tokens between attention and MLP, and the mean keys, and may merge them.
+  Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias,
+               const std::function<void(Matrix&, const Matrix&)>& seam = nullptr) const;
   void addBlock(const std::string& name);
   void addNorm(const std::string& name, int size);
   Matrix norm(const std::string& name, const Matrix& x) const;

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "kernels/threads.h"
-#include "merging/mutual_pair_merge.h"
+#include "merging/merge_tokens.h"
 #include "mpm/error.hpp"
 #include "support/throws_with.h"
 
@@ -203,8 +203,8 @@ TEST(MutualPairMerge, SameBytesForAnyNumberOfThreads) {
   const auto run = [&](const Parallel& parallel) {
     std::vector<float> merged(tokens.size()), before(1 + 2 * n), after(1 + 2 * n);
     resetState({before.data(), n});
-    EXPECT_TRUE(mergeMutualPairs({tokens.data(), n, dim}, 0, {before.data(), n}, {merged.data(), n, dim},
-                                 {after.data(), n}, parallel));
+    EXPECT_TRUE(mergeTokens({}, {tokens.data(), n, dim}, 0, {before.data(), n}, {merged.data(), n, dim},
+                            {after.data(), n}, parallel));
     merged.resize(static_cast<std::size_t>(after[0]) * dim);
     after.insert(after.end(), merged.begin(), merged.end());
     return after;
@@ -248,11 +248,11 @@ TEST(TokenState, TwoCallsComposeAsTheMapsDo) {
   for (auto& state : states) state.assign(1 + 2 * n, -1.f);
   std::vector<float> merged1(tokens.size()), merged2(tokens.size());
   resetState({states[0].data(), n});
-  ASSERT_TRUE(mergeMutualPairs({tokens.data(), special + n, dim}, special, {states[0].data(), n},
-                               {merged1.data(), special + n, dim}, {states[1].data(), n}, Serial()));
+  ASSERT_TRUE(mergeTokens({}, {tokens.data(), special + n, dim}, special, {states[0].data(), n},
+                          {merged1.data(), special + n, dim}, {states[1].data(), n}, Serial()));
   const int live = static_cast<int>(states[1][0]);
-  ASSERT_TRUE(mergeMutualPairs({merged1.data(), special + live, dim}, special, {states[1].data(), n},
-                               {merged2.data(), special + live, dim}, {states[2].data(), n}, Serial()));
+  ASSERT_TRUE(mergeTokens({}, {merged1.data(), special + live, dim}, special, {states[1].data(), n},
+                          {merged2.data(), special + live, dim}, {states[2].data(), n}, Serial()));
 
   const auto first = mutualPairMerge(tokens, special, dim);
   const auto second = mutualPairMerge(first.tokens, special, dim);

@@ -3,7 +3,7 @@
 
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
-#include "merging/mutual_pair_merge.h"
+#include "merging/merge_tokens.h"
 
 namespace mpm {
 namespace {

@@ -36,12 +36,13 @@ void registerLayers() {
   std::call_once(once, [] {
     using Constructor = cv::dnn::LayerFactory::Constructor;
     const std::pair<const char*, Constructor> ops[] = {
-        {"PatchEmbed", make<makePatchEmbed>},           {"TransformerBlock", make<makeTransformerBlock>},
-        {"MutualPairMerge", make<makeMutualPairMerge>}, {"TokenNorm", make<makeTokenNorm>},
-        {"TokenLinear", make<makeTokenLinear>},         {"ClassTokens", make<makeClassTokens>},
-        {"MaskScores", make<makeMaskScores>},           {"RestoreTokens", make<makeRestoreTokens>},
-        {"PoolTokens", make<makePoolTokens>},           {"SegmentLabels", make<makeSegmentLabels>},
-        {"SegmentLogits", make<makeSegmentLogits>},     {"MergeReport", make<makeMergeReport>},
+        {"PatchEmbed", make<makePatchEmbed>},       {"TransformerBlock", make<makeTransformerBlock>},
+        {"MutualPairMerge", make<makeMergeTokens>}, {"MergeTokens", make<makeMergeTokens>},
+        {"TokenNorm", make<makeTokenNorm>},         {"TokenLinear", make<makeTokenLinear>},
+        {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
+        {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
+        {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
+        {"MergeReport", make<makeMergeReport>},
     };
     for (const auto& [name, constructor] : ops) {
       cv::dnn::LayerFactory::registerLayer(std::string("ai.mpm.") + name, constructor);

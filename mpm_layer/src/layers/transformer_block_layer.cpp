@@ -4,18 +4,36 @@
 #include "kernels/transformer_block.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
+#include "mpm/error.hpp"
 
 namespace mpm {
 namespace {
 
+BlockPart partOf(const cv::dnn::LayerParams& params) {
+  const std::string part = params.get<cv::String>("part", "whole");
+  if (part == "whole") return BlockPart::kWhole;
+  if (part == "attention") return BlockPart::kAttention;
+  if (part == "mlp") return BlockPart::kMlp;
+  throw Error("part '" + part + "' is unknown; it can be whole, attention or mlp");
+}
+
+int constantsOf(const cv::dnn::LayerParams& params) {
+  const BlockPart part = partOf(params);
+  const int attention = 6 + 4 * params.get<int>("qk_norm", 0), mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
+  return (part == BlockPart::kMlp ? 0 : attention) + (part == BlockPart::kAttention ? 0 : mlp);
+}
+
 class TransformerBlockLayer final : public MpmLayer {
  public:
   explicit TransformerBlockLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 12 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("mlp_norm", 0)),
+      : MpmLayer(params, constantsOf(params)),
         special_(intAttribute(params, "special_tokens")),
         key_bias_(intAttribute(params, "key_bias") != 0),
         qk_norm_eps_(params.get<float>("qk_norm_eps", 0.f)),
         mlp_norm_eps_(params.get<float>("mlp_norm_eps", 0.f)) {
+    spec_.part = partOf(params);
+    keys_ = params.get<int>("keys", 0) != 0;
+    expect(!keys_ || spec_.part != BlockPart::kMlp, "has no keys: it is the MLP of a block");
     spec_.heads = intAttribute(params, "heads");
     spec_.head_dim = intAttribute(params, "head_dim");
     expect(spec_.heads > 0 && spec_.head_dim > 0, "has no heads, or heads without columns");
@@ -32,7 +50,9 @@ class TransformerBlockLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    return {tokensWithState(inputs, special_)};
+    const Shape& tokens = tokensWithState(inputs, special_);
+    if (!keys_) return {tokens};
+    return {tokens, {tokens[0], tokens[1], spec_.head_dim}};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
@@ -42,6 +62,7 @@ class TransformerBlockLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
+    if (spec_.part != BlockPart::kWhole || keys_) return nullptr;
     describe(constants);
     expectDim(inputs[0]);
     return device.transformerBlock(spec_, special_, key_bias_);
@@ -51,7 +72,7 @@ class TransformerBlockLayer final : public MpmLayer {
     expectDim(inputs[0]);
     const int* rows = liveRows(inputs[1], special_);
     block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
-                tokensOf(outputs[0], rows), parallel_);
+                tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>());
   }
 
  private:
@@ -79,14 +100,17 @@ class TransformerBlockLayer final : public MpmLayer {
     };
     const int inner = spec_.heads * spec_.head_dim;
     spec_.dim = static_cast<int>(constants[0].total());
-    norm(spec_.norm1, spec_.dim);
-    linear(spec_.qkv, 3 * inner, spec_.dim);
-    if (spec_.qk_norm) {
-      norm(spec_.q_norm, spec_.head_dim);
-      norm(spec_.k_norm, spec_.head_dim);
-      spec_.q_norm.eps = spec_.k_norm.eps = qk_norm_eps_;
+    if (spec_.part != BlockPart::kMlp) {
+      norm(spec_.norm1, spec_.dim);
+      linear(spec_.qkv, 3 * inner, spec_.dim);
+      if (spec_.qk_norm) {
+        norm(spec_.q_norm, spec_.head_dim);
+        norm(spec_.k_norm, spec_.head_dim);
+        spec_.q_norm.eps = spec_.k_norm.eps = qk_norm_eps_;
+      }
+      linear(spec_.proj, spec_.dim, inner);
     }
-    linear(spec_.proj, spec_.dim, inner);
+    if (spec_.part == BlockPart::kAttention) return;
     norm(spec_.norm2, spec_.dim);
     const int fc1_out = static_cast<int>(constants[next].total()) / spec_.dim;
     linear(spec_.fc1, fc1_out, spec_.dim);
@@ -117,7 +141,7 @@ class TransformerBlockLayer final : public MpmLayer {
   }
 
   int special_;
-  bool key_bias_;
+  bool key_bias_, keys_ = false;
   float qk_norm_eps_, mlp_norm_eps_;
   TransformerBlockSpec spec_;
   std::unique_ptr<TransformerBlock> block_;

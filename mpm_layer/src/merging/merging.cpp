@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/pairing.h"
-#include "merging/mutual_pair_merge.h"
+#include "merging/merge_tokens.h"
 #include "mpm/error.hpp"
 
 namespace mpm {
@@ -33,18 +32,18 @@ void requireIds(const MergeMap& map, const char* function) {
 MergedTokens mutualPairMerge(std::span<const float> tokens, int special, int dim) {
   const auto rows = asRows(tokens, special, dim, "mutualPairMerge");
   const int n = rows.rows - special;
-  std::vector<int> best(n);
-  const auto image_rows = rows.rowRange(special, rows.rows);
-  if (!bestNeighbours(image_rows, best, Serial())) {
+  std::vector<float> before(TokenState<float>::size(n)), after(before.size());
+  resetState({before.data(), n});
+  MergedTokens result;
+  result.tokens.resize(tokens.size());
+  if (!mergeTokens({}, rows, special, {before.data(), n}, {result.tokens.data(), rows.rows, dim}, {after.data(), n},
+                   Serial())) {
     throw Error("mutualPairMerge: a token holds a NaN or an infinity; look for it in the layers before");
   }
-  MergedTokens result;
-  result.map.cluster_of_token.resize(n);
-  result.map.clusters = clustersOfMutualPairs(best, result.map.cluster_of_token);
-  result.tokens.resize(static_cast<std::size_t>(special + result.map.clusters) * dim);
-  std::copy_n(tokens.data(), static_cast<std::size_t>(special) * dim, result.tokens.data());
-  averagePairs(image_rows, result.map.cluster_of_token,
-               {result.tokens.data() + static_cast<std::size_t>(special) * dim, result.map.clusters, dim});
+  const TokenState<const float> state{after.data(), n};
+  result.map.clusters = state.live();
+  result.map.cluster_of_token.assign(state.clusterOfToken(), state.clusterOfToken() + n);
+  result.tokens.resize(static_cast<std::size_t>(special + state.live()) * dim);
   return result;
 }
 

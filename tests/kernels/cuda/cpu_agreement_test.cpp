@@ -7,7 +7,7 @@
 #include "kernels/cuda/merging.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/cuda/resample.h"
-#include "merging/mutual_pair_merge.h"
+#include "merging/merge_tokens.h"
 
 namespace mpm::cuda {
 namespace {
@@ -37,10 +37,10 @@ TEST_F(CudaAndCpu, MergeAlikeTwice) {
     const auto state_at = [&](int k) { return mpm::TokenState<float>{states[k].data(), patches}; };
     const auto before = [&](int k) { return mpm::TokenState<const float>{states[k].data(), patches}; };
     std::vector<float> once(static_cast<std::size_t>(rows * dim)), twice = once;
-    ASSERT_TRUE(mpm::mergeMutualPairs({values.data() + b * rows * dim, rows, dim}, special, before(0),
-                                      {once.data(), rows, dim}, state_at(1), Serial()));
-    ASSERT_TRUE(mpm::mergeMutualPairs({once.data(), special + state_at(1).live(), dim}, special, before(1),
-                                      {twice.data(), rows, dim}, state_at(2), Serial()));
+    ASSERT_TRUE(mpm::mergeTokens({}, {values.data() + b * rows * dim, rows, dim}, special, before(0),
+                                 {once.data(), rows, dim}, state_at(1), Serial()));
+    ASSERT_TRUE(mpm::mergeTokens({}, {once.data(), special + state_at(1).live(), dim}, special, before(1),
+                                 {twice.data(), rows, dim}, state_at(2), Serial()));
     ASSERT_EQ(live[static_cast<std::size_t>(b)], state_at(2).live());
     for (int p = 0; p < patches; ++p)
       ASSERT_EQ(map[static_cast<std::size_t>(b * patches + p)], static_cast<int>(state_at(2).clusterOfToken()[p]));

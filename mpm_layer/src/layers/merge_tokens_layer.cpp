@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "merging/merge_tokens.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+MergeGroups groupsOf(const cv::dnn::LayerParams& params) {
+  const std::string groups = params.get<cv::String>("groups", "mutual_pairs");
+  if (groups == "mutual_pairs") return MergeGroups::kMutualPairs;
+  if (groups == "even_odd") return MergeGroups::kEvenOdd;
+  if (groups == "windows") return MergeGroups::kWindows;
+  throw Error("groups '" + groups + "' are unknown; they can be mutual_pairs, even_odd or windows");
+}
+
+/// MergeTokens, and MutualPairMerge, which is MergeTokens without attributes.
+class MergeTokensLayer final : public MpmLayer {
+ public:
+  explicit MergeTokensLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 0),
+        special_(intAttribute(params, "special_tokens")),
+        plain_mpm_(!params.has("groups")),
+        rule_{.groups = groupsOf(params),
+              .count = params.get<int>("count", -1),
+              .similarity = params.get<float>("similarity", -2.f),
+              .deviations = params.get<float>("deviations", -1.f),
+              .weighted = params.get<int>("weighted", 0) != 0,
+              .one_count = params.get<int>("one_count", 0) != 0,
+              .grid_width = params.get<int>("grid_w", 0)} {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    const bool compares = inputs.size() == 3;  // the rows that are compared
+    const std::vector<Shape> merged(inputs.begin(), compares ? inputs.end() - 1 : inputs.end());
+    const Shape& tokens = tokensWithState(merged, special_);
+    expect(!compares || (inputs[2].size() == 3 && inputs[2][0] == tokens[0] && inputs[2][1] == tokens[1]),
+           "expects as many rows to compare as tokens " + shapeText(tokens) + ", got " + shapeText(inputs.back()));
+    const int patches = tokens[1] - special_;
+    expect(rule_.groups != MergeGroups::kWindows ||
+               (rule_.grid_width > 0 && rule_.grid_width % 2 == 0 && patches % (2 * rule_.grid_width) == 0),
+           "a grid of " + std::to_string(patches) + " tokens, " + std::to_string(rule_.grid_width) +
+               " to a row, has no windows of 2x2");
+    return merged;
+  }
+
+  std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
+                                         const std::vector<cv::Mat>& /*inputs*/) override {
+    return plain_mpm_ ? device.mutualPairMerge(special_) : nullptr;
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const int* rows = liveRows(inputs[1], special_);
+    expectClustersAreLive(inputs[1]);
+    const auto tokens = tokensOf(inputs[0], rows);
+    const auto metric = tokensOf(inputs.size() == 3 ? inputs[2] : inputs[0], rows);
+    const auto merged = tokensOf(outputs[0], rows);
+    found_.resize(static_cast<std::size_t>(tokens.batch));
+    for (int b = 0; b < tokens.batch; ++b) {
+      const TokenState<const float> state = stateOf(inputs[1], b);
+      expect(rule_.groups != MergeGroups::kWindows || state.live() == state.patches,
+             "windows need the full grid, but tokens were merged before");
+      expect(findGroups(rule_, metric.image(b), special_, found_[b], parallel_),
+             "a token of image " + std::to_string(b) +
+                 " holds a NaN or an infinity, so nothing was merged; check the input image and the weights");
+    }
+    const int count = rule_.one_count ? shareOneCount(found_) : rule_.count;
+    for (int b = 0; b < tokens.batch; ++b)
+      mergeGroups(rule_, found_[b], count, tokens.image(b), special_, stateOf(inputs[1], b), merged.image(b),
+                  stateOf(outputs[1], b));
+  }
+
+ private:
+  int special_;
+  bool plain_mpm_;
+  MergeRule rule_;
+  std::vector<GroupsOfImage> found_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeMergeTokens(cv::dnn::LayerParams& params) { return cv::makePtr<MergeTokensLayer>(params); }
+
+}  // namespace mpm

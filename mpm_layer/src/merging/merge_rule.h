@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace mpm {
+
+/// Which groups of rows may merge (docs/ops.md, `groups`).
+enum class MergeGroups {
+  kMutualPairs,  ///< rows that are each other's best neighbour
+  kEvenOdd,      ///< each even row of the sequence with the odd row that is its best match
+  kWindows,      ///< the 2x2 windows of the full grid
+};
+
+/// How one merging step chooses groups and averages them: the attributes of the op MergeTokens. The defaults are MPM.
+struct MergeRule {
+  MergeGroups groups = MergeGroups::kMutualPairs;
+  int count = -1;          ///< merges the `count` most similar groups; -1: all
+  float similarity = -2;   ///< merges only groups that are at least so similar; -2: all
+  float deviations = -1;   ///< at least 0: as similar as the mean over all groups plus this many standard deviations
+  bool weighted = false;   ///< averages rows by their cluster sizes; else plainly
+  bool one_count = false;  ///< one threshold for all images of a batch, and the smallest of their counts
+  int grid_width = 0;      ///< of kWindows
+};
+
+}  // namespace mpm
