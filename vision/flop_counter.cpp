@@ -32,6 +32,12 @@ double attribute(const onnx::NodeProto& node, const std::string& name) {
   return 0;
 }
 
+std::string text(const onnx::NodeProto& node, const std::string& name) {
+  for (const auto& candidate : node.attribute())
+    if (candidate.name() == name) return candidate.s();
+  return {};
+}
+
 using Dims = std::vector<double>;
 double product(const Dims& dims) { return std::accumulate(dims.begin(), dims.end(), 1.0, std::multiplies<>()); }
 
@@ -89,10 +95,16 @@ class Counter {
       insertions_of_state_[node.output(1)] = 0;
     } else if (op == "TransformerBlock") {
       cost.per_row = matrixFlop(node);
-      cost.per_row_pair = 4 * attribute(node, "heads") * attribute(node, "head_dim");
-    } else if (op == "MutualPairMerge") {
+      if (text(node, "part") != "mlp") cost.per_row_pair = 4 * attribute(node, "heads") * attribute(node, "head_dim");
+      if (node.output_size() > 1) width_of_keys_[node.output(1)] = attribute(node, "head_dim");
+    } else if (op == "MutualPairMerge" || op == "MergeTokens") {
       requireParts(node, node.output_size() > 1);
-      cost.per_token_pair = dim_;  // each similarity once: half of N x N, 2 per multiply-add
+      const double width = node.input_size() > 2 ? width_of_keys_[node.input(2)] : dim_;
+      const std::string groups = text(node, "groups");
+      if (groups == "windows")
+        cost.per_token = 3 * width;  // 6 pairs among 4 tokens, 2 per multiply-add
+      else                           // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
+        cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
       insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
       ++insertions;
     } else if (op == "TokenLinear") {
@@ -109,6 +121,7 @@ class Counter {
 
   std::map<std::string, Dims> constants_;
   std::map<std::string, int> insertions_of_state_;
+  std::map<std::string, double> width_of_keys_;
   std::set<std::string> pooled_;
   double dim_ = 0;
 };

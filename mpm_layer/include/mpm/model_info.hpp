@@ -63,9 +63,11 @@ struct ModelInfo {
   Size2 input;             ///< network input, px
   Size2 grid;              ///< image tokens
   HeadKind head = HeadKind::kOther;
-  int classes = 0;    ///< 0: the head has no classes
-  Schedule schedule;  ///< of a converted file; for a plain ViT the one that ConvertOptions select
-  Attention attention = Attention::kPlain;
+  int classes = 0;  ///< 0: the head has no classes
+  /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
+  Reduction reduction = {.method = ReductionMethod::kNone};
+  Schedule schedule;  ///< blocks where tokens merge by `reduction`, defaults included: one for each merging step
+  Attention attention = Attention::kPlain;  ///< after the first merging step
   Precision precision = Precision::kFp32;
   int opset = 0;                ///< of the default ONNX domain
   std::int64_t parameters = 0;  ///< number of weights

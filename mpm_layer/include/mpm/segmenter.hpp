@@ -47,8 +47,8 @@ struct Segmentation {
   /// With SegmenterOptions::inspect, {N}: the softmax probability of the best class of each image token, 0..1. Empty
   /// when the model does not segment.
   std::vector<float> token_score;
-  /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the pair that each token was merged in at each
-  /// insertion; NaN for a token that was not merged there.
+  /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the tokens that each token was merged with at each
+  /// step, mean over their pairs, in the residual stream; NaN for a token that was not merged there.
   std::vector<std::vector<float>> pair_similarity;
 };
 

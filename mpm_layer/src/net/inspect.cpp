@@ -21,31 +21,34 @@ std::vector<float> bestClassShare(MatrixView<const float> scores) {
 
 std::vector<float> pairSimilarity(MatrixView<const float> tokens, const std::vector<int>& before,
                                   const std::vector<int>& after) {
-  struct Pair {
-    int first = -1, second = -1;  // rows of `tokens`
+  struct Cluster {
+    std::vector<int> rows;  // of `tokens`
     float cosine = std::numeric_limits<float>::quiet_NaN();
   };
-  std::vector<Pair> pairs(after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1);
+  std::vector<Cluster> clusters(after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1);
   for (std::size_t i = 0; i < after.size(); ++i) {
-    Pair& pair = pairs[after[i]];
-    if (pair.first < 0)
-      pair.first = before[i];
-    else if (before[i] != pair.first)
-      pair.second = before[i];
+    std::vector<int>& rows = clusters[after[i]].rows;
+    if (std::find(rows.begin(), rows.end(), before[i]) == rows.end()) rows.push_back(before[i]);
   }
-  for (Pair& pair : pairs) {
-    if (pair.second < 0) continue;
-    const float *a = tokens.row(pair.first), *b = tokens.row(pair.second);
-    double dot = 0, aa = 0, bb = 0;
-    for (int c = 0; c < tokens.cols; ++c) {
-      dot += static_cast<double>(a[c]) * b[c];
-      aa += static_cast<double>(a[c]) * a[c];
-      bb += static_cast<double>(b[c]) * b[c];
+  for (auto& [rows, cosine] : clusters) {
+    if (rows.size() < 2) continue;
+    // |u1 + ... + um|^2 of directions u holds every pair twice, and the square of each direction.
+    std::vector<double> sum(tokens.cols);
+    double directions = 0, squares = 0;
+    for (const int row : rows) {
+      const float* x = tokens.row(row);
+      double xx = 0;
+      for (int c = 0; c < tokens.cols; ++c) xx += static_cast<double>(x[c]) * x[c];
+      if (xx <= 0) continue;  // not similar to any other
+      directions += 1;
+      for (int c = 0; c < tokens.cols; ++c) sum[c] += x[c] / std::sqrt(xx);
     }
-    pair.cosine = aa > 0 && bb > 0 ? static_cast<float>(dot / std::sqrt(aa * bb)) : 0;
+    for (const double value : sum) squares += value * value;
+    const auto count = static_cast<double>(rows.size());
+    cosine = static_cast<float>((squares - directions) / (count * (count - 1)));
   }
   std::vector<float> result(after.size());
-  std::transform(after.begin(), after.end(), result.begin(), [&](int cluster) { return pairs[cluster].cosine; });
+  std::transform(after.begin(), after.end(), result.begin(), [&](int cluster) { return clusters[cluster].cosine; });
   return result;
 }
 

@@ -71,6 +71,9 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
   const std::optional<int> device = chosenDevice(options.device);
   onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert);
   if (!device) requireOnCpu(converted.info.precision);
+  if (device && !converted.info.reduction.isSchedule())
+    throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
+                "' does not run on a GPU, only mpm does: use the device cpu");
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
   try {

@@ -140,7 +140,9 @@ struct Segmenter::Impl {
     if (options.inspect) {
       const std::string first = findLayer(net, "backbone/pre_norm") ? "backbone/pre_norm" : "backbone/patch_embed";
       for (int block : info.schedule) {
-        const std::string name = block == 0 ? first : "backbone/block" + std::to_string(block - 1);
+        const std::string name = !info.reduction.isSchedule() ? "backbone/block" + std::to_string(block) + "/attention"
+                                 : block == 0                 ? first
+                                                              : "backbone/block" + std::to_string(block - 1);
         bringToHost(net, name);
         outputs.push_back(layerName(net, name));
       }

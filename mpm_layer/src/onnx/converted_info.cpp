@@ -7,6 +7,7 @@
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
+#include "onnx/merge_steps.h"
 #include "onnx/model/model_info_json.h"
 #include "onnx/model/node_proto.h"
 
@@ -70,18 +71,49 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   return result;
 }
 
-/// The blocks before which the graph merges, from the names of its MutualPairMerge nodes.
+std::vector<const onnx::NodeProto*> mergesOf(const onnx::GraphProto& graph) {
+  std::vector<const onnx::NodeProto*> merges;
+  for (const onnx::NodeProto& node : graph.node())
+    if (isOurOp(node, "MutualPairMerge") || isOurOp(node, "MergeTokens")) merges.push_back(&node);
+  return merges;
+}
+
+/// The blocks before or in which the graph merges, as the names of its merging steps have them.
 Schedule scheduleOf(const onnx::GraphProto& graph) {
-  const std::string prefix = "merge/before_block";
   Schedule schedule;
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (!isOurOp(node, "MutualPairMerge")) continue;
-    const std::string& name = node.name();
+  for (const onnx::NodeProto* node : mergesOf(graph)) {
+    const std::string& name = node->name();
     int block = -1;
-    if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), block);
+    for (const std::string prefix : {"merge/before_block", "merge/in_block"})
+      if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), block);
     schedule.push_back(block);
   }
   return schedule;
+}
+
+bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
+  onnx::NodeProto expected;
+  for (const Attribute& attribute : step.attributes) addAttribute(expected, attribute);
+  const auto has = [&](const onnx::AttributeProto& wanted) {
+    return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const onnx::AttributeProto& found) {
+      return found.SerializeAsString() == wanted.SerializeAsString();
+    });
+  };
+  return isOurOp(node, step.attributes.empty() ? "MutualPairMerge" : "MergeTokens") && node.name() == step.name() &&
+         node.input_size() == (step.keys ? 3 : 2) &&
+         std::all_of(expected.attribute().begin(), expected.attribute().end(), has);
+}
+
+/// The merging steps of `info` are those of the graph, in this order.
+void requireSteps(const ModelInfo& info, const onnx::GraphProto& graph) {
+  const std::vector<const onnx::NodeProto*> merges = mergesOf(graph);
+  const std::vector<MergeStep> steps = mergeSteps(info);
+  for (std::size_t i = 0; i < merges.size(); ++i)
+    if (i >= steps.size() || !isStep(*merges[i], steps[i]))
+      throw Error("node '" + merges[i]->name() + "' (" + merges[i]->op_type() + ") is not of the reduction '" +
+                  mpm::toString(info.reduction) + "' that metadata 'mpm.info' says" + kAgain);
+  requireSame("reduce", mpm::toString(info.reduction) + " with " + std::to_string(steps.size()) + " merging steps",
+              mpm::toString(info.reduction) + " with " + std::to_string(merges.size()) + " merging steps");
 }
 
 void requireShape(const std::string& what, const onnx::ValueInfoProto& value, const Shape& expected) {
@@ -134,6 +166,7 @@ void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
   if (!schedule.empty() && (schedule.front() < 0 || schedule.back() >= info.blocks))
     throw Error("merges before block " + std::to_string(schedule.back()) + ", metadata 'mpm.info' says " +
                 std::to_string(info.blocks) + " blocks" + kAgain);
+  requireSteps(info, graph);
   for (const onnx::ValueInfoProto& input : graph.input())
     if (input.name() == embed.image)
       requireShape("input '" + input.name() + "'", input, {1, embed.channels, embed.input.height, embed.input.width});

@@ -10,6 +10,7 @@
 #include "onnx/converted_info.h"
 #include "onnx/emit/emit.h"
 #include "onnx/fold/fold.h"
+#include "onnx/merge_steps.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/node_proto.h"
 #include "onnx/model/plain_weights.h"
@@ -131,15 +132,6 @@ void requireFits(const Embedding& embedding, Size2 size) {
   }
 }
 
-Schedule scheduleFor(const ConvertOptions& options, int blocks) {
-  Schedule schedule = options.schedule.value_or(kDefaultSchedule);
-  if (!options.schedule) std::erase_if(schedule, [&](int block) { return block >= blocks; });
-  if (schedule.empty() || schedule.back() < blocks) return schedule;
-  throw Error("schedule " + mpm::toString(schedule) + ": block " + std::to_string(schedule.back()) +
-              " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
-              std::to_string(blocks - 1) + "); give another --schedule, or none");
-}
-
 const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
     if (entry.key() == key) return &entry.value();
@@ -168,8 +160,12 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
   const auto no = [](const std::string& made, const std::string& asked) {
     throw Error("was converted with " + made + " and cannot be given " + asked + ": convert the original model again");
   };
-  if (options.schedule && *options.schedule != info.schedule)
-    no("schedule " + mpm::toString(info.schedule), "schedule " + mpm::toString(*options.schedule));
+  if (options.schedule && (!info.reduction.isSchedule() || *options.schedule != info.schedule))
+    no(info.reduction.isSchedule() ? "schedule " + mpm::toString(info.schedule)
+                                   : "reduction " + mpm::toString(info.reduction),
+       "schedule " + mpm::toString(*options.schedule));
+  if (options.reduce && withDefaults(*options.reduce, info.blocks) != withDefaults(info.reduction, info.blocks))
+    no("reduction " + mpm::toString(info.reduction), "reduction " + mpm::toString(*options.reduce));
   if (options.input_size && *options.input_size != info.input)
     no("input size " + toString(info.input), "input size " + toString(*options.input_size));
   if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
@@ -232,8 +228,9 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.special_tokens = static_cast<int>(trunk.embedding.special);
   info.grid = {static_cast<int>((info.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
                static_cast<int>((info.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
-  info.schedule = scheduleFor(options, info.blocks);
-  info.attention = options.attention;
+  info.reduction = reductionFor(options, info.blocks);
+  info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
+  info.attention = attentionOf(info.reduction, options.attention);
   info.precision = options.precision;
   info.opset = understood.graph.opset;
   info.parameters = parameters;

@@ -121,58 +121,87 @@ void Emitter::encoder() {
                        {name}, {{"special_tokens", special}, {"eps", trunk_.pre_norm->eps}});
   }
   auto& blocks = trunk_.chain.blocks;
+  const std::vector<MergeStep> steps = mergeSteps(info_);
+  auto step = steps.begin();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
-    if (std::find(info_.schedule.begin(), info_.schedule.end(), static_cast<int>(i)) != info_.schedule.end()) {
-      const std::string name = "merge/before_block" + std::to_string(i);
-      net_.op("MutualPairMerge", {now.name, now.state}, {name, name + "/state"}, {{"special_tokens", special}});
-      now = {name, name + "/state", special};
-      states_.push_back(now.state);
-    }
+    const bool merges = step != steps.end() && step->block == static_cast<int>(i);
+    if (merges && !step->inside) now = merge(*step, now);
+    const std::string name = "backbone/block" + std::to_string(i);
     const bool key_bias = info_.attention == Attention::kProportional && states_.size() > 1;
-    now.name = block(std::move(blocks[i]), now, "backbone/block" + std::to_string(i), key_bias);
+    if (merges && step->inside) {
+      now.name = block(blocks[i], now, name + "/attention", key_bias, BlockPart::kAttention, step->keys);
+      now = merge(*step, now, step->keys ? now.name + "/keys" : "");
+      now.name = block(blocks[i], now, name, false, BlockPart::kMlp);
+    } else {
+      now.name = block(blocks[i], now, name, key_bias);
+    }
+    blocks[i] = {};
+    if (merges) ++step;
   }
   tokens_[trunk_.chain.streams.back()] = now;
 }
 
-std::string Emitter::block(Block block, const Tokens& in, const std::string& name, bool key_bias) {
+Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::string& keys) {
+  const std::string name = step.name();
   std::vector<std::string> inputs{in.name, in.state};
-  const auto norm = [&](const std::string& part, const NormPart& weights) {
+  if (!keys.empty()) inputs.push_back(keys);
+  NetWriter::Attributes attributes = step.attributes;
+  attributes.emplace_back("special_tokens", in.special);
+  net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);
+  states_.push_back(name + "/state");
+  return {name, name + "/state", in.special};
+}
+
+std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,
+                           bool keys) {
+  std::vector<std::string> inputs{in.name, in.state}, outputs{name};
+  const auto norm = [&](const std::string& of, const NormPart& weights) {
     const auto width = static_cast<std::int64_t>(weights.weight.size());
-    inputs.push_back(net_.weights(name + "." + part + ".weight", {width}, weights.weight));
-    inputs.push_back(net_.weights(name + "." + part + ".bias", {width}, weights.bias));
+    inputs.push_back(net_.weights(name + "." + of + ".weight", {width}, weights.weight));
+    inputs.push_back(net_.weights(name + "." + of + ".bias", {width}, weights.bias));
   };
-  const auto linear = [&](const std::string& part, LinearPart& weights) {
-    inputs.push_back(net_.weights(name + "." + part + ".weight", {weights.out, weights.in}, weights.weight));
-    inputs.push_back(net_.weights(name + "." + part + ".bias", {weights.out}, weights.bias));
+  const auto linear = [&](const std::string& of, LinearPart& weights) {
+    inputs.push_back(net_.weights(name + "." + of + ".weight", {weights.out, weights.in}, weights.weight));
+    inputs.push_back(net_.weights(name + "." + of + ".bias", {weights.out}, weights.bias));
     weights = {};
   };
-  norm("norm1", block.norm1);
-  linear("qkv", block.qkv);
-  if (block.q_norm) {
-    norm("q_norm", *block.q_norm);
-    norm("k_norm", *block.k_norm);
+  if (part != BlockPart::kMlp) {
+    norm("norm1", block.norm1);
+    linear("qkv", block.qkv);
+    if (block.q_norm) {
+      norm("q_norm", *block.q_norm);
+      norm("k_norm", *block.k_norm);
+    }
+    linear("proj", block.proj);
   }
-  linear("proj", block.proj);
-  norm("norm2", block.norm2);
-  linear("fc1", block.fc1);
-  if (block.mlp_norm) norm("mlp_norm", *block.mlp_norm);
-  linear("fc2", block.fc2);
-  return net_.op("TransformerBlock", inputs, {name},
-                 {{"special_tokens", in.special},
-                  {"heads", block.heads},
-                  {"head_dim", block.head_dim},
-                  {"scale", static_cast<float>(block.scale)},
-                  {"norm1_eps", block.norm1.eps},
-                  {"norm2_eps", block.norm2.eps},
-                  {"activation", block.activation},
-                  {"qk_norm", std::int64_t{block.q_norm ? 1 : 0}},
-                  {"qk_norm_eps", block.q_norm ? block.q_norm->eps : 0.0f},
-                  {"gated", std::int64_t{block.gated ? 1 : 0}},
-                  {"mlp_norm", std::int64_t{block.mlp_norm ? 1 : 0}},
-                  {"mlp_norm_eps", block.mlp_norm ? block.mlp_norm->eps : 0.0f},
-                  {"key_bias", std::int64_t{key_bias ? 1 : 0}},
-                  precision()});
+  if (part != BlockPart::kAttention) {
+    norm("norm2", block.norm2);
+    linear("fc1", block.fc1);
+    if (block.mlp_norm) norm("mlp_norm", *block.mlp_norm);
+    linear("fc2", block.fc2);
+  }
+  NetWriter::Attributes attributes = {{"special_tokens", in.special},
+                                      {"heads", block.heads},
+                                      {"head_dim", block.head_dim},
+                                      {"scale", static_cast<float>(block.scale)},
+                                      {"norm1_eps", block.norm1.eps},
+                                      {"norm2_eps", block.norm2.eps},
+                                      {"activation", block.activation},
+                                      {"qk_norm", std::int64_t{block.q_norm ? 1 : 0}},
+                                      {"qk_norm_eps", block.q_norm ? block.q_norm->eps : 0.0f},
+                                      {"gated", std::int64_t{block.gated ? 1 : 0}},
+                                      {"mlp_norm", std::int64_t{block.mlp_norm ? 1 : 0}},
+                                      {"mlp_norm_eps", block.mlp_norm ? block.mlp_norm->eps : 0.0f},
+                                      {"key_bias", std::int64_t{key_bias ? 1 : 0}},
+                                      precision()};
+  if (part != BlockPart::kWhole)
+    attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));
+  if (keys) {
+    attributes.emplace_back("keys", std::int64_t{1});
+    outputs.push_back(name + "/keys");
+  }
+  return net_.op("TransformerBlock", inputs, outputs, attributes);
 }
 
 Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
@@ -184,7 +213,7 @@ Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
       {"head/class_tokens"}, {{"special_tokens", in.special}});
   now.special = special;
   for (std::size_t i = 0; i < head.blocks.size(); ++i) {
-    now.name = block(std::move(head.blocks[i]), now, "head/block" + std::to_string(i), true);
+    now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
   }
   now.name = net_.op("TokenNorm",
                      {now.name, now.state, net_.weights("head/norm.weight", {dim}, head.norm.weight),

@@ -10,9 +10,13 @@
 #include "mpm/options.hpp"
 #include "onnx/emit/net_writer.h"
 #include "onnx/heads/head.h"
+#include "onnx/merge_steps.h"
 #include "onnx/recognise/trunk.h"
 
 namespace mpm::onnx_graph {
+
+/// The half of a block that an op TransformerBlock runs.
+enum class BlockPart { kWhole, kAttention, kMlp };
 
 /// A converted model and its description.
 struct Converted {
@@ -23,8 +27,8 @@ struct Converted {
 /// Writes the converted net: encoder, head, merge report.
 class Emitter {
  public:
-  /// `info`: what is known before the head is recognised; its schedule, sizes, attention and precision are what to
-  /// write. Of `options` only `output` and `scores` count.
+  /// `info`: what is known before the head is recognised; its reduction, sizes, attention and precision are what
+  /// to write. Of `options` only `output` and `scores` count.
   Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, ModelInfo info, const ConvertOptions& options);
 
   /// Call it once: weights of the trunk are freed as they are written.
@@ -42,7 +46,10 @@ class Emitter {
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
   Tokens embed();
-  std::string block(Block block, const Tokens& in, const std::string& name, bool key_bias);
+  Tokens merge(const MergeStep& step, const Tokens& in, const std::string& keys = "");
+  /// Frees the weights that it writes.
+  std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
+                    BlockPart part = BlockPart::kWhole, bool keys = false);
   void segmentation(SegmentationHead head);
   Tokens maskScores(SegmentationHead& head, const Tokens& in);
 

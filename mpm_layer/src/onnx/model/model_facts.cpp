@@ -179,6 +179,7 @@ std::string toJson(const ModelInfo& info) {
                      {"grid", size(info.grid)},
                      {"head", toString(info.head)},
                      {"class_count", info.classes},
+                     {"reduce", toString(info.reduction)},
                      {"schedule", info.schedule},
                      {"attention", toString(info.attention)},
                      {"precision", toString(info.precision)},
@@ -222,6 +223,10 @@ ModelInfo fromJson(const std::string& text) {
     if (!block.is_number_integer() || block < 0 || block > kMax) fields.fail("block indices in 'schedule'", *schedule);
     info.schedule.push_back(block.get<int>());
   }
+  // Files from before 0.1 have no 'reduce': they merge by MPM.
+  std::string reduce = info.schedule.empty() ? "none" : toString(Reduction{.blocks = info.schedule});
+  fields.read("reduce", reduce);
+  info.reduction = parseReduction(reduce);
   for (const Json& name : *outputs) {
     if (!name.is_string()) fields.fail("names in 'outputs'", *outputs);
     info.outputs.push_back(name.get<std::string>());

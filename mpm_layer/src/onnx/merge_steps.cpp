@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/merge_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+
+namespace mpm::onnx_graph {
+namespace {
+
+Schedule firstBlocks(int count) {
+  Schedule blocks(static_cast<std::size_t>(count));
+  std::iota(blocks.begin(), blocks.end(), 0);
+  return blocks;
+}
+
+Schedule defaultBlocks(ReductionMethod method, int blocks) {
+  switch (method) {
+    case ReductionMethod::kNone:
+      break;
+    case ReductionMethod::kMpm: {
+      Schedule schedule = kDefaultSchedule;
+      std::erase_if(schedule, [&](int block) { return block >= blocks; });
+      return schedule;
+    }
+    case ReductionMethod::kGradual:
+      return firstBlocks(std::min(8, blocks));
+    case ReductionMethod::kTome:
+      return firstBlocks(blocks);
+    case ReductionMethod::kAlgm:
+      return {0, blocks < 24 ? 4 : 6};
+  }
+  return {};
+}
+
+void requireWindows(const ModelInfo& info) {
+  if (info.grid.height % 2 == 0 && info.grid.width % 2 == 0) return;
+  throw Error("reduction '" + mpm::toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
+              mpm::toString(info.grid) + ": give another --input-size, with even numbers of patches");
+}
+
+}  // namespace
+
+Reduction withDefaults(Reduction reduction, int blocks) {
+  if (!reduction.blocks) reduction.blocks = defaultBlocks(reduction.method, blocks);
+  if (reduction.blocks->empty()) reduction.method = ReductionMethod::kNone;
+  const bool limited = reduction.count || reduction.share || reduction.similarity;
+  if (reduction.method == ReductionMethod::kGradual && !limited) reduction.share = 0.073;
+  if (reduction.method == ReductionMethod::kTome && !limited) reduction.share = 0.04;
+  if (reduction.method == ReductionMethod::kTome && !reduction.attention)
+    reduction.attention = Attention::kProportional;
+  if (reduction.method == ReductionMethod::kAlgm && !reduction.similarity) reduction.similarity = 0.88;
+  return reduction;
+}
+
+Reduction reductionFor(const ConvertOptions& options, int blocks) {
+  Reduction reduction;
+  reduction.blocks = options.schedule;
+  if (options.reduce) reduction = *options.reduce;
+  const Reduction full = withDefaults(reduction, blocks);
+  if (!full.blocks->empty() && full.blocks->back() >= blocks) {
+    throw Error(
+        (options.reduce ? "reduction '" + mpm::toString(reduction) + "'" : "schedule " + mpm::toString(*full.blocks)) +
+        ": block " + std::to_string(full.blocks->back()) + " does not exist, the model has " + std::to_string(blocks) +
+        " blocks (0 to " + std::to_string(blocks - 1) + "); give another --" +
+        (options.reduce ? "reduce" : "schedule") + ", or none");
+  }
+  if (full.method == ReductionMethod::kNone) return {.method = ReductionMethod::kNone};
+  return full.method == ReductionMethod::kMpm ? full : reduction;
+}
+
+Attention attentionOf(const Reduction& reduction, Attention mpm) {
+  switch (reduction.method) {
+    case ReductionMethod::kNone:
+    case ReductionMethod::kMpm:
+      return mpm;
+    case ReductionMethod::kTome:
+      return reduction.attention.value_or(Attention::kProportional);
+    case ReductionMethod::kGradual:
+      return Attention::kProportional;
+    case ReductionMethod::kAlgm:
+      break;
+  }
+  return Attention::kPlain;
+}
+
+std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
+  const Reduction reduction = withDefaults(info.reduction, info.blocks);
+  const auto similarity = static_cast<float>(reduction.similarity.value_or(-2));
+  const auto count = static_cast<std::int64_t>(reduction.share ? std::llround(*reduction.share * info.tokens())
+                                                               : reduction.count.value_or(-1));
+  std::vector<MergeStep> steps;
+  for (const int block : *reduction.blocks) {
+    MergeStep step;
+    step.block = block;
+    step.inside = reduction.method != ReductionMethod::kMpm;
+    const auto set = [&](const char* name, auto value) { step.attributes.emplace_back(name, value); };
+    switch (reduction.method) {
+      case ReductionMethod::kNone:
+      case ReductionMethod::kMpm:
+        break;
+      case ReductionMethod::kGradual:
+        set("groups", std::string("mutual_pairs"));
+        set("count", count);
+        set("similarity", similarity);
+        break;
+      case ReductionMethod::kTome:
+        step.keys = true;
+        set("groups", std::string("even_odd"));
+        set("count", count);
+        break;
+      case ReductionMethod::kAlgm:
+        if (steps.empty()) {
+          requireWindows(info);
+          set("groups", std::string("windows"));
+          set("similarity", similarity);
+          set("grid_w", std::int64_t{info.grid.width});
+        } else {
+          set("groups", std::string("even_odd"));
+          set("deviations", 1 / static_cast<float>(block + 1));
+        }
+        set("one_count", std::int64_t{reduction.one_count});
+        break;
+    }
+    if (step.inside) set("weighted", std::int64_t{1});
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace mpm::onnx_graph

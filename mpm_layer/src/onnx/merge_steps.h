@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+#include "onnx/model/node_proto.h"
+
+namespace mpm::onnx_graph {
+
+/// One merging step of a converted net.
+struct MergeStep {
+  int block = 0;
+  bool inside = false;                ///< between attention and MLP of the block; else before it
+  bool keys = false;                  ///< compares the mean keys of the block's attention; else the tokens
+  std::vector<Attribute> attributes;  ///< of its op MergeTokens besides special_tokens; none: MutualPairMerge
+
+  std::string name() const { return (inside ? "merge/in_block" : "merge/before_block") + std::to_string(block); }
+};
+
+/// `reduction` with its blocks, and every other default that counts, in a model of so many blocks. Merging in no block
+/// is kNone.
+Reduction withDefaults(Reduction reduction, int blocks);
+
+/// How tokens merge in a model of so many blocks. Throws mpm::Error for a block that it lacks.
+Reduction reductionFor(const ConvertOptions& options, int blocks);
+
+/// Attention of a reduction; `mpm` is that of kMpm.
+Attention attentionOf(const Reduction& reduction, Attention mpm);
+
+/// The steps of ModelInfo::reduction. Throws mpm::Error for a grid that the method cannot merge.
+std::vector<MergeStep> mergeSteps(const ModelInfo& info);
+
+}  // namespace mpm::onnx_graph

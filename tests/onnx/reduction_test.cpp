@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every method of reduction through the converter: what it writes, that the file says it, and that nets run.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mpm/mpm.hpp"
+#include "onnx/model/model_info_json.h"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+class Reductions : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  std::string path = folder / "model.onnx", converted = folder / "converted.onnx";
+  ConvertOptions options{.input_size = Size2{16, 24}};  // 4x6 patches
+
+  explicit Reductions(HeadStyle head = HeadStyle::kFeatures) {
+    Dialect dialect;
+    dialect.head = head;
+    dialect.blocks = 5;
+    TinyVit(dialect).save(path);
+  }
+  onnx::ModelProto convert(const std::string& spec) {
+    options.reduce = parseReduction(spec);
+    convertFile(path, converted, options);
+    onnx::ModelProto model;
+    std::ifstream file(converted, std::ios::binary);
+    if (!model.ParseFromIstream(&file)) throw std::runtime_error("no ONNX");
+    return model;
+  }
+  std::vector<std::vector<double>> run(const std::string& spec, const std::vector<std::string>& outputs) {
+    options.reduce = parseReduction(spec);
+    auto [net, info] = readNet(path, {.convert = options});
+    std::vector<double> image(3 * 16 * 24);
+    for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<double>((i * 7919) % 101) / 50 - 1;
+    return runNet(net, image, {1, 3, 16, 24}, outputs);
+  }
+};
+
+/// The nodes from the embedding to the last block, as OP NAME.
+std::vector<std::string> encoderNodes(const onnx::ModelProto& model) {
+  std::vector<std::string> nodes;
+  for (const auto& node : model.graph().node())
+    if (node.name().starts_with("merge/") || node.name().starts_with("backbone/block"))
+      nodes.push_back(node.op_type() + " " + node.name());
+  return nodes;
+}
+
+std::string attributeOf(const onnx::ModelProto& model, const std::string& node, const std::string& name) {
+  for (const auto& candidate : model.graph().node())
+    for (const auto& attribute : candidate.attribute())
+      if (candidate.name() == node && attribute.name() == name)
+        return attribute.type() == onnx::AttributeProto::STRING ? attribute.s()
+               : attribute.type() == onnx::AttributeProto::INT  ? std::to_string(attribute.i())
+                                                                : std::to_string(attribute.f());
+  return "absent";
+}
+
+TEST_F(Reductions, MpmIsItsShortForm) {
+  options.reduce = parseReduction("mpm:blocks=1,3");
+  const std::string with_reduce = convertModel(path, options).bytes;
+  options.reduce.reset();
+  options.schedule = Schedule{1, 3};
+  EXPECT_TRUE(convertModel(path, options).bytes == with_reduce);
+}
+
+TEST_F(Reductions, MergesInsideItsBlocksOnly) {
+  const onnx::ModelProto model = convert("gradual:blocks=1,3:count=4");
+  EXPECT_THAT(encoderNodes(model),
+              ::testing::ElementsAre("TransformerBlock backbone/block0", "TransformerBlock backbone/block1/attention",
+                                     "MergeTokens merge/in_block1", "TransformerBlock backbone/block1",
+                                     "TransformerBlock backbone/block2", "TransformerBlock backbone/block3/attention",
+                                     "MergeTokens merge/in_block3", "TransformerBlock backbone/block3",
+                                     "TransformerBlock backbone/block4"));
+  // Attention knows the sizes after the first step.
+  for (const auto& [node, key_bias] : {std::pair("backbone/block0", "0"),
+                                       {"backbone/block1/attention", "0"},
+                                       {"backbone/block2", "1"},
+                                       {"backbone/block3/attention", "1"},
+                                       {"backbone/block4", "1"}})
+    EXPECT_EQ(attributeOf(model, node, "key_bias"), key_bias) << node;
+  EXPECT_EQ(attributeOf(model, "backbone/block1/attention", "part"), "attention");
+  EXPECT_EQ(attributeOf(model, "backbone/block1", "part"), "mlp");
+  EXPECT_EQ(attributeOf(model, "backbone/block2", "part"), "absent");
+}
+
+TEST_F(Reductions, AreAttributesOfTheSteps) {
+  using Attributes = std::vector<std::pair<std::string, std::string>>;
+  const std::tuple<std::string, std::string, Attributes> steps[] = {
+      {"gradual:count=4", "merge/in_block4", {{"groups", "mutual_pairs"}, {"count", "4"}, {"weighted", "1"}}},
+      {"gradual", "merge/in_block0", {{"count", "2"}}},            // 0.073 of 24 tokens is 1.75
+      {"gradual:share=0.1", "merge/in_block0", {{"count", "2"}}},  // 2.4
+      {"gradual:similarity=0.5", "merge/in_block0", {{"count", "-1"}, {"similarity", "0.500000"}}},
+      {"tome", "merge/in_block0", {{"groups", "even_odd"}, {"count", "1"}, {"weighted", "1"}}},  // 0.96
+      {"tome:count=3", "backbone/block0/attention", {{"keys", "1"}}},
+      {"tome:count=3", "backbone/block4/attention", {{"key_bias", "1"}}},
+      {"tome:count=3:attention=plain", "backbone/block4/attention", {{"key_bias", "0"}}},
+      {"algm",
+       "merge/in_block0",
+       {{"groups", "windows"}, {"similarity", "0.880000"}, {"grid_w", "6"}, {"one_count", "0"}}},
+      {"algm:batch=min", "merge/in_block4", {{"groups", "even_odd"}, {"deviations", "0.200000"}, {"one_count", "1"}}},
+      {"algm:blocks=1,2", "merge/in_block2", {{"deviations", "0.333333"}}},
+      {"algm", "backbone/block4/attention", {{"key_bias", "0"}, {"keys", "absent"}}},
+  };
+  for (const auto& [spec, node, attributes] : steps) {
+    const onnx::ModelProto model = convert(spec);
+    for (const auto& [name, value] : attributes)
+      EXPECT_EQ(attributeOf(model, node, name), value) << spec << " " << name;
+  }
+}
+
+TEST_F(Reductions, TravelInTheConvertedFile) {
+  for (const std::string spec :
+       {"none", "mpm:blocks=1,3", "gradual", "gradual:blocks=0-2:count=3:similarity=0.2", "tome:count=2",
+        "tome:share=0.1:attention=plain", "algm:threshold=0.1", "algm:blocks=0,2:batch=min"}) {
+    SCOPED_TRACE(spec);
+    convert(spec);
+    const ModelInfo plain = readModelInfo(path, options);
+    EXPECT_EQ(toString(plain.reduction), spec);
+    for (const ModelInfo& info :
+         {readModelInfo(converted), readModelInfo(converted, options), readNet(converted).info}) {
+      EXPECT_EQ(toString(info.reduction), spec);
+      EXPECT_EQ(info.schedule, plain.schedule);
+      EXPECT_EQ(info.attention, plain.attention);
+    }
+    EXPECT_MPM_ERROR(readModelInfo(converted, {.reduce = parseReduction("gradual:count=17")}), "reduction " + spec);
+    EXPECT_MPM_ERROR(readModelInfo(converted, {.schedule = Schedule{1}}), "cannot be given schedule 1");
+  }
+  convert("tome:count=2");  // written out or not, a default is the same
+  EXPECT_NO_THROW(readModelInfo(converted, {.reduce = parseReduction("tome:count=2:blocks=0-4")}));
+}
+
+TEST_F(Reductions, OfAFileAreThoseOfItsGraph) {
+  const auto expectRefused = [&](const char* part, auto change) {
+    onnx::ModelProto model = convert("tome:count=2:blocks=1,2");
+    change(model);
+    std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
+    EXPECT_MPM_ERROR(readModelInfo(converted), part);
+  };
+  const auto claims = [](onnx::ModelProto& model, const std::string& spec) {
+    for (auto& entry : *model.mutable_metadata_props()) {
+      if (entry.key() != "mpm.info") continue;
+      auto info = nlohmann::json::parse(entry.value());
+      info["reduce"] = spec;
+      entry.set_value(info.dump());
+    }
+  };
+  expectRefused("is not of the reduction 'tome:blocks=1,2:count=3'",
+                [&](auto& model) { claims(model, "tome:count=3:blocks=1,2"); });
+  expectRefused("is not of the reduction 'gradual:blocks=1,2:count=2'",
+                [&](auto& model) { claims(model, "gradual:count=2:blocks=1,2"); });
+  expectRefused("with 3 merging steps", [&](auto& model) { claims(model, "tome:count=2:blocks=1-3"); });
+  expectRefused("'cts' is not none, mpm", [&](auto& model) { claims(model, "cts"); });
+  expectRefused("is not of the reduction", [](auto& model) {
+    for (auto& node : *model.mutable_graph()->mutable_node())
+      for (auto& attribute : *node.mutable_attribute())
+        if (node.op_type() == "MergeTokens" && attribute.name() == "weighted") attribute.set_i(0);
+  });
+}
+
+TEST_F(Reductions, CountAsManyTokensAsTheyMerge) {
+  EXPECT_EQ(run("gradual:blocks=1-3:count=2", {"token_counts"})[0], (std::vector<double>{24, 22, 20, 18}));
+  EXPECT_EQ(run("tome:count=4", {"token_counts"})[0], (std::vector<double>{24, 20, 16, 12, 8, 4}));
+  EXPECT_EQ(run("tome:count=100", {"token_counts"})[0], (std::vector<double>{24, 12, 6, 3, 2, 1}));
+  EXPECT_EQ(run("algm:threshold=-1", {"token_counts"})[0][1], 6);
+  EXPECT_EQ(run("none", {"token_counts"})[0], std::vector<double>{24});
+}
+
+TEST_F(Reductions, ThatMergeNothingGiveTheFullModel) {
+  const std::vector<std::string> outputs = {readModelInfo(path, options).outputs[0]};
+  const auto full = run("none", outputs);
+  EXPECT_EQ(run("gradual:similarity=1", outputs), full);
+  EXPECT_EQ(run("algm:threshold=1:blocks=3,4", {"token_counts"})[0][1], 24);
+}
+
+TEST_F(Reductions, InABatchEachImageMergesOnItsOwnUnlessAsked) {
+  std::vector<float> values(4 * 3 * 16 * 24);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>((i * i * 31) % 97) / 40 * static_cast<float>(i / (3 * 16 * 24));
+  for (const std::string spec :
+       {"gradual:similarity=0.7", "tome:count=3", "algm:threshold=0.5", "algm:threshold=0.5:batch=min"}) {
+    SCOPED_TRACE(spec);
+    options.reduce = parseReduction(spec);
+    auto [net, info] = readNet(path, {.convert = options});
+    const auto counts = [&, &of = net](int first, int images) {
+      const cv::Mat batch({images, 3, 16, 24}, CV_32F,
+                          values.data() + static_cast<std::ptrdiff_t>(first) * 3 * 16 * 24);
+      of.setInput(batch);
+      return of.forward("token_counts").clone();
+    };
+    const cv::Mat together = counts(0, 4);
+    for (int b = 0; b < 4; ++b) {
+      const cv::Mat alone = counts(b, 1), row = together.row(b);
+      EXPECT_EQ(cv::norm(row, spec.ends_with("min") ? together.row(0) : alone, cv::NORM_INF), 0) << b;
+    }
+  }
+}
+
+TEST_F(Reductions, NeedTheBlocksAndTheGridThatTheyName) {
+  EXPECT_MPM_ERROR(convert("gradual:blocks=3-5"),
+                   "reduction 'gradual:blocks=3-5': block 5 does not exist, the model has 5 blocks (0 to 4)");
+  options.input_size = Size2{12, 24};
+  EXPECT_MPM_ERROR(convert("algm"), "'algm' merges windows of 2x2 patches, but the grid is 3x6");
+  EXPECT_NO_THROW(convert("tome"));
+}
+
+class ReductionsOfASegmenter : public Reductions {
+ protected:
+  ReductionsOfASegmenter() : Reductions(HeadStyle::kMask) {}
+};
+
+TEST_F(ReductionsOfASegmenter, AreInspectedWhereTheyMerge) {
+  SegmenterOptions wanted{.read = {.convert = options}, .inspect = true};
+  for (const std::string spec :
+       {"gradual:blocks=1,2:count=3", "tome:blocks=1,2:count=3", "algm:blocks=1,2:threshold=-1"}) {
+    SCOPED_TRACE(spec);
+    wanted.read.convert.reduce = parseReduction(spec);
+    cv::Mat image(16, 24, CV_8UC3);
+    cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
+    const Segmentation result = Segmenter(path, wanted).segment(image);
+    ASSERT_EQ(result.pair_similarity.size(), 2u);
+    for (std::size_t k = 0; k < 2; ++k) {
+      std::map<int, std::set<int>> members;  // by cluster: clusters before the step
+      for (int i = 0; i < 24; ++i)
+        members[result.cluster_of_token[k][i]].insert(k == 0 ? i : result.cluster_of_token[0][i]);
+      for (int i = 0; i < 24; ++i) {
+        const bool merged = members[result.cluster_of_token[k][i]].size() > 1;
+        EXPECT_EQ(std::isnan(result.pair_similarity[k][i]), !merged) << k << ", " << i;
+        if (merged) {
+          EXPECT_LE(std::abs(result.pair_similarity[k][i]), 1.0001f);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpm::test
