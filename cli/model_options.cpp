@@ -37,6 +37,10 @@ std::string rangeProblem(const std::string& text, double min, double max) {
   return problem.str();
 }
 
+std::string reductionProblem(const std::string& text) {
+  return problemOf([&] { parseReduction(text); });
+}
+
 std::string scheduleProblem(const std::string& text) {
   return problemOf([&] { parseSchedule(text); });
 }
@@ -56,20 +60,42 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
       ->option_text("HxW");
 }
 
-void addAttention(CLI::App& verb, Attention& attention) {
-  addChoice(verb, "--attention", attention, {Attention::kPlain, Attention::kProportional},
-            "plain, as in the paper; proportional: a merged token counts as many times as it has members");
+CLI::Option* addReduce(CLI::Option* option, CLI::Option* schedule) {
+  return option->check(reductionProblem)->excludes(schedule)->option_text("SPEC");
+}
+
+void addAttention(CLI::App& verb, Attention& attention, std::function<std::string()> other_reduction) {
+  addChoice(
+      verb, "--attention", attention, {Attention::kPlain, Attention::kProportional},
+      "Of Mutual Pair Merging. plain, as in the paper; proportional: a merged token counts as many times as it has "
+      "members. Default: plain");
+  verb.parse_complete_callback([&verb, other_reduction = std::move(other_reduction)] {
+    const std::string other = other_reduction();
+    if (!other.empty() && verb.count("--attention") > 0)
+      throw CLI::ValidationError("--attention", "is for mpm, not for '" + other + "'");
+  });
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
-  verb.add_option_function<std::string>(
-          "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
-          "Merge tokens before these blocks, counted from 0 and increasing: 2,5 or 1,3,5; none runs the full model. "
-          "Default: 2,5 for a plain ViT (those of them that it has), else what the model was converted with")
-      ->check(scheduleProblem)
-      ->option_text("S");
+  CLI::Option* const schedule =
+      verb.add_option_function<std::string>(
+              "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
+              "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
+              "or "
+              "1,3,5; none runs the full model. Default: 2,5 for a plain ViT (those of them that it has), else what "
+              "the "
+              "model was converted with")
+          ->check(scheduleProblem)
+          ->option_text("S");
+  addReduce(verb.add_option_function<std::string>(
+                "--reduce", [&options](const std::string& text) { options.reduce = parseReduction(text); },
+                kReduceDescription),
+            schedule);
   addInputSize(verb, options.input_size);
-  addAttention(verb, options.attention);
+  addAttention(verb, options.attention, [&options] {
+    const bool other = options.reduce && !options.reduce->isSchedule();
+    return other ? toString(*options.reduce) : std::string();
+  });
   addChoice(verb, "--precision", options.precision,
             {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
             "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,13 +63,22 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
   });
 }
 
-/// --schedule, --input-size, --attention, --precision: how a plain ViT is converted.
+/// --schedule, --reduce, --input-size, --attention, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
 /// What is wrong with the text of a --schedule; empty: nothing.
 std::string scheduleProblem(const std::string& text);
 
-void addAttention(CLI::App& verb, Attention& attention);
+/// What every --reduce says of itself.
+constexpr const char* kReduceDescription =
+    "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
+    "algm:threshold=0.88. docs/reduction.md and 'man mpm' have all keys. Not with --schedule";
+
+/// Gives `option` the checks of a --reduce.
+CLI::Option* addReduce(CLI::Option* option, CLI::Option* schedule);
+
+/// `other_reduction`: a reduction other than MPM that the user chose, which --attention is not for; empty: none.
+void addAttention(CLI::App& verb, Attention& attention, std::function<std::string()> other_reduction);
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 

@@ -32,7 +32,9 @@ cv::Mat TokenHistory::chart() const {
   using namespace monitor;
   ChartDrawing drawing{.one_lane = true, .clock = Clock::kUtc};
   drawing.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging";
-  for (int block : model_.schedule) drawing.series.push_back({.name = "merged before block " + std::to_string(block)});
+  const std::string where = model_.reduction.isSchedule() ? "before" : "in";
+  for (int block : model_.schedule)
+    drawing.series.push_back({.name = "merged " + where + " block " + std::to_string(block)});
   if (model_.schedule.empty()) drawing.series.push_back({.name = "tokens"});
   const std::size_t first = model_.schedule.empty() ? 0 : 1;  // without merging there is the full count alone
   if (moments_.empty()) return chartPicture(std::move(drawing));

@@ -55,6 +55,15 @@ Json orNull(std::optional<double> number) { return number && !std::isnan(*number
 
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
+std::string reductionText(const Reduction& reduction) {
+  return reduction.method == ReductionMethod::kMpm ? toString(reduction.blocks.value_or(Schedule()))
+                                                   : toString(reduction);
+}
+
+Json scheduleJson(const ModelInfo& model) {
+  return model.reduction.isSchedule() ? Json(model.schedule) : Json(nullptr);
+}
+
 std::string tokensText(const std::vector<double>& tokens) {
   std::string text;
   for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);

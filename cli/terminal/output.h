@@ -38,6 +38,12 @@ Json orNull(std::optional<double> number);
 /// {"height", "width"}.
 Json toJson(Size2 size);
 
+/// The blocks before which MPM merges; null for another reduction.
+Json scheduleJson(const ModelInfo& model);
+
+/// "2,5" for MPM, "none"; any other reduction as in --reduce.
+std::string reductionText(const Reduction& reduction);
+
 /// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
 std::string tokensText(const std::vector<double>& tokens);
 

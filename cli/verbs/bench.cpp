@@ -34,8 +34,9 @@ const std::vector<std::string> kBaselines = {"onnxruntime", "openvino", "torch",
 
 struct BenchArguments {
   std::string model, image;
-  std::vector<std::string> schedules, precisions, baselines;
-  ReadOptions read;  ///< of every variant of ours, without schedule and precision
+  std::vector<std::string> schedules, reduces, precisions, baselines;
+  std::vector<Reduction> reductions;  ///< of `schedules` or `reduces`
+  ReadOptions read;                   ///< of every variant of ours, without reduction and precision
   Night night;
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
   std::string baseline_python = "python3", baseline_folder;
@@ -44,7 +45,8 @@ struct BenchArguments {
 
 /// A row of the table, and the process that is measured.
 struct Variant {
-  std::string name, runtime, schedule, precision, device = "cpu";
+  std::string name, runtime, precision, device = "cpu";
+  Reduction reduction;
   std::vector<std::string> command;
   std::unique_ptr<WorkerProcess> process;
   std::string version, note;
@@ -71,26 +73,29 @@ std::string ownBaselines() {
   return fs::is_directory(installed, ignored) ? installed.string() : MPM_BASELINES_OF_SOURCE;
 }
 
+const Reduction kNoReduction{.method = ReductionMethod::kNone};
+
 std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
   std::vector<Variant> variants;
-  const auto add = [&](const std::string& runtime, const std::string& flavour, const std::string& schedule,
+  const auto add = [&](const std::string& runtime, const std::string& flavour, const Reduction& reduction,
                        const std::string& precision, std::vector<std::string> command) {
-    command.insert(command.end(), {"--model", arguments.model, "--schedule", schedule, "--threads",
-                                   std::to_string(threads), "--precision", precision});
+    const std::string text = reductionText(reduction);
+    command.insert(command.end(), {"--model", arguments.model, "--threads", std::to_string(threads), "--precision",
+                                   precision, reduction.isSchedule() ? "--schedule" : "--reduce", text});
     Variant& variant = variants.emplace_back();
-    variant.name = runtime + flavour + " " + schedule + " " + precision;
+    variant.name = runtime + flavour + " " + text + " " + precision;
     variant.runtime = runtime;
-    variant.schedule = schedule;
+    variant.reduction = reduction;
     variant.precision = precision;
     variant.command = std::move(command);
   };
   for (const std::string& precision : arguments.precisions)
-    for (const std::string& schedule : arguments.schedules) {
+    for (const Reduction& reduction : arguments.reductions) {
       const auto& [convert, device] = arguments.read;
-      std::vector<std::string> command = {ownProgram(), "bench-worker", "--attention", toString(convert.attention),
-                                          "--device",   device};
+      std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
+      if (reduction.isSchedule()) command.insert(command.end(), {"--attention", toString(convert.attention)});
       if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
-      add("mpm", "", schedule, precision, command);
+      add("mpm", "", reduction, precision, command);
       variants.back().device = device;
       if (device != "cpu") variants.back().name += " " + device;
     }
@@ -98,13 +103,13 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
     for (const std::string& baseline : arguments.baselines) {
       const std::string worker = (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string();
       if (baseline != "torch") {
-        add(baseline, "", "none", precision, {arguments.baseline_python, worker});
+        add(baseline, "", kNoReduction, precision, {arguments.baseline_python, worker});
         continue;
       }
       for (const std::string attention : {"eager", "sdpa"})
-        for (const std::string& schedule : arguments.schedules)
-          if (!proportional || schedule == "none")
-            add(baseline, " " + attention, schedule, precision,
+        for (const Reduction& reduction : arguments.reductions)
+          if (reduction == kNoReduction || (reduction.isSchedule() && !proportional))
+            add(baseline, " " + attention, reduction, precision,
                 {arguments.baseline_python, worker, "--variant", attention});
     }
   return variants;
@@ -230,7 +235,7 @@ double peakOf(const std::vector<Variant>& variants, const std::string& precision
 
 void noteAgreement(std::vector<Variant>& variants) {
   const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
-    return v.runtime == "mpm" && v.schedule == "none" && v.precision == "fp32" && !v.labels.empty();
+    return v.runtime == "mpm" && v.reduction == kNoReduction && v.precision == "fp32" && !v.labels.empty();
   });
   if (reference == variants.end()) return;
   for (Variant& variant : variants) {
@@ -275,7 +280,8 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
   return {{"name", variant.name},
           {"runtime", variant.runtime},
           {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
-          {"schedule", variant.schedule},
+          {"reduce", toString(variant.reduction)},
+          {"schedule", variant.reduction.isSchedule() ? Json(reductionText(variant.reduction)) : Json(nullptr)},
           {"precision", variant.precision},
           {"device", variant.device},
           {"batch", batch},
@@ -370,15 +376,22 @@ int threadsOfEveryVariant(int wanted) {
 ModelInfo modelForAll(BenchArguments& arguments) {
   ModelInfo model;
   ConvertOptions options = arguments.read.convert;
-  if (arguments.schedules.empty()) {
+  for (const std::string& text : arguments.schedules) {
+    options.schedule = parseSchedule(text);
     model = readModelInfo(arguments.model, options);
-    if (!model.converted) arguments.schedules = {"none"};  // a converted one runs as it was made, beside nothing
-    if (model.converted || !model.schedule.empty()) arguments.schedules.push_back(toString(model.schedule));
-  } else {
-    for (const std::string& schedule : arguments.schedules) {
-      options.schedule = parseSchedule(schedule);
-      model = readModelInfo(arguments.model, options);
-    }
+    arguments.reductions.push_back(model.reduction);
+  }
+  for (const std::string& text : arguments.reduces) {
+    options.reduce = parseReduction(text);
+    if (!options.reduce->isSchedule()) options.attention = Attention::kPlain;
+    model = readModelInfo(arguments.model, options);
+    arguments.reductions.push_back(model.reduction);
+    options.attention = arguments.read.convert.attention;
+  }
+  if (arguments.reductions.empty()) {
+    model = readModelInfo(arguments.model, options);
+    if (!model.converted) arguments.reductions = {kNoReduction};  // a converted one runs as it was made, beside nothing
+    if (model.converted || !model.schedule.empty()) arguments.reductions.push_back(model.reduction);
   }
   const std::string made = toString(model.precision);
   if (arguments.precisions.empty()) arguments.precisions = {made};
@@ -395,13 +408,16 @@ int bench(BenchArguments arguments) {
   const ModelInfo model = modelForAll(arguments);
   if (!arguments.baselines.empty() && arguments.read.convert.input_size)
     throw UsageError("--baselines run the model as it is: leave out --input-size");
-  const bool proportional = model.attention == Attention::kProportional;
+  const bool proportional = arguments.read.convert.attention == Attention::kProportional ||
+                            (model.converted && model.attention == Attention::kProportional);
   const bool torch =
       std::find(arguments.baselines.begin(), arguments.baselines.end(), "torch") != arguments.baselines.end();
-  const bool merges = std::any_of(arguments.schedules.begin(), arguments.schedules.end(),
-                                  [](const std::string& schedule) { return schedule != "none"; });
-  if (proportional && torch && merges)
-    printNote("torch merges with plain attention only: its merged variants, another method, are left out");
+  const bool left_out =
+      std::any_of(arguments.reductions.begin(), arguments.reductions.end(), [&](const Reduction& reduction) {
+        return reduction != kNoReduction && (proportional || !reduction.isSchedule());
+      });
+  if (torch && left_out)
+    printNote("torch merges by mpm with plain attention only: its merged variants, another method, are left out");
   std::vector<Variant> variants = makeVariants(arguments, proportional, threads);
   const InputFile input(arguments, model);
   measure(variants, input, arguments);
@@ -421,7 +437,7 @@ int bench(BenchArguments arguments) {
 }  // namespace
 
 Verb addBench(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("bench", "Compare schedules, precisions and other runtimes");
+  CLI::App* verb = mpm.add_subcommand("bench", "Compare reductions, precisions and other runtimes");
   const auto arguments = std::make_shared<BenchArguments>();
   addOption(*verb, "--model", arguments->model, "M.onnx",
             "A plain ViT as ONNX, or a converted one. Default: as in 'mpm run'");
@@ -429,16 +445,28 @@ Verb addBench(CLI::App& mpm) {
             "Image, folder, video or the built-in scene (\"demo:street?seed=7\"); a batch takes its first B "
             "images and repeats them if there are fewer. Default: smooth colours with noise");
   addNight(*verb, arguments->night);
-  addOption(*verb, "--schedule", arguments->schedules, "S",
-            "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
-            "converted model its own")
-      ->check(scheduleProblem)
-      ->allow_extra_args(false);
+  CLI::Option* const schedule =
+      addOption(*verb, "--schedule", arguments->schedules, "S",
+                "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
+                "converted model its own")
+          ->check(scheduleProblem)
+          ->allow_extra_args(false);
+  addReduce(addOption(*verb, "--reduce", arguments->reduces, "SPEC",
+                      std::string("Can be given several times. ") + kReduceDescription)
+                ->allow_extra_args(false),
+            schedule);
   addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
             "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false);
-  addAttention(*verb, arguments->read.convert.attention);
+  addAttention(*verb, arguments->read.convert.attention, [arguments = arguments.get()] {
+    std::string other;  // than MPM, and there is no MPM beside it
+    for (const std::string& text : arguments->reduces) {
+      if (parseReduction(text).isSchedule()) return std::string();
+      other = text;
+    }
+    return other;
+  });
   addInputSize(*verb, arguments->read.convert.input_size);
   addDevice(*verb, arguments->read.device);
   addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,
@@ -466,6 +494,7 @@ image, sizes, versions, CPU. With --device the baselines stay on the CPU.
 Examples:
   mpm bench --model vit.onnx --image street.png
   mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
+  mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
   mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python
 )");
   return {verb, [arguments] { return bench(*arguments); }};

@@ -26,7 +26,7 @@ int convert(const ConvertArguments& arguments) {
   writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + toString(info.head) +
-            ", schedule " + toString(info.schedule));
+            (info.reduction.isSchedule() ? ", schedule " : ", reduction ") + reductionText(info.reduction));
   return kOk;
 }
 
@@ -50,6 +50,7 @@ in the folder of the model and travel inside the converted file.
 Examples:
   mpm convert vit.onnx -o vit_mpm.onnx
   mpm convert vit.onnx -o vit_full.onnx --schedule none --input-size 512x512
+  mpm convert vit.onnx -o vit_gradual.onnx --reduce gradual:blocks=0-7:count=48
 )");
   return {verb, [arguments] { return convert(*arguments); }};
 }

@@ -83,11 +83,11 @@ Json intervalJson(const Interval& interval) {
       {"mean", orNull(interval.mean)}, {"low", orNull(interval.mean - half)}, {"high", orNull(interval.mean + half)}};
 }
 
-Json resultJson(const DayNightArguments& arguments, const Schedule& schedule, const Comparison& found) {
+Json resultJson(const DayNightArguments& arguments, const ModelInfo& model, const Comparison& found) {
   Json rows = Json::array();
   for (std::size_t k = 0; k < found.insertions.size(); ++k) {
     const Insertion& insertion = found.insertions[k];
-    rows.push_back({{"block", schedule[k]},
+    rows.push_back({{"block", model.schedule[k]},
                     {"day", sampleJson(insertion.day)},
                     {"night", sampleJson(insertion.night)},
                     {"difference", intervalJson(found.difference(insertion))}});
@@ -98,6 +98,8 @@ Json resultJson(const DayNightArguments& arguments, const Schedule& schedule, co
           {"left_out_by_night", found.by_night},
           {"blocks", found.blocks()},
           {"simulated_night", toJson(arguments.night)},
+          {"reduce", toString(model.reduction)},
+          {"schedule", scheduleJson(model)},
           {"tokens", found.tokens},
           {"insertions", rows},
           {"merged",
@@ -149,7 +151,7 @@ int dayNight(const DayNightArguments& arguments) {
   if (!folder.empty()) requireApart(arguments.frames.sources, folder, {kEnding});
   Segmenter segmenter(chosenModel(arguments.model), arguments.options);
   const Schedule schedule = segmenter.model().schedule;
-  if (schedule.empty()) throw Error("this model merges no tokens, so there is nothing to compare (see --schedule)");
+  if (schedule.empty()) throw Error("this model merges no tokens, so there is nothing to compare (see --reduce)");
   if (!folder.empty()) makeFolder(folder);
   Comparison found;
   found.insertions.resize(schedule.size());
@@ -178,7 +180,7 @@ int dayNight(const DayNightArguments& arguments) {
                            sideBySide(frame->image, day, dark, night));
   }
   const bool any = !found.films.empty();
-  if (any && arguments.json) printLine(resultJson(arguments, schedule, found));
+  if (any && arguments.json) printLine(resultJson(arguments, segmenter.model(), found));
   if (any && !arguments.json) printTable(schedule, found);
   if (found.by_night > 0)
     printNote(counted(found.by_night, "image") + " taken at night left out: they are dark already");
@@ -210,7 +212,7 @@ Verb addDayNight(CLI::App& mpm) {
 other are alike, so the intervals count blocks: a film each (the streets of "seed=1..8", several videos or folders)
 where there are five or more films, else about ten stretches of consecutive images.
 
-With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "tokens", "insertions": [{"block",
+With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "reduce", "schedule", "tokens", "insertions": [{"block",
 "day": {"mean", "sd"}, "night", "difference": {"mean", "low", "high"}}], "merged": {"day", "night", "change_percent",
 "change_low", "change_high"}}.
 

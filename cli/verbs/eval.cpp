@@ -168,7 +168,8 @@ Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
 Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   const bool windowed = arguments.options.fit == Fit::kWindow;
   return {{"model", model_path},
-          {"schedule", model.schedule},
+          {"reduce", toString(model.reduction)},
+          {"schedule", scheduleJson(model)},
           {"attention", toString(model.attention)},
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
@@ -318,7 +319,7 @@ Verb addEval(CLI::App& mpm) {
 is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the
 day once, over a year. mpm-train trains on no seed below a million.
 
-With --json: {"model", "schedule", "attention", "precision", "input", "fit", "window_stride", "ignore", "label_offset",
+With --json: {"model", "reduce", "schedule" (null for other reductions than mpm), "attention", "precision", "input", "fit", "window_stride", "ignore", "label_offset",
 "simulated_night", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..], "tokens_sd": [..],
 "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. The IoU of a class that does not occur is null. tokens_sd is
 the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by the class

@@ -58,7 +58,8 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"head", toString(model.head)},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
-                 {"schedule", model.schedule},
+                 {"reduce", toString(model.reduction)},
+                 {"schedule", scheduleJson(model)},
                  {"attention", toString(model.attention)},
                  {"precision", toString(model.precision)},
                  {"opset", model.opset},
@@ -94,7 +95,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("head", toString(model.head));
   row("classes",
       std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(vision::classNames(model))));
-  row("schedule", toString(model.schedule) + (model.converted ? "" : " by default"));
+  row("reduce", toString(model.reduction) + (model.converted ? "" : " by default"));
   row("attention", toString(model.attention));
   row("precision", toString(model.precision));
   row("opset", std::to_string(model.opset));

@@ -87,11 +87,11 @@ void printReport(const SourceReport& report) {
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to) + ", " + counted(report.samples, "sample") +
        " kept");
   if (const auto& session = report.session)
-    line("model " + session->model + ", schedule " + mpm::toString(session->schedule) + ", " +
-         std::to_string(session->tokens) + " tokens before merging");
+    line("model " + session->model + (session->reduce.empty() ? ", schedule " : ", reduction ") +
+         session->reductionText() + ", " + std::to_string(session->tokens) + " tokens before merging");
   if (report.pooled == 0)
     return line("day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night-hours");
-  line("pooled: " + counted(report.pooled, "sample") + " of this model and schedule, on " +
+  line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
        counted(report.pooled_days, "day") + " (UTC)");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
   const auto row = [&](const std::string& name, const Summary& summary, const std::optional<double>& change) {
@@ -126,6 +126,11 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
           {"change_since_yesterday", orNull(change)}};
 }
 
+std::string reduceOf(const SessionRecord& session) {
+  if (!session.reduce.empty()) return session.reduce;
+  return session.schedule.empty() ? "none" : toString(Reduction{.blocks = session.schedule});
+}
+
 Json reportJson(const SourceReport& report) {
   const auto& session = report.session;
   Json json = {{"source", report.source.name},
@@ -133,7 +138,8 @@ Json reportJson(const SourceReport& report) {
                {"to", isoTime(report.span.to, true)},
                {"samples", report.samples},
                {"model", session ? Json(session->model) : Json(nullptr)},
-               {"schedule", session ? Json(session->schedule) : Json(nullptr)},
+               {"reduce", session ? Json(reduceOf(*session)) : Json(nullptr)},
+               {"schedule", session && session->reduce.empty() ? Json(session->schedule) : Json(nullptr)},
                {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},

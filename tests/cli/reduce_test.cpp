@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// --reduce in every command that takes --schedule.
+#include <gmock/gmock.h>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kSpec = "gradual:blocks=0-2:count=2";
+
+class Reduce : public ::testing::Test {
+ protected:
+  Reduce() { writeImage(image_, 32, 64); }
+  CommandResult run(std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", image_, "--model", kSegmenter, "--json"});
+    return mpmCommand(more);
+  }
+  const TemporaryFolder folder_;
+  const std::string image_ = folder_ / "a.png";
+};
+
+TEST_F(Reduce, RunsAndIsNamed) {
+  const auto tokens = run({"--reduce", kSpec}).json()["tokens"].get<std::vector<double>>();
+  ASSERT_EQ(tokens.size(), 4u);
+  for (int k = 1; k < 4; ++k) EXPECT_EQ(tokens[k], tokens[k - 1] - 2);
+  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--reduce", kSpec}).exit_code, 0);
+  const auto info = mpmCommand({"info", folder_ / "m.onnx", "--json"}).json();
+  EXPECT_EQ(info["reduce"], kSpec);
+  EXPECT_TRUE(info["schedule"].is_null());
+  EXPECT_EQ(info["attention"], "proportional");
+  EXPECT_THAT(mpmCommand({"info", folder_ / "m.onnx"}).out, HasSubstr(kSpec));
+  const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
+  EXPECT_EQ(plain["reduce"], "mpm:blocks=2");
+  EXPECT_EQ(plain["schedule"], nlohmann::json{2});
+}
+
+TEST_F(Reduce, DayNightNamesItAndCountsEveryStep) {
+  const auto json = mpmCommand({"daynight", image_, "--model", kSegmenter, "--reduce", kSpec, "--json"}).json();
+  EXPECT_EQ(json["reduce"], kSpec);
+  EXPECT_TRUE(json["schedule"].is_null());
+  EXPECT_EQ(json["insertions"].size(), 3u);
+  EXPECT_EQ(json["insertions"][2]["block"], 2);
+}
+
+TEST_F(Reduce, BenchComparesSeveral) {
+  const CommandResult result =
+      mpmCommand({"bench", "--model", kSegmenter, "--rounds", "1", "--warm-up", "0", "--json", "--reduce", "none",
+                  "--reduce", "mpm:blocks=1,2", "--reduce", kSpec, "--reduce", "tome:count=3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto variants = result.json()["variants"];
+  ASSERT_EQ(variants.size(), 4u);
+  EXPECT_EQ(variants[0]["schedule"], "none");
+  EXPECT_EQ(variants[1]["schedule"], "1,2");
+  EXPECT_EQ(variants[1]["reduce"], "mpm:blocks=1,2");
+  EXPECT_EQ(variants[1]["name"], "mpm 1,2 fp32");
+  EXPECT_TRUE(variants[2]["schedule"].is_null());
+  EXPECT_EQ(variants[2]["reduce"], kSpec);
+  EXPECT_EQ(variants[2]["tokens"][0].size(), 4u);
+  EXPECT_GT(variants[2]["stages"]["merge"], 0);
+  EXPECT_LT(variants[3]["gflop"], variants[0]["gflop"]);
+}
+
+TEST_F(Reduce, GoesAlone) {
+  for (const char* verb : {"run", "bench", "convert", "eval", "daynight", "monitor"}) {
+    const auto expectUsage = [&](const std::vector<std::string>& options, const std::vector<std::string>& parts) {
+      std::vector<std::string> words = {verb};
+      if (verb == std::string("convert")) words.insert(words.end(), {kSegmenter, "-o", folder_ / "m.onnx"});
+      if (verb == std::string("daynight") || verb == std::string("monitor")) words.push_back(image_);
+      words.insert(words.end(), options.begin(), options.end());
+      SCOPED_TRACE(verb);
+      expectFailure(mpmCommand(words), 2, parts);
+    };
+    expectUsage({"--reduce", kSpec, "--schedule", "1"}, {"--reduce", "--schedule"});
+    expectUsage({"--reduce", kSpec, "--attention", "plain"}, {"--attention", "is for mpm", kSpec});
+    expectUsage({"--reduce", "gradual:cuont=2"}, {"'gradual' has no key 'cuont'"});
+    expectUsage({"--reduce", "tome:count=x"}, {"count: 'x' is not a whole number"});
+  }
+  EXPECT_EQ(run({"--reduce", "mpm:blocks=1", "--attention", "proportional"}).exit_code, 0);
+}
+
+TEST_F(Reduce, OnAGpuIsOneLineExceptMpm) {
+  expectFailure(mpmCommand({"run", image_, "--model", kSegmenter, "--reduce", kSpec, "--device", "cuda"},
+                           {.environment = {{"MPM_CUDA_PLUGIN", MPM_LIBRARY_DIR "/libmpm_cuda_fails.so"}}}),
+                1, {kSpec, "does not run on a GPU", "use the device cpu"});
+}
+
+}  // namespace
+}  // namespace mpm::test
