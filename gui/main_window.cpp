@@ -81,8 +81,9 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
-  opener_ =
-      new Opener({options.model, options.inference.read.convert.schedule}, live_.get(), *settings, &settings_, this);
+  const ConvertOptions& convert = options.inference.read.convert;
+  opener_ = new Opener({options.model, convert.schedule, convert.reduce.has_value()}, live_.get(), *settings,
+                       &settings_, this);
   exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
   source_->setModel(nullptr, model);
   wireOpening();
@@ -224,7 +225,9 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
 }
 
 // Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
-void MainWindow::remember() { opener_->remember(asked_, model_ ? std::optional(model_->schedule) : std::nullopt); }
+void MainWindow::remember() {
+  opener_->remember(asked_, model_ && model_->reduction.isSchedule() ? std::optional(model_->schedule) : std::nullopt);
+}
 
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
   const bool first = !live_frame_;
@@ -260,7 +263,7 @@ void MainWindow::takeEvent(const monitor::Event& event) {
     showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
   if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
     if (model_)
-      schedule_->setSchedule(model_->schedule);  // what was asked for did not come about
+      schedule_->setModel(*model_);  // what was asked for did not come about
     else
       pane_->setBanner(text);
   }
@@ -358,7 +361,8 @@ void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from
 QString MainWindow::commandLine() const {
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
-       QString::fromStdString(live_->session().model()), schedule_->schedule(), options_.inference, options_.database});
+       QString::fromStdString(live_->session().model()), schedule_->schedule(), options_.inference, options_.database,
+       model_ && !model_->reduction.isSchedule() ? QString::fromStdString(toString(model_->reduction)) : QString()});
 }
 
 void MainWindow::copyCommandLine() {

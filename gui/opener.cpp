@@ -120,10 +120,10 @@ void Opener::openRecent(const Recent& recent) { openRemembered(recent, true, tru
 void Opener::resumeLast() {
   if (recents_.isEmpty()) return emit said(tr("Nothing was watched yet: choose a source"), "");
   const Recent last = recents_.front();  // a copy: opening it puts it in front
-  // What the command line names is newer than what is remembered, and a schedule belongs to its model.
-  const bool model_named = !named_.model.isEmpty();
+  // What the command line names is newer than what is remembered, and a schedule or a reduction belongs to its model.
+  const bool model_named = !named_.model.isEmpty() || named_.reduction;
   const bool same_model = model_named && QFileInfo(named_.model).absoluteFilePath() == last.model;
-  openRemembered(last, !model_named, !named_.schedule && (same_model || !model_named));
+  openRemembered(last, !model_named, !named_.schedule && !named_.reduction && (same_model || !model_named));
 }
 
 void Opener::openRemembered(const Recent& recent, bool take_model, bool take_schedule) {

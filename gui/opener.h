@@ -25,6 +25,7 @@ class Opener : public QObject {
   struct Named {
     QString model;  ///< empty: none
     std::optional<Schedule> schedule;
+    bool reduction = false;  ///< one that is no schedule
   };
 
   /// `window`: what the dialogs belong to.

@@ -26,7 +26,10 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
   info.model_digest = result.model_digest;
-  info.schedule = result.model->schedule;
+  if (result.model->reduction.isSchedule())
+    info.schedule = result.model->schedule;
+  else
+    info.reduce = mpm::toString(result.model->reduction);
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
   info.every_s = options.every_s;
@@ -38,10 +41,12 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
 }
 
 Event takeover(const InferenceResult& result) {
-  const Schedule& schedule = result.model->schedule;
+  const ModelInfo& model = *result.model;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
           "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
-              (schedule.empty() ? "without merging" : "schedule " + mpm::toString(schedule))};
+              (model.schedule.empty()         ? "without merging"
+               : model.reduction.isSchedule() ? "schedule " + mpm::toString(model.schedule)
+                                              : "reduction " + mpm::toString(model.reduction))};
 }
 
 }  // namespace

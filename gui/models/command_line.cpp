@@ -19,7 +19,10 @@ QString commandLine(const WatchedJob& job) {
   QStringList words = {QStringLiteral("mpm"), QStringLiteral("monitor"),
                        job.source.isEmpty() ? QStringLiteral("SOURCE") : quoted(job.source)};
   if (!job.model.isEmpty()) words << QStringLiteral("--model") << quoted(job.model);
-  words << QStringLiteral("--schedule") << QString::fromStdString(toString(job.schedule));
+  if (job.reduce.isEmpty())
+    words << QStringLiteral("--schedule") << QString::fromStdString(toString(job.schedule));
+  else
+    words << QStringLiteral("--reduce") << quoted(job.reduce);
   const ReadOptions &read = job.inference.read, standard;
   if (const auto& size = read.convert.input_size)
     words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);

@@ -15,6 +15,7 @@ struct WatchedJob {
   Schedule schedule;
   SegmenterOptions inference;  ///< but for the schedule
   QString database;            ///< empty: nothing is stored
+  QString reduce = {};         ///< a reduction other than MPM, instead of the schedule; else empty
 };
 
 /// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --schedule 2,5".

@@ -41,6 +41,7 @@ void SchedulePanel::setModel(const ModelInfo& info) {
       box->setAccessibleName(tr("Merge before block %1").arg(block));
       box->setToolTip(tr("Merge before block %1; takes effect at once").arg(block));
       connect(box, &QCheckBox::toggled, this, [this] {
+        reduction_.clear();
         refresh();
         emit scheduleChanged(schedule());
       });
@@ -48,10 +49,15 @@ void SchedulePanel::setModel(const ModelInfo& info) {
       boxes_.push_back(box);
     }
   }
-  setSchedule(info.schedule);
+  const bool by_blocks = info.reduction.isSchedule();
+  setSchedule(by_blocks ? info.schedule : Schedule());
+  if (by_blocks) return;
+  reduction_ = QString::fromStdString(toString(info.reduction));
+  refresh();
 }
 
 void SchedulePanel::setSchedule(const Schedule& schedule) {
+  reduction_.clear();
   for (int block = 0; block < blocks(); ++block) {
     const QSignalBlocker quiet(boxes_[block]);
     boxes_[block]->setChecked(std::find(schedule.begin(), schedule.end(), block) != schedule.end());
@@ -68,8 +74,9 @@ Schedule SchedulePanel::schedule() const {
 
 void SchedulePanel::choose(const Schedule& wanted) {
   const Schedule before = schedule();
+  const bool replaces = !reduction_.isEmpty();
   setSchedule(wanted);
-  if (schedule() != before) emit scheduleChanged(schedule());
+  if (schedule() != before || replaces) emit scheduleChanged(schedule());
 }
 
 void SchedulePanel::refresh() {
@@ -77,9 +84,10 @@ void SchedulePanel::refresh() {
   paper_->setEnabled(blocks() > kDefaultSchedule.back());
   QStringList checked;
   for (int block : schedule()) checked << QString::number(block);
-  summary_->setText(boxes_.empty()      ? tr("No model is loaded")
-                    : checked.isEmpty() ? tr("Full model: nothing is merged")
-                                        : tr("Schedule %1").arg(checked.join(QStringLiteral(", "))));
+  summary_->setText(boxes_.empty()          ? tr("No model is loaded")
+                    : !reduction_.isEmpty() ? reduction_
+                    : checked.isEmpty()     ? tr("Full model: nothing is merged")
+                                            : tr("Schedule %1").arg(checked.join(QStringLiteral(", "))));
 }
 
 }  // namespace mpm::gui

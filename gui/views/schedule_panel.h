@@ -19,6 +19,7 @@ class SchedulePanel : public QWidget {
  public:
   explicit SchedulePanel(QWidget* parent = nullptr);
 
+  /// Shows the schedule of the model; of another reduction its spec, and no block.
   void setModel(const ModelInfo& info);
   void setSchedule(const Schedule& schedule);
   Schedule schedule() const;
@@ -35,6 +36,7 @@ class SchedulePanel : public QWidget {
 
   QGridLayout* grid_;
   QLabel* summary_;
+  QString reduction_;  ///< of the model, when it is no schedule and nothing was chosen since
   QPushButton *paper_, *none_, *copy_;
   std::vector<QCheckBox*> boxes_;
 };

@@ -30,8 +30,8 @@ struct Loaded {
   std::shared_ptr<const ModelInfo> info;
   std::string path;
   std::string digest;
-  std::optional<Schedule> schedule;
-  int session = 0;  // 0 until it gave its first result
+  ConvertOptions convert;  ///< that it was read with
+  int session = 0;         // 0 until it gave its first result
 };
 
 struct FileState {
@@ -48,6 +48,12 @@ std::optional<FileState> lookAt(const std::string& path) {
   return error ? std::nullopt : std::optional(state);
 }
 
+// Instead of the reduction that there was.
+void replaceReduction(SegmenterOptions& options, std::optional<Schedule> schedule) {
+  options.read.convert.reduce.reset();
+  options.read.convert.schedule = std::move(schedule);
+}
+
 void validate(const std::optional<Schedule>& schedule) { ConvertOptions{.schedule = schedule}.validate(); }
 
 }  // namespace
@@ -61,8 +67,8 @@ struct InferenceWorker::Impl {
   std::condition_variable_any changed;
   struct Wanted {
     std::string path;
-    SegmenterOptions options;  // its schedule is the wanted one
-    int version = 0;           // grows with every change of path or schedule
+    SegmenterOptions options;  // its reduction is the wanted one
+    int version = 0;           // grows with every change of path or reduction
     int stream = 0;
     bool compare = false, follow = false, paused = false;
     double interval_s = 0;
@@ -137,8 +143,8 @@ struct InferenceWorker::Impl {
     try {
       Segmenter segmenter(now.path, now.options);
       auto info = std::make_shared<const ModelInfo>(segmenter.model());
-      auto fresh = std::make_unique<Loaded>(Loaded{std::move(segmenter), std::move(info), now.path,
-                                                   modelDigest(now.path), now.options.read.convert.schedule});
+      auto fresh = std::make_unique<Loaded>(
+          Loaded{std::move(segmenter), std::move(info), now.path, modelDigest(now.path), now.options.read.convert});
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -159,7 +165,7 @@ struct InferenceWorker::Impl {
     const std::lock_guard lock(mutex);
     if (wanted.version != loaded_version) return;
     wanted.path = current->path;
-    wanted.options.read.convert.schedule = current->schedule;
+    wanted.options.read.convert = current->convert;
   }
 
   // Reads a file that changed once it has stopped changing, so that one half copied is not tried.
@@ -255,11 +261,11 @@ struct InferenceWorker::Impl {
           const std::lock_guard lock(mutex);
           options = wanted.options;
         }
-        options.read.convert.schedule = Schedule{};
+        replaceReduction(options, Schedule());
         Segmenter segmenter(current->path, options);
         auto info = std::make_shared<const ModelInfo>(segmenter.model());
         full = std::make_unique<Loaded>(
-            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, Schedule{}});
+            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, options.read.convert});
       }
       return full->segmenter.segment(image);
     } catch (const std::exception& error) {
@@ -323,7 +329,7 @@ InferenceWorker::~InferenceWorker() = default;
 void InferenceWorker::setSchedule(Schedule schedule) {
   validate(schedule);
   impl_->change([&](Impl::Wanted& wanted) {
-    wanted.options.read.convert.schedule = std::move(schedule);
+    replaceReduction(wanted.options, std::move(schedule));
     ++wanted.version;
   });
 }
@@ -332,7 +338,7 @@ void InferenceWorker::setModel(std::string path, std::optional<Schedule> schedul
   validate(schedule);
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.path = std::move(path);
-    wanted.options.read.convert.schedule = std::move(schedule);
+    replaceReduction(wanted.options, std::move(schedule));
     ++wanted.version;
   });
 }

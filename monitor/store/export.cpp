@@ -178,7 +178,7 @@ void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
   };
   for (const auto& [id, used] : columns.sessions) {
     add(models, oneLine(used.record.model_name.empty() ? used.record.model : used.record.model_name));
-    add(schedules, mpm::toString(used.record.schedule));
+    add(schedules, used.record.reductionText());
   }
   const std::string now = isoTime(unixNow());
   const auto place = [](const std::optional<double>& degrees) {

@@ -37,6 +37,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   const Json json = {{"time", isoTime(sample.time, true)},
                      {"source", vision::redactCredentials(source)},
                      {"model", result.model_path},
+                     {"reduce", toString(result.model->reduction)},
                      {"schedule", result.model->schedule},
                      {"tokens", sample.tokens},
                      {"area_fraction", areas},

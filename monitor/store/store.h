@@ -17,17 +17,21 @@
 
 namespace mpm::monitor {
 
-/// What samples that are comparable have in common. A new model or schedule is a new session.
+/// What samples that are comparable have in common. A new model or reduction is a new session.
 struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials
   std::string model;   ///< path
   std::string model_name;
-  std::string model_digest;  ///< modelDigest(); empty: not known (sessions before schema 3)
-  Schedule schedule;
+  std::string model_digest;                   ///< modelDigest(); empty: not known (sessions before schema 3)
+  Schedule schedule;                          ///< of Mutual Pair Merging
+  std::string reduce;                         ///< any other reduction as mpm::toString() writes it; else empty
   int tokens = 0;                             ///< N
   std::vector<std::string> classes;           ///< names, by index
   double every_s = 1;                         ///< how often a sample was meant to come
   std::optional<double> latitude, longitude;  ///< degrees north and east
+
+  /// "2,5", "none" or `reduce`.
+  std::string reductionText() const { return reduce.empty() ? mpm::toString(schedule) : reduce; }
 };
 
 struct SessionRecord : SessionInfo {

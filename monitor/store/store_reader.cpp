@@ -47,7 +47,9 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   if (!row.isNull(2)) session.ended = row.integer(2);
   session.model = row.text(3);
   session.model_name = row.text(4);
-  session.schedule = parseSchedule(std::string(row.text(5)));
+  session.reduce = row.text(5);
+  if (session.reduce.find_first_not_of("0123456789,") == std::string::npos || session.reduce == "none")
+    session.schedule = parseSchedule(std::exchange(session.reduce, {}));
   session.tokens = static_cast<int>(row.integer(6));
   const nlohmann::json classes = nlohmann::json::parse(row.text(7), nullptr, false);
   if (classes.is_array())

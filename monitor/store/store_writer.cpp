@@ -176,7 +176,7 @@ class Connection {
         .prepare(
             "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
             " latitude, longitude, model_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(place.source, begin.time, info.model, info.model_name, mpm::toString(info.schedule), info.tokens,
+        .run(place.source, begin.time, info.model, info.model_name, info.reductionText(), info.tokens,
              classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
              info.longitude, info.model_digest);
     place.session = database_.lastId();

@@ -334,7 +334,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_EQ(json.json()["night"]["samples"], 4);
   EXPECT_TRUE(json.json()["day"].is_null());
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
-  EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and schedule, on 1 day (UTC)"));
+  EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));
   EXPECT_EQ(json.json()["pooled"]["samples"], 4);
   EXPECT_EQ(json.json()["pooled"]["days"], 1);
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
