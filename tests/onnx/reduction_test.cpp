@@ -137,6 +137,19 @@ TEST_F(Reductions, TravelInTheConvertedFile) {
   EXPECT_NO_THROW(readModelInfo(converted, {.reduce = parseReduction("tome:count=2:blocks=0-4")}));
 }
 
+TEST_F(Reductions, RunInOpenCvsOwnReaderToo) {
+  registerLayers();
+  std::vector<double> image(3 * 16 * 24);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<double>((i * 7919) % 101) / 50 - 1;
+  for (const std::string spec : {"gradual:count=3", "tome:count=2", "algm:threshold=0.1"}) {
+    convert(spec);
+    auto [ours, info] = readNet(converted);
+    cv::dnn::Net plain = cv::dnn::readNetFromONNX(converted);
+    const std::vector<std::string> outputs = {info.outputs[0], "merge_map", "token_counts"};
+    EXPECT_EQ(runNet(plain, image, {1, 3, 16, 24}, outputs), runNet(ours, image, {1, 3, 16, 24}, outputs)) << spec;
+  }
+}
+
 TEST_F(Reductions, OfAFileAreThoseOfItsGraph) {
   const auto expectRefused = [&](const char* part, auto change) {
     onnx::ModelProto model = convert("tome:count=2:blocks=1,2");

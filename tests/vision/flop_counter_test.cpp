@@ -57,6 +57,23 @@ TEST(FlopCounter, CountsLiveRows) {
     }
 }
 
+TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
+  const auto attention = [](double rows, double d) { return 2 * rows * d * 4 * d + 4 * rows * rows * d; };
+  const auto mlp = [](double rows, double d) { return 2 * rows * d * 2 * 2 * d; };
+  for (const std::string spec : {"gradual:blocks=1,2:count=5", "tome:blocks=1,2:count=5", "algm:blocks=1,2"}) {
+    const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction(spec)});
+    const double d = model.dim, special = model.special_tokens;
+    const std::vector<double> tokens = {32, 20, 13};
+    const double pairs = spec.starts_with("tome") ? d / model.heads / 2 : spec.starts_with("algm") ? d / 2 : d;
+    const double first = spec.starts_with("algm") ? 3 * d * 32 : pairs * 32 * 32;
+    EXPECT_DOUBLE_EQ(FlopCounter(bytes).count(tokens),
+                     2 * 32.0 * 3 * model.patch.height * model.patch.width * d + blockFlop(special + 32, d) +
+                         attention(special + 32, d) + first + mlp(special + 20, d) + attention(special + 20, d) +
+                         pairs * 20 * 20 + mlp(special + 13, d) + linearHeadFlop(model, 13))
+        << spec;
+  }
+}
+
 TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {
   const std::string model = std::string(MPM_SHARED_DIR) + "/models/camvid_segmenter_vit_t16.onnx";
   if (!std::filesystem::exists(model)) GTEST_SKIP() << "no " << model;
