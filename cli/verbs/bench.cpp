@@ -335,9 +335,11 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
 }
 
 void printTable(const std::vector<Variant>& variants, const BenchArguments& arguments, int threads) {
-  const auto line = [](std::vector<std::string> cells) {
+  int name_width = 26;
+  for (const Variant& variant : variants) name_width = std::max(name_width, static_cast<int>(variant.name.size()));
+  const auto line = [name_width](std::vector<std::string> cells) {
     for (std::size_t i = 1; i < cells.size(); ++i) cells[i] = "  " + cells[i];
-    printLine(tableRow(cells, {-26, 11, 17, 9, 10, 8, 10, -1}));
+    printLine(tableRow(cells, {-name_width, 11, 17, 9, 10, 8, 10, -1}));
   };
   line({"variant", "ms", "p10 - p90", "ratio", "GFLOP", "peak", "MiB", "note"});
   std::vector<std::string> stages;

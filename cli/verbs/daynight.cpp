@@ -212,9 +212,9 @@ Verb addDayNight(CLI::App& mpm) {
 other are alike, so the intervals count blocks: a film each (the streets of "seed=1..8", several videos or folders)
 where there are five or more films, else about ten stretches of consecutive images.
 
-With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "reduce", "schedule", "tokens", "insertions": [{"block",
-"day": {"mean", "sd"}, "night", "difference": {"mean", "low", "high"}}], "merged": {"day", "night", "change_percent",
-"change_low", "change_high"}}.
+With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "reduce", "schedule", "tokens",
+"insertions": [{"block", "day": {"mean", "sd"}, "night", "difference": {"mean", "low", "high"}}], "merged": {"day",
+"night", "change_percent", "change_low", "change_high"}}.
 
 Examples:
   mpm daynight street.png --schedule 2,5 --out pictures

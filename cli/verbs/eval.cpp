@@ -319,11 +319,12 @@ Verb addEval(CLI::App& mpm) {
 is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the
 day once, over a year. mpm-train trains on no seed below a million.
 
-With --json: {"model", "reduce", "schedule" (null for other reductions than mpm), "attention", "precision", "input", "fit", "window_stride", "ignore", "label_offset",
-"simulated_night", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..], "tokens_sd": [..],
-"ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. The IoU of a class that does not occur is null. tokens_sd is
-the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by the class
-that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
+With --json: {"model", "reduce", "schedule", "attention", "precision", "input", "fit", "window_stride", "ignore",
+"label_offset", "simulated_night", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..],
+"tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. "schedule" is null for a reduction other
+than mpm. tokens_mean is of the input and after each merging step. The IoU of a class that does not occur is null.
+tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
+the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
 A line of --per-image is {"source", "name", "pixel_accuracy", "miou": of the classes in the image, "tokens": [..]},
 on the scene with "time", "film", "night" and "sun_elevation".
 

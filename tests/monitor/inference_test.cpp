@@ -137,6 +137,22 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   EXPECT_MPM_ERROR(worker.setSchedule({2, 1}), "");
 }
 
+TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
+  SegmenterOptions gradual = options();
+  gradual.read.convert.schedule.reset();
+  gradual.read.convert.reduce = parseReduction("gradual:count=2");
+  InferenceWorker worker(frames_, kModel, gradual, callbacks());
+  const auto first = one();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->model->reduction, *gradual.read.convert.reduce);
+  worker.setCompare(true);
+  const auto compared = until([](const InferenceResult& now) { return now.full.has_value(); });
+  ASSERT_TRUE(compared);
+  EXPECT_EQ(compared->full->tokens.size(), 1u) << "the full model merges nothing";
+  worker.setSchedule({1});
+  EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
+}
+
 TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitIsAnEventAndTheOldOneGoesOn) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());

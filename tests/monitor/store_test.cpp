@@ -525,6 +525,31 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(unknown), 5) << "what does not know its weights, as before schema 3, is told apart by its name";
 }
 
+TEST(Store, AReductionThatIsNoScheduleIsKeptAndIsAnotherModel) {
+  const TemporaryFolder folder;
+  StoreWriter writer(folder / "a.db");
+  SessionInfo gradual = session();
+  gradual.schedule = {};
+  gradual.reduce = "gradual:blocks=0-7:count=48";
+  for (const SessionInfo& info : {session(), gradual}) {
+    writer.beginSession(info);
+    writer.append(sampleAt(kNoon));
+  }
+  EXPECT_TRUE(writer.flush());
+  const StoreReader reader(folder / "a.db");
+  const auto sessions = reader.sessions(1);
+  ASSERT_THAT(sessions, SizeIs(2));
+  for (const SessionRecord& record : sessions) {
+    const bool by_schedule = record.schedule == session().schedule;
+    EXPECT_EQ(record.reduce, by_schedule ? "" : gradual.reduce);
+    EXPECT_EQ(record.reductionText(), by_schedule ? "2,5" : gradual.reduce);
+  }
+  std::int64_t samples = 0;
+  for (const HourOfTokens& hour : reader.hoursOfTokens(1, INT64_MIN, INT64_MAX))
+    for (const auto& [tokens, count] : hour.occurrences) samples += count;
+  EXPECT_EQ(samples, 1);
+}
+
 TEST(Store, YesterdayIsNotWhatIsLeftOfAShortRange) {
   const TemporaryFolder folder;
   StoreWriter writer(folder / "a.db");
