@@ -91,7 +91,8 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
   };
   for (const std::string& precision : arguments.precisions)
     for (const Reduction& reduction : arguments.reductions) {
-      const auto& [convert, device] = arguments.read;
+      const ConvertOptions& convert = arguments.read.convert;
+      const std::string& device = arguments.read.device;
       std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
       if (reduction.isSchedule()) command.insert(command.end(), {"--attention", toString(convert.attention)});
       if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});

@@ -34,11 +34,13 @@ class BenchWorker {
   explicit BenchWorker(const WorkerArguments& arguments)
       : options_(arguments.options),
         flops_(convertModel(arguments.model, options_.read.convert).bytes),
-        loaded_(readNet(arguments.model, options_.read)),
         folder_(std::filesystem::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))) {
     if (options_.threads > 0) cv::setNumThreads(std::min(options_.threads, cv::getNumberOfCPUs()));
-    outputs_ = {"token_counts"};
-    outputs_.insert(outputs_.end(), loaded_.info.outputs.begin(), loaded_.info.outputs.end());
+    const ModelInfo info = readModelInfo(arguments.model, options_.read.convert);
+    options_.read.outputs = {"token_counts"};
+    options_.read.outputs.insert(options_.read.outputs.end(), info.outputs.begin(), info.outputs.end());
+    outputs_.assign(options_.read.outputs.begin(), options_.read.outputs.end());
+    loaded_ = readNet(arguments.model, options_.read);
     std::filesystem::create_directories(folder_);
   }
   ~BenchWorker() {

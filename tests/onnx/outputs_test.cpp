@@ -2,6 +2,7 @@
 // Names, shapes and numbers of what a converted model returns.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <opencv2/imgproc.hpp>
 
@@ -129,6 +130,45 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
   save("features");
   EXPECT_THAT(outputs({.schedule = kNone, .scores = true}),
               ElementsAre("features 1x16x24", "merge_map 1x1x15", "token_counts 1x1"));
+}
+
+// OpenCV 5 gives one output or all of them; ReadOptions::outputs works with every version.
+TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
+  dialect.head = HeadStyle::kMask;
+  save();
+  const ConvertOptions options{.schedule = Schedule{1, 2}};
+  const std::string converted = folder / "converted.onnx";
+  convertFile(path, converted, options);
+  registerLayers();
+  const auto atOnce = [&](cv::dnn::Net net, const std::vector<std::string>& names) {
+    cv::Mat input(shape, CV_32F);
+    std::ranges::copy(TinyVit::image(3), input.ptr<float>());
+    net.setInput(input);
+    std::vector<cv::Mat> blobs;
+    net.forward(blobs, std::vector<cv::String>(names.begin(), names.end()));
+    std::vector<std::vector<double>> results;
+    for (const cv::Mat& blob : blobs) results.emplace_back(blob.ptr<float>(), blob.ptr<float>() + blob.total());
+    return results;
+  };
+  const auto read = [&](std::vector<std::string> names) {
+    return readNet(converted, {.outputs = std::move(names)}).net;
+  };
+  const std::vector<std::string> all{"labels", "merge_map", "token_counts"};
+  const auto expected = atOnce(cv::dnn::readNetFromONNX(converted), all);
+  EXPECT_EQ(atOnce(readNet(path, {.convert = options}).net, all), expected);
+  EXPECT_EQ(atOnce(readNet(converted).net, {"token_counts", "labels", "merge_map"}),
+            (std::vector{expected[2], expected[0], expected[1]}));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (cv::dnn::Net net : {cv::dnn::readNetFromONNX(converted), readNet(converted).net, read({all[i]})})
+      EXPECT_EQ(runNet(net, TinyVit::image(3), shape, {all[i]})[0], expected[i]) << all[i];
+
+  EXPECT_EQ(atOnce(read({"token_counts", "labels"}), {"token_counts", "labels"}),
+            (std::vector{expected[2], expected[0]}));
+  EXPECT_EQ(atOnce(read({"backbone/block0", "merge_map"}), {"backbone/block0", "merge_map"})[1], expected[1]);
+  for (const cv::String& layer : read({"backbone/block0"}).getLayerNames())
+    EXPECT_EQ(layer.find("block1"), cv::String::npos) << layer << " is not needed";
+  EXPECT_MPM_ERROR(read({"logits"}), "the converted net has no value 'logits'");
+  EXPECT_MPM_ERROR(read({"labels", "labels"}), "the output 'labels' is asked for twice");
 }
 
 TEST_F(Outputs, TheInputKeepsItsName) {

@@ -108,7 +108,7 @@ class WeightsPastOpenCv : public ::testing::Test {
   void save() { std::ofstream(path_, std::ios::binary) << model_.SerializeAsString(); }
   static std::vector<std::vector<double>> results(cv::dnn::Net net) {
     return runNet(net, TinyVit::image(3), {1, 3, TinyVit::kHeight, TinyVit::kWidth},
-                  {"scores", "merge_map", "token_counts"});
+                  {"labels", "scores", "merge_map", "token_counts"});
   }
   onnx::NodeProto& node(const std::string& op) {
     for (onnx::NodeProto& each : *model_.mutable_graph()->mutable_node())

@@ -12,10 +12,11 @@ std::vector<std::vector<double>> runNet(cv::dnn::Net& net, const std::vector<dou
   cv::Mat input(shape, CV_32F);
   std::copy(image.begin(), image.end(), input.ptr<float>());
   net.setInput(input);
-  std::vector<cv::Mat> blobs;
-  net.forward(blobs, std::vector<cv::String>(names.begin(), names.end()));
   std::vector<std::vector<double>> results;
-  for (const cv::Mat& blob : blobs) results.emplace_back(blob.ptr<float>(), blob.ptr<float>() + blob.total());
+  for (const std::string& name : names) {  // OpenCV 5 gives one output or all of them
+    const cv::Mat blob = net.forward(name);
+    results.emplace_back(blob.ptr<float>(), blob.ptr<float>() + blob.total());
+  }
   return results;
 }
 

@@ -124,6 +124,9 @@ struct ReadOptions {
   /// "cpu", "cuda" (the first GPU), "cuda:1" (a GPU by its index) or "auto" (the first GPU if there is one, else the
   /// CPU).
   std::string device = "cpu";
+  /// The outputs of the net, in this order: values that the converted net computes, by the names in docs/ops.md, such
+  /// as "merge_map" or "backbone/block1". What they do not need is not computed. Empty: the outputs of the model.
+  std::vector<std::string> outputs = {};
 
   /// Calls convert.validate(), and throws mpm::Error for a device that is none of these words. readNet() checks that
   /// this machine has the device.

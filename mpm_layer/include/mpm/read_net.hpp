@@ -31,7 +31,10 @@ struct LoadedNet {
 ///   K = 0;
 /// - "token_counts" {B, K + 1}: N, then the image tokens that are left after each insertion;
 /// - "scores" {B, N, classes} with ConvertOptions::scores.
-/// forward() without a name gives the last of them in OpenCV 4 and the first in OpenCV 5.
+/// ReadOptions::outputs gives the net other outputs instead.
+///
+/// OpenCV 5 gives one output or all of them: forward() throws for a list of names that lacks one. forward() without a
+/// name gives the last output in OpenCV 4 and the first in OpenCV 5.
 ///
 /// The net runs on DNN_BACKEND_OPENCV, target CPU. With ReadOptions::device on a GPU its ai.mpm layers run there, and
 /// data between two of them stays there. Layers have the names in docs/ops.md, after a prefix from OpenCV
@@ -41,10 +44,6 @@ struct LoadedNet {
 /// device that this machine or this build lacks, and a precision that the device lacks. A NaN in the image or in an
 /// intermediate result is a cv::Exception of forward().
 MPM_API LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options = {});
-
-/// For a net on a GPU: from now on forward() also copies the first output of the layer `name`, such as
-/// "backbone/block1", to the host. Without this it copies only the outputs of the net. No effect on the CPU.
-MPM_API void bringToHost(cv::dnn::Net& net, const std::string& name);
 
 /// Time spent on one image, in ms. `total` is wall time; the other stages add up to it, except for a small overhead. On
 /// a GPU all time of the net counts as `backbone`.

@@ -22,7 +22,7 @@ enum class Fit {
 };
 
 struct SegmenterOptions {
-  ReadOptions read = ReadOptions();  ///< convert.output and convert.scores are ignored
+  ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
   Fit fit = Fit::kResize;
   int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
   bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity; only with Fit::kResize

@@ -12,7 +12,7 @@ DeviceLabels::~DeviceLabels() = default;
 std::unique_ptr<DeviceLabels> DeviceLabels::of(cv::dnn::Net& net, const std::string& scores) {
   const cv::Ptr<MpmLayer> layer = findLayer(net, scores);
   if (!layer || !layer->device()) return nullptr;
-  layer->bringToHost(false);
+  layer->keepOnDevice();
   return std::unique_ptr<DeviceLabels>(new DeviceLabels(layer));
 }
 

@@ -81,7 +81,6 @@ bool MpmLayer::getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int 
 
 void MpmLayer::forward(cv::InputArrayOfArrays inputs_array, cv::OutputArrayOfArrays outputs_array,
                        cv::OutputArrayOfArrays /*internals*/) {
-  if (left_out_) return;
   std::vector<cv::Mat> inputs, outputs;
   inputs_array.getMatVector(inputs);
   outputs_array.getMatVector(outputs);
@@ -158,8 +157,8 @@ void MpmLayer::computeOnDevice(std::vector<cv::Mat>& inputs, std::vector<cv::Mat
   if (waits) device_->wait();
 }
 
-void MpmLayer::bringToHost(bool bring) {
-  if (!host_outputs_.empty()) host_outputs_[0] = bring ? '1' : '0';
+void MpmLayer::keepOnDevice() {
+  if (!host_outputs_.empty()) host_outputs_[0] = '0';
 }
 
 bool MpmLayer::readOnDevice(const cv::Mat& stand_in) {

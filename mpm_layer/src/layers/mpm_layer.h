@@ -28,13 +28,8 @@ class MpmLayer : public cv::dnn::Layer {
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
 
-  /// From now on forward() does nothing. For a layer whose outputs are not read: OpenCV runs every layer before the
-  /// last requested one, needed or not.
-  void leaveOut() { left_out_ = true; }
-
-  /// On a device: from now on forward() copies the first output to the host, or with false leaves it on the device.
-  /// This replaces the choice that placement made (net/placement.h).
-  void bringToHost(bool bring = true);
+  /// On a device: from now on the first output stays there, although it is an output of the net.
+  void keepOnDevice();
   /// On a device: from now on the first input is the device value of `stand_in`, and the host's blob is ignored.
   /// Returns false, and changes nothing, unless the first input comes from the host and only this layer reads it.
   bool readOnDevice(const cv::Mat& stand_in);
@@ -97,7 +92,7 @@ class MpmLayer : public cv::dnn::Layer {
   cv::Mat on_device_, stand_in_;
 
   std::size_t constants_;
-  bool packed_ = false, left_out_ = false;
+  bool packed_ = false;
   std::vector<Shape> blob_shapes_;  ///< empty when the constants come as inputs
   Scratch<int> rows_;
 };

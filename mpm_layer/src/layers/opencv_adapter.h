@@ -27,16 +27,6 @@ using MatShape = cv::MatShape;
 using MatShape = cv::dnn::MatShape;
 #endif
 
-/// Uses the classic engine in 5.0 too: the new one gives all outputs of a net or one, but callers ask for labels
-/// without scores.
-inline cv::dnn::Net readOnnx(const std::string& bytes) {
-#if CV_VERSION_MAJOR >= 5
-  return cv::dnn::readNetFromONNX(bytes.data(), bytes.size(), cv::dnn::ENGINE_CLASSIC);
-#else
-  return cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
-#endif
-}
-
 /// The message of an error in one line. OpenCV writes comparisons on several lines.
 inline std::string oneLine(const cv::Exception& error) {
   std::istringstream words(error.err);

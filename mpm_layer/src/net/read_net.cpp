@@ -13,10 +13,12 @@
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "mpm/error.hpp"
+#include "net/choose_outputs.h"
 #include "net/hand_over.h"
 #include "net/placement.h"
 #include "onnx/converter.h"
 #include "onnx/model/model_file.h"
+#include "onnx/model/outputs.h"
 
 namespace mpm {
 namespace {
@@ -66,6 +68,10 @@ std::optional<int> chosenDevice(const std::string& text) {
 }  // namespace
 
 LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
+  return readNet(onnx_path, options, [&](const onnx::GraphProto&, const ModelInfo&) { return options.outputs; });
+}
+
+LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose) {
   static std::atomic<int> sessions{0};
   registerLayers();
   const std::optional<int> device = chosenDevice(options.device);
@@ -75,15 +81,17 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
     throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
                 "' does not run on a GPU, only mpm does: use the device cpu");
   onnx::GraphProto& graph = *converted.model.mutable_graph();
-  if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
   try {
+    const std::vector<std::string> outputs = choose(graph, converted.info);
+    if (!outputs.empty()) onnx_graph::selectOutputs(graph, outputs);
+    if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
     WeightRegistry weights;
     onnx_graph::handOver(graph, weights);
     const std::string bytes = onnx_graph::serialised(std::move(converted.model));
     cv::dnn::Net net;
     {
       const QuietImport quiet;
-      net = opencv::readOnnx(bytes);
+      net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
     }
     for (const std::string& name : net.getLayerNames()) net.getLayer(net.getLayerId(name));  // made now, if not before
     onnx_graph::returnFreedMemory();
@@ -97,10 +105,6 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
   } catch (const cv::Exception& error) {
     throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + opencv::oneLine(error));
   }
-}
-
-void bringToHost(cv::dnn::Net& net, const std::string& name) {
-  if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->bringToHost();
 }
 
 }  // namespace mpm

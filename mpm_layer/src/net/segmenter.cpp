@@ -12,15 +12,16 @@
 #include "kernels/resample.h"
 #include "layers/device_image.h"
 #include "layers/device_labels.h"
-#include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
+#include "net/choose_outputs.h"
 #include "net/inspect.h"
 #include "net/preprocess.h"
 #include "net/stage_times.h"
 #include "net/windows.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm {
 namespace {
@@ -84,12 +85,36 @@ Size2 sizeForWindows(cv::Size image, Size2 window) {
   return {static_cast<int>(height), static_cast<int>(width)};
 }
 
-/// The layer that gives the class scores {B, N, classes}: the one RestoreTokens of a segmentation net, whether or not
-/// its result is an output of the net.
-std::string scoresLayer(cv::dnn::Net& net) {
-  for (const cv::String& name : net.getLayerNames())
-    if (net.getLayer(net.getLayerId(name))->type.ends_with("RestoreTokens")) return name;
+/// The class scores {B, N, classes}: what the one RestoreTokens of a segmentation net writes, whether or not it is an
+/// output of the model.
+std::string scoresOf(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node())
+    if (onnx_graph::isOurs(node) && node.op_type() == "RestoreTokens") return node.output(0);
   throw Error("the model has no op RestoreTokens: convert the original model again");
+}
+
+/// The tokens that merge before `block`, or inside it for a reduction that is no schedule.
+std::string tokensToMerge(int block, const Reduction& reduction, const onnx::GraphProto& graph) {
+  if (!reduction.isSchedule()) return "backbone/block" + std::to_string(block) + "/attention";
+  if (block > 0) return "backbone/block" + std::to_string(block - 1);
+  const std::string normalised = "backbone/pre_norm";
+  const auto& nodes = graph.node();
+  const bool found =
+      std::any_of(nodes.begin(), nodes.end(), [&](const auto& node) { return node.name() == normalised; });
+  return found ? normalised : "backbone/patch_embed";
+}
+
+/// merge_map, token_counts, then the scores or what the head gives; behind them what `options.inspect` needs.
+std::vector<std::string> outputsFor(const SegmenterOptions& options, const onnx::GraphProto& graph,
+                                    const ModelInfo& info) {
+  std::vector<std::string> names = {"merge_map", "token_counts"};
+  if (info.segments())
+    names.push_back(scoresOf(graph));
+  else
+    names.insert(names.end(), info.outputs.begin(), info.outputs.end());
+  if (options.inspect && options.fit == Fit::kResize)
+    for (const int block : info.schedule) names.push_back(tokensToMerge(block, info.reduction, graph));
+  return names;
 }
 
 cv::Size toCv(Size2 size) { return {size.width, size.height}; }
@@ -100,10 +125,10 @@ struct Segmenter::Impl {
   SegmenterOptions options;
   cv::dnn::Net net;
   ModelInfo info;
-  std::vector<cv::String> outputs;  // merge_map, token_counts, then scores or what the head gives
+  std::vector<cv::String> outputs;  // of the net: outputsFor()
   std::vector<cv::Mat> blobs;       // of `outputs`
   std::size_t answers = 0;          // first entries of `outputs`; the others are the input tokens of each insertion
-  Normalizer normalize;
+  Normalizer normalize{ModelFacts{}};
   OpenCvParallel parallel;
   cv::Mat resized, planes;
   // From the patch grid to the size of the last image, in one step. The result is that of two bilinear steps: the
@@ -113,48 +138,29 @@ struct Segmenter::Impl {
   std::unique_ptr<DeviceLabels> device_labels;  // instead of the scores, if nothing else needs them
   std::unique_ptr<DeviceImage> device_image;    // instead of `planes`
 
-  Impl(const std::string& model, const SegmenterOptions& opts) : Impl(model, opts, read(model, opts)) {}
-
-  Impl(const std::string& model, const SegmenterOptions& opts, LoadedNet loaded)
-      : options(opts), net(std::move(loaded.net)), info(std::move(loaded.info)), normalize(info.facts) {
+  Impl(const std::string& model, const SegmenterOptions& opts) : options(opts) {
+    if (options.threads < 0) throw Error("the number of threads must not be negative");
+    if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+    LoadedNet loaded = readNet(model, options.read, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
+      const std::vector<std::string> names = outputsFor(options, graph, found);
+      outputs.assign(names.begin(), names.end());
+      return names;
+    });
+    net = std::move(loaded.net);
+    info = std::move(loaded.info);
+    normalize = Normalizer(info.facts);
     if (info.segments() && info.classes > 256)
       throw Error("'" + model + "' has " + std::to_string(info.classes) +
                   " classes, but label maps have 8 bits: at most 256");
     if (!info.segments() && options.fit == Fit::kWindow)
       throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
     windowStride(options, info.input);
-    outputs = {"merge_map", "token_counts"};
-    if (info.segments()) {
-      outputs.push_back(scoresLayer(net));
-      bringToHost(net, outputs.back());
-      for (const std::string& name : info.outputs)  // labels have the size of the input; we need the size of the image
-        if (const cv::Ptr<MpmLayer> layer = findLayer(net, name)) layer->leaveOut();
-    } else {
-      outputs.insert(outputs.end(), info.outputs.begin(), info.outputs.end());
-    }
-    answers = outputs.size();
+    answers = 2 + (info.segments() ? 1 : info.outputs.size());
     planes.create(std::vector<int>{1, 3, info.input.height, info.input.width}, CV_32F);
     device_image = DeviceImage::of(net, "backbone/patch_embed", normalize.values(), planes);
     if (device_image) net.setInput(planes);  // once, for its shape
-    if (options.fit != Fit::kResize) return;
-    if (options.inspect) {
-      const std::string first = findLayer(net, "backbone/pre_norm") ? "backbone/pre_norm" : "backbone/patch_embed";
-      for (int block : info.schedule) {
-        const std::string name = !info.reduction.isSchedule() ? "backbone/block" + std::to_string(block) + "/attention"
-                                 : block == 0                 ? first
-                                                              : "backbone/block" + std::to_string(block - 1);
-        bringToHost(net, name);
-        outputs.push_back(layerName(net, name));
-      }
-    } else if (info.segments()) {
+    if (options.fit == Fit::kResize && !options.inspect && info.segments())
       device_labels = DeviceLabels::of(net, outputs[2]);
-    }
-  }
-
-  static LoadedNet read(const std::string& model, const SegmenterOptions& options) {
-    if (options.threads < 0) throw Error("the number of threads must not be negative");
-    if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
-    return readNet(model, options.read);
   }
 
   // One pass of the net over `image`, of the input's size. Leaves the results in `blobs`.

@@ -41,6 +41,8 @@ struct Asked {
     auto loaded = readNet(dataPath(file), options);
     net = std::move(loaded.net);
     info = std::move(loaded.info);
+    names.assign(options.outputs.begin(), options.outputs.end());
+    if (!names.empty()) return;
     names = {"merge_map", "token_counts"};
     names.insert(names.end(), info.outputs.begin(), info.outputs.end());
     if (info.segments()) names.push_back("scores");

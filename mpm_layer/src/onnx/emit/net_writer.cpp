@@ -6,6 +6,7 @@
 
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
+#include "onnx/model/outputs.h"
 
 namespace mpm::onnx_graph {
 
@@ -133,32 +134,8 @@ void NetWriter::metadata(const std::string& key, const std::string& value) {
   entry.set_value(value);
 }
 
-void NetWriter::dropUnused() {
-  onnx::GraphProto& graph = *model_.mutable_graph();
-  std::unordered_set<std::string> needed;
-  for (const onnx::ValueInfoProto& output : graph.output()) needed.insert(output.name());
-  auto& nodes = *graph.mutable_node();
-  std::vector<bool> keep(static_cast<std::size_t>(nodes.size()), false);
-  for (int i = nodes.size() - 1; i >= 0; --i) {
-    for (const std::string& name : nodes[i].output())
-      keep[static_cast<std::size_t>(i)] = keep[static_cast<std::size_t>(i)] || needed.contains(name);
-    if (keep[static_cast<std::size_t>(i)]) needed.insert(nodes[i].input().begin(), nodes[i].input().end());
-  }
-  int kept = 0;
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (keep[static_cast<std::size_t>(i)]) nodes.SwapElements(i, kept++);
-  }
-  nodes.DeleteSubrange(kept, nodes.size() - kept);
-  auto& constants = *graph.mutable_initializer();
-  kept = 0;
-  for (int i = 0; i < constants.size(); ++i) {
-    if (needed.contains(constants[i].name())) constants.SwapElements(i, kept++);
-  }
-  constants.DeleteSubrange(kept, constants.size() - kept);
-}
-
 onnx::ModelProto NetWriter::model() && {
-  dropUnused();
+  dropUnused(*model_.mutable_graph());
   return std::move(model_);
 }
 

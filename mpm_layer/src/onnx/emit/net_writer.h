@@ -51,7 +51,6 @@ class NetWriter {
   onnx::ModelProto model() &&;
 
  private:
-  void dropUnused();
   onnx::NodeProto& add(const std::string& type, const std::vector<std::string>& inputs,
                        const std::vector<std::string>& outputs, const Attributes& attributes);
 
