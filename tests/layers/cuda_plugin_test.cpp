@@ -21,16 +21,17 @@ TEST(CudaPlugin, AnotherLibraryIsRefused) {
 }
 
 TEST(CudaPlugin, AnotherVersionIsRefused) {
-  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version")), "is version 0.0.9 for OpenCV 4.5.1 and libmpm_layer is");
-  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version")), kCudaPluginVersion);
+  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version").c_str()),
+                   "is version 0.0.9 for OpenCV 4.5.1 and libmpm_layer is");
+  EXPECT_MPM_ERROR(loadCudaPlugin(fake("of_another_version").c_str()), kCudaPluginVersion);
 }
 
 TEST(CudaPlugin, WithoutADriverThereAreNoDevices) {
-  EXPECT_TRUE(loadCudaPlugin(fake("without_driver")).devices().empty());
+  EXPECT_TRUE(loadCudaPlugin(fake("without_driver").c_str()).devices().empty());
 }
 
 TEST(CudaPlugin, ErrorsKeepTheirTypes) {
-  const CudaPlugin& plugin = loadCudaPlugin(fake("fails"));
+  const CudaPlugin& plugin = loadCudaPlugin(fake("fails").c_str());
   ASSERT_EQ(plugin.devices().size(), 2u);
   EXPECT_EQ(plugin.devices()[1].name, "broken GPU");
   EXPECT_MPM_ERROR(plugin.makeNet(0), "this GPU is out of order");

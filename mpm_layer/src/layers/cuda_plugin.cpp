@@ -31,23 +31,23 @@ std::string pluginFile() {
 }
 
 const CudaPlugin& plugin() {
-  static const CudaPlugin& loaded = loadCudaPlugin(pluginFile());  // tried again after an error
+  static const CudaPlugin& loaded = loadCudaPlugin(pluginFile().c_str());  // tried again after an error
   return loaded;
 }
 
 }  // namespace
 
-const CudaPlugin& loadCudaPlugin(const std::string& file) {
+const CudaPlugin& loadCudaPlugin(const char* file) {
   constexpr const char* kAdvice =
       "; install the package libmpm-cuda" MPM_SERIES " of this version, or use the device cpu";
-  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Error(std::string("the CUDA plug-in was not loaded (") + dlerror() + ")" + kAdvice);
   const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "mpm_cuda_plugin"));
-  if (entry == nullptr) throw Error("'" + file + "' is not a CUDA plug-in of mpm_layer" + kAdvice);
+  if (entry == nullptr) throw Error("'" + std::string(file) + "' is not a CUDA plug-in of mpm_layer" + kAdvice);
   const CudaPlugin& found = *entry();
   if (found.version != std::string(kCudaPluginVersion))
-    throw Error("the CUDA plug-in '" + file + "' is version " + found.version + " and libmpm_layer is version " +
-                kCudaPluginVersion + kAdvice);
+    throw Error("the CUDA plug-in '" + std::string(file) + "' is version " + found.version +
+                " and libmpm_layer is version " + kCudaPluginVersion + kAdvice);
   return found;
 }
 

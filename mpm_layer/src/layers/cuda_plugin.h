@@ -35,6 +35,6 @@ CudaDevices cudaDevices();
 std::shared_ptr<DeviceNet> joinDeviceNet(int session, int device);
 
 /// Loads a plug-in; it stays loaded. `file`: a path, or a name that the dynamic loader looks for. Throws mpm::Error.
-const CudaPlugin& loadCudaPlugin(const std::string& file);
+const CudaPlugin& loadCudaPlugin(const char* file);
 
 }  // namespace mpm
