@@ -32,6 +32,26 @@ TEST(ReadNet, InThreadsLeavesTheLogLevelAsItWas) {
   logging::setLogLevel(before);
 }
 
+TEST(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  Dialect dialect;
+  dialect.head = HeadStyle::kMask;
+  TinyVit(dialect).save(path);
+  const auto run = [&](int image) {
+    cv::dnn::Net net = readNet(path, {.convert = {.schedule = Schedule{1, 2}}}).net;
+    std::vector<std::vector<double>> last;
+    for (int round = 0; round < 20; ++round)
+      last = runNet(net, TinyVit::image(image), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"labels", "merge_map"});
+    return last;
+  };
+  std::vector<std::vector<double>> found[4];
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&, i] { found[i] = run(i); });
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(found[i], run(i)) << "image " << i;
+}
+
 TEST(ReadNet, RefusesAPrecisionThatTheDeviceLacks) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
