@@ -32,7 +32,9 @@ class PictureCanvas final : public monitor::ChartCanvas {
   }
   void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
     const std::vector<cv::Point> pixels = pixelsOf(corners);
-    const cv::Rect place = cv::boundingRect(pixels) & cv::Rect({}, part_.size());
+    cv::Rect place;  // without boundingRect(), which is in another module of OpenCV 5
+    for (const cv::Point& pixel : pixels) place |= cv::Rect(pixel, cv::Size(1, 1));
+    place &= cv::Rect({}, part_.size());
     if (place.empty()) return;
     cv::Mat below = part_(place), above = below.clone();
     cv::fillPoly(above, pixels, colorOf(color), cv::LINE_8, 0, -place.tl());
