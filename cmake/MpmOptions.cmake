@@ -5,6 +5,7 @@
 option(MPM_WARNINGS_AS_ERRORS "Treat warnings as errors (on in CI)" OFF)
 option(MPM_BUILD_TOOLS "Build the programs: mpm, mpm-view and, where their libraries are found, mpm-monitor and mpm-train" ${PROJECT_IS_TOP_LEVEL})
 option(MPM_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(MPM_WITH_PYTHON "Build the extension of the Python package; pip sets this and brings nanobind (pyproject.toml)" OFF)
 option(MPM_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 
 # mpm_auto(NAME DEFAULT WHAT): an option with the values AUTO, ON and OFF. Accepts CMake's other words for ON and OFF.

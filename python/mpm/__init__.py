@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fast Vision Transformers and Mutual Pair Merging (MPM) on NumPy arrays.
+
+>>> segmenter = mpm.Segmenter("vit.onnx")
+>>> result = segmenter.segment(image)          # uint8 (height, width, 3), BGR as cv2.imread gives it
+>>> result.labels                              # uint8 (height, width), the class of each pixel
+
+Heavy calls release the GIL. Objects may be used by several threads, which then take turns. Errors are mpm.Error with one
+line of text; a wrong argument may also be a TypeError.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from . import _mpm
+from ._mpm import Error, __version__
+
+__all__ = ["Error", "Evaluation", "Net", "Result", "Segmenter", "__version__", "convert", "evaluate", "info", "merge",
+           "overlay", "register_cv2", "restore"]
+
+Path = Union[str, "os.PathLike[str]"]
+
+# Threads of OpenCV's pool do not survive fork(): a forked process computes with one thread.
+os.register_at_fork(after_in_child=_mpm.after_fork)
+
+
+class Result(NamedTuple):
+    """What Segmenter.segment returns for one image. It shares no memory with the image or the Segmenter."""
+
+    labels: np.ndarray | None
+    """uint8 (height, width): the class of each pixel, at the size of the image. None if the model does not segment."""
+    grid: tuple[int, int]
+    """Rows and columns of image tokens; N = rows * columns."""
+    tokens: tuple[float, ...]
+    """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging."""
+    maps: np.ndarray
+    """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
+    ms: dict[str, float]
+    """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
+
+
+class Segmenter:
+    """Segments images of any size: resize, normalisation, net, labels at the size of the image.
+
+    model: a plain ViT ONNX file, or one made by convert().
+    schedule: blocks before which tokens are merged; () is the full model. None is (2, 5) for a plain ViT, and a converted
+        file's own schedule.
+    precision: 'fp32', or 'bf16' on a CPU that has it; on a GPU also 'tf32' and 'fp16'.
+    device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
+    attention: 'plain' (the paper), or 'proportional', which weighs a merged token by its members.
+    input_size: height and width of the network input, multiples of the patch. None is the size in the model.
+    fit: 'resize' gives the whole image to the net in one pass; 'window' slides windows of the network input over it,
+        window_stride px apart (0: 15/16 of a window).
+    threads: CPU threads, for the whole process; 0 is all.
+    channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that segment() gets.
+    """
+
+    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
+                 *, attention: str = "plain", input_size: tuple[int, int] | None = None, fit: str = "resize",
+                 window_stride: int = 0, threads: int = 0, channels: str = "BGR") -> None:
+        self._native = _mpm.Segmenter(os.fspath(model), _schedule(schedule), precision, device, attention, input_size,
+                                      fit, window_stride, threads, channels)
+
+    def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Result | list[Result]:
+        """Segments one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
+        sequence of images of any sizes, gives a list with one Result per image."""
+        if isinstance(image, np.ndarray) and image.ndim != 4:
+            return Result(*self._native.segment(np.ascontiguousarray(image)))
+        return [Result(*self._native.segment(np.ascontiguousarray(each))) for each in image]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Facts of the model: see mpm.info()."""
+        return self._native.info
+
+    @property
+    def colors(self) -> np.ndarray:
+        """uint8 (classes, 3): the BGR colour of each class, for overlay()."""
+        return self._native.colors
+
+
+class Net:
+    """The net alone, without preprocessing, like cv2.dnn.Net.
+
+    model, schedule, precision, device, attention, input_size: as in Segmenter.
+    output: 'labels', or 'logits' for what the original graph returns.
+    scores: adds the output 'scores', float32 (batch, N, classes).
+    outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
+    """
+
+    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
+                 *, attention: str = "plain", input_size: tuple[int, int] | None = None, output: str = "labels",
+                 scores: bool = False, outputs: Sequence[str] = ()) -> None:
+        self._native = _mpm.Net(os.fspath(model), _schedule(schedule), precision, device, attention, input_size, output,
+                                scores, list(outputs))
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs: 'labels' {batch, 1, height, width} or those of the original graph, 'merge_map'
+        {batch, max(K, 1), N}, 'token_counts' {batch, K + 1}."""
+        return self._native.outputs
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Facts of the model: see mpm.info()."""
+        return self._native.info
+
+    def forward(self, array: np.ndarray, outputs: Sequence[str] | None = None) -> list[np.ndarray]:
+        """Runs the net on float32 (batch, 3, height, width), normalised as info['mean'] and info['std'] say, and returns
+        the named outputs, all float32. None: all, in the order of Net.outputs."""
+        names = self.outputs
+        wanted = names if outputs is None else list(outputs)
+        for name in wanted:
+            if name not in names:
+                raise Error(f"the net has no output '{name}'; it has {', '.join(names)}")
+        found = dict(zip(names, self._native.forward(np.ascontiguousarray(array))))
+        return [found[name] for name in wanted]
+
+
+class Evaluation(NamedTuple):
+    """Quality of predicted labels, summed over all images."""
+
+    mean_iou: float
+    """Mean of `iou` over the classes that occur, 0..1."""
+    pixel_accuracy: float
+    """Share of counted pixels whose prediction is right, 0..1."""
+    iou: np.ndarray
+    """float64 (classes,): intersection over union; NaN for a class that occurs neither in truth nor in prediction."""
+    confusion: np.ndarray
+    """int64 (classes, classes): pixels of class [row] in truth that are class [column] in the prediction."""
+    images: int
+
+
+def _schedule(schedule: Sequence[int] | None) -> list[int] | None:
+    return None if schedule is None else list(schedule)
+
+
+def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *,
+            input_size: tuple[int, int] | None = None, attention: str = "plain", precision: str = "fp32",
+            output: str = "labels", scores: bool = False) -> dict[str, Any]:
+    """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
+    Parameters: as in Net."""
+    return _mpm.convert(os.fspath(model), os.fspath(output_file), _schedule(schedule), input_size, attention, precision,
+                        output, scores)
+
+
+def info(model: Path) -> dict[str, Any]:
+    """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
+    'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'classes', 'class_names', 'mean', 'std', 'schedule' and
+    more. Raises Error for a model that is not a plain pre-norm ViT."""
+    return _mpm.info(os.fspath(model))
+
+
+def merge(tokens: np.ndarray, special: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Mutual Pair Merging of the tokens of one image, float32 (special + N, dim): two image tokens that are each other's
+    nearest neighbour in cosine similarity become their mean; the special tokens in front are kept. Returns the merged
+    tokens (special + clusters, dim) and the cluster of each image token, int32 (N,)."""
+    return _mpm.merge(np.ascontiguousarray(tokens), special)
+
+
+def restore(merged: np.ndarray, cluster_of_token: np.ndarray, special: int = 0) -> np.ndarray:
+    """Undoes merge(): (special + clusters, dim) -> (special + N, dim), each token with the row of its cluster."""
+    return _mpm.restore(np.ascontiguousarray(merged), np.ascontiguousarray(cluster_of_token), special)
+
+
+def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], segmenter: Segmenter | None = None, *,
+             classes: int | None = None, ignore: int | None = None) -> Evaluation:
+    """Compares images with their true label maps, uint8 (height, width).
+
+    images: with a segmenter, images as for Segmenter.segment; without one, predicted label maps, uint8 (height, width).
+    labels: as many. Both may be generators: one pair is in memory at a time.
+    classes: number of classes; None is that of the segmenter.
+    ignore: pixels with this true label do not count; None is that of the segmenter, or 255.
+    """
+    if classes is None:
+        if segmenter is None:
+            raise Error("without a segmenter, evaluate() needs the number of classes")
+        classes = segmenter.info["classes"]
+    if ignore is None:
+        ignore = segmenter.info["ignore"] if segmenter else 255
+    matrix = _mpm.ConfusionMatrix(classes, ignore)
+    count = 0
+    try:
+        for image, truth in zip(images, labels, strict=True):
+            predicted = segmenter.segment(image).labels if segmenter else image
+            matrix.add(np.ascontiguousarray(truth), np.ascontiguousarray(predicted))
+            count += 1
+    except ValueError as error:
+        if "zip()" not in str(error):
+            raise
+        raise Error(f"there are not as many images as label maps: one of the two ends after {count}") from None
+    confusion = np.array([[matrix.count(t, p) for p in range(classes)] for t in range(classes)], np.int64)
+    return Evaluation(matrix.mean_iou, matrix.pixel_accuracy, np.array(matrix.iou), confusion, count)
+
+
+def overlay(image: np.ndarray, labels: np.ndarray, colors: np.ndarray | None = None, opacity: float = 0.5) -> np.ndarray:
+    """Paints labels, uint8 (height, width), over an image, uint8 (height, width, 3) of the same size. `colors`: uint8
+    (classes, 3) in the channel order of the image, such as Segmenter.colors for BGR. Returns a new image."""
+    colors = None if colors is None else np.ascontiguousarray(colors)
+    return _mpm.overlay(np.ascontiguousarray(image), np.ascontiguousarray(labels), colors, opacity)
+
+
+def register_cv2() -> None:
+    """Registers the ai.mpm layers with the cv2 of this process, so that cv2.dnn.readNetFromONNX reads converted files. The
+    layers run this package's kernels. Raises Error where cv2 takes no layers from Python, as OpenCV 5 does.
+
+    cv2 never frees a layer written in Python, so every net that is read costs memory until the process ends: read each net
+    once."""
+    from . import _cv2  # imports cv2
+
+    _cv2.register()

