@@ -216,7 +216,7 @@ std::string layerName(const cv::dnn::Net& net, const std::string& name) {
 
 cv::Ptr<MpmLayer> findLayer(cv::dnn::Net& net, const std::string& name) {
   const int id = net.getLayerId(layerName(net, name));
-  return id > 0 ? net.getLayer(id).dynamicCast<MpmLayer>() : nullptr;
+  return id >= 0 ? net.getLayer(id).dynamicCast<MpmLayer>() : nullptr;
 }
 
 std::string shapeText(const Shape& shape) {

@@ -23,9 +23,9 @@
 namespace mpm {
 namespace {
 
-/// Silences OpenCV 4.6, which warns once per node of an unknown domain although the layer is found. The log level
-/// belongs to the whole process and imports run in parallel: the first one lowers it, the last one restores it, also
-/// after an error.
+/// Silences OpenCV 4.6, which warns once per node of an unknown domain although the layer is found, and 5.0, which
+/// warns of any target. The log level belongs to the whole process and imports run in parallel: the first one lowers
+/// it, the last one restores it, also after an error.
 class QuietImport {
  public:
   QuietImport() {
@@ -92,11 +92,11 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     {
       const QuietImport quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
+      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+      net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     }
     for (const std::string& name : net.getLayerNames()) net.getLayer(net.getLayerId(name));  // made now, if not before
     onnx_graph::returnFreedMemory();
-    net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
-    net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     return {std::move(net), std::move(converted.info)};
   } catch (const Error& error) {
     throw Error(onnx_path + ": " + error.what());
