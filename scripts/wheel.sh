@@ -36,21 +36,29 @@ PATH=$work/repair/bin:$PATH
 "$work/tools/bin/pip" wheel --disable-pip-version-check --no-deps --wheel-dir "$work/raw" \
   ${BUILD:+"--config-settings=build-dir=$BUILD"} .
 
-# The licences of the libraries that travel along, as their Debian packages have them.
-wheel unpack --dest "$work/unpacked" "$work"/raw/*.whl
+"$work/tools/bin/python" -m zipfile -e "$work"/raw/*.whl "$work/unrepaired"
+libraries=$(ldd "$work"/unrepaired/mpm/_mpm*.so | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p')
+auditwheel repair --wheel-dir "$work/repaired" "$work"/raw/*.whl
+wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 folder=$(echo "$work"/unpacked/*)
-licences=$(echo "$folder"/*.dist-info)/licenses
-ldd "$folder"/mpm/_mpm*.so | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | while read -r library; do
+for library in $libraries; do
+  # Debian's opencv_core loads libGLX, and that libX11, which auditwheel expects on every system.
+  case $(basename "$library") in
+    libX11.* | libxcb.* | libXau.* | libXdmcp.* | libbsd.* | libmd.*)
+      cp -L "$library" "$folder/mpm_layer.libs"
+      # shellcheck disable=SC2016
+      patchelf --set-rpath '$ORIGIN' "$folder/mpm_layer.libs/$(basename "$library")"
+      ;;
+  esac
+  # The licence, as its Debian package has it.
   file=$(readlink -f "$library")
   package=$({ dpkg-query -S "$file" || dpkg-query -S "${file#/usr}"; } 2>/dev/null | sed -n '1s/:.*//p')
-  case $package in libc6 | libgcc-s1 | libstdc++6) continue ;; esac
-  cp "/usr/share/doc/$package/copyright" "$licences/$package"
+  case $package in libc6 | libgcc-s1 | libstdc++6 | zlib1g) continue ;; esac
+  cp "/usr/share/doc/$package/copyright" "$(echo "$folder"/*.dist-info)/licenses/$package"
 done
-mkdir "$work/packed"
-wheel pack --dest-dir "$work/packed" "$folder"
-auditwheel repair --wheel-dir "$work/wheel" "$work"/packed/*.whl
-cp "$work"/wheel/*.whl "$dist"
-wheel=$dist/$(basename "$work"/wheel/*.whl)
+rm -f "$dist"/mpm_layer-*.whl
+wheel pack --dest-dir "$dist" "$folder"
+wheel=$(echo "$dist"/mpm_layer-*.whl)
 
 tests=$PWD/python/tests
 for opencv in '' 'opencv-python-headless<5' 'opencv-python-headless>=5'; do
