@@ -15,6 +15,7 @@
 #include <span>
 
 #include "layers/opencv_adapter.h"
+#include "layers/ops.h"
 #include "mpm/mpm.hpp"
 #include "vision/classes.h"
 #include "vision/confusion_matrix.h"
@@ -105,11 +106,12 @@ cv::Mat toLabels(const Input& array) {
   return toMat<std::uint8_t>(array, 2, 1, "a label map is an array (height, width) of uint8");
 }
 
-ConvertOptions convertOptions(std::optional<std::vector<int>> schedule, std::optional<Pair> input_size,
-                              const std::string& attention, const std::string& precision, const std::string& output,
-                              bool scores) {
+ConvertOptions convertOptions(std::optional<std::vector<int>> schedule, const std::optional<std::string>& reduce,
+                              std::optional<Pair> input_size, const std::string& attention,
+                              const std::string& precision, const std::string& output, bool scores) {
   ConvertOptions options;
   options.schedule = std::move(schedule);
+  if (reduce) options.reduce = parseReduction(*reduce);
   if (input_size) options.input_size = Size2{input_size->first, input_size->second};
   options.attention = parseAttention(attention);
   options.precision = parsePrecision(precision);
@@ -140,6 +142,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["mean"] = info.facts.mean;
   dict["std"] = info.facts.std;
   dict["schedule"] = nb::tuple(nb::cast(info.schedule));
+  dict["reduction"] = toString(info.reduction);
   dict["attention"] = toString(info.attention);
   dict["precision"] = toString(info.precision);
   dict["opset"] = info.opset;
@@ -333,16 +336,17 @@ NB_MODULE(_mpm, module) {
   nb::set_leak_warnings(false);  // cv2 keeps the layers of register_cv2() until the process ends
   module.attr("__version__") = MPM_VERSION;
   module.attr("opencv_version") = CV_VERSION;
+  module.attr("operators") = operatorNames();
 
   nb::class_<LockedSegmenter>(module, "Segmenter")
       .def("__init__",
            [](LockedSegmenter* self, const std::string& model, std::optional<std::vector<int>> schedule,
-              const std::string& precision, const std::string& device, const std::string& attention,
-              std::optional<Pair> input_size, const std::string& fit, int window_stride, int threads,
-              const std::string& channels) {
+              const std::optional<std::string>& reduce, const std::string& precision, const std::string& device,
+              const std::string& attention, std::optional<Pair> input_size, const std::string& fit, int window_stride,
+              int threads, const std::string& channels) {
              SegmenterOptions options;
              options.read.convert =
-                 convertOptions(std::move(schedule), input_size, attention, precision, "labels", false);
+                 convertOptions(std::move(schedule), reduce, input_size, attention, precision, "labels", false);
              options.read.device = device;
              options.read.validate();
              if (fit != "resize" && fit != "window")
@@ -358,18 +362,19 @@ NB_MODULE(_mpm, module) {
           "colors", [](const LockedSegmenter& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
 
   nb::class_<LockedNet>(module, "Net")
-      .def(
-          "__init__",
-          [](LockedNet* self, const std::string& model, std::optional<std::vector<int>> schedule,
-             const std::string& precision, const std::string& device, const std::string& attention,
-             std::optional<Pair> input_size, const std::string& output, bool scores, std::vector<std::string> outputs) {
-            ReadOptions options;
-            options.convert = convertOptions(std::move(schedule), input_size, attention, precision, output, scores);
-            options.device = device;
-            options.outputs = std::move(outputs);
-            options.validate();
-            new (self) LockedNet(model, options);
-          })
+      .def("__init__",
+           [](LockedNet* self, const std::string& model, std::optional<std::vector<int>> schedule,
+              const std::optional<std::string>& reduce, const std::string& precision, const std::string& device,
+              const std::string& attention, std::optional<Pair> input_size, const std::string& output, bool scores,
+              std::vector<std::string> outputs) {
+             ReadOptions options;
+             options.convert =
+                 convertOptions(std::move(schedule), reduce, input_size, attention, precision, output, scores);
+             options.device = device;
+             options.outputs = std::move(outputs);
+             options.validate();
+             new (self) LockedNet(model, options);
+           })
       .def("forward", &LockedNet::forward, "array"_a)
       .def_prop_ro("outputs", &LockedNet::outputs)
       .def_prop_ro("info", [](const LockedNet& self) { return toDict(self.model()); });
@@ -388,13 +393,14 @@ NB_MODULE(_mpm, module) {
       .def_prop_ro("pixel_accuracy", &vision::ConfusionMatrix::pixelAccuracy)
       .def("count", &vision::ConfusionMatrix::count);
 
-  module.def("convert", [](const std::string& model, const std::string& to, std::optional<std::vector<int>> schedule,
-                           std::optional<Pair> input_size, const std::string& attention, const std::string& precision,
-                           const std::string& output, bool scores) {
-    const ConvertOptions options =
-        convertOptions(std::move(schedule), input_size, attention, precision, output, scores);
-    return toDict(withoutGil([&] { return convertFile(model, to, options); }));
-  });
+  module.def("convert",
+             [](const std::string& model, const std::string& to, std::optional<std::vector<int>> schedule,
+                const std::optional<std::string>& reduce, std::optional<Pair> input_size, const std::string& attention,
+                const std::string& precision, const std::string& output, bool scores) {
+               const ConvertOptions options =
+                   convertOptions(std::move(schedule), reduce, input_size, attention, precision, output, scores);
+               return toDict(withoutGil([&] { return convertFile(model, to, options); }));
+             });
   module.def("info", [](const std::string& model) { return toDict(withoutGil([&] { return readModelInfo(model); })); });
   module.def("merge", &merge);
   module.def("restore", &restore);

@@ -47,8 +47,9 @@ class Segmenter:
     """Segments images of any size: resize, normalisation, net, labels at the size of the image.
 
     model: a plain ViT ONNX file, or one made by convert().
-    schedule: blocks before which tokens are merged; () is the full model. None is (2, 5) for a plain ViT, and a converted
+    schedule: blocks before which tokens merge (MPM); () is the full model. None is (2, 5) for a plain ViT, and a converted
         file's own schedule.
+    reduce: instead of a schedule, a method of token reduction, such as 'gradual:blocks=0-7:count=48' (docs/reduction.md).
     precision: 'fp32', or 'bf16' on a CPU that has it; on a GPU also 'tf32' and 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     attention: 'plain' (the paper), or 'proportional', which weighs a merged token by its members.
@@ -60,9 +61,9 @@ class Segmenter:
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, attention: str = "plain", input_size: tuple[int, int] | None = None, fit: str = "resize",
-                 window_stride: int = 0, threads: int = 0, channels: str = "BGR") -> None:
-        self._native = _mpm.Segmenter(os.fspath(model), _schedule(schedule), precision, device, attention, input_size,
+                 *, reduce: str | None = None, attention: str = "plain", input_size: tuple[int, int] | None = None,
+                 fit: str = "resize", window_stride: int = 0, threads: int = 0, channels: str = "BGR") -> None:
+        self._native = _mpm.Segmenter(os.fspath(model), _schedule(schedule), reduce, precision, device, attention, input_size,
                                       fit, window_stride, threads, channels)
 
     def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Result | list[Result]:
@@ -86,16 +87,16 @@ class Segmenter:
 class Net:
     """The net alone, without preprocessing, like cv2.dnn.Net.
 
-    model, schedule, precision, device, attention, input_size: as in Segmenter.
+    model, schedule, reduce, precision, device, attention, input_size: as in Segmenter.
     output: 'labels', or 'logits' for what the original graph returns.
     scores: adds the output 'scores', float32 (batch, N, classes).
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, attention: str = "plain", input_size: tuple[int, int] | None = None, output: str = "labels",
-                 scores: bool = False, outputs: Sequence[str] = ()) -> None:
-        self._native = _mpm.Net(os.fspath(model), _schedule(schedule), precision, device, attention, input_size, output,
+                 *, reduce: str | None = None, attention: str = "plain", input_size: tuple[int, int] | None = None,
+                 output: str = "labels", scores: bool = False, outputs: Sequence[str] = ()) -> None:
+        self._native = _mpm.Net(os.fspath(model), _schedule(schedule), reduce, precision, device, attention, input_size, output,
                                 scores, list(outputs))
 
     @property
@@ -140,11 +141,11 @@ def _schedule(schedule: Sequence[int] | None) -> list[int] | None:
 
 
 def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *,
-            input_size: tuple[int, int] | None = None, attention: str = "plain", precision: str = "fp32",
+            reduce: str | None = None, input_size: tuple[int, int] | None = None, attention: str = "plain", precision: str = "fp32",
             output: str = "labels", scores: bool = False) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
     Parameters: as in Net."""
-    return _mpm.convert(os.fspath(model), os.fspath(output_file), _schedule(schedule), input_size, attention, precision,
+    return _mpm.convert(os.fspath(model), os.fspath(output_file), _schedule(schedule), reduce, input_size, attention, precision,
                         output, scores)
 
 

@@ -4,9 +4,6 @@ import cv2
 
 from . import _mpm
 
-OPERATORS = ("PatchEmbed", "TransformerBlock", "MutualPairMerge", "TokenNorm", "TokenLinear", "ClassTokens", "MaskScores",
-             "RestoreTokens", "PoolTokens", "SegmentLabels", "SegmentLogits", "MergeReport")
-
 _layers = {}  # cv2 holds no reference to the classes it is given
 
 
@@ -28,7 +25,7 @@ def _layer(operator):
 def register():
     if not hasattr(cv2, "dnn_registerLayer") or int(cv2.__version__.split(".")[0]) >= 5:
         raise _mpm.Error(f"cv2 {cv2.__version__} takes no layers from Python: use mpm.Net or mpm.Segmenter")
-    for operator in OPERATORS:
+    for operator in _mpm.operators:
         if operator not in _layers:
             _layers[operator] = _layer(operator)
             cv2.dnn_registerLayer("ai.mpm." + operator, _layers[operator])

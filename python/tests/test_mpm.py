@@ -61,6 +61,15 @@ def test_an_empty_schedule_is_the_full_model():
     assert len(result.tokens) == 1 and result.maps.shape[0] == 0
 
 
+def test_other_methods_reduce_tokens_too():
+    assert mpm.Segmenter(SEGMENTER, reduce="mpm:blocks=1").segment(picture()).tokens == \
+        mpm.Segmenter(SEGMENTER, schedule=(1,)).segment(picture()).tokens
+    tokens = mpm.Segmenter(SEGMENTER, reduce="gradual:count=3").segment(picture()).tokens
+    assert len(tokens) == mpm.info(SEGMENTER)["blocks"] + 1 and tokens[-1] < tokens[0]
+    with pytest.raises(mpm.Error):
+        mpm.Segmenter(SEGMENTER, schedule=(1,), reduce="tome")
+
+
 def test_batches_are_lists_of_results():
     segmenter = mpm.Segmenter(SEGMENTER, schedule=(1,))
     images = [picture(seed=i) for i in range(3)]
@@ -333,9 +342,10 @@ print("both")
             return
         mpm.register_cv2()
         mpm.register_cv2()
-        for model in (SEGMENTER, LINEAR):
+        for model, reduce in ((SEGMENTER, "mpm:blocks=1,2"), (LINEAR, "tome:count=4"), (SEGMENTER, "none")):
             converted = str(tmp_path / "fast.onnx")
-            info = mpm.convert(model, converted, schedule=(1, 2))
+            info = mpm.convert(model, converted, reduce=reduce)
+            assert info["reduction"].startswith(reduce.split(":")[0])
             images = np.random.default_rng(7).standard_normal((2, 3, *info["input"])).astype(np.float32)
             net = self.cv2.dnn.readNetFromONNX(converted)
             net.setInput(images)

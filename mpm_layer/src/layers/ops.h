@@ -2,6 +2,8 @@
 #pragma once
 
 #include <opencv2/dnn.hpp>
+#include <string>
+#include <vector>
 
 namespace mpm {
 
@@ -18,5 +20,8 @@ cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);
+
+/// Names of all operators, such as "PatchEmbed".
+std::vector<std::string> operatorNames();
 
 }  // namespace mpm

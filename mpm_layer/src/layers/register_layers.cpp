@@ -29,26 +29,32 @@ cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   CV_Error(cv::Error::StsBadArg, "layer '" + params.name + "' (" + params.type + "): " + problem);
 }
 
+const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
+    {"PatchEmbed", make<makePatchEmbed>},       {"TransformerBlock", make<makeTransformerBlock>},
+    {"MutualPairMerge", make<makeMergeTokens>}, {"MergeTokens", make<makeMergeTokens>},
+    {"TokenNorm", make<makeTokenNorm>},         {"TokenLinear", make<makeTokenLinear>},
+    {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
+    {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
+    {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
+    {"MergeReport", make<makeMergeReport>},
+};
+
 }  // namespace
 
 void registerLayers() {
   static std::once_flag once;
   std::call_once(once, [] {
-    using Constructor = cv::dnn::LayerFactory::Constructor;
-    const std::pair<const char*, Constructor> ops[] = {
-        {"PatchEmbed", make<makePatchEmbed>},       {"TransformerBlock", make<makeTransformerBlock>},
-        {"MutualPairMerge", make<makeMergeTokens>}, {"MergeTokens", make<makeMergeTokens>},
-        {"TokenNorm", make<makeTokenNorm>},         {"TokenLinear", make<makeTokenLinear>},
-        {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
-        {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
-        {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
-        {"MergeReport", make<makeMergeReport>},
-    };
-    for (const auto& [name, constructor] : ops) {
+    for (const auto& [name, constructor] : kOps) {
       cv::dnn::LayerFactory::registerLayer(std::string("ai.mpm.") + name, constructor);
       if (opencv::kHasNewEngine) cv::dnn::LayerFactory::registerLayer(name, constructor);
     }
   });
+}
+
+std::vector<std::string> operatorNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, constructor] : kOps) names.emplace_back(name);
+  return names;
 }
 
 }  // namespace mpm
