@@ -182,7 +182,7 @@ TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
   EXPECT_THAT(session_->status().store->problem, HasSubstr("a.db"));
   fs::create_directory(folder_ / "disk");
   ASSERT_TRUE(eventually([&] { return session_->status().store->writing; }));
-  EXPECT_TRUE(told("writing again"));
+  EXPECT_TRUE(eventually([&] { return told("writing again"); }));
   session_->close();
   EXPECT_TRUE(session_->finish(60));
   EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
