@@ -17,8 +17,10 @@ Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(op
 }
 
 void Frames::open() {
-  vision::SourceOptions options{
-      .timeout_s = options_.timeout_s, .stop = &interrupted(), .apply_exif_rotation = options_.apply_exif_rotation};
+  vision::SourceOptions options{.timeout_s = options_.timeout_s,
+                                .stop = &interrupted(),
+                                .chosen = options_.chosen,
+                                .apply_exif_rotation = options_.apply_exif_rotation};
   if (options_.leave_out)
     options.on_unreadable = [this](const std::string& why) {
       ++left_out_;

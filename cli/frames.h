@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,7 @@ struct FrameOptions {
   double timeout_s = vision::SourceOptions{}.timeout_s;
   bool leave_out = true;  ///< pictures of a folder that cannot be read; false: such a picture is an error
   bool apply_exif_rotation = true;
+  std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
 };
 
 /// The frames of the sources, one source after the other, with progress on stderr. Ends when a person interrupts.

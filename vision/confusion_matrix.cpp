@@ -53,6 +53,13 @@ void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
   }
 }
 
+void ConfusionMatrix::add(int truth, int prediction, std::int64_t pixels) {
+  if (std::min(truth, prediction) < 0 || std::max(truth, prediction) >= classes_ || pixels < 0)
+    throw Error("there is no count of " + std::to_string(pixels) + " pixels for the classes " + std::to_string(truth) +
+                " and " + std::to_string(prediction) + " of " + std::to_string(classes_));
+  counts_[static_cast<std::size_t>(truth) * classes_ + prediction] += pixels;
+}
+
 std::int64_t ConfusionMatrix::count(int truth, int prediction) const {
   return counts_.at(static_cast<std::size_t>(truth) * classes_ + prediction);
 }

@@ -16,6 +16,9 @@ class ConfusionMatrix {
   /// Both CV_8U and of one size. Throws mpm::Error otherwise, or when a truth label is neither a class nor `ignore`.
   void add(const cv::Mat& truth, const cv::Mat& prediction);
 
+  /// Adds pixels that were counted before. Throws mpm::Error for a class that there is not or a negative number.
+  void add(int truth, int prediction, std::int64_t pixels);
+
   /// Intersection over union per class, 0..1; NaN for a class that occurs in neither.
   std::vector<double> iou() const;
   /// Mean of iou() over the classes that occur.
@@ -23,6 +26,7 @@ class ConfusionMatrix {
   /// Share of counted pixels whose prediction is the truth, 0..1.
   double pixelAccuracy() const;
   std::int64_t count(int truth, int prediction) const;
+  int classes() const { return classes_; }
 
  private:
   int classes_;

@@ -17,7 +17,7 @@ struct Frame {
   cv::Mat image;       ///< CV_8UC3 BGR
   std::string name;    ///< usable as a file name: the stem of the image file, or STEM_000012 for a video or camera
   std::string source;  ///< path of the image, else the source as the user wrote it, without credentials
-  int index = 0;       ///< 0-based within the source
+  int index = 0;       ///< 0-based within the source; files that are not chosen count
   cv::Mat labels{};    ///< CV_8U true class of each pixel, where the source knows it (demo:), else empty
   // The time that the frame shows, where the source knows it (demo:).
   std::optional<double> unix_time{};      ///< s
@@ -37,6 +37,8 @@ struct SourceOptions {
   /// Called by next() for an image of a folder or glob that cannot be read, with one line that names the image and the
   /// cause; next() goes on with the following image. Null: such an image is an error.
   std::function<void(const std::string& why)> on_unreadable{};
+  /// Of a folder or glob: whether next() reads this file. Null: all of them.
+  std::function<bool(const std::string& path)> chosen{};
   /// Rotate and mirror images as their EXIF orientation says. False: the pixels as they are stored. Label maps match
   /// the stored pixels.
   bool apply_exif_rotation = true;

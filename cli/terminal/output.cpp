@@ -51,6 +51,12 @@ Json toJson(const StageTimes& times) {
   return json;
 }
 
+StageTimes stageTimesOf(const Json& json) {
+  StageTimes times;
+  for (const auto& [name, stage] : kStages) times.*stage = json.at(name).get<double>();
+  return times;
+}
+
 Json orNull(std::optional<double> number) { return number && !std::isnan(*number) ? Json(*number) : Json(nullptr); }
 
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }

@@ -31,6 +31,8 @@ inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"tot
                                                                            {"postprocess", &StageTimes::postprocess}};
 /// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
 Json toJson(const StageTimes& times);
+/// Back from it. Throws nlohmann's exceptions when a stage is missing.
+StageTimes stageTimesOf(const Json& json);
 
 /// The number; null for none and for NaN.
 Json orNull(std::optional<double> number);

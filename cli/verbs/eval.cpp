@@ -8,10 +8,14 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
+#include "cli/combined_evaluation.h"
 #include "cli/frames.h"
+#include "cli/manifest.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
 #include "cli/paths.h"
+#include "cli/scores.h"
+#include "cli/shard.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
@@ -27,31 +31,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kConfusion = "confusion";
+
 struct EvalArguments {
-  std::string model, scene, images, labels, per_image;
+  std::string model, scene, images, labels, per_image, manifest;
+  std::vector<std::string> combine;
   SegmenterOptions options;
+  Shard shard;
   Night night;
   std::vector<int> ignore;  // empty: the model's
   int label_offset = 0;
   bool json = false;
-};
-
-struct Means {
-  int images = 0;
-  std::vector<Sample> tokens;  // before the first insertion and after each
-  StageTimes ms;
-
-  void add(const Segmentation& result) {
-    ++images;
-    tokens.resize(result.tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].add(result.tokens[i]);
-    for (const auto& [name, stage] : kStages) ms.*stage += (result.ms.*stage - ms.*stage) / images;
-  }
-  std::vector<double> meanTokens() const {
-    std::vector<double> means;
-    for (const Sample& sample : tokens) means.push_back(sample.mean());
-    return means;
-  }
 };
 
 // Label map of each stem in a folder.
@@ -111,59 +101,6 @@ std::vector<int> ignoredLabels(const EvalArguments& arguments, const ModelInfo& 
   return arguments.ignore.empty() ? std::vector<int>{model.facts.ignore} : arguments.ignore;
 }
 
-Json percentJson(double fraction) { return orNull(std::round(fraction * 1e5) / 1e3); }
-
-/// What is counted over some of the images.
-struct Scores {
-  vision::ConfusionMatrix matrix;
-  Means means;
-
-  void add(const cv::Mat& truth, const Segmentation& result) {
-    matrix.add(truth, result.labels);
-    means.add(result);
-  }
-};
-
-/// Over all images; of the scene by day and by night, too.
-struct Result {
-  Scores all, day, night;
-
-  // Columns of the table. Without day and night there is one.
-  std::vector<std::pair<std::string, const Scores*>> columns() const {
-    std::vector<std::pair<std::string, const Scores*>> columns = {{"all", &all}};
-    if (day.means.images > 0) columns.emplace_back("day", &day);
-    if (night.means.images > 0) columns.emplace_back("night", &night);
-    return columns;
-  }
-};
-
-Json scoresJson(const Scores& scores, const std::vector<std::string>& names) {
-  Json iou = Json::object(), tokens = Json::array(), deviations = Json::array(), confusion = Json::array();
-  const std::vector<double> values = scores.matrix.iou();
-  for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
-  const auto rounded = [](std::optional<double> count) {
-    return orNull(count ? std::round(*count * 100) / 100 : count);
-  };
-  for (const Sample& sample : scores.means.tokens) {
-    tokens.push_back(rounded(sample.mean()));
-    deviations.push_back(rounded(sample.deviation()));
-  }
-  const int classes = static_cast<int>(names.size());
-  for (int truth = 0; truth < classes; ++truth) {
-    Json row = Json::array();
-    for (int predicted = 0; predicted < classes; ++predicted) row.push_back(scores.matrix.count(truth, predicted));
-    confusion.push_back(row);
-  }
-  return {{"images", scores.means.images},
-          {"miou", percentJson(scores.matrix.meanIou())},
-          {"pixel_accuracy", percentJson(scores.matrix.pixelAccuracy())},
-          {"iou", iou},
-          {"tokens_mean", tokens},
-          {"tokens_sd", deviations},
-          {"ms_mean", toJson(scores.means.ms)},
-          {"confusion", confusion}};
-}
-
 /// What the scores are of: enough to measure them again.
 Json settingsJson(const EvalArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   const bool windowed = arguments.options.fit == Fit::kWindow;
@@ -177,10 +114,17 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
           {"window_stride", windowed ? toJson(windowStride(arguments.options, model.input)) : Json(nullptr)},
           {"ignore", ignoredLabels(arguments, model)},
           {"label_offset", arguments.label_offset},
-          {"simulated_night", toJson(arguments.night)}};
+          {"simulated_night", toJson(arguments.night)},
+          {"shard", arguments.shard.isWhole() ? Json(nullptr) : Json(arguments.shard.text())}};
 }
 
-/// One image's line of --per-image.
+/// What is measured on one image.
+struct ImageResult {
+  Json line;  // of --per-image
+  Scores scores;
+  std::optional<bool> night;
+};
+
 Json imageJson(const vision::Frame& frame, const Segmentation& result, const vision::ConfusionMatrix& matrix) {
   Json json = {{"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
@@ -190,39 +134,43 @@ Json imageJson(const vision::Frame& frame, const Segmentation& result, const vis
   return json;
 }
 
-Json resultJson(Json json, const Result& result, const std::vector<std::string>& names) {
-  json.update(scoresJson(result.all, names));
-  for (const auto& [name, scores] : result.columns())
-    if (name != "all") json[name] = scoresJson(*scores, names);
+// A line of the manifest: that of --per-image, the time, and the pairs of classes that occur.
+Json manifestLine(const ImageResult& image) {
+  Json json = image.line, confusion = Json::array();
+  const vision::ConfusionMatrix& matrix = image.scores.matrix();
+  for (int truth = 0; truth < matrix.classes(); ++truth)
+    for (int predicted = 0; predicted < matrix.classes(); ++predicted)
+      if (const std::int64_t pixels = matrix.count(truth, predicted)) confusion.push_back({truth, predicted, pixels});
+  json["ms"] = toJson(image.scores.ms());
+  json[kConfusion] = confusion;
   return json;
 }
 
-void printTable(const Result& result, const std::vector<std::string>& names) {
-  const auto columns = result.columns();
-  const auto row = [&](const std::string& name, const auto& cell) {
-    std::vector<std::string> cells = {name};
-    for (const auto& [title, scores] : columns) cells.push_back(" " + cell(title, *scores));
-    printLine(tableRow(cells, {-18, 9}));
-  };
-  const auto percents = [&](const std::string& name, const auto& value) {
-    row(name, [&](const std::string&, const Scores& scores) { return fixed(100 * value(scores.matrix), 2); });
-  };
-  if (columns.size() > 1) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
-  for (std::size_t c = 0; c < names.size(); ++c)
-    percents(names[c], [&](const vision::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
-  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
-  percents("pixel accuracy", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
-  if (columns.size() > 1) {
-    row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.means.images); });
-    row("tokens kept",
-        [](const std::string&, const Scores& scores) { return fixed(scores.means.tokens.back().mean(), 1); });
-  }
-  const Means& means = result.all.means;
-  printLine("IoU in percent over " + counted(means.images, "image") + "; tokens " + tokensText(means.meanTokens()) +
-            "; " + fixed(means.ms.total, 1) + " ms per image");
+ImageResult fromManifest(Json json, vision::ConfusionMatrix matrix, const std::string& manifest) try {
+  for (const Json& count : json.at(kConfusion)) matrix.add(count.at(0), count.at(1), count.at(2).get<std::int64_t>());
+  const std::vector<double> tokens = json.at("tokens");
+  const StageTimes ms = stageTimesOf(json.at("ms"));
+  json.erase("ms");
+  json.erase(kConfusion);
+  return {json, Scores(std::move(matrix), tokens, ms), std::nullopt};
+} catch (const Json::exception& error) {
+  throw Error("the manifest '" + manifest + "' is damaged: " + error.what());
+}
+
+void printResult(const EvalArguments& arguments, const Evaluation& result, const Json& settings,
+                 const std::vector<std::string>& names) {
+  if (arguments.json)
+    printLine(result.toJson(settings, names));
+  else
+    result.print(names);
 }
 
 int eval(const EvalArguments& arguments) {
+  if (!arguments.combine.empty()) {
+    const CombinedEvaluation combined = combineEvaluations(arguments.combine);
+    printResult(arguments, combined.sum, combined.settings, combined.names);
+    return kOk;
+  }
   const std::string model_path = chosenModel(arguments.model);
   requireLabelledSource(arguments);
   if (arguments.options.window_stride > 0 && arguments.options.fit != Fit::kWindow)
@@ -233,24 +181,49 @@ int eval(const EvalArguments& arguments) {
     throw Error("'" + model_path + "' does not segment (its head is '" + toString(model.head) +
                 "'): nothing to evaluate");
   const bool rendered = !arguments.scene.empty();
-  if (!rendered && !fs::is_directory(arguments.images))
-    throw Error("there is no folder of images '" + arguments.images + "'");
-  // Label maps have no EXIF rotation, so the images must not be rotated either.
-  Frames frames(
-      {.sources = {rendered ? arguments.scene : arguments.images}, .leave_out = false, .apply_exif_rotation = false},
-      stderrIsTerminal());
-  if (rendered) requireClasses(model, frames.classNames());
-  if (rendered && !frames.size()) throw UsageError("'" + arguments.scene + "' never ends: add frames=N");
+  const std::string& source = rendered ? arguments.scene : arguments.images;
+  if (!rendered && !fs::is_directory(source)) throw Error("there is no folder of images '" + source + "'");
+  if (!arguments.shard.isWhole()) requireNamedImages("--shard", {source});
+  if (!arguments.manifest.empty()) requireNamedImages("--resume", {source});
   const auto labels = rendered ? std::map<std::string, std::string>() : labelsByStem(arguments.labels);
   std::vector<std::string> inputs = vision::sourceFiles(sourceOf(arguments));
   inputs.push_back(model_path);
   for (const auto& [stem, path] : labels) inputs.push_back(path);
   requireOutput("--per-image", arguments.per_image, inputs);
+  const Json settings = settingsJson(arguments, model_path, model);
+  std::optional<Manifest> manifest;
+  if (!arguments.manifest.empty()) {
+    requireOutput("--resume", arguments.manifest, inputs);
+    Json work = settings;
+    work.update({{"model", fileIdentity(model_path)}, {"images", source}, {"labels", arguments.labels}});
+    manifest.emplace(arguments.manifest, work);
+  }
 
   const vision::LabelMeaning meaning(ignoredLabels(arguments, model), arguments.label_offset, model.classes);
-  const vision::ConfusionMatrix nothing(model.classes, meaning.voidLabel());
-  Result scores{{nothing, {}}, {nothing, {}}, {nothing, {}}};
+  const vision::ConfusionMatrix no_pixels(model.classes, meaning.voidLabel());
+  const Scores nothing(model.classes, meaning.voidLabel());
+  Evaluation evaluation{nothing, nothing, nothing};
   std::string per_image;
+  const auto add = [&](const ImageResult& image) {
+    evaluation.all.add(image.scores);
+    if (image.night) (*image.night ? evaluation.night : evaluation.day).add(image.scores);
+    per_image += toLine(image.line) + '\n';
+  };
+  if (manifest)
+    for (const Json& entry : manifest->entries()) add(fromManifest(entry, no_pixels, arguments.manifest));
+
+  // Label maps have no EXIF rotation, so the images must not be rotated either.
+  Frames frames({.sources = {source},
+                 .leave_out = false,
+                 .apply_exif_rotation = false,
+                 .chosen =
+                     [&](const std::string& path) {
+                       return arguments.shard.contains(path) &&
+                              !(manifest && manifest->contains(fs::path(path).stem().string()));
+                     }},
+                stderrIsTerminal());
+  if (rendered) requireClasses(model, frames.classNames());
+  if (rendered && !frames.size()) throw UsageError("'" + source + "' never ends: add frames=N");
   while (const std::optional<vision::Frame> frame = frames.next()) {
     const std::string label = rendered ? frame->name : labelOf(*frame, labels, arguments.labels);
     cv::Mat truth = rendered ? frame->labels : vision::readLabelMap(label);
@@ -259,28 +232,24 @@ int eval(const EvalArguments& arguments) {
                   toString(Size2{frame->image.rows, frame->image.cols}));
     try {
       truth = meaning.applied(truth);
-      const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, frames.read() - 1));
-      scores.all.add(truth, result);
-      if (frame->night) (*frame->night ? scores.night : scores.day).add(truth, result);
-      if (!arguments.per_image.empty()) {
-        vision::ConfusionMatrix matrix = nothing;
-        matrix.add(truth, result.labels);
-        per_image += toLine(imageJson(*frame, result, matrix)) + '\n';
-      }
+      const Segmentation result = segmenter.segment(arguments.night.applied(frame->image, frame->index));
+      vision::ConfusionMatrix matrix = no_pixels;
+      matrix.add(truth, result.labels);
+      const ImageResult image{imageJson(*frame, result, matrix), Scores(matrix, result.tokens, result.ms),
+                              frame->night};
+      add(image);
+      if (manifest) manifest->append(manifestLine(image));
     } catch (const Error& error) {
       throw Error("'" + label + "': " + error.what());
     }
   }
   if (interrupted()) {
-    printNote("interrupted after " + counted(scores.all.means.images, "image") + ": no result");
+    printNote("interrupted after " + counted(evaluation.all.images(), "image") +
+              (manifest ? ": the same command goes on from here" : ": no result"));
     return kInterrupted;
   }
   if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
-  const std::vector<std::string> names = vision::classNames(model);
-  if (arguments.json)
-    printLine(resultJson(settingsJson(arguments, model_path, model), scores, names));
-  else
-    printTable(scores, names);
+  printResult(arguments, evaluation, settings, vision::classNames(model));
   return kOk;
 }
 
@@ -313,6 +282,14 @@ Verb addEval(CLI::App& mpm) {
             "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
   addOption(*verb, "--per-image", arguments->per_image, "FILE.jsonl",
             "Write a line of JSON for each image there. Default: nowhere");
+  addShard(*verb, arguments->shard);
+  addOption(*verb, "--resume", arguments->manifest, "FILE.jsonl",
+            "Note every finished image in this file, and leave out those that it names: a run that was killed goes on");
+  CLI::Option* const combine =
+      addOption(*verb, "--combine", arguments->combine, "FILE...",
+                "Add up results of --json, of all shards or of several data sets. The sum is exact");
+  for (CLI::Option* option : verb->get_options())
+    if (option != combine && !option->check_name("--json") && !option->check_name("--help")) combine->excludes(option);
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
@@ -320,9 +297,9 @@ is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) 
 day once, over a year. mpm-train trains on no seed below a million.
 
 With --json: {"model", "reduce", "schedule", "attention", "precision", "input", "fit", "window_stride", "ignore",
-"label_offset", "simulated_night", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean": [..],
-"tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. "schedule" is null for a reduction other
-than mpm. tokens_mean is of the input and after each merging step. The IoU of a class that does not occur is null.
+"label_offset", "simulated_night", "shard", "images", "miou", "pixel_accuracy", "iou": {name: value}, "tokens_mean":
+[..], "tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. "schedule" is null for a reduction
+other than mpm. tokens_mean is of the input and after each merging step. The IoU of a class that does not occur is null.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
 A line of --per-image is {"source", "name", "pixel_accuracy", "miou": of the classes in the image, "tokens": [..]},
@@ -333,6 +310,8 @@ Examples:
   mpm eval --model vit.onnx --images val/images --labels val/labels --json --per-image images.jsonl
   mpm eval --model ade20k.onnx --images val/images --labels val/annotations --label-offset -1
   mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
+  mpm eval --model vit.onnx --images images --labels labels --shard 2/8 --resume 2.jsonl --json > 2.json
+  mpm eval --combine 1.json 2.json 3.json
 )");
   return {verb, [arguments] { return eval(*arguments); }};
 }

@@ -10,11 +10,13 @@
 
 #include "base/size_text.h"
 #include "cli/frames.h"
+#include "cli/manifest.h"
 #include "cli/model_options.h"
 #include "cli/night.h"
 #include "cli/paths.h"
 #include "cli/pictures/contact_sheet.h"
 #include "cli/pictures/token_history.h"
+#include "cli/shard.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
@@ -33,7 +35,14 @@ struct RunArguments {
   std::string model, folder, chart;
   SegmenterOptions options;
   Night night;
-  bool maps = false, json = false;
+  Shard shard;
+  bool maps = false, resume = false, json = false;
+
+  /// The file that --resume keeps in the folder. Each shard has its own, because several may share the folder.
+  std::string manifest() const {
+    const std::string shard_ending = "-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of);
+    return (std::filesystem::path(folder) / ("manifest" + (shard.isWhole() ? "" : shard_ending) + ".jsonl")).string();
+  }
 };
 
 // Ten minutes from frame to frame; the days are about as long as the nights, and the trees green.
@@ -93,6 +102,17 @@ Json frameJson(int number, const vision::Frame& frame, const Segmentation& resul
   return json;
 }
 
+// What --resume must find unchanged.
+Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
+  return {{"model", fileIdentity(model_path)},
+          {"reduce", toString(model.reduction)},
+          {"attention", toString(model.attention)},
+          {"precision", toString(model.precision)},
+          {"input", toJson(model.input)},
+          {"maps", arguments.maps},
+          {"simulated_night", toJson(arguments.night)}};
+}
+
 // What to look at and what to do next, in words that can be pasted.
 void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
@@ -141,6 +161,13 @@ class PictureFolder {
     return written;
   }
 
+  /// The classes of a frame whose pictures are in the folder already: the legend is of all of them.
+  void addClasses(const Json& frame_json, const std::vector<std::string>& names) {
+    for (int label = 0; label < static_cast<int>(names.size()); ++label)
+      if (frame_json.value("/classes"_json_pointer / names[label], 0.0) > 0) classes_.insert(label);
+    pictures_ += static_cast<int>(frame_json.value("outputs", Json::array()).size());
+  }
+
   /// The colours of the overlays. Returns what there is in the folder.
   std::string finish() const {
     std::string summary = counted(pictures_, "picture");
@@ -170,6 +197,9 @@ int run(RunArguments arguments) {
     if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
   }
   if (arguments.maps && arguments.folder.empty()) throw UsageError("--maps needs --out DIR");
+  if (arguments.resume && (day || arguments.folder.empty())) throw UsageError("--resume needs a SOURCE and --out DIR");
+  if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
+  if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
   const std::string model_path = chosenModel(arguments.model);
   Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
@@ -180,6 +210,15 @@ int run(RunArguments arguments) {
   }
   requireOutput("--chart", arguments.chart, {model_path});
   const std::vector<std::string> names = vision::classNames(model);
+  std::optional<Manifest> manifest;
+  if (arguments.resume) {
+    manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model));
+    for (const Json& entry : manifest->entries()) pictures->addClasses(entry, names);
+  }
+  arguments.frames.chosen = [&](const std::string& path) {
+    return arguments.shard.contains(path) &&
+           !(manifest && manifest->contains(std::filesystem::path(path).stem().string()));
+  };
   TokenHistory history(model);
   ContactSheet sheet(model);
 
@@ -187,7 +226,7 @@ int run(RunArguments arguments) {
   Frames frames(arguments.frames, stderrIsTerminal() && (day || !stdoutIsTerminal()));
   while (std::optional<vision::Frame> frame = frames.next()) {
     const int number = frames.read() - 1;
-    frame->image = arguments.night.applied(frame->image, number);
+    frame->image = arguments.night.applied(frame->image, frame->index);
     Segmentation result;
     try {
       result = segmenter.segment(frame->image);
@@ -207,12 +246,15 @@ int run(RunArguments arguments) {
     } else if (pictures) {
       outputs = pictures->write(frame->name, frame->image, result);
     }
+    const Json line = frameJson(number, *frame, result, names, outputs);
+    if (manifest) manifest->append(line);
     if (arguments.json)
-      printLine(frameJson(number, *frame, result, names, outputs));
+      printLine(line);
     else if (!day)
       printLine(frameText(*frame, result, names));
   }
 
+  const int before = manifest ? static_cast<int>(manifest->entries().size()) - frames.read() : 0;
   std::vector<std::string> written;
   if (pictures) written.push_back(pictures->finish());
   if (day && !interrupted()) {
@@ -236,7 +278,8 @@ int run(RunArguments arguments) {
   if (day && !interrupted() && !arguments.json)
     printHints(arguments, text);
   else if (!arguments.json)
-    printNote(counted(frames.read(), "frame") + ", " + text);
+    printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
+              ", " + text);
   if (interrupted()) return kInterrupted;
   frames.requireAll();
   return kOk;
@@ -262,6 +305,10 @@ Verb addRun(CLI::App& mpm) {
             "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
             "Default: nowhere; mpm_day/tokens.png without a source");
   addNight(*verb, arguments->night);
+  addShard(*verb, arguments->shard);
+  verb->add_flag("--resume", arguments->resume,
+                 "Note every finished image in DIR/manifest.jsonl, as a line of --json, and leave out those that it "
+                 "names: a run that was killed goes on. Of shard 2/8 the file is manifest-2-of-8.jsonl");
   addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many frames");
   addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
             "Give up when a camera or URL sends nothing for this long. Default: 10");
@@ -287,6 +334,7 @@ Examples:
   mpm run "demo:street?seed=7&step=600&frames=144" --model vit.onnx --chart day.png
   mpm run video.avi --model vit.onnx --schedule none --max-frames 100
   mpm run rtsp://user:password@camera/stream --model vit.onnx --json
+  mpm run images --model vit.onnx --out pictures --shard 2/8 --resume
 )");
   return {verb, [arguments] { return run(*arguments); }};
 }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -64,6 +65,7 @@ class ImageSource final : public FrameSource {
     while (next_ < paths_.size() && !stopped(options_)) {
       const int index = static_cast<int>(next_++);
       const std::string& path = paths_[index];
+      if (!chosen(path)) continue;
       try {
         return Frame{readImage(path, options_.apply_exif_rotation), std::filesystem::path(path).stem().string(), path,
                      index};
@@ -75,9 +77,14 @@ class ImageSource final : public FrameSource {
     return std::nullopt;
   }
 
-  std::optional<int> size() const override { return static_cast<int>(paths_.size()); }
+  std::optional<int> size() const override {
+    return static_cast<int>(
+        std::count_if(paths_.begin(), paths_.end(), [this](const std::string& path) { return chosen(path); }));
+  }
 
  private:
+  bool chosen(const std::string& path) const { return !options_.chosen || options_.chosen(path); }
+
   std::vector<std::string> paths_;
   SourceOptions options_;
   std::size_t next_ = 0;

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string bytesOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<json> linesOf(const std::string& path) {
+  std::vector<json> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+/// Everything but what depends on the speed of the machine.
+json withoutTimes(json result) {
+  for (const char* key : {"ms", "ms_mean", "frame"}) result.erase(key);
+  return result;
+}
+
+// Twelve images with labels.
+class Shards : public ::testing::Test {
+ protected:
+  static constexpr int kImages = 12;
+
+  void SetUp() override {
+    for (const char* name : {"images", "labels"}) fs::create_directory(folder_ / name);
+    for (int i = 0; i < kImages; ++i) {
+      const std::string name = "street_" + std::to_string(i) + ".png";
+      writeImage(folder_ / ("images/" + name), 40, 70, i);
+      cv::Mat labels(40, 70, CV_8U);
+      cv::RNG(static_cast<unsigned>(i)).fill(labels, cv::RNG::UNIFORM, 0, 4);
+      cv::imwrite(folder_ / ("labels/" + name), labels);
+    }
+  }
+
+  CommandResult eval(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"eval", "--model", kSegmenter, "--schedule", "1,2", "--images", folder_ / "images",
+                               "--labels", folder_ / "labels", "--simulate-night", "0.5"});
+    return mpmCommand(more);
+  }
+  CommandResult run(const std::string& out, std::vector<std::string> more, const CommandOptions& options = {}) const {
+    more.insert(more.begin(), {"run", folder_ / "images", "--model", kSegmenter, "--schedule", "1,2", "--out",
+                               folder_ / out, "--json", "--simulate-night", "0.5"});
+    return mpmCommand(more, options);
+  }
+  // The name and bytes of each picture in a folder.
+  std::map<std::string, std::string> pictures(const std::string& name) const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_ / name))
+      if (entry.path().extension() == ".png") found[entry.path().filename().string()] = bytesOf(entry.path());
+    return found;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Shards, AddUpToTheWhole) {
+  std::vector<std::string> combine = {"eval", "--json", "--combine"};
+  std::set<std::string> seen;
+  for (const std::string part : {"1", "2", "3"}) {
+    const std::string lines = folder_ / (part + ".jsonl"), file = folder_ / (part + ".json");
+    const CommandResult result = eval({"--json", "--shard", part + "/3", "--per-image", lines});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.json()["shard"], part + "/3");
+    std::ofstream(file) << result.out;
+    combine.push_back(file);
+    for (const json& line : linesOf(lines)) EXPECT_TRUE(seen.insert(line["name"]).second) << line["name"];
+  }
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kImages));
+  const CommandResult combined = mpmCommand(combine);
+  ASSERT_EQ(combined.exit_code, 0) << combined.err;
+  json whole = withoutTimes(eval({"--json"}).json()), sum = withoutTimes(combined.json());
+  EXPECT_EQ(sum["model"], fs::path(kSegmenter).filename().string());
+  for (const char* key : {"tokens_mean", "tokens_sd"}) {  // of numbers with two decimals
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(sum[key][k], whole[key][k], 0.02) << key;
+    sum.erase(key), whole.erase(key);
+  }
+  sum.erase("model"), whole.erase("model");
+  EXPECT_EQ(sum, whole);
+
+  combine.pop_back();
+  expectFailure(mpmCommand(combine), 1, {"shard 3/3 is missing"});
+  combine.push_back(combine.back());
+  expectFailure(mpmCommand(combine), 1, {"both of shard 2/3"});
+  std::ofstream(folder_ / "other.json") << eval({"--json", "--shard", "3/3", "--ignore", "3"}).out;
+  combine.back() = folder_ / "other.json";
+  expectFailure(mpmCommand(combine), 1, {"differ in 'ignore'"});
+  std::ofstream(folder_ / "other.json") << "{}";
+  expectFailure(mpmCommand(combine), 1, {"is not a result of"});
+}
+
+TEST_F(Shards, AreTheSameInEveryFolder) {
+  const auto namesOf = [](const CommandResult& result) {
+    std::set<std::string> found;
+    for (const json& line : result.jsonLines()) found.insert(line["name"]);
+    return found;
+  };
+  const auto first = namesOf(run("a", {"--shard", "1/2"}));
+  EXPECT_FALSE(first.empty());
+  fs::rename(folder_ / "images", folder_ / "moved");
+  fs::create_directory(folder_ / "images");
+  for (const auto& entry : fs::directory_iterator(folder_ / "moved"))
+    if (const std::string stem = entry.path().stem().string(); first.contains(stem) || stem == "street_0")
+      fs::rename(entry.path(), folder_ / "images" / entry.path().filename());
+  const auto again = namesOf(run("b", {"--shard", "1/2"}));
+  EXPECT_EQ(again, first) << "other images and folders make no difference";
+}
+
+TEST_F(Shards, AKilledRunGoesOn) {
+  ASSERT_EQ(run("whole", {}).exit_code, 0);
+  const auto whole = pictures("whole");
+  const CommandResult killed = run("parts", {"--resume"}, {.signal_after_first_line = SIGKILL});
+  EXPECT_EQ(killed.exit_code, -1);
+  const std::string manifest = folder_ / "parts/manifest.jsonl";
+  const std::size_t before = linesOf(manifest).size() - 1;
+  ASSERT_GE(before, 1u);
+  ASSERT_LT(before, static_cast<std::size_t>(kImages));
+  std::ofstream(manifest, std::ios::app) << "{\"frame\": 3, \"sou";  // the power went
+
+  const CommandResult rest = run("parts", {"--resume"});
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(rest.jsonLines().size(), kImages - before) << "nothing is done twice";
+  std::set<std::string> names;
+  const std::vector<json> lines = linesOf(manifest);
+  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_TRUE(names.insert(lines[i]["name"]).second);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(kImages)) << "nothing is lost";
+  EXPECT_EQ(pictures("parts"), whole) << "the legend, too";
+
+  EXPECT_EQ(run("parts", {"--resume"}).out, "");
+  expectFailure(run("parts", {"--resume", "--maps"}), 1, {"is of other work", "'maps'", "false", "true"});
+  std::ofstream(manifest, std::ios::app) << "{}\n";
+  expectFailure(run("parts", {"--resume"}), 1, {"line 14", "is damaged"});
+}
+
+TEST_F(Shards, AKilledEvaluationGoesOn) {
+  const json whole = withoutTimes(eval({"--json", "--per-image", folder_ / "whole.jsonl"}).json());
+  const std::string manifest = folder_ / "manifest.jsonl";
+  ASSERT_EQ(eval({"--resume", manifest}).exit_code, 0);
+  // As if it had been killed in the sixth image.
+  const std::string text = bytesOf(manifest);
+  std::size_t end = 0;
+  for (int line = 0; line < 6; ++line) end = text.find('\n', end) + 1;
+  fs::resize_file(manifest, end + 20);
+
+  const CommandResult rest = eval({"--json", "--resume", manifest, "--per-image", folder_ / "rest.jsonl"});
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(withoutTimes(rest.json()), whole);
+  EXPECT_EQ(bytesOf(folder_ / "rest.jsonl"), bytesOf(folder_ / "whole.jsonl"));
+  EXPECT_EQ(linesOf(manifest).size(), 1u + kImages);
+  expectFailure(eval({"--resume", manifest, "--label-offset", "-1"}), 1, {"is of other work", "'label_offset'"});
+  expectFailure(eval({"--resume", folder_ / "labels/street_0.png"}), 2, {"--resume would replace"});
+}
+
+TEST_F(Shards, OnlyOneProcessHasAManifest) {
+  const std::string manifest = folder_ / "manifest.jsonl";
+  std::ofstream(manifest).close();
+  const std::string holder = "flock " + manifest + " sh -c 'touch " + std::string(folder_ / "held") +
+                             " && sleep 5' & while ! test -e " + std::string(folder_ / "held") +
+                             "; do sleep 0.05; done";
+  ASSERT_EQ(std::system(holder.c_str()), 0);
+  expectFailure(eval({"--resume", manifest}), 1, {"another process"});
+}
+
+TEST_F(Shards, NeedNamedImages) {
+  for (const char* text : {"0/2", "3/2", "2", "1/0", "a/2", "1/2x", "-1/2"})
+    expectFailure(eval({"--shard", text}), 2, {"is not I/N"});
+  expectFailure(mpmCommand({"run", "demo:street", "--model", kSegmenter, "--shard", "1/2"}), 2,
+                {"--shard needs images, a folder or a glob"});
+  expectFailure(mpmCommand({"run", folder_ / "images", "--model", kSegmenter, "--resume"}), 2, {"--out DIR"});
+  expectFailure(mpmCommand({"eval", "--combine", "a.json", "--images", folder_ / "images"}), 2, {"excludes"});
+  writeImage(folder_ / "images/street_0.jpg", 40, 70);
+  expectFailure(run("out", {"--resume"}), 2, {"different names", "street_0.jpg", "street_0.png"});
+}
+
+}  // namespace
+}  // namespace mpm::test
