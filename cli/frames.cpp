@@ -12,6 +12,9 @@
 namespace mpm::cli {
 
 Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(options)), show_progress_(show_progress) {
+  images_only_ = std::all_of(options_.sources.begin(), options_.sources.end(), [](const std::string& source) {
+    return vision::parseSourceSpec(source).kind == vision::SourceKind::kImage;
+  });
   open();
   progress_.emplace(show_progress_, size());
 }
@@ -47,7 +50,9 @@ std::optional<vision::Frame> Frames::next() {
 }
 
 std::optional<int> Frames::size() const {
-  std::optional<int> frames = options_.sources.size() == 1 ? opened_->size() : std::nullopt;
+  const auto count = static_cast<int>(options_.sources.size());
+  std::optional<int> frames = count == 1 ? opened_->size() : std::nullopt;
+  if (count > 1 && images_only_) frames = count;
   if (options_.max_frames > 0) frames = std::min(frames.value_or(options_.max_frames), options_.max_frames);
   return frames;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/sample.h"
 #include "cli/terminal/output.h"
 #include "vision/source.h"
 
@@ -49,6 +48,7 @@ class Frames {
 
   FrameOptions options_;
   bool show_progress_;
+  bool images_only_ = false;  // every source is one image
   std::unique_ptr<vision::FrameSource> opened_;
   std::optional<Progress> progress_;
   std::size_t source_ = 0;
@@ -59,23 +59,5 @@ class Frames {
 /// Adds "time" (ISO 8601, UTC), "film", "night" and "sun_elevation" (degrees) of the frame, those that its source
 /// knows.
 void addMoment(const vision::Frame& frame, Json& json);
-
-/// A number of each image.
-struct Sample {
-  std::vector<double> values;
-
-  void add(double value) { values.push_back(value); }
-  double mean() const {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  }
-  /// Standard deviation between images; nullopt of a single one.
-  std::optional<double> deviation() const {
-    if (values.size() < 2) return std::nullopt;
-    const double middle = mean();
-    double squares = 0;
-    for (const double value : values) squares += (value - middle) * (value - middle);
-    return std::sqrt(squares / static_cast<double>(values.size() - 1));
-  }
-};
 
 }  // namespace mpm::cli

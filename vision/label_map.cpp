@@ -39,7 +39,15 @@ LabelMeaning::LabelMeaning(const std::vector<int>& ignored, int offset, int clas
     const bool is_ignored = std::find(ignored.begin(), ignored.end(), label) != ignored.end();
     class_of_[label] = is_ignored ? kVoid : std::max(label + offset, kVoid);
   }
-  if (void_label >= 0) return;
+  if (void_label < 0) chooseVoidLabel();
+}
+
+LabelMeaning::LabelMeaning(const std::array<int, 256>& class_of_label, int classes)
+    : offset_(0), classes_(classes), void_(255), class_of_(class_of_label) {
+  chooseVoidLabel();
+}
+
+void LabelMeaning::chooseVoidLabel() {
   while (void_ >= 0 && std::find(class_of_.begin(), class_of_.end(), void_) != class_of_.end()) --void_;
 }
 

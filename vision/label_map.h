@@ -14,9 +14,13 @@ cv::Mat readLabelMap(const std::string& path);
 /// What the labels of files mean: a class, void (pixels that do not count), or nothing that is allowed.
 class LabelMeaning {
  public:
+  static constexpr int kVoid = -1;
+
   /// Labels in `ignored` are void; to the others `offset` is added, and what falls below 0 is void. Void becomes
   /// `void_label`, or where that is negative the highest number that no label becomes.
   LabelMeaning(const std::vector<int>& ignored, int offset, int classes, int void_label = -1);
+  /// The class of each label, kVoid for those that do not count.
+  LabelMeaning(const std::array<int, 256>& class_of_label, int classes);
 
   /// -1 where nothing is void.
   int voidLabel() const { return void_; }
@@ -25,7 +29,8 @@ class LabelMeaning {
   cv::Mat applied(const cv::Mat& labels) const;
 
  private:
-  static constexpr int kVoid = -1;
+  void chooseVoidLabel();
+
   int offset_, classes_, void_;
   std::array<int, 256> class_of_{};
 };

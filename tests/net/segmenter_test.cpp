@@ -229,6 +229,21 @@ TEST(Segmenter, WindowsStandAsFarApartAsTold) {
   }
 }
 
+TEST(Segmenter, ImagesAreResizedToTheShorterSideBeforeTheWindows) {
+  SegmenterOptions options = merging({1, 2}, Fit::kWindow);
+  options.short_side = 40;
+  for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {
+    const cv::Mat image = picture(size.height, size.width);
+    expectSameLabels(Segmenter(kMask, options).segment(image).labels,
+                     plainWindowLabels({1, 2}, image, {100, 40}, {0, 8}, {0, 36}));
+  }
+  options.short_side = 10;
+  expectSameLabels(Segmenter(kMask, options).segment(picture(80, 200)).labels,
+                   plainWindowLabels({1, 2}, picture(80, 200), {80, 32}, {0}, {0, 16}));
+  options.short_side = -1;
+  EXPECT_MPM_ERROR(Segmenter(kMask, options), "shorter side must not be negative");
+}
+
 TEST(Segmenter, AnImageSmallerThanAWindowKeepsItsAspect) {
   struct Case {
     cv::Size image, scaled;

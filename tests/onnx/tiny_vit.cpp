@@ -76,15 +76,15 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
     draw(std::string(norm) + ".w", kDim, 0.4, 1, state);
     draw(std::string(norm) + ".b", kDim, 0.4, 0, state);
   }
-  draw("head.w", kClasses * kDim, 0.4, 0, state);
-  draw("head.b", kClasses, 0.4, 0, state);
+  draw("head.w", dialect_.classes * kDim, 0.4, 0, state);
+  draw("head.b", dialect_.classes, 0.4, 0, state);
   draw("decoder.w", kDim * kDim, 0.3, 0, state);
   draw("decoder.b", kDim, 0.3, 0, state);
-  draw("classes", kClasses * kDim, 1, 0, state);
+  draw("classes", dialect_.classes * kDim, 1, 0, state);
   draw("proj_patch", kDim * kDim, 0.3, 0, state);
   draw("proj_classes", kDim * kDim, 0.3, 0, state);
-  draw("mask.w", kClasses, 0.4, 1, state);
-  draw("mask.b", kClasses, 0.4, 0, state);
+  draw("mask.w", dialect_.classes, 0.4, 1, state);
+  draw("mask.b", dialect_.classes, 0.4, 0, state);
 }
 
 void TinyVit::draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state) {
@@ -285,7 +285,7 @@ Values TinyVit::encode(const Values& image, int grid_h, int grid_w) const {
 Values TinyVit::scores(const Values& image, int grid_h, int grid_w) const {
   const Values encoded = encode(image, grid_h, grid_w);
   const Values patches(encoded.begin() + dialect_.special * kDim, encoded.end());
-  if (dialect_.head != HeadStyle::kMask) return linear(patches, "head", kDim, kClasses);
+  if (dialect_.head != HeadStyle::kMask) return linear(patches, "head", kDim, dialect_.classes);
   Values x = linear(patches, "decoder", kDim, kDim);
   x.insert(x.end(), weight("classes").begin(), weight("classes").end());
   for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i));
@@ -311,11 +311,11 @@ Values TinyVit::scores(const Values& image, int grid_h, int grid_w) const {
       masks.push_back(dot);
     }
   }
-  return norm(masks, "mask", kClasses, 1e-3);
+  return norm(masks, "mask", dialect_.classes, 1e-3);
 }
 
 std::vector<Values> TinyVit::evaluate(const Values& image) const {
-  const auto classify = [&](const Values& row) { return linear(row, "head", kDim, kClasses); };
+  const auto classify = [&](const Values& row) { return linear(row, "head", kDim, dialect_.classes); };
   switch (dialect_.head) {
     case HeadStyle::kFeatures:
       return {encode(image, kGridH, kGridW)};
@@ -337,8 +337,8 @@ std::vector<Values> TinyVit::evaluate(const Values& image) const {
       break;
   }
   Values map = scores(image, kGridH, kGridW);
-  if (dialect_.resize_in_graph) map = resized(map, kGridH, kGridW, kClasses, kHeight, kWidth);
-  const std::size_t classes = kClasses, pixels = map.size() / classes;
+  if (dialect_.resize_in_graph) map = resized(map, kGridH, kGridW, dialect_.classes, kHeight, kWidth);
+  const std::size_t classes = dialect_.classes, pixels = map.size() / classes;
   Values logits(map.size());
   for (std::size_t i = 0; i < pixels; ++i)
     for (std::size_t c = 0; c < classes; ++c) logits[c * pixels + i] = map[i * classes + c];

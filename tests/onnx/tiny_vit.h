@@ -56,6 +56,7 @@ struct Dialect {
   HeadStyle head = HeadStyle::kFeatures;
   L2Style l2 = L2Style::kSumSqrt;
   int special = 1, blocks = 3, heads = 2;
+  int classes = 9;  ///< of a segmentation head or a classifier
   bool layer_scale = false, qk_norm = false, gated = false, gated_fused = false, mlp_norm = false, pre_norm = false;
   bool symbolic = false;        ///< batch and size of the input are not given
   bool normalises = false;      ///< the graph subtracts the mean and divides by the deviation itself

@@ -332,7 +332,7 @@ class TinyVitWriter {
   }
 
   std::string maskScores(const std::string& patches) {
-    const long count = TinyVit::kTokens, classes = TinyVit::kClasses, rows = count + classes;
+    const long count = TinyVit::kTokens, classes = dialect_.classes, rows = count + classes;
     const std::string classes_rows = g_.node("Expand", {stored("classes", {1, classes, kDim}), g_.ints({1, 1, 1})});
     std::string x = g_.node("Concat", {linear(patches, {"decoder"}, count, kDim), classes_rows}, {{"axis", 1L}});
     for (int i = 0; i < 2; ++i) x = block(x, "decoder" + std::to_string(i), rows, 1e-5);
@@ -347,7 +347,7 @@ class TinyVitWriter {
     const auto out = [&](const std::string& value, const std::string& name) {
       g_.output(g_.node("Identity", {value}, {}, 1, name));
     };
-    const long special = dialect_.special, classes = TinyVit::kClasses, count = TinyVit::kTokens;
+    const long special = dialect_.special, classes = dialect_.classes, count = TinyVit::kTokens;
     switch (dialect_.head) {
       case HeadStyle::kFeatures:
       case HeadStyle::kTap:

@@ -43,6 +43,22 @@ TEST(ConfusionMatrix, IgnoresAClassOfItsOwnToo) {
   EXPECT_DOUBLE_EQ(matrix.pixelAccuracy(), 1.0);
 }
 
+// mmsegmentation's IoUMetric: intersections and unions are summed over the images, ignored pixels are left out of both,
+// and the mean is over the classes that occur in the truth or in a prediction.
+TEST(ConfusionMatrix, MeansWhatMmsegmentationMeans) {
+  ConfusionMatrix matrix(4, 255);
+  matrix.add(labels({0, 0, 0, 1, 255}), labels({0, 0, 1, 1, 2}));
+  matrix.add(labels({1, 1, 255, 0}), labels({1, 0, 3, 0}));
+  // Class 0: 3 of 5. Class 1: 2 of 4. Classes 2 and 3 are predicted only where the truth is ignored.
+  EXPECT_DOUBLE_EQ(matrix.iou()[0], 3.0 / 5);
+  EXPECT_DOUBLE_EQ(matrix.iou()[1], 2.0 / 4);
+  EXPECT_TRUE(std::isnan(matrix.iou()[2]));
+  EXPECT_DOUBLE_EQ(matrix.meanIou(), (3.0 / 5 + 2.0 / 4) / 2);
+  EXPECT_DOUBLE_EQ(matrix.pixelAccuracy(), 5.0 / 7);
+  matrix.add(labels({1}), labels({2}));  // now class 2 is predicted: an IoU of 0 counts
+  EXPECT_DOUBLE_EQ(matrix.meanIou(), (3.0 / 5 + 2.0 / 5 + 0) / 3);
+}
+
 TEST(ConfusionMatrix, ReadsRowsOfAnyStride) {
   cv::Mat wide(4, 10, CV_8U, cv::Scalar(1));
   wide.colRange(2, 5).setTo(0);

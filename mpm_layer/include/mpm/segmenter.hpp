@@ -26,6 +26,7 @@ struct SegmenterOptions {
   Fit fit = Fit::kResize;
   int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
   bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity; only with Fit::kResize
+  int short_side = 0;    ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;  ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
 };
 

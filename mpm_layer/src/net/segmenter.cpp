@@ -70,10 +70,11 @@ auto withOurErrors(Work work) {
 /// window would be scaled up to many more.
 constexpr std::int64_t kMaxWindowedPixels = std::int64_t{1} << 30;
 
-/// px of `image` scaled up until one window fits.
-Size2 sizeForWindows(cv::Size image, Size2 window) {
+/// px of `image` with this shorter side (0: its own), scaled up until one window fits.
+Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
+  const double wanted = short_side > 0 ? static_cast<double>(short_side) / std::min(image.height, image.width) : 1.0;
   const double scale = std::max(
-      {1.0, static_cast<double>(window.height) / image.height, static_cast<double>(window.width) / image.width});
+      {wanted, static_cast<double>(window.height) / image.height, static_cast<double>(window.width) / image.width});
   const auto scaled = [&](int length, int least) {
     return std::max<std::int64_t>(least, std::llround(length * scale));
   };
@@ -140,6 +141,7 @@ struct Segmenter::Impl {
 
   Impl(const std::string& model, const SegmenterOptions& opts) : options(opts) {
     if (options.threads < 0) throw Error("the number of threads must not be negative");
+    if (options.short_side < 0) throw Error("the shorter side must not be negative");
     if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
     LoadedNet loaded = readNet(model, options.read, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
       const std::vector<std::string> names = outputsFor(options, graph, found);
@@ -268,7 +270,7 @@ struct Segmenter::Impl {
   void segmentWindows(const cv::Mat& image, Segmentation& result) {
     StopWatch watch;
     const Size2 window = info.input;
-    const Size2 scaled = sizeForWindows(image.size(), window);
+    const Size2 scaled = sizeForWindows(image.size(), window, options.short_side);
     const cv::Mat* source = &image;
     if (image.size() != toCv(scaled)) {
       cv::resize(image, resized, toCv(scaled), 0, 0, cv::INTER_LINEAR);
