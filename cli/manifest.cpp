@@ -41,19 +41,21 @@ Manifest::Manifest(std::string path, const Json& settings) : path_(std::move(pat
     }
     const std::string text = readFile(path_);
     const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+    // Before anything is cut off: this may be a file of another kind, named by mistake.
+    const Json before = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
+    if (whole > 0 ? !before.is_object() : !text.empty() && !text.starts_with("{\""))
+      throw Error("'" + path_ + "' is not a manifest of --resume: name another file");
+    if (whole > 0)
+      if (const std::string changed = difference(before, settings); !changed.empty())
+        throw Error("the manifest '" + path_ + "' is of other work: " + changed + ". Name another place for this work");
     if (whole < text.size() && ::ftruncate(file_, static_cast<off_t>(whole)) != 0) fail(path_, "cut");
     if (whole == 0) write(settings);
-    for (std::size_t at = 0, line = 1; at < whole; at = text.find('\n', at) + 1, ++line) {
+    int number = 1;
+    for (std::size_t at = text.find('\n') + 1; whole > 0 && at < whole; at = text.find('\n', at) + 1) {
       Json json = Json::parse(text.substr(at, text.find('\n', at) - at), nullptr, false);
-      if (line == 1) {
-        const std::string changed = difference(json, settings);
-        if (!changed.empty())
-          throw Error("the manifest '" + path_ + "' is of other work: " + changed +
-                      ". Name another place for this work");
-        continue;
-      }
+      ++number;
       if (!json.is_object() || !json.contains("name") || !json["name"].is_string())
-        throw Error("line " + std::to_string(line) + " of the manifest '" + path_ +
+        throw Error("line " + std::to_string(number) + " of the manifest '" + path_ +
                     "' is damaged: remove that line, and its image is done again");
       names_.insert(json["name"].get<std::string>());
       entries_.push_back(std::move(json));

@@ -168,6 +168,10 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   EXPECT_EQ(linesOf(manifest).size(), 1u + kImages);
   expectFailure(eval({"--resume", manifest, "--label-offset", "-1"}), 1, {"is of other work", "'label_offset'"});
   expectFailure(eval({"--resume", folder_ / "labels/street_0.png"}), 2, {"--resume would replace"});
+  fs::copy_file(kSegmenter, folder_ / "model.onnx");
+  const std::string model = bytesOf(folder_ / "model.onnx");
+  expectFailure(eval({"--resume", folder_ / "model.onnx"}), 1, {"is not a manifest"});
+  EXPECT_EQ(bytesOf(folder_ / "model.onnx"), model);
 }
 
 TEST_F(Shards, OnlyOneProcessHasAManifest) {
