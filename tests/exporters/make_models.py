@@ -35,6 +35,7 @@ from timm.layers import set_fused_attn
 from torch import nn
 
 import mpm_reference
+import rotary
 import segmenter
 
 IMAGE, PATCH, DIM, DEPTH, HEADS, CLASSES = (32, 48), 8, 16, 3, 2, 10
@@ -107,6 +108,16 @@ def hf_dinov2(fused, **changes):
     return transformers.Dinov2Config(**hf_settings(fused, image_size=32, **changes))
 
 
+def hf_dinov3(fused, gated=False):
+    return Fields(transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(**hf_settings(
+        fused, num_register_tokens=2, use_gated_mlp=gated, hidden_act="silu" if gated else "gelu"))), "last_hidden_state")
+
+
+def hf_aimv2(fused):
+    return Fields(transformers.Aimv2VisionModel(transformers.Aimv2VisionConfig(**hf_settings(fused, image_size=32))),
+                  "last_hidden_state")
+
+
 def segmenter_encoder():
     return segmenter.Encoder(SEGMENTER_IMAGE, PATCH, DIM, DEPTH, HEADS)
 
@@ -134,6 +145,7 @@ class Source:
     blocks: int = DEPTH
     image: tuple = IMAGE
     outputs: tuple = ("logits",)
+    parts: callable = None  # the model taken apart, for mpm_reference; None: it is one of segmenter.py
     refuse: str = ""  # why it cannot be converted; "" when it can
 
 
@@ -178,6 +190,25 @@ SOURCES = {
                       image=(32, 32), outputs=("last_hidden_state", "pooler_output"), build=lambda f: Fields(
                           transformers.CLIPVisionModel(transformers.CLIPVisionConfig(**hf_settings(f, image_size=32))),
                           "last_hidden_state", "pooler_output")),
+    "hf_dinov3": Source("transformers DINOv3ViTModel: rotary positions, registers", special=3, head="features",
+                        outputs=("last_hidden_state",), build=hf_dinov3, parts=rotary.Dinov3),
+    "hf_dinov3_gated": Source("transformers DINOv3ViTModel with a gated MLP", special=3, head="features",
+                              outputs=("last_hidden_state",), build=lambda f: hf_dinov3(f, True), parts=rotary.Dinov3),
+    "timm_dinov3": Source("timm vit_small_patch16_dinov3, all tokens", special=5, head="features", outputs=("features",),
+                          parts=rotary.Eva, build=lambda f: timm_vit(
+                              "vit_small_patch16_dinov3", f, global_pool="", num_classes=0)),
+    "timm_eva02": Source("timm eva02_base_patch14_224: rotary positions of neighbouring columns, SwiGLU, norm inside the MLP",
+                         parts=rotary.Eva, build=lambda f: timm_vit("eva02_base_patch14_224", f)),
+    "timm_eva02_clip": Source("timm eva02_base_patch16_clip_224: norm inside attention too",
+                              parts=rotary.Eva, build=lambda f: timm_vit("eva02_base_patch16_clip_224", f)),
+    "timm_pe_spatial": Source("timm vit_pe_spatial_tiny_patch16_512: norm before the blocks, columns before rows",
+                              parts=rotary.Eva, build=lambda f: timm_vit("vit_pe_spatial_tiny_patch16_512", f)),
+    "timm_rope_mixed": Source("timm vit_small_patch16_rope_mixed_224: rotary positions of each block and head",
+                              parts=rotary.Eva, build=lambda f: timm_vit("vit_small_patch16_rope_mixed_224", f)),
+    "hf_aimv2": Source("transformers Aimv2VisionModel: RMSNorm, SwiGLU", special=0, head="features", image=(32, 32),
+                       outputs=("last_hidden_state",), build=hf_aimv2),
+    "timm_aimv2": Source("timm aimv2_large_patch14_224: RMSNorm, SwiGLU", special=0,
+                         build=lambda f: timm_vit("aimv2_large_patch14_224", f)),
     "torchvision_vit": Source("torchvision VisionTransformer", torchvision_vit, image=(32, 32)),
     "segmenter_mask": Source("Segmenter, mask transformer, logits", segmenter_mask, head="mask_transformer",
                              image=SEGMENTER_IMAGE),
@@ -198,7 +229,7 @@ SOURCES = {
                                                         stem_width=4, channels=(4, 8, 8, 16))),
     "post_norm": Source("torch.nn.TransformerEncoder, norm_first=False", lambda f: PostNorm(), special=0,
                         refuse="post-norm: LayerNorm after the residual sum"),
-    "eva02_rope": Source("timm eva02_tiny_patch14_224", refuse="rotary position embedding inside attention",
+    "eva02_rope": Source("timm eva02_tiny_patch14_224", parts=rotary.Eva,
                          build=lambda f: timm_vit("eva02_tiny_patch14_224", f)),
     "beit": Source("timm beit_base_patch16_224", refuse="relative position bias inside attention",
                    build=lambda f: timm_vit("beit_base_patch16_224", f)),
@@ -254,6 +285,15 @@ KEPT = [
     Spec("hf_dinov2_classifier", "dynamo", 18),
     Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
     Spec("hf_clip", "dynamo", 18),
+    Spec("hf_dinov3", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
+    Spec("hf_dinov3", "dynamo", 18),
+    Spec("hf_dinov3_gated", "torchscript", 17),
+    Spec("timm_dinov3", "torchscript", 17, fused=False, oracle=True),
+    Spec("timm_dinov3", "dynamo", 18),
+    Spec("timm_eva02", "torchscript", 17, fused=False, oracle=True),
+    Spec("timm_eva02", "dynamo", 18),
+    Spec("timm_pe_spatial", "torchscript", 17, fused=False),
+    Spec("timm_rope_mixed", "dynamo", 18, oracle=True),
     Spec("torchvision_vit", "torchscript", 17, dynamic=("batch",)),
     Spec("torchvision_vit", "dynamo", 18),
     Spec("segmenter_mask", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
@@ -269,7 +309,7 @@ KEPT = [
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),
     Spec("post_norm", "torchscript", 17),
-    Spec("eva02_rope", "torchscript", 17, fused=False),
+    Spec("eva02_rope", "torchscript", 17, fused=False, oracle=True),
     Spec("beit", "torchscript", 17),
 ]
 
@@ -400,11 +440,11 @@ def plain_outputs(result):
     return [r.numpy() for r in (result if isinstance(result, tuple) else (result,))]
 
 
-def mpm_outputs(spec, source, model, image):
+def mpm_outputs(source, model, image):
     """In double, so that the maps do not depend on the order of summation. None when a decision is too close for float."""
     results = []
     for attention in ("plain", "proportional"):
-        output, maps, margin = mpm_reference.run(model, image.double(), MPM_SCHEDULE, attention == "proportional")
+        output, maps, margin = mpm_reference.run(source.parts(model) if source.parts else model, image.double(), MPM_SCHEDULE, attention == "proportional")
         if margin < mpm_reference.CLEAR_MARGIN:
             return None
         counts = [[len(m[0])] + [max(step) + 1 for step in m] for m in maps]
@@ -426,7 +466,7 @@ def make(spec, folder):
             image = make_input(spec, source, salt)
             if not spec.oracle:
                 break
-            mpm = mpm_outputs(spec, source, model.double(), image)
+            mpm = mpm_outputs(source, model.double(), image)
             model.float()
             if mpm is not None:
                 break
@@ -521,7 +561,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the files")
     parser.add_argument("--all", action="store_true", help="every source, exporter and opset; what an exporter cannot do is named")
-    parser.add_argument("--only", help="only files whose name contains this; the lists are not written")
+    parser.add_argument("--only", help="only files whose name contains this; the lists keep the others")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.backends.mha.set_fastpath_enabled(False)  # an operator that no exporter knows
@@ -543,8 +583,12 @@ def main():
         print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
         if not arguments.all and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
-    if not arguments.only:
-        write_lists(arguments.out, entries)
+    if arguments.only:
+        made = {entry["file"]: entry for entry in entries}
+        kept = {entry["file"]: entry for entry in json.loads((arguments.out / "models.json").read_text())} | made
+        order = [f"{spec.name}.onnx" for spec in (all_specs() if arguments.all else KEPT)]
+        entries = [kept[file] for file in order if file in kept]
+    write_lists(arguments.out, entries)
 
 
 if __name__ == "__main__":

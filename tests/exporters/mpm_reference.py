@@ -37,6 +37,12 @@ def merge(tokens):
     return merged, cluster, margin
 
 
+def merged_positions(table, composed):
+    """Rotary positions {.., N, columns} -> {.., N', columns}: the mean over the tokens of each cluster."""
+    clusters = torch.nn.functional.one_hot(torch.tensor(composed)).to(table.dtype).T
+    return clusters @ table / clusters.sum(dim=1, keepdim=True)
+
+
 def encode(encoder, image, schedule, proportional):
     """One image {1, 3, H, W} -> the tokens after each block restored with the map valid there, the composed map after
     each insertion, and the smallest margin."""
@@ -45,6 +51,7 @@ def encode(encoder, image, schedule, proportional):
     patches = x.shape[1] - special
     composed = list(range(patches))
     maps, depths, margin = [], [], float("inf")
+    positions = encoder.positions(image) if hasattr(encoder, "positions") else None
     for depth, block in enumerate(encoder.blocks):
         if depth in schedule:
             merged, cluster, clearest = merge(x[0, special:])
@@ -56,13 +63,13 @@ def encode(encoder, image, schedule, proportional):
         if proportional and maps:
             sizes = torch.bincount(torch.tensor(composed)).to(x.dtype)
             key_bias = torch.cat((torch.zeros(special, dtype=x.dtype), sizes.log()))[None]
-        x = block(x, key_bias)
+        x = block(x, key_bias) if positions is None else block(x, key_bias, merged_positions(positions[depth], composed))
         depths.append(torch.cat((x[:, :special], x[:, special:][:, composed]), dim=1))
     return depths, maps, margin
 
 
 def run(model, images, schedule, proportional):
-    """model: one of segmenter.py. Every image merges on its own. Returns output, maps {B, K, N}, smallest margin."""
+    """model: one of segmenter.py or rotary.py. Every image merges on its own. Returns output, maps {B, K, N}, smallest margin."""
     outputs, maps, margin = [], [], float("inf")
     for image in images:
         depths, image_maps, clearest = encode(model.encoder, image[None], schedule, proportional)

@@ -12,6 +12,7 @@ namespace mpm::test {
 /// What a block may be, and random weights of that kind.
 struct BlockOptions {
   int dim = 48, heads = 3, head_dim = 16, hidden = 100;
+  int special = 0, rotary_tables = 0;
   bool qk_norm = false, gated = false, mlp_norm = false, biases = true;
   Activation activation = Activation::kGeluErf;
   Precision precision = Precision::kFp32;
@@ -51,6 +52,8 @@ struct BlockWeights {
     s.scale = 1 / std::sqrt(static_cast<float>(options.head_dim));
     s.norm1 = norm(options.dim, 1e-6f);
     s.norm2 = norm(options.dim, 1e-5f);
+    s.special = options.special;
+    s.rotary_tables = options.rotary_tables;
     s.qk_norm = options.qk_norm;
     s.q_norm = norm(options.head_dim, 1e-6f);
     s.k_norm = norm(options.head_dim, 1e-4f);

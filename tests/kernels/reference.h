@@ -97,7 +97,23 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
   return out;
 }
 
-inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias) {
+/// Rotary positions of all rows but the first `special`; `rotations` {rows - special, 2 * tables * pairs}.
+inline Reference rotated(Reference x, int heads, int special, MatrixView<const float> rotations, int tables) {
+  const int e = x.cols / heads, half = rotations.cols / 2, pairs = half / tables;
+  for (int i = special; i < x.rows; ++i)
+    for (int h = 0; h < heads; ++h)
+      for (int j = 0; j < pairs; ++j) {
+        const float* row = rotations.row(i - special) + (tables > 1 ? h * pairs : 0) + j;
+        const double c = static_cast<double>(row[0]), s = static_cast<double>(row[half]);
+        const double a = x.at(i, h * e + j), b = x.at(i, h * e + pairs + j);
+        x.at(i, h * e + j) = c * a - s * b;
+        x.at(i, h * e + pairs + j) = s * a + c * b;
+      }
+  return x;
+}
+
+inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
+                       MatrixView<const float> rotations = {}) {
   const int width = s.heads * s.head_dim;
   const Reference qkv = linear(norm(x, s.norm1), s.qkv);
   Reference q = qkv.columns(0, width), k = qkv.columns(width, 2 * width);
@@ -111,6 +127,10 @@ inline Reference block(const TransformerBlockSpec& s, const Reference& x, const 
     };
     q = perHead(q, s.q_norm);
     k = perHead(k, s.k_norm);
+  }
+  if (rotations.data != nullptr) {
+    q = rotated(q, s.heads, s.special, rotations, s.rotary_tables);
+    k = rotated(k, s.heads, s.special, rotations, s.rotary_tables);
   }
   Reference y = linear(
       attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias), s.proj);

@@ -19,12 +19,29 @@ using test::Matrix;
 class Block : public test::EachInstructionSet {};
 MPM_EACH_INSTRUCTION_SET(Block);
 
-Matrix run(const TransformerBlock& block, const Matrix& x, const float* key_bias, const Parallel& parallel = Serial()) {
+Matrix run(const TransformerBlock& block, const Matrix& x, const float* key_bias, const Parallel& parallel = Serial(),
+           MatrixView<const float> rotations = {}) {
   Matrix y(x.rows, x.cols);
   block.run({x.values.data(), 1, x.rows, x.cols, &x.rows}, key_bias, {y.values.data(), 1, y.rows, y.cols, &y.rows},
-            parallel);
+            parallel, {}, rotations);
   return y;
 }
+
+// Root mean square of the differences, in units of what the block adds to x.
+double relativeError(const Matrix& y, const test::Reference& expected, const Matrix& x) {
+  double squares = 0, error = 0;
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) {
+      const double change = expected.at(i, j) - static_cast<double>(x.at(i, j));
+      const double difference = static_cast<double>(y.at(i, j)) - expected.at(i, j);
+      squares += change * change;
+      error += difference * difference;
+    }
+  return std::sqrt(error / squares);
+}
+
+// Cosines and sines of any length: merged rows have shorter ones.
+Matrix rotations(int rows, int columns) { return Matrix::normal(rows, columns, 22, 0.7f); }
 
 TEST_P(Block, EveryVariationMatchesDoublePrecision) {
   for (const BlockOptions& options : test::blockVariations()) {
@@ -83,6 +100,55 @@ TEST_P(Block, KeysAreTheMeanOverTheHeads) {
   }
 }
 
+TEST_P(Block, RotaryPositionsMatchDoublePrecision) {
+  struct Case {
+    int head_dim, pairs, tables, special, rows;
+    bool qk_norm;
+  };
+  for (const Case& c : {Case{16, 8, 1, 0, 67, false}, Case{16, 8, 1, 1, 200, true}, Case{64, 32, 1, 5, 131, false},
+                        Case{64, 32, 3, 5, 131, false}, Case{20, 7, 3, 70, 150, true}, Case{16, 8, 1, 3, 3, false}}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
+      SCOPED_TRACE(::testing::Message() << c.pairs << " pairs of " << c.head_dim << ", " << c.tables << " tables, "
+                                        << c.special << " special rows");
+      BlockOptions options;
+      options.head_dim = c.head_dim;
+      options.special = c.special;
+      options.rotary_tables = c.tables;
+      options.qk_norm = c.qk_norm;
+      options.precision = precision;
+      const BlockWeights weights(options);
+      const Matrix x = Matrix::normal(c.rows, options.dim, 20),
+                   turns = rotations(c.rows - c.special, 2 * c.tables * c.pairs);
+      const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), nullptr, turns.view());
+      const TransformerBlock block(weights.spec());
+      const Matrix y = run(block, x, nullptr, test::Threads(2), turns.view());
+      if (precision == Precision::kFp32)
+        EXPECT_LE(test::maxError(y.view(), expected), 3e-5);
+      else
+        EXPECT_LE(relativeError(y, expected, x), 0.02);
+      if (c.rows > c.special) {
+        EXPECT_GT(relativeError(run(block, x, nullptr), expected, x), 0.05) << "nothing is rotated";
+      }
+    }
+  }
+}
+
+TEST_P(Block, KeysAreOfTheUnrotatedRows) {
+  BlockOptions options;
+  options.special = 1;
+  options.rotary_tables = 1;
+  const TransformerBlock block(BlockWeights(options).spec());
+  const Matrix x = Matrix::normal(50, options.dim, 20), turns = rotations(49, options.head_dim);
+  const auto keysWith = [&](MatrixView<const float> rotation) {
+    Matrix y(x.rows, x.cols), keys(x.rows, options.head_dim);
+    block.run({x.values.data(), 1, x.rows, x.cols, &x.rows}, nullptr, {y.values.data(), 1, y.rows, y.cols, &y.rows},
+              Serial(), {keys.values.data(), 1, keys.rows, keys.cols, &keys.rows}, rotation);
+    return keys.values;
+  };
+  EXPECT_EQ(keysWith(turns.view()), keysWith({}));
+}
+
 TEST_P(Block, AnyNumberOfRows) {
   const BlockWeights weights{BlockOptions()};
   const TransformerBlock block(weights.spec());
@@ -106,10 +172,14 @@ TEST_P(Block, SameBytesForAnyNumberOfThreads) {
 
 // Images of a batch have different row counts; behind them stands what must be neither read nor written.
 TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
-  const BlockWeights weights{BlockOptions()};
+  BlockOptions options;
+  options.special = 1;
+  options.rotary_tables = 1;
+  const BlockWeights weights(options);
   const TransformerBlock block(weights.spec());
   const std::vector<int> rows = {130, 1, 200, 77};
   const int capacity = 210, dim = 48;
+  const Matrix turns = rotations(4 * (capacity - 1), options.head_dim);
   const auto size = static_cast<std::size_t>(capacity * dim);
   const float untouched = 1234.5f;
   std::vector<float> x(rows.size() * size, std::numeric_limits<float>::quiet_NaN()), y(x.size(), untouched);
@@ -121,10 +191,11 @@ TEST_P(Block, RaggedBatchEqualsEachImageAlone) {
         test::normal(static_cast<std::size_t>(rows[b]), static_cast<unsigned>(b) + 40);
     std::copy(image.values.begin(), image.values.end(), x.begin() + static_cast<std::ptrdiff_t>(b * size));
     std::copy(image_bias.begin(), image_bias.end(), bias.begin() + static_cast<std::ptrdiff_t>(b) * capacity);
-    alone.push_back(run(block, image, image_bias.data()));
+    const int first = static_cast<int>(b) * (capacity - 1);
+    alone.push_back(run(block, image, image_bias.data(), Serial(), turns.view().rowRange(first, first + rows[b] - 1)));
   }
   block.run({x.data(), 4, capacity, dim, rows.data()}, bias.data(), {y.data(), 4, capacity, dim, rows.data()},
-            test::Threads(2));
+            test::Threads(2), {}, turns.view());
   for (std::size_t b = 0; b < rows.size(); ++b) {
     const float* image = y.data() + b * size;
     EXPECT_EQ(std::memcmp(image, alone[b].values.data(), alone[b].values.size() * sizeof(float)), 0) << b;
@@ -151,16 +222,8 @@ TEST_P(Block, Bf16StaysCloseToFp32) {
       const std::vector<float> bias = test::normal(static_cast<std::size_t>(rows), 21);
       const Matrix y = run(block, x, bias.data());
       const test::Reference expected = test::block(weights.spec(), test::Reference(x.view()), bias.data());
-      double squares = 0, error = 0;
-      for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < options.dim; ++j) {
-          const double change = expected.at(i, j) - static_cast<double>(x.at(i, j));
-          const double difference = static_cast<double>(y.at(i, j)) - expected.at(i, j);
-          squares += change * change;
-          error += difference * difference;
-        }
-      ASSERT_LE(std::sqrt(error / squares), 0.02);
-      ASSERT_GE(std::sqrt(error / squares), 1e-4) << "that was fp32";
+      ASSERT_LE(relativeError(y, expected, x), 0.02);
+      ASSERT_GE(relativeError(y, expected, x), 1e-4) << "that was fp32";
       ASSERT_EQ(run(block, x, bias.data(), test::Threads(3)).values, y.values);
     }
   }

@@ -50,6 +50,11 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
   EXPECT_EQ(nodes.at("merge_map"), "11 00 11");
 }
 
+TEST(Placement, RotaryPositionsDoNotRunOnAGpu) {
+  auto model = parseModel(convertModel(dataPath("timm_dinov3_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "rotary positions do not run on a GPU");
+}
+
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();

@@ -155,14 +155,15 @@ TEST_F(Refusal, SpecialTokensBehindThePatches) {
   expect(g, "", "found special tokens behind the patches, or patches out of order");
 }
 
-TEST_F(Refusal, RotaryEmbedding) {
+TEST_F(Refusal, QueriesTimesAMask) {
   dialect.qkv = QkvStyle::kSeparate;
   expect(
       [](onnx::GraphProto& graph) {
         const std::string q = node(graph, "MatMul", 3).input(0);
         insertBehind(graph, q, "Mul").add_input(constant(graph, {1, 1, 16, 12}, 0.5f));
       },
-      "inserted' (Mul)", "rotary position embedding");
+      "MatMul_29' (MatMul)",
+      "times a constant that differs from token to token (mask), expected rotary positions on q and k");
 }
 
 TEST_F(Refusal, UnknownActivation) {

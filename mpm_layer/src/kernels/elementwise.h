@@ -22,4 +22,10 @@ void activate(Activation activation, MatrixView<float> x);
 /// x {rows, 2m} -> first m columns = activation(first m columns) * last m columns, in place (such as SwiGLU).
 void activateGated(Activation activation, MatrixView<float> x);
 
+/// Rotary positions: in each of the `heads` equal parts of a row of x, column j < pairs becomes
+/// cos * column j - sin * column pairs + j, and column pairs + j becomes sin * column j + cos * column pairs + j.
+/// `rotation` {x.rows, 2 * tables * pairs}: the cosines of a row, then its sines. `tables`: 1, or one per head. In
+/// place, on the calling thread.
+void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, int tables);
+
 }  // namespace mpm

@@ -40,6 +40,8 @@ struct TransformerBlockSpec {
   LinearWeights qkv;  ///< {3 heads head_dim, dim}: q, k, v rows, head-major
   bool qk_norm = false;
   NormWeights q_norm, k_norm;  ///< over head_dim
+  int special = 0;             ///< rows in front that rotary positions leave as they are
+  int rotary_tables = 0;       ///< 0: no rotary positions; 1: all heads have the same; else one per head
   LinearWeights proj;          ///< {dim, heads head_dim}
   NormWeights norm2;
   LinearWeights fc1;  ///< {hidden, dim}, or {2 hidden, dim} when gated
@@ -64,9 +66,10 @@ class TransformerBlock {
   /// x, y {batch, capacity, dim}, the same rows; y may not overlap x. `key_bias` {batch, capacity} or null: added to
   /// the scaled logits of each key (proportional attention: log cluster size). Same bytes for any number of threads.
   /// Thread-safe; scratch is kept per calling thread and grows to the largest call. `keys` {batch, capacity, head_dim}
-  /// or without data: the mean of each row's keys over the heads, as attention sees them.
+  /// or without data: the mean of each row's keys over the heads, before rotary positions. `rotations`
+  /// {batch * (capacity - special), 2 * tables * pairs}, as rotate() takes them, of a block with rotary positions.
   void run(TokensView<const float> x, const float* key_bias, TokensView<float> y, const Parallel& parallel,
-           TokensView<float> keys = {}) const;
+           TokensView<float> keys = {}, MatrixView<const float> rotations = {}) const;
 
  private:
   struct Impl;

@@ -10,6 +10,7 @@ namespace mpm {
 /// Constructors of the operators of docs/ops.md for cv::dnn::LayerFactory. Each operator has its own file.
 cv::Ptr<cv::dnn::Layer> makePatchEmbed(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeTransformerBlock(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeRotaryPositions(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMergeTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeTokenNorm(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params);

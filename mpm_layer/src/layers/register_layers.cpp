@@ -36,7 +36,7 @@ const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
     {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
     {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
     {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
-    {"MergeReport", make<makeMergeReport>},
+    {"MergeReport", make<makeMergeReport>},     {"RotaryPositions", make<makeRotaryPositions>},
 };
 
 }  // namespace

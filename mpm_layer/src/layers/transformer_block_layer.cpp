@@ -44,13 +44,29 @@ class TransformerBlockLayer final : public MpmLayer {
     spec_.qk_norm = params.get<int>("qk_norm", 0) != 0;
     spec_.gated = params.get<int>("gated", 0) != 0;
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
+    spec_.special = special_;
+    spec_.rotary_tables = params.get<int>("rotary_tables", 0);
+    expect(spec_.rotary_tables == 0 || spec_.rotary_tables == 1 || spec_.rotary_tables == spec_.heads,
+           "has neither one table of rotary positions nor one per head");
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    const Shape& tokens = tokensWithState(inputs, special_);
+    const bool rotates = spec_.rotary_tables > 0;
+    expect(inputs.size() == (rotates ? 3 : 2), "expects tokens, their state" +
+                                                   std::string(rotates ? " and rotary positions" : "") + ", got " +
+                                                   std::to_string(inputs.size()) + " inputs");
+    const std::vector<Shape> first_two(inputs.begin(), inputs.begin() + 2);
+    const Shape& tokens = tokensWithState(first_two, special_);
+    if (rotates) {
+      const Shape& table = inputs[2];
+      const int columns = table.size() == 3 ? table[2] / spec_.rotary_tables : 0;
+      expect(table.size() == 3 && table[0] == tokens[0] && table[1] == tokens[1] - special_ && columns > 0 &&
+                 columns % 2 == 0 && table[2] % spec_.rotary_tables == 0 && columns <= spec_.head_dim,
+             "got rotary positions " + shapeText(table) + " for tokens " + shapeText(tokens));
+    }
     if (!keys_) return {tokens};
     return {tokens, {tokens[0], tokens[1], spec_.head_dim}};
   }
@@ -62,7 +78,7 @@ class TransformerBlockLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
-    if (spec_.part != BlockPart::kWhole || keys_) return nullptr;
+    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0) return nullptr;
     describe(constants);
     expectDim(inputs[0]);
     return device.transformerBlock(spec_, special_, key_bias_);
@@ -72,7 +88,8 @@ class TransformerBlockLayer final : public MpmLayer {
     expectDim(inputs[0]);
     const int* rows = liveRows(inputs[1], special_);
     block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
-                tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>());
+                tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>(),
+                inputs.size() == 3 ? rotationsOf(inputs[2]) : MatrixView<const float>());
   }
 
  private:
@@ -120,6 +137,10 @@ class TransformerBlockLayer final : public MpmLayer {
       spec_.mlp_norm_weights.eps = mlp_norm_eps_;
     }
     linear(spec_.fc2, spec_.dim, hidden);
+  }
+
+  static MatrixView<const float> rotationsOf(const cv::Mat& blob) {
+    return {blob.ptr<float>(), blob.size[0] * blob.size[1], blob.size[2]};
   }
 
   void expectDim(const cv::Mat& tokens) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "mpm/error.hpp"
 #include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
@@ -21,6 +22,8 @@ struct Use {
 void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
+    if (isOurs(node) && node.op_type() == "RotaryPositions")
+      throw Error("rotary positions do not run on a GPU: use the device cpu");
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
     for (const std::string& name : node.input()) {
       Use& use = uses[name];

@@ -12,6 +12,8 @@ namespace mpm::onnx_graph {
 ///   and only this node reads it; 3 the same as 0, and only this node reads it.
 /// - `device_outputs`, a character per output: 1 when a marked node reads it.
 /// - `host_outputs`, a character per output: 1 when a stock node reads it or it is an output of the net.
+///
+/// Throws mpm::Error for a model with blocks that have no kernels on a GPU.
 void placeOnDevice(onnx::GraphProto& graph, int device, int session);
 
 }  // namespace mpm::onnx_graph

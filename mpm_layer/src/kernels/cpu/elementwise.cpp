@@ -115,6 +115,26 @@ void activateAnyRow(Activation activation, float* x, const float* gate, int n) {
   }
 }
 
+void rotateRow(float* HWY_RESTRICT x, int heads, int head_dim, const float* HWY_RESTRICT cosine,
+               const float* HWY_RESTRICT sine, int pairs, int step) {
+  const Floats d;
+  for (int h = 0; h < heads; ++h, x += head_dim, cosine += step, sine += step) {
+    float* const other = x + pairs;
+    int j = 0;
+    for (; j + kLanes <= pairs; j += kLanes) {
+      const Vec a = hn::LoadU(d, x + j), b = hn::LoadU(d, other + j);
+      const Vec c = hn::LoadU(d, cosine + j), s = hn::LoadU(d, sine + j);
+      hn::StoreU(hn::NegMulAdd(b, s, hn::Mul(a, c)), d, x + j);
+      hn::StoreU(hn::MulAdd(b, c, hn::Mul(a, s)), d, other + j);
+    }
+    for (; j < pairs; ++j) {
+      const float a = x[j], b = other[j];
+      x[j] = a * cosine[j] - b * sine[j];
+      other[j] = a * sine[j] + b * cosine[j];
+    }
+  }
+}
+
 void roundRow(const float* from, std::uint16_t* to, int n) {
   const hn::RebindToSigned<Floats> di;
   const hn::RebindToUnsigned<Floats> du;
@@ -146,6 +166,7 @@ HWY_AFTER_NAMESPACE();
 namespace mpm {
 HWY_EXPORT(normRow);
 HWY_EXPORT(activateAnyRow);
+HWY_EXPORT(rotateRow);
 HWY_EXPORT(roundRow);
 
 Activation parseActivation(std::string_view name) {
@@ -169,6 +190,12 @@ void activate(Activation activation, MatrixView<float> x) {
 void activateGated(Activation activation, MatrixView<float> x) {
   const int half = x.cols / 2;
   for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(activateAnyRow)(activation, x.row(i), x.row(i) + half, half);
+}
+
+void rotate(MatrixView<float> x, int heads, MatrixView<const float> rotation, int tables) {
+  const int half = rotation.cols / 2, pairs = half / tables;
+  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(rotateRow)
+  (x.row(i), heads, x.cols / heads, rotation.row(i), rotation.row(i) + half, pairs, tables > 1 ? pairs : 0);
 }
 
 void toBf16(const float* from, std::uint16_t* to, int count) { HWY_DYNAMIC_DISPATCH(roundRow)(from, to, count); }

@@ -70,7 +70,7 @@ std::size_t area(int rows, int cols) { return static_cast<std::size_t>(rows) * s
 
 struct TransformerBlock::Impl {
   BlockPart part;
-  int dim, heads, head_dim;
+  int dim, heads, head_dim, special, rotary_tables;
   float scale;
   bool qk_norm, gated, mlp_norm, bf16_attention;
   Activation activation;
@@ -82,6 +82,8 @@ struct TransformerBlock::Impl {
         dim(spec.dim),
         heads(spec.heads),
         head_dim(spec.head_dim),
+        special(spec.special),
+        rotary_tables(spec.rotary_tables),
         scale(spec.scale),
         qk_norm(spec.qk_norm),
         gated(spec.gated),
@@ -111,7 +113,9 @@ struct TransformerBlock::Impl {
   bool attends() const { return part != BlockPart::kMlp; }
   int width() const { return heads * head_dim; }
 
-  void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys) const {
+  // Rows `begin` on of an image. `rotations`: of its rows behind the special ones, or without data.
+  void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys,
+               MatrixView<const float> rotations) const {
     TileScratch& scratch = tileScratch();
     const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), x.rows, dim);
     const MatrixView<float> all(scratch.wide.atLeast(area(PackedLinear::kMaxRows, qkv.out())), x.rows, qkv.out());
@@ -129,8 +133,13 @@ struct TransformerBlock::Impl {
         k_norm.run(k_head, k_head);
       }
     }
-    input.pack(begin, q, k, v, scale);
     if (keys.data != nullptr) meanOverHeads(k, keys);
+    if (const int first = std::max(begin, special); rotations.data != nullptr && first < begin + x.rows) {
+      const auto rows = rotations.rowRange(first - special, begin + x.rows - special);
+      rotate(q.rowRange(first - begin, x.rows), heads, rows, rotary_tables);
+      rotate(k.rowRange(first - begin, x.rows), heads, rows, rotary_tables);
+    }
+    input.pack(begin, q, k, v, scale);
   }
 
   void meanOverHeads(MatrixView<const float> k, MatrixView<float> mean) const {
@@ -168,7 +177,7 @@ TransformerBlock::TransformerBlock(TransformerBlock&&) noexcept = default;
 TransformerBlock& TransformerBlock::operator=(TransformerBlock&&) noexcept = default;
 
 void TransformerBlock::run(TokensView<const float> x, const float* key_bias, TokensView<float> y,
-                           const Parallel& parallel, TokensView<float> keys) const {
+                           const Parallel& parallel, TokensView<float> keys, MatrixView<const float> rotations) const {
   thread_local Workspace workspace;
   Workspace& w = workspace;
   const Impl& block = *impl_;
@@ -203,7 +212,9 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
   if (attends) {
     parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
       const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
-      block.project(rowsOf(x, tile), tile.begin, w.images[static_cast<std::size_t>(tile.image)], rowsOf(keys, tile));
+      const int patches = x.capacity - block.special, first = tile.image * patches;
+      block.project(rowsOf(x, tile), tile.begin, w.images[static_cast<std::size_t>(tile.image)], rowsOf(keys, tile),
+                    rotations.data != nullptr ? rotations.rowRange(first, first + patches) : rotations);
     });
     parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
       const AttentionTask& part = w.tasks[static_cast<std::size_t>(task)];

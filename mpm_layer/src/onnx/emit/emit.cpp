@@ -85,6 +85,11 @@ Size2 Emitter::classMapSize() const {
 
 Emitter::Tokens Emitter::embed() {
   const Embedding& embedding = trunk_.embedding;
+  const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
+  const auto& blocks = trunk_.chain.blocks;
+  if (retargeted_ && std::any_of(blocks.begin(), blocks.end(), rotates))
+    throw Error("the rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
+                " px: export the model at " + mpm::toString(info_.input) + ", or with symbolic sizes");
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   const Size2 grid = info_.grid;
   if (!retargeted_ && native != grid) {
@@ -153,6 +158,27 @@ Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const st
   return {name, name + "/state", in.special};
 }
 
+std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
+  std::string& name = rotations_[{&rotation, in.state}];
+  if (!name.empty()) return name;
+  name = net_.unique((in.state == states_.front() ? "backbone" : in.state.substr(0, in.state.rfind('/'))) + "/rotary");
+  auto& [cosine, sine] = tables_[&rotation];
+  if (cosine.empty()) {
+    const std::int64_t special = in.special, patches = rotation.rows - special;
+    const auto table = [&](const char* of, const std::vector<float>& values) {
+      std::vector<float> of_patches;
+      for (std::int64_t t = 0; t < rotation.tables; ++t) {
+        const auto end = values.begin() + (t + 1) * rotation.rows * rotation.pairs;
+        of_patches.insert(of_patches.end(), end - patches * rotation.pairs, end);
+      }
+      return net_.weights(name + of, {rotation.tables, patches, rotation.pairs}, of_patches);
+    };
+    cosine = table(".cosine", rotation.cosine);
+    sine = table(".sine", rotation.sine);
+  }
+  return net_.op("RotaryPositions", {in.state, cosine, sine}, {name});
+}
+
 std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,
                            bool keys) {
   std::vector<std::string> inputs{in.name, in.state}, outputs{name};
@@ -166,6 +192,8 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
     inputs.push_back(net_.weights(name + "." + of + ".bias", {weights.out}, weights.bias));
     weights = {};
   };
+  const bool rotates = block.rotation && part != BlockPart::kMlp;
+  if (rotates) inputs.push_back(rotations(*block.rotation, in));
   if (part != BlockPart::kMlp) {
     norm("norm1", block.norm1);
     linear("qkv", block.qkv);
@@ -195,6 +223,7 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
                                       {"mlp_norm_eps", block.mlp_norm ? block.mlp_norm->eps : 0.0f},
                                       {"key_bias", std::int64_t{key_bias ? 1 : 0}},
                                       precision()};
+  if (rotates) attributes.emplace_back("rotary_tables", block.rotation->tables);
   if (part != BlockPart::kWhole)
     attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));
   if (keys) {

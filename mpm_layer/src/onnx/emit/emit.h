@@ -50,6 +50,8 @@ class Emitter {
   /// Frees the weights that it writes.
   std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
                     BlockPart part = BlockPart::kWhole, bool keys = false);
+  /// The rotary positions of the live rows of `in`.
+  std::string rotations(const Rotation& rotation, const Tokens& in);
   void segmentation(SegmentationHead head);
   Tokens maskScores(SegmentationHead& head, const Tokens& in);
 
@@ -83,7 +85,9 @@ class Emitter {
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
-  bool one_image_ = false;           ///< the head mixes the images of a batch
+  std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
+  std::map<const Rotation*, std::pair<std::string, std::string>> tables_;     ///< names of the constants
+  bool one_image_ = false;                                                    ///< the head mixes the images of a batch
 };
 
 /// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.

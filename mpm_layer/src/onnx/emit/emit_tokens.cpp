@@ -12,7 +12,7 @@ constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more
 
 std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
   const std::int64_t cols = found.terms[static_cast<std::size_t>(cells.term)].cols;
-  if (cells.offset || elements(cells.shape) != cols) return -1;
+  if (!cells.unchanged() || elements(cells.shape) != cols) return -1;
   const std::int64_t first = cells.id(0);
   if (first < 0 || first % cols != 0) return -1;
   for (std::int64_t j = 1; j < cols; ++j) {
@@ -23,7 +23,7 @@ std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
 
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first) {
   const Term& term = found.terms[static_cast<std::size_t>(cells.term)];
-  if (cells.offset || cells.scale != 1 || cells.shape.empty() || cells.shape.back() != term.cols) return false;
+  if (!cells.unchanged() || cells.scale != 1 || cells.shape.empty() || cells.shape.back() != term.cols) return false;
   const std::int64_t count = elements(cells.shape);
   if (count != (term.rows - first) * term.cols) return false;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -202,6 +202,25 @@ bool doesNothing(const Graph& graph, const Node& node) {
   return false;
 }
 
+/// True when the value is a constant condition.
+std::optional<bool> condition(const Graph& graph, int value) {
+  const Tensor* tensor = graph.constant(value);
+  return tensor && tensor->size() == 1 ? std::optional(tensor->at(0) != 0) : std::nullopt;
+}
+
+/// Whether a node of this branch runs; nullopt when that is not known.
+std::optional<bool> runs(const Graph& graph, int branch, const std::vector<int>& alias) {
+  std::optional<bool> result = true;
+  while (branch >= 0) {
+    const Branch& one = graph.branches[static_cast<std::size_t>(branch)];
+    const auto found = condition(graph, alias[static_cast<std::size_t>(one.condition)]);
+    if (found && *found != one.when) return false;
+    if (!found) result = std::nullopt;
+    branch = one.outer;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::int64_t FoldBudget::take(const Shape& shape) {
@@ -247,13 +266,20 @@ void foldConstants(Graph& graph, const Shape& image) {
     for (int& value : node.inputs) {
       if (value >= 0) value = alias[static_cast<std::size_t>(value)];
     }
-    if (node.outputs.empty() || node.outputs[0] < 0) continue;
+    const std::optional<bool> known_to_run = runs(graph, node.branch, alias);
+    node.dead = known_to_run == false;
+    if (node.dead || node.outputs.empty() || node.outputs[0] < 0) continue;
     Value& first = graph.values[static_cast<std::size_t>(node.outputs[0])];
     try {
       const Shape* source = graph.shape(node.input(0));
       if ((node.op == "Shape" || node.op == "Size") && node.domain.empty() && source) {
         first.constant = node.op == "Shape" ? shapeTensor(node, *source) : Tensor::of({}, Integers{elements(*source)});
         first.shape = first.constant->shape;
+        node.dead = true;
+      } else if (const auto yes = condition(graph, node.input(0));
+                 yes && node.op == "If" && node.domain.empty() && node.inputs.size() == 1 + 2 * node.outputs.size()) {
+        for (std::size_t i = 0; i < node.outputs.size(); ++i)
+          alias[static_cast<std::size_t>(node.outputs[i])] = node.inputs[1 + i + (*yes ? 0 : node.outputs.size())];
         node.dead = true;
       } else if (auto tensors = allConstant(graph, node) ? evaluate(graph, node, budget) : std::nullopt) {
         for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
@@ -273,6 +299,7 @@ void foldConstants(Graph& graph, const Shape& image) {
         }
       }
     } catch (const Error& error) {
+      if (!known_to_run) continue;
       const std::string text = error.what();
       if (text.starts_with("node '")) throw;
       throw Error("node '" + node.name + "' (" + node.op + "): " + text);

@@ -14,7 +14,7 @@ bool isZero(const std::vector<float>& values) {
 /// on.
 bool isGrid(const Cells& cells, const Trunk& trunk, std::int64_t cols, std::int64_t first) {
   const Shape expected{1, cols, trunk.embedding.grid_h, trunk.embedding.grid_w};
-  if (cells.shape != expected || cells.offset || cells.scale != 1) return false;
+  if (cells.shape != expected || !cells.unchanged() || cells.scale != 1) return false;
   const std::int64_t patches = trunk.embedding.grid_h * trunk.embedding.grid_w;
   for (std::int64_t c = 0; c < cols; ++c) {
     for (std::int64_t i = 0; i < patches; ++i) {
@@ -102,7 +102,8 @@ class HeadMatcher {
         continue;
       }
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
-      if (chain.streams.back() != end) continue;
+      const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
+      if (chain.streams.back() != end || std::any_of(chain.blocks.begin(), chain.blocks.end(), rotates)) continue;
       head.tokens = start.inputs[0];
       head.class_embeddings.assign(split, start.offset.end());
       head.blocks = std::move(chain.blocks);

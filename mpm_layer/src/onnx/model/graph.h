@@ -34,6 +34,7 @@ struct Node {
   float eps = 0;                           ///< canonical LayerNorm and L2Normalize
   std::string activation;                  ///< canonical Activation: a name of docs/ops.md
   std::string written_as;                  ///< op before a canonical pass, for messages
+  int branch = -1;                         ///< index of Graph::branches: the body of an If that the node is in
   bool dead = false;
 
   int input(std::size_t index) const { return index < inputs.size() ? inputs[index] : -1; }
@@ -44,11 +45,20 @@ struct Node {
   const onnx::AttributeProto* attribute(const char* name) const;
 };
 
+/// The body of an If that runs when the condition has the value `when`.
+struct Branch {
+  int condition = -1;
+  bool when = true;
+  int outer = -1;  ///< the branch that the If is in, or -1
+};
+
 /// A graph without functions, its constants read. Borrows the ModelProto it was made from.
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  ///< in an order in which every value is made before it is used
-  int image = -1;           ///< the one input that is not a constant
+  /// Nodes of a branch come before their If, whose inputs are the condition and the results of both branches.
+  std::vector<Branch> branches;
+  int image = -1;  ///< the one input that is not a constant
   std::vector<int> outputs;
   std::vector<std::string> output_names;
   int opset = 0;

@@ -160,7 +160,7 @@ class Reader {
         "And",   "Or",   "Xor",    "Equal",  "Less",    "LessOrEqual", "Greater", "GreaterOrEqual"};
     if (node.op == "Cast") return !castsToFloat(node);
     if (kOps.contains(node.op)) return true;
-    const int source = node.input(node.op == "Where" ? 1 : 0);
+    const int source = node.input(node.op == "Where" || node.op == "If" ? 1 : 0);
     const Tensor* constant = graph_.constant(source);
     return constant ? !constant->isFloat() : integers_.contains(source);
   }
@@ -205,6 +205,8 @@ class Reader {
     for (const std::string& name : proto.input()) node.inputs.push_back(lookUp(name, scope, proto));
     if (proto.output_size() == 0) return;
     requireInputs(node);
+    node.branch = branch_;
+    if (node.op == "If" && node.domain.empty()) readBranches(node, scope, prefix, depth);
     const int index = static_cast<int>(graph_.nodes.size());
     for (const std::string& name : proto.output()) {
       if (name.empty()) {
@@ -230,6 +232,33 @@ class Reader {
       return;
     }
     graph_.nodes.push_back(std::move(node));
+  }
+
+  /// Adds the bodies of an If to the graph, and their results to its inputs.
+  void readBranches(Node& node, Scope& scope, const std::string& prefix, int depth) {
+    if (depth >= kDeepestCall) refuse(node, "branches inside of branches without end", "a few");
+    for (const char* name : {"then_branch", "else_branch"}) {
+      const onnx::AttributeProto* attribute = node.attribute(name);
+      if (!attribute) continue;
+      const onnx::GraphProto& body = attribute->g();
+      if (body.output_size() != node.proto->output_size())
+        refuse(node, "a branch with " + std::to_string(body.output_size()) + " results", "one per output");
+      const int outer = branch_;
+      branch_ = static_cast<int>(graph_.branches.size());
+      graph_.branches.push_back({node.inputs[0], name == std::string("then_branch"), outer});
+      for (const onnx::TensorProto& proto : body.initializer()) {
+        const std::string what = "initialiser '" + proto.name() + "'";
+        if (scope.contains(proto.name())) refuse(node, what + " again", "names that differ");
+        scope[proto.name()] = graph_.addConstant(prefix + proto.name(), readTensor(proto, folder_, what));
+      }
+      for (const onnx::NodeProto& inner : body.node()) addNode(inner, scope, prefix, depth + 1);
+      for (const onnx::ValueInfoProto& result : body.output())
+        node.inputs.push_back(lookUp(result.name(), scope, *node.proto));
+      for (const onnx::TensorProto& proto : body.initializer()) scope.erase(proto.name());
+      for (const onnx::NodeProto& inner : body.node())
+        for (const std::string& made : inner.output()) scope.erase(made);
+      branch_ = outer;
+    }
   }
 
   Tensor constantOf(const Node& node) {
@@ -292,6 +321,7 @@ class Reader {
   onnx::ModelProto& model_;
   const std::filesystem::path& folder_;
   Graph graph_;
+  int branch_ = -1;  ///< of the nodes that are being read
   std::size_t nodes_read_ = 0, inlined_bytes_ = 0;
   std::unordered_set<int> integers_;  ///< values that are not floats, or may not be
   std::unordered_map<std::string, Function> functions_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "onnx/recognise/rotary.h"
+
 namespace mpm::onnx_graph {
 namespace {
 
@@ -60,7 +62,7 @@ int Algebra::add(Term term) {
 }
 
 std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
-  if (cells.shape.empty()) return std::nullopt;
+  if (cells.shape.empty() || cells.blend) return std::nullopt;
   const std::int64_t cols = cells.shape.back();
   const std::int64_t count = leadElements(cells.shape, 1);
   if (cols < 1 || count < 1) return std::nullopt;
@@ -103,12 +105,23 @@ RowView Algebra::arranged(const RowView& view, const Node& node) {
   return {add(std::move(term)), view.lead, {}};
 }
 
-std::optional<HeadView> Algebra::heads(const Cells& cells) const {
+std::optional<HeadView> Algebra::heads(const Cells& cells) {
   if (cells.shape.size() < 2) return std::nullopt;
   const Term& term = at(cells.term);
   const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
   const std::int64_t count = leadElements(cells.shape, 2);
   if (width < 1 || count < 1 || tokens != term.rows || cells.scale == 0) return std::nullopt;
+  if (cells.blend) {
+    auto rotated = rotatedHeads(cells, term);
+    if (!rotated) return std::nullopt;
+    const auto equal = std::find_if(rotations_.begin(), rotations_.end(),
+                                    [&](const auto& known) { return *known == *rotated->rotation; });
+    if (equal == rotations_.end())
+      rotations_.push_back(rotated->rotation);
+    else
+      rotated->rotation = *equal;
+    return rotated;
+  }
   HeadView view;
   view.term = cells.term;
   view.scale = cells.scale;
@@ -159,11 +172,18 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
   const auto count = static_cast<std::size_t>(elements(shape, kMaxCells));
   std::vector<std::int32_t> ids(count);
   std::vector<float> offset(cells.offset ? count : 0);
+  Blend blend;
+  if (cells.blend) blend = {std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count)};
   Shape position(rank, 0);
   std::int64_t source = 0;
   for (std::size_t i = 0; i < count; ++i) {
     ids[i] = cells.id(static_cast<std::size_t>(source));
     if (cells.offset) offset[i] = (*cells.offset)[static_cast<std::size_t>(source)];
+    if (cells.blend) {
+      blend.factor[i] = cells.blend->factor[static_cast<std::size_t>(source)];
+      blend.other_factor[i] = cells.blend->other_factor[static_cast<std::size_t>(source)];
+      blend.other[i] = cells.blend->other[static_cast<std::size_t>(source)];
+    }
     for (std::size_t axis = rank; axis-- > 0;) {
       source += step[axis];
       if (++position[axis] < shape[axis]) break;
@@ -174,6 +194,7 @@ Cells Algebra::permuted(const Cells& cells, const std::vector<std::size_t>& orde
   Cells result{cells.term, shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr,
                cells.scale};
   if (cells.offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  if (cells.blend) result.blend = std::make_shared<const Blend>(std::move(blend));
   return result;
 }
 

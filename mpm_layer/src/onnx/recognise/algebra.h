@@ -34,11 +34,14 @@ class Algebra {
   /// Rows of `view` as a separate term.
   RowView arranged(const RowView& view, const Node& node);
   /// Cells {.., tokens, head_dim} as heads: the same columns for every token and tokens in order; else nullopt.
-  std::optional<HeadView> heads(const Cells& cells) const;
+  std::optional<HeadView> heads(const Cells& cells);
   /// Cells of `term` (with the rows of view.term) in the places of the view's rows.
   Cells cells(const RowView& view, int term) const;
   /// Cells transposed.
   static Cells permuted(const Cells& cells, const std::vector<std::size_t>& order);
+
+ private:
+  std::vector<std::shared_ptr<const Rotation>> rotations_;  ///< all blocks have the same one, or few
 };
 
 }  // namespace mpm::onnx_graph

@@ -26,6 +26,7 @@ class BlockMatcher {
     block.heads = attention.heads;
     block.head_dim = attention.cols / attention.heads;
     block.scale = attention.scale;
+    block.rotation = attention.q.rotation;
     block.proj = scaled(affine(proj), scale);
     int norm = -1;
     for (int part = 0; part < 3; ++part) {

@@ -7,6 +7,7 @@
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical/canonical.h"
 #include "onnx/recognise/interpreter.h"
+#include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -64,13 +65,17 @@ Interpretation Interpreter::run() {
 
 void Interpreter::shareIds(Meaning& meaning) {
   constexpr std::size_t kMaxKept = 64;  // a ViT has about ten, at any depth
-  const auto share = [this](Cells& cells) {
-    if (!cells.ids) return;
-    const auto equal = std::find_if(ids_.begin(), ids_.end(), [&](const auto& ids) { return *ids == *cells.ids; });
-    if (equal != ids_.end())
-      cells.ids = *equal;
-    else if (ids_.size() < kMaxKept)
-      ids_.push_back(cells.ids);
+  const auto shareOne = [](auto& value, auto& kept) {
+    if (!value) return;
+    const auto equal = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return *one == *value; });
+    if (equal != kept.end())
+      value = *equal;
+    else if (kept.size() < kMaxKept)
+      kept.push_back(value);
+  };
+  const auto share = [&](Cells& cells) {
+    shareOne(cells.ids, ids_);
+    shareOne(cells.blend, blends_);
   };
   if (Cells* cells = std::get_if<Cells>(&meaning)) share(*cells);
   if (Scores* scores = std::get_if<Scores>(&meaning)) {
@@ -95,9 +100,17 @@ Meaning Interpreter::asShaped(const Node& node, Meaning meaning) const {
 
 Meaning Interpreter::interpretNode(const Node& node) {
   const std::string& op = node.op;
+  const bool takes_blends = is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div") ||
+                            is(node, "Neg") || is(node, "MatMul") || is(node, "Einsum") || is(node, "Attention");
+  for (const int value : node.inputs) {
+    if (const Cells* cells = as<Cells>(value); cells && cells->blend && !takes_blends)
+      return foreign(node, "tokens times a constant that differs from token to token (mask)",
+                     "rotary positions on q and k");
+  }
   if (is(node, "Conv")) return convolution(node);
   if (node.domain == kCanonical) return rowWise(node);
   if (is(node, "Add") || is(node, "Sub") || is(node, "Mul") || is(node, "Div")) return arithmetic(node);
+  if (is(node, "Neg")) return negative(node);
   if (is(node, "MatMul")) return matMul(node);
   if (is(node, "Einsum")) return einsum(node);
   if (is(node, "Attention")) return attentionOp(node);
@@ -142,12 +155,13 @@ void Interpreter::move(const Node& node) {
   std::vector<const Cells*> sources;
   const Cells* first = nullptr;
   std::int64_t total = 0;
+  bool blends = false;
   for (const int value : movedInputs(node)) {
     const Cells* cells = cellsOf(value, node);
     if (!cells && !graph_.constant(value)) return give(foreign(node, "something else than tokens moved"));
-    if (cells && first && (cells->term != first->term || cells->scale != first->scale)) {
+    if (cells && first && cells->term != first->term)
       return give(foreign(node, "different features joined", "features of one layer"));
-    }
+    blends = blends || (cells && (cells->blend || (first && cells->scale != first->scale)));
     sources.push_back(cells);
     if (cells && !first) first = cells;
     if (const Shape* shape = graph_.shape(value)) total += elements(*shape);
@@ -155,6 +169,12 @@ void Interpreter::move(const Node& node) {
   const auto movements = first && total <= Algebra::kMaxCells ? moveData(graph_, node, true) : std::nullopt;
   if (!movements) return give(foreign(node, "a shape that depends on the image", "static shapes"));
 
+  std::vector<Cells> with_blends(blends ? sources.size() : 0);
+  for (std::size_t i = 0; i < with_blends.size(); ++i) {
+    with_blends[i] = sources[i] ? blended(*sources[i]) : Cells();
+    if (sources[i] == first) first = &with_blends[i];
+    if (sources[i]) sources[i] = &with_blends[i];
+  }
   bool with_offset = false;
   for (const Cells* cells : sources) with_offset = with_offset || !cells || cells->offset;
   if (with_offset && sources.size() > 1 && first->scale != 1) {
@@ -164,6 +184,7 @@ void Interpreter::move(const Node& node) {
   std::vector<std::vector<float>> offsets(sources.size());
   std::vector<const std::vector<std::int32_t>*> id_parts;
   std::vector<const std::vector<float>*> offset_parts;
+  std::vector<Blend> blend_parts(blends ? sources.size() : 0);
   const bool in_order = sources.size() == 1 &&
                         std::all_of(movements->begin(), movements->end(), [](const Movement& m) { return m.in_order; });
   for (std::size_t i = 0; i < sources.size() && !in_order; ++i) {
@@ -172,6 +193,10 @@ void Interpreter::move(const Node& node) {
     ids[i].resize(count, -1);
     for (std::size_t k = 0; k < count && sources[i]; ++k) ids[i][k] = sources[i]->id(k);
     id_parts.push_back(&ids[i]);
+    if (blends)
+      blend_parts[i] = sources[i] ? *sources[i]->blend
+                                  : Blend{std::vector<float>(count), std::vector<float>(count),
+                                          std::vector<std::int32_t>(count, -1)};
     if (!with_offset) continue;
     if (sources[i] && sources[i]->offset) {
       offsets[i] = *sources[i]->offset;
@@ -193,10 +218,20 @@ void Interpreter::move(const Node& node) {
     if (in_order) {
       result.ids = first->ids;
       result.offset = first->offset;
+      result.blend = first->blend;
     } else {
       elements(movement.shape, Algebra::kMaxCells);
       result.ids = std::make_shared<const std::vector<std::int32_t>>(moved(movement, id_parts));
       if (with_offset) result.offset = std::make_shared<const std::vector<float>>(moved(movement, offset_parts));
+      if (blends) {
+        const auto part = [&](auto member) {
+          std::vector<const std::remove_reference_t<decltype(blend_parts[0].*member)>*> all;
+          for (const Blend& blend : blend_parts) all.push_back(&(blend.*member));
+          return moved(movement, all);
+        };
+        result.blend =
+            std::make_shared<const Blend>(Blend{part(&Blend::factor), part(&Blend::other_factor), part(&Blend::other)});
+      }
     }
     assign(i, std::move(result));
   }

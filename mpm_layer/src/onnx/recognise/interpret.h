@@ -18,15 +18,27 @@ struct ImageCells {
   std::vector<float> scale, offset;
 };
 
-/// A tensor whose elements are elements of one term, or constants: scale * term[id] + offset.
+/// What rotary positions make of each element: factor * term[id] + other_factor * term[other].
+struct Blend {
+  std::vector<float> factor, other_factor;
+  std::vector<std::int32_t> other;  ///< -1 for none
+
+  bool operator==(const Blend&) const = default;
+};
+
+/// A tensor whose elements are elements of one term, or constants: scale * term[id] + offset. With a blend, scale
+/// multiplies both of its products.
 struct Cells {
   int term = -1;
   Shape shape;
   std::shared_ptr<const std::vector<std::int32_t>> ids;  ///< row * cols + column, -1 for none; null: 0, 1, 2, ...
   std::shared_ptr<const std::vector<float>> offset;      ///< null: zeros
   double scale = 1;
+  std::shared_ptr<const Blend> blend = {};  ///< null: each element is one of the term
 
   std::int32_t id(std::size_t i) const { return ids ? (*ids)[i] : static_cast<std::int32_t>(i); }
+  /// True when the elements are those of the term, each times `scale` at most.
+  bool unchanged() const { return !offset && !blend; }
 };
 
 /// scale * q k^T, with or without a softmax of its rows.

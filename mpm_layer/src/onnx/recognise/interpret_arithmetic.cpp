@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "onnx/recognise/interpreter.h"
+#include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -79,14 +80,18 @@ Meaning Interpreter::withConstant(const Node& node, int value, const Tensor& con
 
 Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& constant) {
   Cells& cells = *as<Cells>(value);
-  if (!differsAlongLastAxisOnly(constant) || cells.shape.empty() || constant.shape.back() != cells.shape.back() ||
-      constant.shape.size() > cells.shape.size()) {
-    return foreign(node, "tokens times a constant that differs from token to token (rotary position embedding, mask)",
-                   "a factor per feature at most");
-  }
-  const auto view = algebra_.rows(cells, node);
+  const bool per_column = differsAlongLastAxisOnly(constant) && !cells.shape.empty() &&
+                          constant.shape.back() == cells.shape.back() && constant.shape.size() <= cells.shape.size();
+  const auto view = per_column ? algebra_.rows(cells, node) : std::nullopt;
   if (!view) {
-    return foreign(node, "a factor per feature of something else than whole tokens", "a factor per feature of a token");
+    std::vector<float> factors = constant.broadcastTo(*graph_.shape(node.outputs[0]));
+    for (float& factor : factors) {
+      if (node.op == "Div") factor = 1 / factor;
+      if (!std::isfinite(factor)) return foreign(node, "a factor that is not finite");
+    }
+    Cells result = timesEach(cells, factors);
+    result.shape = *graph_.shape(node.outputs[0]);
+    return result;
   }
   Term term;
   term.kind = TermKind::kScale;
@@ -104,12 +109,32 @@ Meaning Interpreter::columnScale(const Node& node, int value, const Tensor& cons
   return algebra_.cells(*view, algebra_.add(std::move(term)));
 }
 
+Meaning Interpreter::negative(const Node& node) {
+  const Cells* cells = cellsOf(node.inputs[0], node);
+  if (!cells) return foreign(node, "the op Neg");
+  Cells result = *cells;
+  result.scale = -result.scale;
+  if (cells->offset) {
+    std::vector<float> offset = *cells->offset;
+    for (float& value : offset) value = -value;
+    result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  }
+  return result;
+}
+
 Meaning Interpreter::ofTwo(const Node& node) {
   const bool of_tokens = !ofNoImage(node.inputs[0]) && !ofNoImage(node.inputs[1]);
   Cells* left = of_tokens ? cellsOf(node.inputs[0], node) : nullptr;
   Cells* right = left ? cellsOf(node.inputs[1], node) : nullptr;
   left = right ? as<Cells>(node.inputs[0]) : nullptr;
   const Shape* out = graph_.shape(node.outputs[0]);
+  const bool sum = node.op == "Add" || node.op == "Sub";
+  if (sum && left && right && out && (left->blend || right->blend)) {
+    const bool fit = left->term == right->term && left->shape == right->shape && *out == left->shape;
+    if (auto result = fit ? blendedSum(*left, *right, node.op == "Add" ? 1 : -1) : std::nullopt) return *result;
+    return foreign(node, "tokens times a constant that differs from token to token (mask), in a sum",
+                   "rotary positions on q and k");
+  }
   if ((node.op != "Add" && node.op != "Mul") || !left || !right || !out) {
     return foreign(node, node.op == "Add" ? "a sum with something else than tokens (mask, relative position bias)"
                                           : "a " + node.op + " of two tensors");

@@ -196,6 +196,10 @@ Meaning Interpreter::where(const Node& node) {
 
 Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
+  const auto noRotation = [](const auto& view, const Cells& cells) { return !view && cells.blend; };
+  if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v))
+    return foreign(node, "q, k or v times a constant that differs from token to token (mask)",
+                   "rotary positions on q and k at most");
   if (!q_view || !k_view || !v_view || v.shape.size() < 2) {
     const std::int64_t keys = scores.k.shape[scores.k.shape.size() - 2], rows = algebra_.at(v.term).rows;
     if (keys != rows)
@@ -210,6 +214,8 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
       scores.k.shape[scores.k.shape.size() - 2] != tokens) {
     return foreign(node, "q, k and v of different sizes", "heads of one size");
   }
+  if (v_view->rotation || q_view->rotation != k_view->rotation || q_view->order != k_view->order)
+    return foreign(node, "rotary positions on v, or other ones on q than on k", "the same on q and k");
   Term term;
   term.kind = TermKind::kAttention;
   term.inputs = {q_view->term, k_view->term, v_view->term};

@@ -34,6 +34,7 @@ class Interpreter {
   Meaning imageArithmetic(const Node& node, const ImageCells& image, const Tensor& constant);
   Meaning withConstant(const Node& node, int value, const Tensor& constant);
   Meaning columnScale(const Node& node, int value, const Tensor& constant);
+  Meaning negative(const Node& node);
   Meaning ofTwo(const Node& node);
 
   // interpret_attention.cpp: from two projections to the context
@@ -59,13 +60,14 @@ class Interpreter {
   }
   /// The first foreign input of `node`, or null.
   const Foreign* foreignInput(const Node& node);
-  /// Every block arranges its tokens in the same way. Keeps that arrangement in memory once, not once per block.
+  /// Every block arranges and rotates its tokens in the same way. Keeps that in memory once, not once per block.
   void shareIds(Meaning& meaning);
 
   const Graph& graph_;
   Algebra algebra_;
   std::vector<Meaning> meaning_;
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> ids_;
+  std::vector<std::shared_ptr<const Blend>> blends_;
 };
 
 }  // namespace mpm::onnx_graph

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,12 +29,25 @@ enum class TermKind {
   kMean,       ///< mean over the rows `row_of`: {1, d}
 };
 
+/// Rotary positions. In every head, column j < pairs becomes cos * column j - sin * column pairs + j, and column
+/// pairs + j becomes sin * column j + cos * column pairs + j. Columns from 2 * pairs on stay.
+struct Rotation {
+  std::int64_t tables = 0;  ///< 1, or the number of heads
+  std::int64_t rows = 0;
+  std::int64_t pairs = 0;
+  std::vector<float> cosine, sine;  ///< {tables, rows, pairs}
+
+  bool operator==(const Rotation&) const = default;
+};
+
 /// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
   std::vector<std::int64_t> column;
   std::vector<float> offset;  ///< added to the column, before `scale`
   double scale = 1;
+  std::shared_ptr<const Rotation> rotation;  ///< null: none. `column` is in its order, so the order of q is that of k
+  std::vector<std::int64_t> order;           ///< with a rotation: place in the graph of each column of a head
 };
 
 /// A matrix {rows, cols}, one row per token, with the operation that produces it. All reshaping, transposing and

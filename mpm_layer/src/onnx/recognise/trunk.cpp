@@ -118,6 +118,21 @@ bool multipliesTokens(const Graph& graph, const Interpretation& found) {
   refuse(*foreign->node, foreign->found, expected);
 }
 
+/// Rotary positions are of the patches: those of special tokens rotate by no angle.
+void requireUnrotatedSpecials(const Trunk& trunk) {
+  for (const Block& block : trunk.chain.blocks) {
+    if (!block.rotation) continue;
+    const Rotation& rotation = *block.rotation;
+    for (std::int64_t t = 0; t < rotation.tables; ++t) {
+      const auto first = static_cast<std::size_t>(t * rotation.rows * rotation.pairs);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(trunk.embedding.special * rotation.pairs); ++i) {
+        if (rotation.cosine[first + i] != 1 || rotation.sine[first + i] != 0)
+          throw Error("found rotary positions on special tokens, expected them on patches only");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> usersOf(const std::vector<Term>& terms) {
@@ -160,6 +175,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     if (!trunk.chain.obstacle.empty()) throw Error(trunk.chain.obstacle);
     trunk.embedding = std::move(*embedding);
     trunk.dim = terms[i].cols;
+    requireUnrotatedSpecials(trunk);
     return trunk;
   }
   if (!obstacle.empty()) throw Error(obstacle);

@@ -29,6 +29,7 @@ struct Block {
   std::optional<NormPart> q_norm, k_norm, mlp_norm;
   std::string activation;
   bool gated = false;
+  std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
 };
 
 /// What the op PatchEmbed takes.

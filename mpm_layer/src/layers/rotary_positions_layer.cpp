@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "merging/merge_rotations.h"
+
+namespace mpm {
+namespace {
+
+class RotaryPositionsLayer final : public MpmLayer {
+ public:
+  explicit RotaryPositionsLayer(const cv::dnn::LayerParams& params) : MpmLayer(params, 2) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    expect(inputs.size() == 1 && inputs[0].size() == 2, "expects the state of the tokens");
+    const int patches = (inputs[0][1] - 1) / 2;
+    for (const Shape& table : constants) {
+      expect(table.size() == 3 && table == constants[0] && table[1] == patches,
+             "expects the cosines and sines of " + std::to_string(patches) + " tokens, got " + shapeText(table));
+    }
+    return {{inputs[0][0], patches, 2 * constants[0][0] * constants[0][2]}};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    cosine_ = constants[0].clone();
+    sine_ = constants[1].clone();
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    liveRows(inputs[0], 0);
+    expectClustersAreLive(inputs[0]);
+    cv::Mat& out = outputs[0];
+    const auto table = [](const cv::Mat& values) {
+      return MatrixView<const float>(values.ptr<float>(), values.size[0] * values.size[1], values.size[2]);
+    };
+    parallel_.run(out.size[0], [&](int b) {
+      mergeRotations(table(cosine_), table(sine_), stateOf(inputs[0], b),
+                     {out.ptr<float>(b), out.size[1], out.size[2]});
+    });
+  }
+
+ private:
+  cv::Mat cosine_, sine_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeRotaryPositions(cv::dnn::LayerParams& params) {
+  return cv::makePtr<RotaryPositionsLayer>(params);
+}
+
+}  // namespace mpm

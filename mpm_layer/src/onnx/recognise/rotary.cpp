@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/recognise/rotary.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace mpm::onnx_graph {
+namespace {
+
+struct Product {
+  std::int32_t id = -1;
+  double factor = 0;
+};
+
+/// The products whose sum element i is. Both ids may be -1.
+std::array<Product, 2> productsOf(const Cells& cells, std::size_t i) {
+  if (!cells.blend) return {Product{cells.id(i), cells.scale}, Product{}};
+  return {Product{cells.id(i), cells.scale * static_cast<double>(cells.blend->factor[i])},
+          Product{cells.blend->other[i], cells.scale * static_cast<double>(cells.blend->other_factor[i])}};
+}
+
+/// Up to two columns of the term.
+struct Columns {
+  std::array<std::int64_t, 2> at{-1, -1};
+
+  bool add(std::int64_t column) {
+    for (std::int64_t& one : at) {
+      if (one == column) return true;
+      if (one < 0) {
+        one = column;
+        return true;
+      }
+    }
+    return false;
+  }
+  bool pair() const { return at[1] >= 0; }
+  bool operator==(const Columns& other) const {
+    return at == other.at || (at[0] == other.at[1] && at[1] == other.at[0]);
+  }
+};
+
+/// The blend of one head, as a sparse matrix per token.
+class HeadBlend {
+ public:
+  HeadBlend(const Cells& cells, const Term& term, std::int64_t head)
+      : cells_(cells),
+        term_(term),
+        width_(cells.shape.back()),
+        tokens_(cells.shape[cells.shape.size() - 2]),
+        first_(static_cast<std::size_t>(head * tokens_ * width_)) {}
+
+  /// The columns that column j reads, in every token of its own row; nullopt when that are none, or more than two.
+  std::optional<Columns> columns(std::int64_t j) const {
+    Columns result;
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      const std::size_t i = at(t, j);
+      if (cells_.offset && (*cells_.offset)[i] != 0) return std::nullopt;
+      for (const std::int32_t id : {cells_.id(i), cells_.blend->other[i]}) {
+        if (id >= 0 && (id / term_.cols != t || !result.add(id % term_.cols))) return std::nullopt;
+      }
+    }
+    return result.at[0] < 0 ? std::nullopt : std::optional(result);
+  }
+
+  /// The factor of a column of the term in column j.
+  double factor(std::int64_t t, std::int64_t j, std::int64_t column) const {
+    const std::size_t i = at(t, j);
+    double sum = 0;
+    if (cells_.id(i) == t * term_.cols + column) sum += static_cast<double>(cells_.blend->factor[i]);
+    if (cells_.blend->other[i] == t * term_.cols + column) sum += static_cast<double>(cells_.blend->other_factor[i]);
+    return sum;
+  }
+
+  bool isCopy(std::int64_t j, std::int64_t column) const {
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      if (factor(t, j, column) != 1) return false;
+    }
+    return true;
+  }
+
+  /// Columns j and k as the rotation of two columns: `columns` in that order, and its cosine and sine per token.
+  bool rotation(std::int64_t j, std::int64_t k, Columns& columns, std::vector<float>& cosine,
+                std::vector<float>& sine) const {
+    constexpr double kClose = 1e-4;
+    const auto determinant = [&] {
+      return factor(0, j, columns.at[0]) * factor(0, k, columns.at[1]) -
+             factor(0, j, columns.at[1]) * factor(0, k, columns.at[0]);
+    };
+    if (determinant() < 0) std::swap(columns.at[0], columns.at[1]);
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      const double c = factor(t, j, columns.at[0]), s = factor(t, k, columns.at[0]);
+      const bool rotates = std::abs(factor(t, k, columns.at[1]) - c) < kClose &&
+                           std::abs(factor(t, j, columns.at[1]) + s) < kClose && std::abs(c * c + s * s - 1) < 1e-2;
+      if (!rotates) return false;
+      cosine.push_back(static_cast<float>(c));
+      sine.push_back(static_cast<float>(s));
+    }
+    return true;
+  }
+
+ private:
+  std::size_t at(std::int64_t t, std::int64_t j) const { return first_ + static_cast<std::size_t>(t * width_ + j); }
+
+  const Cells& cells_;
+  const Term& term_;
+  std::int64_t width_, tokens_;
+  std::size_t first_;
+};
+
+/// {pairs, rows} -> {rows, pairs}, behind `to`.
+void appendTransposed(const std::vector<float>& from, std::int64_t pairs, std::int64_t rows, std::vector<float>& to) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t pair = 0; pair < pairs; ++pair) to.push_back(from[static_cast<std::size_t>(pair * rows + row)]);
+  }
+}
+
+/// Keeps one table when all heads have the same.
+void shareTable(Rotation& rotation) {
+  const auto size = static_cast<std::size_t>(rotation.rows * rotation.pairs);
+  for (std::vector<float>* table : {&rotation.cosine, &rotation.sine}) {
+    for (std::size_t i = size; i < table->size(); ++i) {
+      if ((*table)[i] != (*table)[i % size]) return;
+    }
+  }
+  rotation.tables = 1;
+  rotation.cosine.resize(size);
+  rotation.sine.resize(size);
+}
+
+}  // namespace
+
+Cells blended(const Cells& cells) {
+  Cells result = cells;
+  const auto count = static_cast<std::size_t>(elements(cells.shape));
+  Blend blend{std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto products = productsOf(cells, i);
+    blend.factor[i] = static_cast<float>(products[0].factor);
+    blend.other_factor[i] = static_cast<float>(products[1].factor);
+    blend.other[i] = products[1].id;
+  }
+  result.blend = std::make_shared<const Blend>(std::move(blend));
+  result.scale = 1;
+  return result;
+}
+
+Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
+  Cells result = blended(cells);
+  Blend blend = *result.blend;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    blend.factor[i] *= factors[i];
+    blend.other_factor[i] *= factors[i];
+  }
+  result.blend = std::make_shared<const Blend>(std::move(blend));
+  if (cells.offset) {
+    std::vector<float> offset = *cells.offset;
+    for (std::size_t i = 0; i < factors.size(); ++i) offset[i] *= factors[i];
+    result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  }
+  return result;
+}
+
+std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double sign) {
+  const auto count = static_cast<std::size_t>(elements(left.shape));
+  std::vector<std::int32_t> ids(count, -1);
+  Blend blend{std::vector<float>(count), std::vector<float>(count), std::vector<std::int32_t>(count, -1)};
+  std::vector<float> offset(left.offset || right.offset ? count : 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto sum = productsOf(left, i);
+    for (const Product& product : productsOf(right, i)) {
+      if (product.id < 0) continue;
+      Product& place = sum[0].id < 0 || sum[0].id == product.id ? sum[0] : sum[1];
+      if (place.id >= 0 && place.id != product.id) return std::nullopt;
+      place = {product.id, (place.id < 0 ? 0 : place.factor) + sign * product.factor};
+    }
+    ids[i] = sum[0].id;
+    blend.factor[i] = static_cast<float>(sum[0].factor);
+    blend.other[i] = sum[1].id;
+    blend.other_factor[i] = static_cast<float>(sum[1].factor);
+    if (left.offset) offset[i] += (*left.offset)[i];
+    if (right.offset) offset[i] += static_cast<float>(sign) * (*right.offset)[i];
+  }
+  Cells result{left.term, left.shape, std::make_shared<const std::vector<std::int32_t>>(std::move(ids)), nullptr, 1};
+  if (!offset.empty()) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  result.blend = std::make_shared<const Blend>(std::move(blend));
+  return result;
+}
+
+std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
+  const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
+  const std::int64_t heads = elements(cells.shape) / (width * tokens);
+  HeadView view;
+  view.term = cells.term;
+  view.scale = cells.scale;
+  Rotation rotation{heads, tokens, 0, {}, {}};
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const HeadBlend head(cells, term, h);
+    std::vector<Columns> columns;
+    for (std::int64_t j = 0; j < width; ++j) {
+      const auto read = head.columns(j);
+      if (!read) return std::nullopt;
+      columns.push_back(*read);
+    }
+    std::vector<std::int64_t> first, second, kept;
+    std::vector<bool> paired(static_cast<std::size_t>(width), false);
+    for (std::int64_t j = 0; j < width; ++j) {
+      const Columns& own = columns[static_cast<std::size_t>(j)];
+      if (!own.pair()) {
+        if (!head.isCopy(j, own.at[0])) return std::nullopt;
+        kept.push_back(j);
+      } else if (!paired[static_cast<std::size_t>(j)]) {
+        std::int64_t partner = j + 1;
+        while (partner < width && !(columns[static_cast<std::size_t>(partner)] == own)) ++partner;
+        if (partner == width || paired[static_cast<std::size_t>(partner)]) return std::nullopt;
+        paired[static_cast<std::size_t>(partner)] = true;
+        first.push_back(j);
+        second.push_back(partner);
+      }
+    }
+    std::vector<float> cosine, sine;
+    std::vector<std::int64_t> first_columns, second_columns;
+    for (std::size_t p = 0; p < first.size(); ++p) {
+      Columns both = columns[static_cast<std::size_t>(first[p])];
+      if (!head.rotation(first[p], second[p], both, cosine, sine)) return std::nullopt;
+      first_columns.push_back(both.at[0]);
+      second_columns.push_back(both.at[1]);
+    }
+    view.column.insert(view.column.end(), first_columns.begin(), first_columns.end());
+    view.column.insert(view.column.end(), second_columns.begin(), second_columns.end());
+    for (const std::int64_t j : kept) view.column.push_back(columns[static_cast<std::size_t>(j)].at[0]);
+    std::vector<std::int64_t> order = std::move(first);
+    order.insert(order.end(), second.begin(), second.end());
+    order.insert(order.end(), kept.begin(), kept.end());
+    if (h == 0) {
+      view.order = std::move(order);
+      rotation.pairs = static_cast<std::int64_t>(second.size());
+    } else if (view.order != order || rotation.pairs != static_cast<std::int64_t>(second.size())) {
+      return std::nullopt;
+    }
+    appendTransposed(cosine, rotation.pairs, tokens, rotation.cosine);
+    appendTransposed(sine, rotation.pairs, tokens, rotation.sine);
+  }
+  view.offset.assign(view.column.size(), 0.0f);
+  shareTable(rotation);
+  view.rotation = std::make_shared<const Rotation>(std::move(rotation));
+  return view;
+}
+
+}  // namespace mpm::onnx_graph

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "onnx/recognise/interpret.h"
+
+namespace mpm::onnx_graph {
+
+/// The cells with their scale in a blend; those without one get the factor 1.
+Cells blended(const Cells& cells);
+
+/// Cells times a factor each.
+Cells timesEach(const Cells& cells, const std::vector<float>& factors);
+
+/// left + sign * right, cells of one term; nullopt when an element would be a sum of three.
+std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double sign);
+
+/// Cells {.., tokens, head_dim} with a blend as heads whose columns are rotated in pairs; nullopt when the blend is
+/// something else.
+std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term);
+
+}  // namespace mpm::onnx_graph

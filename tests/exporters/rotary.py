@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models with rotary positions of other libraries, taken apart for mpm_reference.py: embedding, blocks, positions, the rest.
+The rotation itself stays the library's."""
+
+import torch
+
+
+class Parts:
+    """An encoder and what follows it, as mpm_reference.run() takes them apart."""
+
+    def __init__(self, model):
+        self.model, self.encoder = model, self
+
+
+class Dinov3(Parts):
+    """transformers DINOv3ViTModel, or a module that keeps one as `model`."""
+
+    def __init__(self, model):
+        super().__init__(model.model)
+        self.special = 1 + self.model.config.num_register_tokens
+        self.blocks = [self.block(layer) for layer in self.model.model.layer]
+
+    @staticmethod
+    def block(layer):
+        def run(x, key_bias, positions):
+            mask = None if key_bias is None else key_bias[:, None, None, :]
+            return layer(x, attention_mask=mask, position_embeddings=positions.chunk(2))
+
+        return run
+
+    def embed(self, image):
+        return self.model.embeddings(image)
+
+    def positions(self, image):
+        """Cosines and sines {2, N, head_dim} of each block."""
+        return [torch.stack(self.model.rope_embeddings(image))] * len(self.blocks)
+
+    def decode(self, depths):
+        return self.model.norm(depths[-1])
+
+
+class Eva(Parts):
+    """timm's Eva: DINOv3, EVA-02, Perception Encoder, rope."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.special = model.num_prefix_tokens
+        self.blocks = [self.block(block) for block in model.blocks]
+
+    @staticmethod
+    def block(block):
+        def run(x, key_bias, positions):
+            return block(x, rope=positions, attn_mask=None if key_bias is None else key_bias[:, None, None, :])
+
+        return run
+
+    def embed(self, image):
+        return self.model.norm_pre(self.model._pos_embed(self.model.patch_embed(image))[0])
+
+    def positions(self, image):
+        """Sines and cosines {N, 2 head_dim} of each block."""
+        table = self.model._pos_embed(self.model.patch_embed(image))[1]
+        return list(table) if getattr(self.model, "rope_mixed", False) else [table] * len(self.blocks)
+
+    def decode(self, depths):
+        return self.model.forward_head(self.model.norm(depths[-1]))
