@@ -13,7 +13,7 @@ namespace mpm::test {
 struct BlockOptions {
   int dim = 48, heads = 3, head_dim = 16, hidden = 100;
   int special = 0, rotary_tables = 0;
-  bool qk_norm = false, gated = false, mlp_norm = false, biases = true;
+  bool qk_norm = false, gated = false, mlp_norm = false, attention_norm = false, rms = false, biases = true;
   Activation activation = Activation::kGeluErf;
   Precision precision = Precision::kFp32;
 };
@@ -33,12 +33,13 @@ struct BlockWeights {
         proj_bias(normal(static_cast<std::size_t>(proj.rows), seed + 5, 0.2f)),
         fc1_bias(normal(static_cast<std::size_t>(fc1.rows), seed + 6, 0.2f)),
         fc2_bias(normal(static_cast<std::size_t>(fc2.rows), seed + 7, 0.2f)),
-        norms(normal(static_cast<std::size_t>(4 * o.dim + 4 * o.head_dim + 2 * o.hidden), seed + 8, 0.3f, 1.0f)) {}
+        norms(normal(static_cast<std::size_t>(4 * o.dim + 4 * o.head_dim + 2 * o.hidden + 2 * o.heads * o.head_dim),
+                     seed + 8, 0.3f, 1.0f)) {}
 
   TransformerBlockSpec spec() const {
     const float* next = norms.data();
-    const auto norm = [&next](int dim, float eps) {
-      const NormWeights weights{next, next + dim, eps};
+    const auto norm = [&](int dim, float eps) {
+      const NormWeights weights{next, next + dim, eps, options.rms};
       next += 2 * dim;
       return weights;
     };
@@ -59,6 +60,8 @@ struct BlockWeights {
     s.k_norm = norm(options.head_dim, 1e-4f);
     s.mlp_norm = options.mlp_norm;
     s.mlp_norm_weights = norm(options.hidden, 1e-6f);
+    s.attention_norm = options.attention_norm;
+    s.attention_norm_weights = norm(options.heads * options.head_dim, 1e-5f);
     s.qkv = linear(qkv, qkv_bias);
     s.proj = linear(proj, proj_bias);
     s.fc1 = linear(fc1, fc1_bias);
@@ -75,7 +78,7 @@ struct BlockWeights {
   }
 };
 
-/// Every variation that docs/ops.md knows, one at a time and all together.
+/// The variations of docs/ops.md that run on every device, one at a time and all together.
 inline std::vector<BlockOptions> blockVariations() {
   std::vector<BlockOptions> all(1);
   const auto with = [&all](auto change) {
@@ -96,6 +99,17 @@ inline std::vector<BlockOptions> blockVariations() {
     o.activation = Activation::kSilu;
     o.dim = 37, o.heads = 5, o.head_dim = 7, o.hidden = 61;
   });
+  return all;
+}
+
+/// These, and the norms that only the CPU has.
+inline std::vector<BlockOptions> cpuBlockVariations() {
+  std::vector<BlockOptions> all = blockVariations();
+  const BlockOptions together = all.back();
+  all.emplace_back().attention_norm = true;
+  all.emplace_back().rms = true;
+  all.push_back(together);
+  all.back().attention_norm = all.back().rms = true;
   return all;
 }
 

@@ -21,18 +21,19 @@ MPM_EACH_INSTRUCTION_SET(Elementwise);
 constexpr Activation kAll[] = {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kRelu,
                                Activation::kSilu};
 
-TEST_P(Elementwise, LayerNormOfAnyWidthAndStride) {
+TEST_P(Elementwise, NormsOfAnyWidthAndStride) {
   for (const int dim : {1, 2, 3, 5, 7, 11, 13, 16, 17, 31, 64, 97, 192, 193, 768, 1024})
-    for (const int gap : {0, 3}) {
+    for (const auto& [gap, rms] : {std::pair(0, false), std::pair(3, false), std::pair(0, true), std::pair(3, true)}) {
       const Matrix x = Matrix::normal(5, dim, 1, 3, gap);
       const std::vector<float> weight = test::normal(static_cast<std::size_t>(dim), 2),
                                bias = test::normal(static_cast<std::size_t>(dim), 3);
       Matrix y(5, dim, 2 * gap);
-      layerNorm(x.view(), weight.data(), bias.data(), 1e-5f, y.view());
-      const test::Reference expected = test::norm(test::Reference(x.view()), {weight.data(), bias.data(), 1e-5f});
+      const NormWeights weights{weight.data(), bias.data(), 1e-5f, rms};
+      norm(x.view(), weights, y.view());
+      const test::Reference expected = test::norm(test::Reference(x.view()), weights);
       ASSERT_LE(test::maxError(y.view(), expected), 1e-5) << dim;
       Matrix in_place = x;
-      layerNorm(in_place.view(), weight.data(), bias.data(), 1e-5f, in_place.view());
+      norm(in_place.view(), weights, in_place.view());
       ASSERT_LE(test::maxError(in_place.view(), expected), 1e-5) << dim;
     }
 }

@@ -48,5 +48,24 @@ TEST(PatchEmbed, KernelsAndStridesOfAllKinds) {
   }
 }
 
+TEST(PatchEmbed, NormBeforePositions) {
+  const PatchGeometry g{3, 64, 96, 8, 8, 8, 8};
+  const int patches = g.gridHeight() * g.gridWidth(), dim = 24;
+  const std::vector<float> image = test::normal(static_cast<std::size_t>(g.channels * g.height * g.width), 1);
+  const Matrix weight = Matrix::normal(dim, g.channels * g.kernel_h * g.kernel_w, 2, 0.1f);
+  const Matrix position = Matrix::normal(patches, dim, 3), vectors = Matrix::normal(3, dim, 4);
+  for (const bool rms : {false, true}) {
+    const NormWeights norm{vectors.view().row(1), vectors.view().row(2), 1e-5f, rms};
+    Matrix bias(patches, dim), tokens(patches, dim, 3);
+    for (int i = 0; i < patches; ++i) std::copy_n(vectors.view().row(0), dim, bias.view().row(i));
+    test::Reference rows = test::norm(expected(image, g, weight, bias), norm);
+    for (int i = 0; i < patches; ++i)
+      for (int j = 0; j < dim; ++j) rows.at(i, j) += static_cast<double>(position.at(i, j));
+    patchEmbed(image.data(), g, PackedLinear(weight.view(), vectors.view().row(0)), position.view(), tokens.view(),
+               test::Threads(2), &norm);
+    EXPECT_LE(test::maxError(tokens.view(), rows), 2e-5);
+  }
+}
+
 }  // namespace
 }  // namespace mpm

@@ -50,7 +50,7 @@ inline Reference norm(const Reference& x, const NormWeights& weights) {
   Reference y(x.rows, x.cols);
   for (int i = 0; i < x.rows; ++i) {
     double mean = 0, variance = 0;
-    for (int j = 0; j < x.cols; ++j) mean += x.at(i, j) / x.cols;
+    for (int j = 0; j < x.cols && !weights.rms; ++j) mean += x.at(i, j) / x.cols;
     for (int j = 0; j < x.cols; ++j) variance += (x.at(i, j) - mean) * (x.at(i, j) - mean) / x.cols;
     for (int j = 0; j < x.cols; ++j)
       y.at(i, j) = (x.at(i, j) - mean) / std::sqrt(variance + static_cast<double>(weights.eps)) *
@@ -132,8 +132,9 @@ inline Reference block(const TransformerBlockSpec& s, const Reference& x, const 
     q = rotated(q, s.heads, s.special, rotations, s.rotary_tables);
     k = rotated(k, s.heads, s.special, rotations, s.rotary_tables);
   }
-  Reference y = linear(
-      attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias), s.proj);
+  Reference mixed = attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias);
+  if (s.attention_norm) mixed = norm(mixed, s.attention_norm_weights);
+  Reference y = linear(mixed, s.proj);
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
   Reference hidden = linear(norm(y, s.norm2), s.fc1);
   const int m = s.fc2.weight.cols;

@@ -44,8 +44,8 @@ double relativeError(const Matrix& y, const test::Reference& expected, const Mat
 Matrix rotations(int rows, int columns) { return Matrix::normal(rows, columns, 22, 0.7f); }
 
 TEST_P(Block, EveryVariationMatchesDoublePrecision) {
-  for (const BlockOptions& options : test::blockVariations()) {
-    SCOPED_TRACE(&options - test::blockVariations().data());
+  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+    SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     const Matrix x = Matrix::normal(67, options.dim, 20);
     const std::vector<float> bias = test::normal(67, 21);
@@ -60,8 +60,8 @@ TEST_P(Block, EveryVariationMatchesDoublePrecision) {
 }
 
 TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
-  for (const BlockOptions& options : test::blockVariations()) {
-    SCOPED_TRACE(&options - test::blockVariations().data());
+  for (int i = 0; const BlockOptions& options : test::cpuBlockVariations()) {
+    SCOPED_TRACE(i++);
     const BlockWeights weights(options);
     const Matrix x = Matrix::normal(67, options.dim, 20);
     const std::vector<float> bias = test::normal(67, 21);
@@ -72,7 +72,7 @@ TEST_P(Block, ItsPartsGiveTheSameBytesAsTheWhole) {
     attention.norm2 = {}, attention.fc1 = attention.fc2 = {}, attention.mlp_norm_weights = {};
     const Matrix seam = run(TransformerBlock(attention), x, bias.data());
     spec.part = BlockPart::kMlp;
-    spec.norm1 = spec.q_norm = spec.k_norm = {}, spec.qkv = spec.proj = {};
+    spec.norm1 = spec.q_norm = spec.k_norm = spec.attention_norm_weights = {}, spec.qkv = spec.proj = {};
     EXPECT_EQ(run(TransformerBlock(spec), seam, nullptr).values, whole.values);
   }
 }
@@ -212,7 +212,7 @@ TEST_P(Block, Bf16StaysCloseToFp32) {
     EXPECT_ANY_THROW(TransformerBlock(BlockWeights(options).spec()));
     GTEST_SKIP() << "no bf16 on this CPU";
   }
-  for (BlockOptions options : test::blockVariations()) {
+  for (BlockOptions options : test::cpuBlockVariations()) {
     options.precision = Precision::kBf16;
     const BlockWeights weights(options);
     const TransformerBlock block(weights.spec());

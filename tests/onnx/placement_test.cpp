@@ -55,6 +55,11 @@ TEST(Placement, RotaryPositionsDoNotRunOnAGpu) {
   EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "rotary positions do not run on a GPU");
 }
 
+TEST(Placement, NormsOfTheCpuDoNotRunOnAGpu) {
+  auto model = parseModel(convertModel(dataPath("timm_aimv2_dynamo18.onnx"), {.schedule = Schedule{1}}).bytes);
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "RMSNorm");
+}
+
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();

@@ -16,6 +16,19 @@ Activation parseActivation(std::string_view name);
 /// {rows, dim}; y may be x. On the calling thread.
 void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
 
+/// The same without subtracting the mean: y = x / sqrt(mean(x^2) + eps) * weight + bias.
+void rmsNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y);
+
+struct NormWeights {
+  const float* weight = nullptr;  ///< {dim}
+  const float* bias = nullptr;    ///< {dim}
+  float eps = 0;
+  bool rms = false;  ///< rmsNorm(); else layerNorm()
+};
+
+/// layerNorm() or rmsNorm().
+void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y);
+
 /// x = activation(x), in place, on the calling thread. |error| <= 3e-7 |x| against double precision.
 void activate(Activation activation, MatrixView<float> x);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernels/elementwise.h"
 #include "kernels/linear.h"
 #include "kernels/parallel.h"
 #include "kernels/view.h"
@@ -17,8 +18,10 @@ struct PatchGeometry {
 };
 
 /// Patches of one image as rows times the weights, plus the positions: tokens {N, d} = patches W^T + position. `image`
-/// {channels, height, width}; `weight` packed from {d, channels * kernel_h * kernel_w}; `position` {N, d}.
+/// {channels, height, width}; `weight` packed from {d, channels * kernel_h * kernel_w}; `position` {N, d}. With `norm`
+/// the rows (and the bias packed with the weights) are normalised before positions are added.
 void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
-                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel);
+                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel,
+                const NormWeights* norm = nullptr);
 
 }  // namespace mpm

@@ -10,12 +10,6 @@
 
 namespace mpm {
 
-struct NormWeights {
-  const float* weight = nullptr;  ///< {dim}
-  const float* bias = nullptr;    ///< {dim}
-  float eps = 0;
-};
-
 struct LinearWeights {
   MatrixView<const float> weight;  ///< {out, in}
   const float* bias = nullptr;     ///< {out}, or null
@@ -42,7 +36,9 @@ struct TransformerBlockSpec {
   NormWeights q_norm, k_norm;  ///< over head_dim
   int special = 0;             ///< rows in front that rotary positions leave as they are
   int rotary_tables = 0;       ///< 0: no rotary positions; 1: all heads have the same; else one per head
-  LinearWeights proj;          ///< {dim, heads head_dim}
+  bool attention_norm = false;
+  NormWeights attention_norm_weights;  ///< over heads head_dim, before proj
+  LinearWeights proj;                  ///< {dim, heads head_dim}
   NormWeights norm2;
   LinearWeights fc1;  ///< {hidden, dim}, or {2 hidden, dim} when gated
   bool gated = false;

@@ -11,12 +11,15 @@ namespace {
 class PatchEmbedLayer final : public MpmLayer {
  public:
   explicit PatchEmbedLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, params.get<int>("special_tokens") > 0 ? 3 : 2),
+      : MpmLayer(params, 2 + (params.get<int>("norm", 0) != 0 ? 3 : 0) + (params.get<int>("special_tokens") > 0)),
         height_(intAttribute(params, "height")),
         width_(intAttribute(params, "width")),
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
         special_(intAttribute(params, "special_tokens")),
+        norm_(params.get<int>("norm", 0) != 0),
+        norm_eps_(params.get<float>("norm_eps", 0.f)),
+        norm_rms_(params.get<int>("norm_rms", 0) != 0),
         one_image_(params.get<int>("one_image", 0) != 0),
         precision_(parsePrecision(params.get<cv::String>("precision", "fp32"))) {
     expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
@@ -43,8 +46,14 @@ class PatchEmbedLayer final : public MpmLayer {
     const int patches = geometry.gridHeight() * geometry.gridWidth();
     expect(constants[1] == Shape{patches, weight[0]},
            "expects positions " + shapeText(Shape{patches, weight[0]}) + ", got " + shapeText(constants[1]));
+    for (std::size_t i = 0; norm_ && i < 3; ++i) {
+      const Shape& vector = constants[constants.size() - 3 + i];
+      expect(vector[0] == weight[0] && (vector.size() == 1 || (vector.size() == 2 && vector[1] == 1)),
+             "expects " + std::to_string(weight[0]) + " values of bias and norm, got " + shapeText(vector));
+    }
     expect(special_ == 0 || constants[2] == Shape{special_, weight[0]},
-           "expects special rows " + shapeText(Shape{special_, weight[0]}) + ", got " + shapeText(constants.back()));
+           "expects special rows " + shapeText(Shape{special_, weight[0]}) + ", got " +
+               shapeText(constants[special_ > 0 ? 2 : 1]));
     return {{image[0], special_ + patches, weight[0]}, {image[0], 1 + 2 * patches}};
   }
 
@@ -52,13 +61,17 @@ class PatchEmbedLayer final : public MpmLayer {
     const cv::Mat& weight = constants[0];
     geometry_ = geometryOf({weight.size[0], weight.size[1], weight.size[2], weight.size[3]});
     const int dim = weight.size[0];
-    weight_ = PackedLinear(matrixOf(weight, dim, static_cast<int>(weight.total()) / dim), nullptr);
+    if (norm_) vectors_.assign(constants.end() - 3, constants.end());
+    for (cv::Mat& vector : vectors_) vector = vector.clone();
+    weight_ = PackedLinear(matrixOf(weight, dim, static_cast<int>(weight.total()) / dim),
+                           norm_ ? vectors_[0].ptr<float>() : nullptr);
     position_ = constants[1].clone();
     if (special_ > 0) special_rows_ = constants[2].clone();
   }
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& /*inputs*/) override {
+    if (norm_) return nullptr;
     const cv::Mat &weight = constants[0], &position = constants[1];
     const int dim = weight.size[0];
     return device.patchEmbed(
@@ -72,11 +85,13 @@ class PatchEmbedLayer final : public MpmLayer {
     cv::Mat& tokens = outputs[0];
     const int patches = geometry_.gridHeight() * geometry_.gridWidth();
     const int dim = weight_.out();
+    NormWeights norm;
+    if (norm_) norm = {vectors_[1].ptr<float>(), vectors_[2].ptr<float>(), norm_eps_, norm_rms_};
     for (int b = 0; b < image.size[0]; ++b) {
       const MatrixView<float> rows(tokens.ptr<float>(b), special_ + patches, dim);
       if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);
       patchEmbed(image.ptr<float>(b), geometry_, weight_, matrixOf(position_, patches, dim),
-                 rows.rowRange(special_, special_ + patches), parallel_);
+                 rows.rowRange(special_, special_ + patches), parallel_, norm_ ? &norm : nullptr);
       resetState(stateOf(outputs[1], b));
     }
   }
@@ -87,11 +102,14 @@ class PatchEmbedLayer final : public MpmLayer {
   }
 
   int height_, width_, stride_h_, stride_w_, special_;
-  bool one_image_;
+  bool norm_;
+  float norm_eps_;
+  bool norm_rms_, one_image_;
   Precision precision_;  // on a device; the CPU uses fp32
   PatchGeometry geometry_;
   PackedLinear weight_;
   cv::Mat position_, special_rows_;
+  std::vector<cv::Mat> vectors_;  // of a norm: the bias before it, its weight and bias
 };
 
 }  // namespace

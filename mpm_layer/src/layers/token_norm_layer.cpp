@@ -10,7 +10,10 @@ namespace {
 class TokenNormLayer final : public MpmLayer {
  public:
   explicit TokenNormLayer(const cv::dnn::LayerParams& params)
-      : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")), eps_(floatAttribute(params, "eps")) {}
+      : MpmLayer(params, 2),
+        special_(intAttribute(params, "special_tokens")),
+        eps_(floatAttribute(params, "eps")),
+        rms_(params.get<int>("rms", 0) != 0) {}
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -27,6 +30,7 @@ class TokenNormLayer final : public MpmLayer {
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
     check(constants);
+    if (rms_) return nullptr;
     const int dim = inputs[0].size[inputs[0].dims - 1];
     expectDim(constants[0], dim);
     return device.tokenNorm({constants[0].ptr<float>(), constants[1].ptr<float>(), eps_}, dim, special_);
@@ -38,7 +42,7 @@ class TokenNormLayer final : public MpmLayer {
     const auto y = tokensOf(outputs[0], rows);
     expectDim(weight_, x.dim);
     tiles_.run(x, y, parallel_, [&](MatrixView<const float> from, MatrixView<float> to) {
-      layerNorm(from, weight_.ptr<float>(), bias_.ptr<float>(), eps_, to);
+      norm(from, {weight_.ptr<float>(), bias_.ptr<float>(), eps_, rms_}, to);
     });
   }
 
@@ -54,6 +58,7 @@ class TokenNormLayer final : public MpmLayer {
 
   int special_;
   float eps_;
+  bool rms_;
   cv::Mat weight_, bias_;
   RowTiles tiles_;
 };

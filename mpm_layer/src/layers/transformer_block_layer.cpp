@@ -19,7 +19,8 @@ BlockPart partOf(const cv::dnn::LayerParams& params) {
 
 int constantsOf(const cv::dnn::LayerParams& params) {
   const BlockPart part = partOf(params);
-  const int attention = 6 + 4 * params.get<int>("qk_norm", 0), mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
+  const int attention = 6 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("attention_norm", 0),
+            mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
   return (part == BlockPart::kMlp ? 0 : attention) + (part == BlockPart::kAttention ? 0 : mlp);
 }
 
@@ -28,9 +29,7 @@ class TransformerBlockLayer final : public MpmLayer {
   explicit TransformerBlockLayer(const cv::dnn::LayerParams& params)
       : MpmLayer(params, constantsOf(params)),
         special_(intAttribute(params, "special_tokens")),
-        key_bias_(intAttribute(params, "key_bias") != 0),
-        qk_norm_eps_(params.get<float>("qk_norm_eps", 0.f)),
-        mlp_norm_eps_(params.get<float>("mlp_norm_eps", 0.f)) {
+        key_bias_(intAttribute(params, "key_bias") != 0) {
     spec_.part = partOf(params);
     keys_ = params.get<int>("keys", 0) != 0;
     expect(!keys_ || spec_.part != BlockPart::kMlp, "has no keys: it is the MLP of a block");
@@ -38,8 +37,18 @@ class TransformerBlockLayer final : public MpmLayer {
     spec_.head_dim = intAttribute(params, "head_dim");
     expect(spec_.heads > 0 && spec_.head_dim > 0, "has no heads, or heads without columns");
     spec_.scale = floatAttribute(params, "scale");
-    spec_.norm1.eps = floatAttribute(params, "norm1_eps");
-    spec_.norm2.eps = floatAttribute(params, "norm2_eps");
+    const auto norm = [&](NormWeights& weights, const std::string& prefix) {
+      weights.eps = params.get<float>(prefix + "_eps", 0.f);
+      weights.rms = params.get<int>(prefix + "_rms", 0) != 0;
+    };
+    norm(spec_.norm1, "norm1");
+    norm(spec_.norm2, "norm2");
+    norm(spec_.q_norm, "qk_norm");
+    norm(spec_.k_norm, "qk_norm");
+    norm(spec_.attention_norm_weights, "attention_norm");
+    norm(spec_.mlp_norm_weights, "mlp_norm");
+    for (const char* eps : {"norm1_eps", "norm2_eps"}) floatAttribute(params, eps);
+    spec_.attention_norm = params.get<int>("attention_norm", 0) != 0;
     spec_.activation = parseActivation(params.get<cv::String>("activation"));
     spec_.qk_norm = params.get<int>("qk_norm", 0) != 0;
     spec_.gated = params.get<int>("gated", 0) != 0;
@@ -78,7 +87,7 @@ class TransformerBlockLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
-    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0) return nullptr;
+    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0 || !plain()) return nullptr;
     describe(constants);
     expectDim(inputs[0]);
     return device.transformerBlock(spec_, special_, key_bias_);
@@ -123,8 +132,8 @@ class TransformerBlockLayer final : public MpmLayer {
       if (spec_.qk_norm) {
         norm(spec_.q_norm, spec_.head_dim);
         norm(spec_.k_norm, spec_.head_dim);
-        spec_.q_norm.eps = spec_.k_norm.eps = qk_norm_eps_;
       }
+      if (spec_.attention_norm) norm(spec_.attention_norm_weights, inner);
       linear(spec_.proj, spec_.dim, inner);
     }
     if (spec_.part == BlockPart::kAttention) return;
@@ -132,15 +141,18 @@ class TransformerBlockLayer final : public MpmLayer {
     const int fc1_out = static_cast<int>(constants[next].total()) / spec_.dim;
     linear(spec_.fc1, fc1_out, spec_.dim);
     const int hidden = spec_.gated ? fc1_out / 2 : fc1_out;
-    if (spec_.mlp_norm) {
-      norm(spec_.mlp_norm_weights, hidden);
-      spec_.mlp_norm_weights.eps = mlp_norm_eps_;
-    }
+    if (spec_.mlp_norm) norm(spec_.mlp_norm_weights, hidden);
     linear(spec_.fc2, spec_.dim, hidden);
   }
 
   static MatrixView<const float> rotationsOf(const cv::Mat& blob) {
     return {blob.ptr<float>(), blob.size[0] * blob.size[1], blob.size[2]};
+  }
+
+  /// False for norms that only the CPU has.
+  bool plain() const {
+    return !spec_.attention_norm && !spec_.norm1.rms && !spec_.norm2.rms && !spec_.q_norm.rms &&
+           !spec_.mlp_norm_weights.rms;
   }
 
   void expectDim(const cv::Mat& tokens) const {
@@ -163,7 +175,6 @@ class TransformerBlockLayer final : public MpmLayer {
 
   int special_;
   bool key_bias_, keys_ = false;
-  float qk_norm_eps_, mlp_norm_eps_;
   TransformerBlockSpec spec_;
   std::unique_ptr<TransformerBlock> block_;
   Scratch<float> bias_;

@@ -61,9 +61,9 @@ float rowVariance(const float* HWY_RESTRICT x, int n, float mean) {
   return (sum(a, b, c, e) + rest) / static_cast<float>(n);
 }
 
-void normRow(const float* x, const float* weight, const float* bias, float eps, float* y, int n) {
+void normRow(const float* x, const float* weight, const float* bias, float eps, bool centre, float* y, int n) {
   const Floats d;
-  const float mean = rowMean(x, n);
+  const float mean = centre ? rowMean(x, n) : 0;
   const float scale = 1.0f / std::sqrt(rowVariance(x, n, mean) + eps);
   const Vec m = hn::Set(d, mean), s = hn::Set(d, scale);
   int i = 0;
@@ -180,7 +180,15 @@ Activation parseActivation(std::string_view name) {
 }
 
 void layerNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y) {
-  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, y.row(i), x.cols);
+  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, true, y.row(i), x.cols);
+}
+
+void rmsNorm(MatrixView<const float> x, const float* weight, const float* bias, float eps, MatrixView<float> y) {
+  for (int i = 0; i < x.rows; ++i) HWY_DYNAMIC_DISPATCH(normRow)(x.row(i), weight, bias, eps, false, y.row(i), x.cols);
+}
+
+void norm(MatrixView<const float> x, const NormWeights& weights, MatrixView<float> y) {
+  (weights.rms ? rmsNorm : layerNorm)(x, weights.weight, weights.bias, weights.eps, y);
 }
 
 void activate(Activation activation, MatrixView<float> x) {

@@ -2,6 +2,7 @@
 #include "kernels/patch_embed.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernels/scratch.h"
 
@@ -21,7 +22,8 @@ void gatherPatch(const float* image, const PatchGeometry& g, int index, float* r
 }  // namespace
 
 void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
-                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel) {
+                MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel,
+                const NormWeights* norm) {
   constexpr int kRows = 64;
   const int patches = geometry.gridHeight() * geometry.gridWidth();
   parallel.run((patches + kRows - 1) / kRows, [&](int task) {
@@ -32,9 +34,14 @@ void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedL
                                  weight.in());
     for (int i = begin; i < end; ++i) {
       gatherPatch(image, geometry, i, rows.row(i - begin));
-      std::copy_n(position.row(i), position.cols, tokens.row(i));
+      if (norm == nullptr) std::copy_n(position.row(i), position.cols, tokens.row(i));
     }
-    weight.run(rows, tokens.rowRange(begin, end), true);
+    const MatrixView<float> out = tokens.rowRange(begin, end);
+    weight.run(rows, out, norm == nullptr);
+    if (norm == nullptr) return;
+    mpm::norm(out, *norm, out);
+    for (int i = begin; i < end; ++i)
+      std::transform(tokens.row(i), tokens.row(i) + position.cols, position.row(i), tokens.row(i), std::plus<>());
   });
 }
 

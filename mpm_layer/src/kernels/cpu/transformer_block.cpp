@@ -17,11 +17,12 @@ std::vector<float> copied(const float* values, int count) { return {values, valu
 struct Norm {
   std::vector<float> weight, bias;
   float eps = 0;
+  bool rms = false;
 
   Norm() = default;
   Norm(const NormWeights& weights, int dim)
-      : weight(copied(weights.weight, dim)), bias(copied(weights.bias, dim)), eps(weights.eps) {}
-  void run(MatrixView<const float> x, MatrixView<float> y) const { layerNorm(x, weight.data(), bias.data(), eps, y); }
+      : weight(copied(weights.weight, dim)), bias(copied(weights.bias, dim)), eps(weights.eps), rms(weights.rms) {}
+  void run(MatrixView<const float> x, MatrixView<float> y) const { norm(x, {weight.data(), bias.data(), eps, rms}, y); }
 };
 
 struct RowTile {
@@ -72,9 +73,9 @@ struct TransformerBlock::Impl {
   BlockPart part;
   int dim, heads, head_dim, special, rotary_tables;
   float scale;
-  bool qk_norm, gated, mlp_norm, bf16_attention;
+  bool qk_norm, attention_norm, gated, mlp_norm, bf16_attention;
   Activation activation;
-  Norm norm1, norm2, q_norm, k_norm, hidden_norm;
+  Norm norm1, norm2, q_norm, k_norm, attended_norm, hidden_norm;
   PackedLinear qkv, proj, fc1, fc2;
 
   explicit Impl(const TransformerBlockSpec& spec)
@@ -86,6 +87,7 @@ struct TransformerBlock::Impl {
         rotary_tables(spec.rotary_tables),
         scale(spec.scale),
         qk_norm(spec.qk_norm),
+        attention_norm(spec.attention_norm),
         gated(spec.gated),
         mlp_norm(spec.mlp_norm),
         bf16_attention(spec.precision == Precision::kBf16 && hasBf16AttentionTile()),
@@ -101,6 +103,7 @@ struct TransformerBlock::Impl {
         q_norm = Norm(spec.q_norm, head_dim);
         k_norm = Norm(spec.k_norm, head_dim);
       }
+      if (attention_norm) attended_norm = Norm(spec.attention_norm_weights, width());
     }
     if (part != BlockPart::kAttention) {
       norm2 = Norm(spec.norm2, dim);
@@ -151,9 +154,10 @@ struct TransformerBlock::Impl {
     }
   }
 
-  // y = x, plus what attention gave, plus the MLP: the parts that this block has.
-  void finish(MatrixView<const float> x, MatrixView<const float> attended, MatrixView<float> y) const {
+  // y = x, plus what attention gave, plus the MLP: the parts that this block has. May change `attended`.
+  void finish(MatrixView<const float> x, MatrixView<float> attended, MatrixView<float> y) const {
     for (int i = 0; i < x.rows; ++i) std::copy_n(x.row(i), dim, y.row(i));
+    if (attends() && attention_norm) attended_norm.run(attended, attended);
     if (attends()) proj.run(attended, y, true);
     if (part == BlockPart::kAttention) return;
     TileScratch& scratch = tileScratch();

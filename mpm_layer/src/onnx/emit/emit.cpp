@@ -104,13 +104,21 @@ Emitter::Tokens Emitter::embed() {
   if (embedding.special > 0) {
     inputs.push_back(net_.weights(name + ".special", {embedding.special, trunk_.dim}, embedding.specials));
   }
-  net_.op("PatchEmbed", inputs, {name, name + "/state"},
-          {{"height", std::int64_t{info_.input.height}},
-           {"width", std::int64_t{info_.input.width}},
-           {"stride_h", embedding.stride_h},
-           {"stride_w", embedding.stride_w},
-           {"special_tokens", embedding.special},
-           precision()});
+  NetWriter::Attributes attributes = {{"height", std::int64_t{info_.input.height}},
+                                      {"width", std::int64_t{info_.input.width}},
+                                      {"stride_h", embedding.stride_h},
+                                      {"stride_w", embedding.stride_w},
+                                      {"special_tokens", embedding.special},
+                                      precision()};
+  if (embedding.norm) {
+    inputs.push_back(net_.weights(name + ".bias", {trunk_.dim}, embedding.bias));
+    inputs.push_back(net_.weights(name + ".norm.weight", {trunk_.dim}, embedding.norm->weight));
+    inputs.push_back(net_.weights(name + ".norm.bias", {trunk_.dim}, embedding.norm->bias));
+    attributes.emplace_back("norm", std::int64_t{1});
+    attributes.emplace_back("norm_eps", embedding.norm->eps);
+    attributes.emplace_back("norm_rms", std::int64_t{embedding.norm->rms ? 1 : 0});
+  }
+  net_.op("PatchEmbed", inputs, {name, name + "/state"}, attributes);
   return {name, name + "/state", embedding.special};
 }
 
@@ -120,10 +128,7 @@ void Emitter::encoder() {
   states_.push_back(now.state);
   if (trunk_.pre_norm) {
     const std::string name = "backbone/pre_norm";
-    now.name = net_.op("TokenNorm",
-                       {now.name, now.state, net_.weights(name + ".weight", {trunk_.dim}, trunk_.pre_norm->weight),
-                        net_.weights(name + ".bias", {trunk_.dim}, trunk_.pre_norm->bias)},
-                       {name}, {{"special_tokens", special}, {"eps", trunk_.pre_norm->eps}});
+    now.name = norm({now.name, now.state}, *trunk_.pre_norm, name, special);
   }
   auto& blocks = trunk_.chain.blocks;
   const std::vector<MergeStep> steps = mergeSteps(info_);
@@ -156,6 +161,16 @@ Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const st
   net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);
   states_.push_back(name + "/state");
   return {name, name + "/state", in.special};
+}
+
+std::string Emitter::norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
+                          std::int64_t special) {
+  const auto width = static_cast<std::int64_t>(norm.weight.size());
+  inputs.push_back(net_.weights(name + ".weight", {width}, norm.weight));
+  inputs.push_back(net_.weights(name + ".bias", {width}, norm.bias));
+  NetWriter::Attributes attributes = {{"special_tokens", special}, {"eps", norm.eps}};
+  if (norm.rms) attributes.emplace_back("rms", std::int64_t{1});
+  return net_.op("TokenNorm", inputs, {name}, attributes);
 }
 
 std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
@@ -201,6 +216,7 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
       norm("q_norm", *block.q_norm);
       norm("k_norm", *block.k_norm);
     }
+    if (block.attention_norm) norm("attention_norm", *block.attention_norm);
     linear("proj", block.proj);
   }
   if (part != BlockPart::kAttention) {
@@ -223,6 +239,18 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
                                       {"mlp_norm_eps", block.mlp_norm ? block.mlp_norm->eps : 0.0f},
                                       {"key_bias", std::int64_t{key_bias ? 1 : 0}},
                                       precision()};
+  const auto whenSet = [&](const char* attribute, bool set) {
+    if (set) attributes.emplace_back(attribute, std::int64_t{1});
+  };
+  whenSet("norm1_rms", block.norm1.rms);
+  whenSet("norm2_rms", block.norm2.rms);
+  whenSet("qk_norm_rms", block.q_norm && block.q_norm->rms);
+  whenSet("mlp_norm_rms", block.mlp_norm && block.mlp_norm->rms);
+  if (block.attention_norm) {
+    whenSet("attention_norm", true);
+    whenSet("attention_norm_rms", block.attention_norm->rms);
+    attributes.emplace_back("attention_norm_eps", block.attention_norm->eps);
+  }
   if (rotates) attributes.emplace_back("rotary_tables", block.rotation->tables);
   if (part != BlockPart::kWhole)
     attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));
@@ -244,10 +272,7 @@ Emitter::Tokens Emitter::maskScores(SegmentationHead& head, const Tokens& in) {
   for (std::size_t i = 0; i < head.blocks.size(); ++i) {
     now.name = block(head.blocks[i], now, "head/block" + std::to_string(i), true);
   }
-  now.name = net_.op("TokenNorm",
-                     {now.name, now.state, net_.weights("head/norm.weight", {dim}, head.norm.weight),
-                      net_.weights("head/norm.bias", {dim}, head.norm.bias)},
-                     {"head/norm"}, {{"special_tokens", special}, {"eps", head.norm.eps}});
+  now.name = norm({now.name, now.state}, head.norm, "head/norm", special);
   const auto matrix = [&](const char* name, const LinearPart& part) {
     return net_.weights(name, {part.out, part.in}, part.weight);
   };

@@ -52,6 +52,9 @@ class Emitter {
                     BlockPart part = BlockPart::kWhole, bool keys = false);
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
+  /// TokenNorm of `inputs`: tokens and perhaps their state.
+  std::string norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
+                   std::int64_t special);
   void segmentation(SegmentationHead head);
   Tokens maskScores(SegmentationHead& head, const Tokens& in);
 

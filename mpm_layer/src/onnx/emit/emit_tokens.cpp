@@ -52,10 +52,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
     if (!in) return std::nullopt;
     const bool last = term.inputs[0] == trunk_.chain.streams.back();
     const std::string name = last ? net_.unique("backbone/norm") : nameOf(index, "head/");
-    in->name = net_.op("TokenNorm",
-                       {in->name, in->state, net_.weights(name + ".weight", {term.cols}, *term.weight.floats),
-                        net_.weights(name + ".bias", {term.cols}, *term.bias.floats)},
-                       {name}, {{"special_tokens", in->special}, {"eps", term.eps}});
+    in->name = norm({in->name, in->state}, normPart(term), name, in->special);
     return in;
   }
   const int linear = term.kind == TermKind::kArrange ? term.inputs[0] : index;
@@ -91,11 +88,7 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
     case TermKind::kNorm: {
       const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
       if (!in) return std::nullopt;
-      const std::string made = name();
-      return net_.op("TokenNorm",
-                     {*in, net_.weights(made + ".weight", {term.cols}, *term.weight.floats),
-                      net_.weights(made + ".bias", {term.cols}, *term.bias.floats)},
-                     {made}, {{"special_tokens", std::int64_t{0}}, {"eps", term.eps}});
+      return norm({*in}, normPart(term), name(), 0);
     }
     case TermKind::kLinear: {
       const auto in = inner(term.inputs[0], row, 1);

@@ -45,7 +45,7 @@ class HeadMatcher {
   /// LayerNorm over the classes of unit patches times unit class embeddings, behind a small transformer over both.
   std::optional<SegmentationHead> mask(int scores) const {
     const Term& mask_norm = at(scores);
-    if (mask_norm.kind != TermKind::kNorm || mask_norm.rows != patches_) return std::nullopt;
+    if (mask_norm.kind != TermKind::kNorm || mask_norm.rms || mask_norm.rows != patches_) return std::nullopt;
     const Term& product = at(mask_norm.inputs[0]);
     if (product.kind != TermKind::kProduct || product.scale != 1) return std::nullopt;
     SegmentationHead head;

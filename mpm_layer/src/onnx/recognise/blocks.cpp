@@ -20,7 +20,11 @@ class BlockMatcher {
     const auto scale = peelScale(branch);
     const Term& proj = at(branch);
     if (proj.kind != TermKind::kLinear) return no(branch, "the projection of attention (a linear layer)");
-    const int middle = proj.inputs[0];
+    int middle = proj.inputs[0];
+    if (at(middle).kind == TermKind::kNorm) {
+      block.attention_norm = normPart(at(middle));
+      middle = at(middle).inputs[0];
+    }
     const Term& attention = at(middle);
     if (attention.kind != TermKind::kAttention) return no(middle, "attention");
     block.heads = attention.heads;
@@ -35,6 +39,7 @@ class BlockMatcher {
     }
     if (block.q_norm.has_value() != block.k_norm.has_value()) return no(middle, "q and k normalised both, or neither");
     if (block.q_norm && block.q_norm->eps != block.k_norm->eps) return no(middle, "one epsilon for q and k");
+    if (block.q_norm && block.q_norm->rms != block.k_norm->rms) return no(middle, "one kind of norm for q and k");
     block.norm1 = normPart(at(norm));
     return true;
   }
@@ -170,11 +175,8 @@ class BlockMatcher {
       return no(linear, "a LayerNorm between the residual stream and attention or MLP (pre-norm)");
     }
     if (at(input).inputs[0] != stream) return no(input, "a LayerNorm of the residual stream (pre-norm)");
-    if (norm >= 0 && norm != input &&
-        (*at(norm).weight.floats != *at(input).weight.floats || *at(norm).bias.floats != *at(input).bias.floats ||
-         at(norm).eps != at(input).eps)) {
+    if (norm >= 0 && norm != input && normPart(at(norm)) != normPart(at(input)))
       return no(input, "one LayerNorm for q, k and v");
-    }
     norm = input;
     return true;
   }
@@ -219,6 +221,7 @@ class BlockMatcher {
       return std::nullopt;
     NormPart part;
     part.eps = norm.eps;
+    part.rms = norm.rms;
     for (const std::int64_t column : view.column) {
       part.weight.push_back((*norm.weight.floats)[static_cast<std::size_t>(column)]);
       part.bias.push_back((*norm.bias.floats)[static_cast<std::size_t>(column)]);
@@ -230,6 +233,7 @@ class BlockMatcher {
   static std::optional<NormPart> headNorm(const Term& norm, const HeadView& view, const Block& block) {
     NormPart part;
     part.eps = norm.eps;
+    part.rms = norm.rms;
     const auto width = static_cast<std::size_t>(block.head_dim);
     if (static_cast<std::int64_t>(norm.weight.floats->size()) != block.head_dim) return std::nullopt;
     std::set<std::int64_t> groups;

@@ -321,16 +321,17 @@ Meaning Interpreter::rowWise(const Node& node) {
   if (!cells) return foreign(node, "something else than tokens");
   Term term;
   term.node = &node;
-  if (node.op == "Linear" || node.op == "LayerNorm") {
+  term.rms = node.op == "RMSNorm";
+  if (node.op == "Linear" || node.op == "LayerNorm" || term.rms) {
     term.weight = *graph_.constant(node.inputs[1]);
     term.bias = *graph_.constant(node.inputs[2]);
   }
   term.eps = node.eps;
   term.activation = node.activation;
-  term.kind = node.op == "Linear"        ? TermKind::kLinear
-              : node.op == "LayerNorm"   ? TermKind::kNorm
-              : node.op == "L2Normalize" ? TermKind::kL2Norm
-                                         : TermKind::kActivation;
+  term.kind = node.op == "Linear"                  ? TermKind::kLinear
+              : node.op == "LayerNorm" || term.rms ? TermKind::kNorm
+              : node.op == "L2Normalize"           ? TermKind::kL2Norm
+                                                   : TermKind::kActivation;
   const auto view = algebra_.rows(*cells, node);
   if (!view) {
     if (term.kind == TermKind::kNorm) return headNorm(node, *cells);
@@ -358,6 +359,7 @@ Meaning Interpreter::headNorm(const Node& node, const Cells& cells) {
   term.weight = *graph_.constant(node.inputs[1]);
   term.bias = *graph_.constant(node.inputs[2]);
   term.eps = node.eps;
+  term.rms = node.op == "RMSNorm";
   term.group_of.assign(static_cast<std::size_t>(term_cols), -1);
   term.position_of.assign(static_cast<std::size_t>(term_cols), -1);
   std::vector<std::int64_t> group_of_first(static_cast<std::size_t>(term_cols), -1);

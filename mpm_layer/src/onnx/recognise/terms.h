@@ -16,7 +16,7 @@ namespace mpm::onnx_graph {
 enum class TermKind {
   kPatches,     ///< the strided convolution over the image: {N, d}
   kArrange,     ///< rows and columns of another term picked, scaled, a constant added, constant rows put between
-  kNorm,        ///< LayerNorm over the columns
+  kNorm,        ///< LayerNorm or RMSNorm over the columns
   kLinear,      ///< x W^T + b
   kActivation,  ///< elementwise, by name
   kL2Norm,      ///< rows divided by their length
@@ -61,6 +61,7 @@ struct Term {
 
   Tensor weight, bias;  ///< kPatches {d, C, kh, kw}, kLinear {out, in}, kNorm, kHeadNorm, kScale {d}
   float eps = 0;
+  bool rms = false;  ///< kNorm, kHeadNorm: the mean is not subtracted
   std::string activation;
   double scale = 1;                       ///< kArrange, kAttention, kProduct
   std::vector<std::int64_t> row_of;       ///< kArrange: row of the input, -1 for a constant row; kMean: the rows

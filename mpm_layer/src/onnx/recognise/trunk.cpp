@@ -12,14 +12,18 @@ constexpr const char* kPlainVit = "a plain ViT";
 
 /// The image's tokens as an arrangement of the patches: specials in front, then every patch in raster order.
 std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) {
-  const Term& term = terms[static_cast<std::size_t>(index)];
+  const auto at = [&](int i) -> const Term& { return terms[static_cast<std::size_t>(i)]; };
+  const Term& term = at(index);
   const bool bare = term.kind == TermKind::kPatches;
-  if (!bare &&
-      (term.kind != TermKind::kArrange || terms[static_cast<std::size_t>(term.inputs[0])].kind != TermKind::kPatches)) {
-    return std::nullopt;
-  }
-  const Term& patches = bare ? term : terms[static_cast<std::size_t>(term.inputs[0])];
+  if (!bare && term.kind != TermKind::kArrange) return std::nullopt;
   Embedding result;
+  int base = bare ? index : term.inputs[0];
+  if (at(base).kind == TermKind::kNorm) {
+    result.norm = normPart(at(base));
+    base = at(base).inputs[0];
+  }
+  if (at(base).kind != TermKind::kPatches) return std::nullopt;
+  const Term& patches = at(base);
   result.stride_h = patches.stride_h;
   result.stride_w = patches.stride_w;
   result.grid_h = patches.grid_h;
@@ -40,7 +44,8 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   offset.resize(static_cast<std::size_t>(term.rows * dim), 0.0f);
   result.specials.assign(offset.begin(), offset.begin() + result.special * dim);
   result.position.assign(offset.begin() + result.special * dim, offset.end());
-  for (std::size_t i = 0; i < result.position.size(); ++i) {
+  if (result.norm) result.bias = *patches.bias.floats;
+  for (std::size_t i = 0; i < result.position.size() && !result.norm; ++i) {
     result.position[i] += (*patches.bias.floats)[i % static_cast<std::size_t>(dim)];
   }
   return result;
@@ -185,6 +190,6 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   refuseTrunk(graph, found, std::string("no transformer block behind the patch embedding, expected ") + kPlainVit);
 }
 
-NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps}; }
+NormPart normPart(const Term& norm) { return {*norm.weight.floats, *norm.bias.floats, norm.eps, norm.rms}; }
 
 }  // namespace mpm::onnx_graph

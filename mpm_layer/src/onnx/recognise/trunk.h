@@ -18,6 +18,9 @@ struct LinearPart {
 struct NormPart {
   std::vector<float> weight, bias;
   float eps = 0;
+  bool rms = false;
+
+  bool operator==(const NormPart&) const = default;
 };
 
 /// What the op TransformerBlock of docs/ops.md takes.
@@ -26,7 +29,7 @@ struct Block {
   double scale = 0;
   NormPart norm1, norm2;
   LinearPart qkv, proj, fc1, fc2;
-  std::optional<NormPart> q_norm, k_norm, mlp_norm;
+  std::optional<NormPart> q_norm, k_norm, attention_norm, mlp_norm;
   std::string activation;
   bool gated = false;
   std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
@@ -36,8 +39,10 @@ struct Block {
 struct Embedding {
   std::int64_t special = 0;
   std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;
-  Tensor weight;                ///< {d, C, kh, kw}
-  std::vector<float> position;  ///< {N, d}, the convolution's bias folded in
+  Tensor weight;  ///< {d, C, kh, kw}
+  std::optional<NormPart> norm;
+  std::vector<float> bias;      ///< {d}, added before the norm; empty without one
+  std::vector<float> position;  ///< {N, d}; without a norm, the convolution's bias is folded in
   std::vector<float> specials;  ///< {E, d}
 };
 

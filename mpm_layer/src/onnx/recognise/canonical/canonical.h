@@ -10,7 +10,8 @@ namespace mpm::onnx_graph {
 
 /// Domain of the nodes that the passes below create:
 ///   Linear {x, weight {out, in}, bias {out}}, LayerNorm {x, weight {d}, bias {d}} with Node::eps, both over the last
-///   axis; L2Normalize {x} over the last axis with Node::eps; Activation {x} with Node::activation.
+///   axis; RMSNorm, a LayerNorm that does not subtract the mean; L2Normalize {x} over the last axis with Node::eps;
+///   Activation {x} with Node::activation.
 inline constexpr const char* kCanonical = "canonical";
 
 /// Turns the forms that exporters write into canonical nodes. Shapes and constants must be folded.
@@ -18,7 +19,7 @@ void canonicalise(Graph& graph);
 
 /// MatMul by a constant and Gemm, each with the Add of a bias behind it -> Linear.
 void canonicaliseLinears(Graph& graph);
-/// The op, or ReduceMean .. Sqrt .. Div, with or without affine -> LayerNorm.
+/// The op, or ReduceMean .. Sqrt .. Div, with or without affine -> LayerNorm, RMSNorm.
 void canonicaliseLayerNorms(Graph& graph);
 /// LpNormalization, or a division by ReduceL2 or by the root of a sum of squares, clamped or not -> L2Normalize.
 void canonicaliseL2Norms(Graph& graph);

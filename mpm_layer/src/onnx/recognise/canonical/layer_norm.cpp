@@ -49,20 +49,21 @@ std::vector<Deviation> deviations(const Matcher& match, int variance) {
   return result;
 }
 
-/// The node that divides the centred x by its deviation, or null.
-Node* quotient(const Matcher& match, const Deviation& deviation, int x) {
+/// The node that divides x, centred unless `rms`, by its deviation, or null.
+Node* quotient(const Matcher& match, const Deviation& deviation, int x, bool rms) {
   for (Node* node : match.readers(deviation.value)) {
     if (!node->domain.empty() || node->inputs.size() != 2) continue;
     const bool divides = !deviation.inverse && node->op == "Div" && node->inputs[1] == deviation.value;
     const bool multiplies = deviation.inverse && node->op == "Mul";
     if (!divides && !multiplies) continue;
-    if (centred(match, Matcher::other(*node, deviation.value)) == x) return node;
+    const int divided = Matcher::other(*node, deviation.value);
+    if ((rms ? divided : centred(match, divided)) == x) return node;
   }
   return nullptr;
 }
 
-/// Turns `node`, which gives normalised x, into a LayerNorm that includes the following Mul and Add.
-void rewriteWithAffine(const Matcher& match, Node& node, int x, float eps) {
+/// Turns `node`, which gives normalised x, into the canonical `made` that includes the following Mul and Add.
+void rewriteWithAffine(const Matcher& match, Node& node, const char* made, int x, float eps) {
   Graph& graph = match.graph();
   const std::int64_t columns = match.columns(x);
   std::vector<float> weight(static_cast<std::size_t>(columns), 1.0f), bias(static_cast<std::size_t>(columns), 0.0f);
@@ -86,21 +87,23 @@ void rewriteWithAffine(const Matcher& match, Node& node, int x, float eps) {
   if (auto offsets = behind("Add")) bias = std::move(*offsets);
   const int weight_value = match.addConstant(name + ".weight", {columns}, std::move(weight));
   const int bias_value = match.addConstant(name + ".bias", {columns}, std::move(bias));
-  Matcher::rewrite(*last, "LayerNorm", {x, weight_value, bias_value});
+  Matcher::rewrite(*last, made, {x, weight_value, bias_value});
   last->eps = eps;
 }
 
 void fromReductions(const Matcher& match, const Node& mean_square) {
   if (!match.reducesLastAxis(mean_square)) return;
-  const int x = centred(match, squareRoot(match, mean_square.inputs[0]));
+  const int root = squareRoot(match, mean_square.inputs[0]), uncentred = centred(match, root);
+  const bool rms = uncentred < 0;
+  const int x = rms ? root : uncentred;
   if (x < 0 || match.columns(x) < 1) return;
   for (const Node* add : match.readers(mean_square.outputs[0])) {
     if (!add->domain.empty() || add->op != "Add") continue;
     const auto eps = match.scalar(Matcher::other(*add, mean_square.outputs[0]));
     if (!eps) continue;
     for (const Deviation& deviation : deviations(match, add->outputs[0])) {
-      if (Node* node = quotient(match, deviation, x)) {
-        rewriteWithAffine(match, *node, x, static_cast<float>(*eps));
+      if (Node* node = quotient(match, deviation, x, rms)) {
+        rewriteWithAffine(match, *node, rms ? "RMSNorm" : "LayerNorm", x, static_cast<float>(*eps));
         return;
       }
     }
@@ -121,7 +124,8 @@ void fromOp(const Matcher& match, Node& node) {
   const std::string name = match.graph().values[static_cast<std::size_t>(node.inputs[1])].name;
   const int weight_value = match.addConstant(name, {columns}, std::move(*weight));
   const int bias_value = match.addConstant(name + ".bias", {columns}, std::move(*bias));
-  Matcher::rewrite(node, "LayerNorm", {node.inputs[0], weight_value, bias_value});
+  Matcher::rewrite(node, node.op == "LayerNormalization" ? "LayerNorm" : "RMSNorm",
+                   {node.inputs[0], weight_value, bias_value});
   node.eps = eps;
 }
 
@@ -132,7 +136,7 @@ void canonicaliseLayerNorms(Graph& graph) {
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || node.outputs[0] < 0) continue;
     if (node.op == "ReduceMean") fromReductions(match, node);
-    if (node.op == "LayerNormalization") fromOp(match, node);
+    if (node.op == "LayerNormalization" || node.op == "RMSNormalization") fromOp(match, node);
   }
 }
 
