@@ -134,6 +134,12 @@ def dpt(fused=False):
     return segmenter.Dpt(segmenter_encoder(), taps=[0, 1, 2], features=16)
 
 
+def hf_dpt(fused, **changes):
+    return transformers.DPTConfig(**hf_settings(
+        fused, num_hidden_layers=4, image_size=32, backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[4, 4, 4, 4],
+        fusion_hidden_size=6, is_hybrid=False, use_auxiliary_head=False, **changes))
+
+
 @dataclass
 class Source:
     """One architecture and what the converter should find in it."""
@@ -147,6 +153,7 @@ class Source:
     outputs: tuple = ("logits",)
     parts: callable = None  # the model taken apart, for mpm_reference; None: it is one of segmenter.py
     refuse: str = ""  # why it cannot be converted; "" when it can
+    layers: callable = None  # the blocks in a model, where mpm_reference.Wrapped merges; else it is one of segmenter.py
 
 
 SOURCES = {
@@ -217,6 +224,12 @@ SOURCES = {
                                       head="linear", image=SEGMENTER_IMAGE, outputs=("labels",)),
     "dpt": Source("DPT-like: taps after every block, convolutions on the grid", dpt, head="other", image=SEGMENTER_IMAGE,
                   outputs=("depth",)),
+    "hf_dpt_depth": Source("transformers DPTForDepthEstimation: the class token joined to every patch", head="other",
+                           blocks=4, image=(32, 32), outputs=("predicted_depth",), layers=lambda m: m.model.dpt.encoder.layer,
+                           build=lambda f: Fields(transformers.DPTForDepthEstimation(hf_dpt(f)), "predicted_depth")),
+    "hf_dpt_seg": Source("transformers DPTForSemanticSegmentation", head="other", blocks=4, image=(32, 32),
+                         layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
+                             transformers.DPTForSemanticSegmentation(hf_dpt(f)), "logits")),
     "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
                    build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
                                                                depths=(1, 2), num_heads=(1, 2), window_size=4)),
@@ -309,6 +322,8 @@ KEPT = [
     Spec("segmenter_linear_labels", "dynamo", 20),
     Spec("dpt", "torchscript", 16, oracle=True),
     Spec("dpt", "dynamo", 18),
+    Spec("hf_dpt_depth", "torchscript", 17, dynamic=("batch",), oracle=True),
+    Spec("hf_dpt_depth", "dynamo", 18),
     Spec("swin", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),
@@ -448,12 +463,19 @@ def mpm_outputs(source, model, image):
     """In double, so that the maps do not depend on the order of summation. None when a decision is too close for float."""
     results = []
     for attention in ("plain", "proportional"):
-        output, maps, margin = mpm_reference.run(source.parts(model) if source.parts else model, image.double(), MPM_SCHEDULE, attention == "proportional")
+        if source.layers:
+            wrapped = mpm_reference.Wrapped(model, source.layers(model), source.special)
+            outputs, maps, margin = wrapped.run(image.double(), MPM_SCHEDULE, attention == "proportional")
+        else:
+            parts = source.parts(model) if source.parts else model
+            output, maps, margin = mpm_reference.run(parts, image.double(), MPM_SCHEDULE, attention == "proportional")
+            outputs = (output,)
         if margin < mpm_reference.CLEAR_MARGIN:
             return None
         counts = [[len(m[0])] + [max(step) + 1 for step in m] for m in maps]
         results.append({"schedule": MPM_SCHEDULE, "attention": attention, "token_counts": counts, "merge_map": maps,
-                        "outputs": [encode_array(source.outputs[0], output.numpy().astype(np.float32))]})
+                        "outputs": [encode_array(name, output.numpy().astype(np.float32))
+                                    for name, output in zip(source.outputs, outputs, strict=True)]})
     return results
 
 

@@ -77,3 +77,63 @@ def run(model, images, schedule, proportional):
         maps.append(image_maps)
         margin = min(margin, clearest)
     return torch.cat(outputs), maps, margin
+
+
+class Wrapped:
+    """Merges the tokens of any model whose blocks are modules. The rest of the model sees every block's output restored
+    to the full grid. Blocks must attend by scaled_dot_product_attention."""
+
+    def __init__(self, model, blocks, special):
+        self.model, self.blocks, self.special = model, list(blocks), special
+
+    def enter(self, block, restored):
+        """The model's input of a block -> the merged one."""
+        if self.x is None:
+            self.x, self.composed = restored, list(range(restored.shape[1] - self.special))
+        else:
+            late = restored.shape[1] - self.rows  # tokens that the model put in front since the last block
+            self.first += late
+            self.x = torch.cat((restored[:, :late], self.x), dim=1)
+        if block in self.schedule:
+            merged, cluster, clearest = merge(self.x[0, self.first :])
+            self.composed = [cluster[c] for c in self.composed]
+            self.maps.append(self.composed)
+            self.margin = min(self.margin, clearest)
+            self.x = torch.cat((self.x[:, : self.first], merged[None]), dim=1)
+        if self.proportional and self.maps:
+            sizes = torch.bincount(torch.tensor(self.composed)).to(self.x.dtype)
+            self.bias = torch.cat((torch.zeros(self.first, dtype=self.x.dtype), sizes.log()))[None]
+        return self.x
+
+    def leave(self, output):
+        """A block's output -> the same, restored."""
+        self.bias = None
+        self.x = output[0] if isinstance(output, tuple) else output
+        restored = torch.cat((self.x[:, : self.first], self.x[:, self.first :][:, self.composed]), dim=1)
+        self.rows = restored.shape[1]
+        return (restored, *output[1:]) if isinstance(output, tuple) else restored
+
+    def run(self, images, schedule, proportional):
+        """As run() above; a tuple of outputs."""
+        self.schedule, self.proportional, self.margin = schedule, proportional, float("inf")
+        attention = torch.nn.functional.scaled_dot_product_attention
+
+        def biased(q, k, v, attn_mask=None, **rest):
+            return attention(q, k, v, attn_mask=attn_mask if self.bias is None else self.bias, **rest)
+
+        def wrapped(i, forward):
+            return lambda x, *rest, **named: self.leave(forward(self.enter(i, x), *rest, **named))
+
+        for i, block in enumerate(self.blocks):  # not by hooks: transformers records outputs before they run
+            block.forward = wrapped(i, block.forward)
+        torch.nn.functional.scaled_dot_product_attention = biased
+        outputs, maps = [], []
+        for image in images:
+            self.x, self.bias, self.first, self.maps = None, None, self.special, []
+            result = self.model(image[None])
+            outputs.append(result if isinstance(result, tuple) else (result,))
+            maps.append(self.maps)
+        torch.nn.functional.scaled_dot_product_attention = attention
+        for block in self.blocks:
+            del block.forward
+        return tuple(torch.cat(parts) for parts in zip(*outputs)), maps, self.margin

@@ -21,6 +21,12 @@ cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);
+// Operators of a head, in head/.
+cv::Ptr<cv::dnn::Layer> makeActivate(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeEinsum(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeElementwise(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeReduce(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeTake(cv::dnn::LayerParams& params);
 
 /// Names of all operators, such as "PatchEmbed".
 std::vector<std::string> operatorNames();

@@ -68,9 +68,20 @@ class Emitter {
   // emit_rest.cpp: nodes that stay as they were
   void rest(const std::vector<int>& outputs, const std::vector<std::string>& names);
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
-  void requireStock(const Node& node) const;
+  /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
+  std::string stockFault(const Node& node) const;
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
+
+  // emit_head.cpp: nodes of a head as our own operators
+  /// False, and nothing is written, when there is none.
+  bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  std::string elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
+                          const std::string& name);
+  /// An operator whose operands are those of `node`; the constants among them become constants of the operator.
+  std::string headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
+                     const std::string& name, NetWriter::Attributes attributes);
 
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }

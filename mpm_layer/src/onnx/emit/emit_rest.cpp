@@ -12,7 +12,7 @@
 namespace mpm::onnx_graph {
 namespace {
 
-constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right";
+constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right, or one of our own (docs/ops.md)";
 
 bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
   return std::find(ops.begin(), ops.end(), op) != ops.end();
@@ -90,27 +90,28 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
     return order && !behind(order->front());
   }
   if (node.op == "Slice") return all_behind(attributeOrInput(graph, node, "axes", 3));
-  if (node.op == "ReduceMean") return all_behind(reducedAxes(graph, node, rank));
+  if (node.op.starts_with("Reduce")) return all_behind(reducedAxes(graph, node, rank));
   if (node.op == "Softmax") return behind(node.integer("axis", graph.opset < 13 ? 1 : -1));
-  return !isOneOf(node.op, {"Concat", "Split", "Gather"}) || behind(node.integer("axis", 0));
+  return !isOneOf(node.op, {"Concat", "Split", "Gather", "ArgMax", "ArgMin"}) || behind(node.integer("axis", 0));
 }
 
 }  // namespace
 
 /// A list of allowed operators: others may parse and still be computed wrong (docs/converter.md gives cases).
-void Emitter::requireStock(const Node& node) const {
-  const auto no = [&](const std::string& found) { refuse(node, found, kStock); };
-  if (node.domain != kCanonical && !node.domain.empty()) no("an op of domain '" + node.domain + "'");
+std::string Emitter::stockFault(const Node& node) const {
+  if (node.domain != kCanonical && !node.domain.empty()) return "an op of domain '" + node.domain + "'";
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
   if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
-    no("a tensor of unknown shape");
+    return "a tensor of unknown shape";
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (node.domain == kCanonical) {
     Shape expected = *graph_.shape(node.inputs[0]);
     if (node.op == "Linear") expected.back() = out.back();
-    if (out != expected) no("a result repeated by broadcasting");
-    if (node.op == "L2Normalize") no("a division by a length, which OpenCV takes over the whole image");
-    return;
+    if (out != expected) return "a result repeated by broadcasting";
+    if (node.op == "L2Normalize") return "a division by a length, which OpenCV takes over the whole image";
+    if (node.op == "Activation" && !isOneOf(node.activation, {"relu", "silu", "gelu_quick"}))
+      return "the activation " + node.activation;
+    return {};
   }
   const auto all = [](const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
     return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
@@ -120,42 +121,42 @@ void Emitter::requireStock(const Node& node) const {
     const Tensor* right = graph_.constant(node.input(1));
     const Tensor* constant = left ? left : right;
     if (!constant) {
-      if (node.op == "Sub") no("a difference of two tensors");
+      if (node.op == "Sub") return "a difference of two tensors";
       const Shape* a = graph_.shape(node.input(0));
       const Shape* b = graph_.shape(node.input(1));
-      if (!a || !b || *a != *b) no("two tensors that must be broadcast");
-      return;
+      if (!a || !b || *a != *b) return "two tensors that must be broadcast";
+      return {};
     }
-    if (left && isOneOf(node.op, {"Sub", "Div"})) no("a constant minus or divided by a tensor");
+    if (left && isOneOf(node.op, {"Sub", "Div"})) return "a constant minus or divided by a tensor";
     const bool per_channel = out.size() == 4 && constant->shape.size() >= 3 && constant->size() == out[1] &&
                              constant->shape[constant->shape.size() - 3] == out[1];
-    if (constant->size() != 1 && !per_channel) no("a constant that must be broadcast");
-    if (*graph_.shape(node.inputs[left ? 1 : 0]) != out) no("a tensor that must be broadcast");
-    return;
+    if (constant->size() != 1 && !per_channel) return "a constant that must be broadcast";
+    if (*graph_.shape(node.inputs[left ? 1 : 0]) != out) return "a tensor that must be broadcast";
+    return {};
   }
   if (node.op == "Split" && !node.integers("split")) {
     for (const int value : node.outputs) {
-      if (*graph_.shape(value) != out) no("a Split into parts of different sizes");
+      if (*graph_.shape(value) != out) return "a Split into parts of different sizes";
     }
   }
   if (node.op == "AveragePool") {  // OpenCV decides by the producer's name whether padding counts
     const bool padded = !all(node.integers("pads"), 0) || node.text("auto_pad", "NOTSET").starts_with("SAME");
-    if (padded) no("an average over a padded map");
+    if (padded) return "an average over a padded map";
   }
   if (isOneOf(node.op, {"ConvTranspose", "MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
-    no("dilations, which OpenCV leaves out here");
+    return "dilations, which OpenCV leaves out here";
   if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && poolsBesideTheMap(graph_, node))
-    no("a pool whose last window lies beside the map");
+    return "a pool whose last window lies beside the map";
   if (node.op == "ConvTranspose") {
     const auto pads = node.integers("pads");
-    if (pads && !std::equal(pads->begin(), pads->begin() + 2, pads->begin() + 2)) no("padding that differs by side");
+    if (pads && !std::equal(pads->begin(), pads->begin() + 2, pads->begin() + 2)) return "padding that differs by side";
   }
   if (node.op == "Slice") {
-    if (!all(integersOf(graph_, node.input(4)), 1)) no("a slice with steps");
+    if (!all(integersOf(graph_, node.input(4)), 1)) return "a slice with steps";
   }
   if (node.op == "Gather") {
     const Tensor* index = graph_.constant(node.input(1));
-    if (!index || !index->ints || index->size() != 1) no("a Gather with several indices");
+    if (!index || !index->ints || index->size() != 1) return "a Gather with several indices";
   }
   if (node.op == "Resize") {
     const std::string mode = node.text("mode", "nearest");
@@ -163,28 +164,28 @@ void Emitter::requireStock(const Node& node) const {
     const bool right = mode == "linear" ? isOneOf(coordinates, {"half_pixel", "pytorch_half_pixel", "align_corners"})
                                         : mode == "nearest" && coordinates == "asymmetric";
     if (!right || out.size() != 4 || node.integer("antialias", 0) != 0)
-      no("a Resize with mode " + mode + " and coordinates " + coordinates);
+      return "a Resize with mode " + mode + " and coordinates " + coordinates;
     const Shape& in = *graph_.shape(node.inputs[0]);
-    if (in[0] != out[0] || in[1] != out[1]) no("a Resize over channels");
-    if (!resizing(graph_, node)->whole_pixels) no("scales that end within a pixel");  // the sizes are written
-    if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) no("a Resize to one row or column");
+    if (in[0] != out[0] || in[1] != out[1]) return "a Resize over channels";
+    if (!resizing(graph_, node)->whole_pixels) return "scales that end within a pixel";  // the sizes are written
+    if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) return "a Resize to one row or column";
     const std::string nearest = node.text("nearest_mode", "round_prefer_floor");
     if (mode == "nearest" &&
         (!takesThePixelBelow(nearest, in[2], out[2]) || !takesThePixelBelow(nearest, in[3], out[3]))) {
       const auto map = [](const Shape& shape) { return toString(Shape(shape.end() - 2, shape.end())); };
-      no("nearest_mode " + nearest + " from " + map(in) + " to " + map(out) + " px, where OpenCV rounds down");
+      return "nearest_mode " + nearest + " from " + map(in) + " to " + map(out) + " px, where OpenCV rounds down";
     }
   }
   if (node.op == "Softmax") {
     const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
     const auto rank = static_cast<std::int64_t>(out.size());
-    if (graph_.opset < 13 && axis != -1 && axis != rank - 1) no("a Softmax over several axes");
+    if (graph_.opset < 13 && axis != -1 && axis != rank - 1) return "a Softmax over several axes";
   }
   if (isOneOf(node.op, {"Conv", "ConvTranspose", "BatchNormalization"}) && !graph_.constant(node.input(1))) {
-    no("weights that are not constant");
+    return "weights that are not constant";
   }
   if (node.op == "ReduceMean" && (out.size() != 4 || graph_.shape(node.input(0))->size() != 4))
-    no("a mean over other axes than those of a map");
+    return "a mean over other axes than those of a map";
   if (!isOneOf(node.op, {"Conv",       "ConvTranspose", "BatchNormalization",
                          "MaxPool",    "AveragePool",   "GlobalAveragePool",
                          "Sigmoid",    "Tanh",          "Softmax",
@@ -194,8 +195,9 @@ void Emitter::requireStock(const Node& node) const {
                          "Unsqueeze",  "LeakyRelu",     "Elu",
                          "ReduceMean", "Exp",           "Neg",
                          "Abs",        "Sqrt"})) {
-    no("the op " + node.op);
+    return "the op " + node.op;
   }
+  return {};
 }
 
 std::string Emitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
@@ -221,7 +223,6 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
       const std::string gate = net_.stock("Sigmoid", {inner}, {net_.unique(name + ".sigmoid")});
       return net_.stock("Mul", {inputs[0], gate}, {name});
     }
-    refuse(node, "the activation " + node.activation + " outside the encoder", kStock);
   }
   if (node.domain == kCanonical) {
     const Shape& in = *graph_.shape(node.inputs[0]);
@@ -343,31 +344,33 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     return found->second;
   };
   for (const Node* node : kept) {
-    requireStock(*node);
     if (std::none_of(node->inputs.begin(), node->inputs.end(), [&](int value) { return made.contains(value); }))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
-    one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
-    std::vector<std::string> inputs;
-    for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
-      const int value = node->inputs[i];
-      const Tensor* constant = graph_.constant(value);
-      inputs.push_back(
-          value < 0  ? std::string()
-          : constant ? net_.constant("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : known(value, *node));
-    }
-    if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
-    if (node->outputs.size() == 1) {
-      made[node->outputs[0]] = stockNode(*node, inputs, nameFor(node->outputs[0]));
-      continue;
-    }
+    const std::string fault = stockFault(*node);
     std::vector<std::string> results;
     for (const int value : node->outputs) {
       // An output that exists already, restored from tokens, keeps its name.
       results.push_back(made.contains(value) ? net_.unique("head/unused") : nameFor(value));
       made.emplace(value, results.back());
     }
-    net_.copy(*node->proto, inputs, results);
+    std::vector<std::string> inputs;
+    for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
+      const int value = node->inputs[i];
+      const Tensor* constant = graph_.constant(value);
+      inputs.push_back(
+          value < 0 || (constant && !fault.empty()) ? std::string()
+          : constant ? net_.constant("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
+                     : known(value, *node));
+    }
+    if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
+    if (!fault.empty()) {
+      if (!headNode(*node, inputs, results)) refuse(*node, fault, kStock);
+    } else if (node->outputs.size() == 1) {
+      stockNode(*node, inputs, results[0]);
+    } else {
+      net_.copy(*node->proto, inputs, results);
+    }
+    one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "onnx/model/data_movement.h"
+
 namespace mpm::onnx_graph {
 namespace {
 
@@ -105,10 +107,37 @@ const Foreign* firstForeign(const Graph& graph, const Interpretation& found) {
   return nullptr;
 }
 
-/// True when the graph contains an unknown kind of attention.
-bool multipliesTokens(const Graph& graph, const Interpretation& found) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [&](const Node& node) { return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]); });
+/// True when `node` and a Softmax meet with nothing but elementwise steps and moved data between them.
+bool meetsSoftmax(const Graph& graph, const Node& node) {
+  const auto passes = [](const Node& step) {
+    static const std::set<std::string> kSteps = {"Add", "Sub", "Mul", "Div", "Where", "IsNaN", "Pow", "Clip"};
+    return step.domain.empty() && (kSteps.contains(step.op) || movesData(step));
+  };
+  const auto isSoftmax = [](const Node& step) { return step.domain.empty() && step.op == "Softmax"; };
+  std::set<int> ahead(node.outputs.begin(), node.outputs.end());  // values that the product reaches
+  for (const Node& step : graph.nodes) {
+    if (std::none_of(step.inputs.begin(), step.inputs.end(), [&](int value) { return ahead.contains(value); }))
+      continue;
+    if (isSoftmax(step)) return true;
+    if (passes(step)) ahead.insert(step.outputs.begin(), step.outputs.end());
+  }
+  std::set<int> behind(node.inputs.begin(), node.inputs.end());  // values that reach the product
+  for (auto step = graph.nodes.rbegin(); step != graph.nodes.rend(); ++step) {
+    if (std::none_of(step->outputs.begin(), step->outputs.end(), [&](int value) { return behind.contains(value); }))
+      continue;
+    if (isSoftmax(*step)) return true;
+    if (passes(*step)) behind.insert(step->inputs.begin(), step->inputs.end());
+  }
+  return false;
+}
+
+/// True when the graph contains an unknown kind of attention. Other products of tokens, such as that of queries and
+/// pixels, belong to the head.
+bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]) &&
+           (node.op == "Attention" || meetsSoftmax(graph, node));
+  });
 }
 
 [[noreturn]] void refuseTrunk(const Graph& graph, const Interpretation& found, const std::string& otherwise) {
@@ -171,7 +200,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     }
     trunk.chain = followBlocks(terms, stream);
     // A node that was not recognised explains more than the place where its result is missing.
-    if (trunk.chain.half_a_block || multipliesTokens(graph, found)) refuseTrunk(graph, found, trunk.chain.obstacle);
+    if (trunk.chain.half_a_block || attendsOtherwise(graph, found)) refuseTrunk(graph, found, trunk.chain.obstacle);
     if (trunk.chain.blocks.empty()) {
       if (obstacle.empty()) obstacle = trunk.chain.obstacle;
       continue;

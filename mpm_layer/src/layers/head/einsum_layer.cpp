@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linear.h"
+#include "layers/head/operands.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+/// Sums of products of two tensors, each letter of the equation an axis: ONNX's MatMul and Einsum. A side of 1 is
+/// repeated.
+class EinsumLayer final : public HeadLayer {
+ public:
+  explicit EinsumLayer(const cv::dnn::LayerParams& params) : HeadLayer(params) {
+    const std::string equation = params.get<cv::String>("equation", "");
+    const std::size_t comma = equation.find(','), arrow = equation.find("->");
+    expect(comma < arrow && arrow != std::string::npos, "has the equation '" + equation + "', expected 'ab,bc->ac'");
+    letters_ = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1)};
+    out_ = equation.substr(arrow + 2);
+    for (const std::string& part : {letters_[0], letters_[1], out_})
+      for (std::size_t i = 0; i < part.size(); ++i)
+        expect(part.find(part[i], i + 1) == std::string::npos, "has the letter '" + part.substr(i, 1) + "' twice");
+    // Where each letter is decides what it stands for.
+    for (const char letter : letters_[0] + letters_[1]) {
+      const bool left = has(letters_[0], letter), right = has(letters_[1], letter), kept = has(out_, letter);
+      std::string& group = !kept ? summed_ : left && right ? batch_ : left ? rows_ : columns_;
+      if (!has(group, letter)) group += letter;
+    }
+    for (const char letter : out_)
+      expect(has(letters_[0], letter) || has(letters_[1], letter), "has an axis that no operand has");
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    const std::vector<Shape> from = operands(inputs, constants);
+    expect(from.size() == 2, "has " + std::to_string(from.size()) + " operands, expected 2");
+    return {sides(out_, from)};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const std::vector<cv::Mat> from = operands(inputs);
+    const std::vector<Shape> shapes = {shapeOf(from[0]), shapeOf(from[1])};
+    const std::vector<std::size_t> out_strides = stridesOf(shapeOf(outputs[0]));
+    const auto places = [&](const std::string& letters, const std::string& of,
+                            const std::vector<std::size_t>& strides) {
+      return placesOf(sides(letters, shapes), stridesFor(letters, of, strides));
+    };
+    Side operand[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::string& own = k == 0 ? rows_ : columns_;
+      const std::vector<std::size_t> strides = broadcastStrides(shapes[k], shapes[k]);
+      operand[k] = {from[k].ptr<float>(), places(batch_, letters_[k], strides), places(own, letters_[k], strides),
+                    places(summed_, letters_[k], strides), places(own, out_, out_strides)};
+    }
+    const std::vector<std::size_t> images = places(batch_, out_, out_strides);
+    // The smaller operand becomes the packed weights, tiles of the larger one its input.
+    const bool swapped = operand[0].rows.size() >= operand[1].rows.size();
+    const Side &weights = operand[swapped ? 1 : 0], &x = operand[swapped ? 0 : 1];
+    const std::size_t depth = x.sums.size(), height = weights.rows.size();
+    const auto matrix = [](std::vector<float>& values, std::size_t rows, std::size_t cols) {
+      values.resize(rows * cols);
+      return MatrixView<float>(values.data(), static_cast<int>(rows), static_cast<int>(cols));
+    };
+    constexpr auto kTile = static_cast<std::size_t>(PackedLinear::kMaxRows);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const MatrixView<float> packed = matrix(packed_, height, depth);
+      weights.gather(i, 0, packed);
+      const PackedLinear linear(packed, nullptr);
+      float* const y = outputs[0].ptr<float>() + images[i];
+      parallel_.run(static_cast<int>((x.rows.size() + kTile - 1) / kTile), [&](int task) {
+        const std::size_t begin = static_cast<std::size_t>(task) * kTile;
+        const std::size_t rows = std::min(kTile, x.rows.size() - begin);
+        std::vector<float> in, out;
+        const MatrixView<float> tile = matrix(in, rows, depth), products = matrix(out, rows, height);
+        x.gather(i, begin, tile);
+        linear.run(tile, products);
+        for (std::size_t w = 0; w < height; ++w)
+          for (std::size_t r = 0; r < rows; ++r) y[weights.out[w] + x.out[begin + r]] = products.data[r * height + w];
+      });
+    }
+  }
+
+ private:
+  /// One operand as matrices {rows, sums}, one per entry of the batch: places in memory of each.
+  struct Side {
+    const float* data = nullptr;
+    std::vector<std::size_t> batch, rows, sums;
+    std::vector<std::size_t> out;  ///< of the rows, in the result
+
+    /// Rows from `begin` on, as many as `to` has.
+    void gather(std::size_t image, std::size_t begin, MatrixView<float> to) const {
+      const float* const from = data + batch[image];
+      const auto count = static_cast<std::size_t>(to.rows), depth = sums.size();
+      if (depth > 1 && sums[1] == 1) {
+        for (std::size_t r = 0; r < count; ++r)
+          for (std::size_t k = 0; k < depth; ++k) to.data[r * depth + k] = from[rows[begin + r] + sums[k]];
+      } else {  // neighbours in memory are rows then, for example pixels
+        for (std::size_t k = 0; k < depth; ++k)
+          for (std::size_t r = 0; r < count; ++r) to.data[r * depth + k] = from[rows[begin + r] + sums[k]];
+      }
+    }
+  };
+
+  /// The offset of every element of a tensor of this shape in a layout with these strides.
+  static std::vector<std::size_t> placesOf(const Shape& shape, const std::vector<std::size_t>& strides) {
+    std::vector<std::size_t> places(countOf(shape));
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = offsetAt(i, shape, strides, shape.size());
+    return places;
+  }
+
+  static bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
+
+  /// Sides of these axes: the longer one where the other operand repeats its 1.
+  Shape sides(const std::string& letters, const std::vector<Shape>& shapes) const {
+    Shape result;
+    for (const char letter : letters) {
+      int side = 1;
+      for (std::size_t k = 0; k < 2; ++k) {
+        expect(shapes[k].size() == letters_[k].size(),
+               "expects an operand of rank " + std::to_string(letters_[k].size()) + ", got " + shapeText(shapes[k]));
+        const std::size_t axis = letters_[k].find(letter);
+        if (axis == std::string::npos || shapes[k][axis] == 1) continue;
+        expect(side == 1 || side == shapes[k][axis], "has operands " + shapeText(shapes[0]) + " and " +
+                                                         shapeText(shapes[1]) + ", which differ along an axis");
+        side = shapes[k][axis];
+      }
+      result.push_back(side);
+    }
+    return result;
+  }
+
+  static std::vector<std::size_t> stridesFor(const std::string& letters, const std::string& of,
+                                             const std::vector<std::size_t>& strides) {
+    std::vector<std::size_t> result;
+    for (const char letter : letters) result.push_back(has(of, letter) ? strides[of.find(letter)] : 0);
+    return result;
+  }
+
+  std::vector<std::string> letters_;
+  std::string out_, batch_, rows_, columns_, summed_;
+  std::vector<float> packed_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeEinsum(cv::dnn::LayerParams& params) { return cv::makePtr<EinsumLayer>(params); }
+
+}  // namespace mpm

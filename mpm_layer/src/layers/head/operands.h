@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "layers/mpm_layer.h"
+
+namespace mpm {
+
+/// An operator of any rank for the head of a model, with ONNX's meaning. Some of its operands may be constants; the
+/// attribute `constants` has their positions. OpenCV 4 fixes the rank of a constant at 2 or more, so the converter
+/// writes them so.
+class HeadLayer : public MpmLayer {
+ protected:
+  explicit HeadLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, static_cast<int>(integersOf(params, "constants").size())),
+        constant_at_(integersOf(params, "constants")) {}
+
+  static std::vector<int> integersOf(const cv::dnn::LayerParams& params, const std::string& key) {
+    std::vector<int> values;
+    if (!params.has(key)) return values;
+    const cv::dnn::DictValue& list = params.get(key);
+    for (int i = 0; i < list.size(); ++i) values.push_back(list.get<int>(i));
+    return values;
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    for (const cv::Mat& constant : constants) kept_.push_back(constant.clone());
+  }
+
+  /// Activations and constants in the order of ONNX's operands.
+  template <typename T>
+  std::vector<T> operands(std::vector<T> activations, const std::vector<T>& constants) const {
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+      const auto at = static_cast<std::size_t>(std::max(constant_at_[i], 0));
+      expect(at <= activations.size(), "has a constant at operand " + std::to_string(constant_at_[i]) + " of " +
+                                           std::to_string(activations.size() + constants.size() - i));
+      activations.insert(activations.begin() + static_cast<std::ptrdiff_t>(at), constants[i]);
+    }
+    return activations;
+  }
+  std::vector<cv::Mat> operands(const std::vector<cv::Mat>& inputs) const { return operands(inputs, kept_); }
+
+ private:
+  std::vector<int> constant_at_;
+  std::vector<cv::Mat> kept_;
+};
+
+inline Shape shapeOf(const cv::Mat& blob) { return {blob.size.p, blob.size.p + blob.dims}; }
+
+/// Number of elements from `first` on.
+inline std::size_t countOf(const Shape& shape, std::size_t first = 0) {
+  std::size_t count = 1;
+  for (std::size_t axis = first; axis < shape.size(); ++axis) count *= static_cast<std::size_t>(shape[axis]);
+  return count;
+}
+
+/// Steps in memory of a row-major tensor, per axis.
+inline std::vector<std::size_t> stridesOf(const Shape& shape) {
+  std::vector<std::size_t> strides(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * static_cast<std::size_t>(shape[axis]);
+  return strides;
+}
+
+/// The same for a tensor that is broadcast to `shape`: 0 along repeated axes.
+inline std::vector<std::size_t> broadcastStrides(const Shape& from, const Shape& shape) {
+  const std::vector<std::size_t> own = stridesOf(from);
+  std::vector<std::size_t> strides(shape.size(), 0);
+  const std::size_t missing = shape.size() - from.size();
+  for (std::size_t axis = 0; axis < from.size(); ++axis)
+    if (from[axis] != 1) strides[missing + axis] = own[axis];
+  return strides;
+}
+
+/// Offset of element `index` of a row-major tensor of the first strides.size() axes of `shape` in another layout.
+inline std::size_t offsetAt(std::size_t index, const Shape& shape, const std::vector<std::size_t>& strides,
+                            std::size_t axes) {
+  std::size_t offset = 0;
+  for (std::size_t axis = axes; axis-- > 0;) {
+    const auto side = static_cast<std::size_t>(shape[axis]);
+    offset += index % side * strides[axis];
+    index /= side;
+  }
+  return offset;
+}
+
+/// Calls body(begin, end) for parts of `count` rows of `width` elements, large enough to be worth a task.
+template <typename Body>
+void forRows(const Parallel& parallel, std::size_t count, std::size_t width, const Body& body) {
+  const std::size_t step = std::max<std::size_t>(1, (std::size_t{1} << 14) / std::max<std::size_t>(width, 1));
+  parallel.run(static_cast<int>((count + step - 1) / step), [&](int task) {
+    const std::size_t begin = static_cast<std::size_t>(task) * step;
+    body(begin, std::min(begin + step, count));
+  });
+}
+
+}  // namespace mpm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "layers/head/operands.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A sum, product or extreme value in double: `start`, then step() for each element, then finish().
+struct Reduction {
+  std::string_view name;  ///< of the ONNX operator
+  double start;
+  double (*step)(double, double);
+  double (*finish)(double value, double count);
+};
+
+double same(double value, double /*count*/) { return value; }
+
+constexpr Reduction kReductions[] = {
+    {"ReduceL1", 0, [](double s, double x) { return s + std::abs(x); }, same},
+    {"ReduceL2", 0, [](double s, double x) { return s + x * x; }, [](double s, double) { return std::sqrt(s); }},
+    {"ReduceLogSum", 0, [](double s, double x) { return s + x; }, [](double s, double) { return std::log(s); }},
+    {"ReduceMax", -kInfinity, [](double s, double x) { return std::isnan(x) || x > s ? x : s; }, same},
+    {"ReduceMean", 0, [](double s, double x) { return s + x; }, [](double s, double n) { return s / n; }},
+    {"ReduceMin", kInfinity, [](double s, double x) { return std::isnan(x) || x < s ? x : s; }, same},
+    {"ReduceProd", 1, [](double s, double x) { return s * x; }, same},
+    {"ReduceSum", 0, [](double s, double x) { return s + x; }, same},
+    {"ReduceSumSquare", 0, [](double s, double x) { return s + x * x; }, same},
+};
+
+class ReduceLayer final : public HeadLayer {
+ public:
+  explicit ReduceLayer(const cv::dnn::LayerParams& params)
+      : HeadLayer(params), axes_(integersOf(params, "axes")), keep_(params.get<int>("keepdims", 1) != 0) {
+    const std::string function = params.get<cv::String>("function", "");
+    largest_ = function == "ArgMax";
+    seeks_ = largest_ || function == "ArgMin";
+    for (const Reduction& each : kReductions)
+      if (each.name == function) reduction_ = &each;
+    expect(reduction_ || (seeks_ && axes_.size() == 1), "does not know the function '" + function + "', or its axes");
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& /*constants*/) const override {
+    const int rank = static_cast<int>(inputs[0].size());
+    Shape result;
+    for (const int axis : axes_) expect(axis >= 0 && axis < rank, "has no axis " + std::to_string(axis));
+    for (int axis = 0; axis < rank; ++axis) {
+      if (!reduces(axis))
+        result.push_back(inputs[0][static_cast<std::size_t>(axis)]);
+      else if (keep_)
+        result.push_back(1);
+    }
+    return {result};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const Shape shape = shapeOf(inputs[0]);
+    const std::vector<std::size_t> strides = stridesOf(shape);
+    Shape kept, gone;  // sides of both kinds of axes, and their steps in the input
+    std::vector<std::size_t> kept_strides, gone_strides;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool is_gone = reduces(static_cast<int>(axis));
+      (is_gone ? gone : kept).push_back(shape[axis]);
+      (is_gone ? gone_strides : kept_strides).push_back(strides[axis]);
+    }
+    const std::size_t count = countOf(gone);
+    std::vector<std::size_t> places(count);
+    for (std::size_t i = 0; i < count; ++i) places[i] = offsetAt(i, gone, gone_strides, gone.size());
+    forRows(parallel_, countOf(kept), count, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const float* const x = inputs[0].ptr<float>() + offsetAt(i, kept, kept_strides, kept.size());
+        outputs[0].ptr<float>()[i] = seeks_ ? extremeOf(x, places) : reduced(x, places);
+      }
+    });
+  }
+
+ private:
+  bool reduces(int axis) const { return std::find(axes_.begin(), axes_.end(), axis) != axes_.end(); }
+
+  float reduced(const float* x, const std::vector<std::size_t>& places) const {
+    double value = reduction_->start;
+    for (const std::size_t place : places) value = reduction_->step(value, static_cast<double>(x[place]));
+    return static_cast<float>(reduction_->finish(value, static_cast<double>(places.size())));
+  }
+
+  /// Ties go to the first.
+  float extremeOf(const float* x, const std::vector<std::size_t>& places) const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < places.size(); ++i)
+      if (largest_ ? x[places[i]] > x[places[best]] : x[places[i]] < x[places[best]]) best = i;
+    return static_cast<float>(best);
+  }
+
+  std::vector<int> axes_;
+  bool keep_, seeks_ = false, largest_ = false;
+  const Reduction* reduction_ = nullptr;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeReduce(cv::dnn::LayerParams& params) { return cv::makePtr<ReduceLayer>(params); }
+
+}  // namespace mpm

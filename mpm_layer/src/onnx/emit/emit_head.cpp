@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that some OpenCV lacks or computes wrong, as our own (docs/ops.md, "Heads").
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
+#include "onnx/recognise/canonical/canonical.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+/// Functions of HeadElementwise, called like their ONNX operators.
+constexpr std::string_view kElementwise[] = {
+    "Abs", "Ceil",       "Cos",   "Erf",   "Exp",     "Floor",          "IsNaN",    "Log",         "Neg",
+    "Not", "Reciprocal", "Round", "Sign",  "Sin",     "Sigmoid",        "Softplus", "Sqrt",        "Tanh",
+    "Add", "And",        "Div",   "Equal", "Greater", "GreaterOrEqual", "Less",     "LessOrEqual", "Max",
+    "Min", "Mul",        "Or",    "Pow",   "Sub",     "Where",          "Xor"};
+
+/// Functions of HeadReduce.
+constexpr std::string_view kReductions[] = {"ArgMax",       "ArgMin",    "ReduceL1",       "ReduceL2",
+                                            "ReduceLogSum", "ReduceMax", "ReduceMean",     "ReduceMin",
+                                            "ReduceProd",   "ReduceSum", "ReduceSumSquare"};
+
+template <std::size_t kCount>
+bool contains(const std::string_view (&names)[kCount], const std::string& name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// OpenCV 4 gives a constant at least two dimensions.
+Tensor asOperand(const Tensor& constant) {
+  Shape shape = constant.shape;
+  if (shape.size() < 2) shape.insert(shape.begin(), 2 - shape.size(), 1);
+  return Tensor::of(shape, constant.reshaped(shape).broadcastTo(shape));
+}
+
+/// The equation of a product of matrices of these ranks, the axes in front broadcast.
+std::string matMulEquation(std::size_t left, std::size_t right) {
+  constexpr std::string_view kBatch = "abcdefgh";
+  const std::size_t rank = std::max(left, right);
+  if (left < 2 || right < 2 || rank - 2 > kBatch.size()) return "";
+  const std::string batch(kBatch.substr(0, rank - 2));
+  return batch.substr(rank - left) + "xy," + batch.substr(rank - right) + "yz->" + batch + "xz";
+}
+
+/// Two operands and an explicit result without letters that repeat; otherwise empty.
+std::string plainEquation(std::string equation) {
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (comma >= arrow || arrow == std::string::npos || equation.find(',', comma + 1) != std::string::npos ||
+      equation.find('.') != std::string::npos) {
+    return "";
+  }
+  for (const std::string& part :
+       {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1), equation.substr(arrow + 2)}) {
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part.find(part[i], i + 1) != std::string::npos) return "";
+  }
+  return equation;
+}
+
+}  // namespace
+
+std::string Emitter::headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
+                            const std::string& name, NetWriter::Attributes attributes) {
+  std::vector<std::string> activations, constants;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* constant = graph_.constant(node.inputs[i]);
+    if (!constant) {
+      activations.push_back(inputs[i]);
+      continue;
+    }
+    constants.push_back(net_.constant(name + ".operand", asOperand(*constant)));
+    places.push_back(static_cast<std::int64_t>(i));
+  }
+  activations.insert(activations.end(), constants.begin(), constants.end());
+  if (!places.empty()) attributes.emplace_back("constants", places);
+  return net_.op(type, activations, {name}, attributes);
+}
+
+std::string Emitter::elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
+                                 const std::string& name) {
+  // An operand of another rank than the result has its batch along another axis.
+  const Shape& out = *graph_.shape(node.outputs[0]);
+  for (const int value : node.inputs)
+    if (!graph_.constant(value) && graph_.shape(value)->size() != out.size()) one_image_ = true;
+  return headOp("HeadElementwise", node, inputs, name, {{"function", function}});
+}
+
+/// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
+bool Emitter::headTakes(const Node& node, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& names) {
+  const auto movements = moveData(graph_, node, true);
+  if (!movements) return false;
+  Shape in = *graph_.shape(node.inputs[0]);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const Movement& movement = (*movements)[k];
+    Shape out = movement.shape;
+    if (movement.from.empty() || out.empty() || in.empty()) return false;
+    if (node.op == "Gather") {
+      const std::size_t axis = frontAxis(node, node.integer("axis", 0), in.size());
+      out = in;
+      out[axis] = graph_.constant(node.inputs[1])->size();
+    }
+    Shape from = in;
+    if (out.size() > from.size()) {
+      one_image_ = true;  // the batch moves
+      from.insert(from.begin(), out.size() - from.size(), 1);
+    }
+    if (from.size() != out.size()) return false;
+    std::string x = from == in ? inputs[0] : reshape(inputs[0], in, from, net_.unique(names[k] + ".ranked"));
+    Shape now = from;
+    std::int64_t out_step = 1, in_step = 1;
+    for (std::size_t axis = out.size(); axis-- > 0; out_step *= out[axis], in_step *= from[axis]) {
+      std::vector<float> indices;
+      std::vector<std::int64_t> whole;
+      for (std::int64_t i = 0; i < out[axis]; ++i) {
+        whole.push_back(movement.from[static_cast<std::size_t>(i * out_step)] / in_step % from[axis]);
+        indices.push_back(static_cast<float>(whole.back()));
+      }
+      if (out[axis] == from[axis] && isCounting(whole)) continue;
+      one_image_ = one_image_ || axis == 0;
+      now[axis] = out[axis];
+      const bool last = now == movement.shape;
+      const std::string taken = last ? names[k] : net_.unique(names[k] + ".taken");
+      x = net_.op("HeadTake", {x, net_.constant(taken + ".indices", Tensor::of({1, out[axis]}, std::move(indices)))},
+                  {taken}, {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+    }
+    if (x != names[k]) reshape(x, now, movement.shape, names[k]);
+  }
+  return true;
+}
+
+bool Emitter::headNode(const Node& node, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& names) {
+  const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) ||
+      !std::all_of(node.outputs.begin(), node.outputs.end(), shaped)) {
+    return false;
+  }
+  const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
+  const std::string& name = names[0];
+  if (node.domain == kCanonical) {
+    if (in != out) return false;
+    if (node.op == "Activation") {
+      net_.op("HeadActivate", {inputs[0]}, {name}, {{"activation", node.activation}});
+      return true;
+    }
+    if (node.op != "L2Normalize") return false;
+    const std::string length = net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".length")},
+                                       {{"function", std::string("ReduceL2")},
+                                        {"axes", std::vector<std::int64_t>{static_cast<std::int64_t>(in.size()) - 1}}});
+    const std::string limit = net_.constant(name + ".eps", Tensor::of({1, 1}, std::vector<float>{node.eps}));
+    const std::string divisor =
+        net_.op("HeadElementwise", {length, limit}, {net_.unique(name + ".divisor")},
+                {{"function", std::string("Max")}, {"constants", std::vector<std::int64_t>{1}}});
+    net_.op("HeadElementwise", {inputs[0], divisor}, {name}, {{"function", std::string("Div")}});
+    return true;
+  }
+  if (!node.domain.empty()) return false;
+  if (contains(kElementwise, node.op)) {
+    const bool variadic = (node.op == "Min" || node.op == "Max") && node.inputs.size() != 2;
+    if (variadic || out.size() < 2) return false;
+    elementwise(node.op, node, inputs, name);
+    return true;
+  }
+  if (contains(kReductions, node.op)) {
+    const bool seeks = node.op.starts_with("Arg");
+    if (seeks && node.integer("select_last_index", 0) != 0) return false;
+    const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
+                               : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
+    if (reduced.empty() || out.size() < 1) return false;
+    if (std::find(reduced.begin(), reduced.end(), 0u) != reduced.end()) one_image_ = true;
+    net_.op("HeadReduce", {inputs[0]}, {name},
+            {{"function", node.op},
+             {"axes", std::vector<std::int64_t>(reduced.begin(), reduced.end())},
+             {"keepdims", node.integer("keepdims", 1)}});
+    return true;
+  }
+  if (node.op == "MatMul" || node.op == "Einsum") {
+    if (node.inputs.size() != 2) return false;
+    const Shape &left = in, &right = *graph_.shape(node.inputs[1]);
+    const std::string equation =
+        node.op == "MatMul" ? matMulEquation(left.size(), right.size()) : plainEquation(node.text("equation", ""));
+    if (equation.empty() || left.size() < 2 || right.size() < 2) return false;
+    // The images stay apart when the first axis of every tensor is the same.
+    const char batch = equation[equation.find("->") + 2], of[] = {equation[0], equation[equation.find(',') + 1]};
+    for (std::size_t i = 0; i < 2; ++i)
+      if (!graph_.constant(node.inputs[i]) && of[i] != batch) one_image_ = true;
+    headOp("HeadEinsum", node, inputs, name, {{"equation", equation}});
+    return true;
+  }
+  const bool takes =
+      node.op == "Expand" || node.op == "Tile" || node.op == "Slice" || node.op == "Gather" || node.op == "Split";
+  return takes && headTakes(node, inputs, names);
+}
+
+}  // namespace mpm::onnx_graph
