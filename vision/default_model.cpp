@@ -15,7 +15,9 @@ std::string defaultModel() {
   Dl_info file{};
   if (::dladdr(reinterpret_cast<const void*>(&defaultModel), &file) == 0 || !file.dli_fname) return {};
   std::error_code error;
-  fs::path above = fs::canonical(file.dli_fname, error).parent_path();
+  // A program that was found in PATH knows itself by its bare name; a shared library knows its path.
+  const fs::path code = fs::path(file.dli_fname).is_absolute() ? file.dli_fname : "/proc/self/exe";
+  fs::path above = fs::canonical(code, error).parent_path();
   for (int up = 0; up < 3 && !error && above.has_relative_path(); ++up) {  // PREFIX/lib/ARCHITECTURE
     above = above.parent_path();
     const fs::path model = above / MPM_MODELS_FOLDER / "street_vit_t16.onnx";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -51,6 +53,13 @@ TEST_F(DefaultModel, IsBesideTheProgram) {
   EXPECT_TRUE(fs::equivalent(pathOf(command({"info", "--json"})), model));
   EXPECT_EQ(pathOf(command({"info", "--json"}, kClassifier)), kClassifier) << "MPM_MODEL comes first";
   EXPECT_EQ(pathOf(command({"info", kSegmenter, "--json"}, kClassifier)), kSegmenter) << "a name before both";
+
+  // A shell that finds it in PATH starts it by its bare name.
+  const std::string found = "cd / && PATH=" + (folder_ / "bin") +
+                            ":$PATH LD_LIBRARY_PATH=" + fs::path(MPM_LIBRARY).parent_path().string() +
+                            " MPM_MODEL= mpm info --json > " + (folder_ / "info");
+  ASSERT_EQ(std::system(found.c_str()), 0);
+  EXPECT_TRUE(fs::equivalent(nlohmann::json::parse(std::ifstream(folder_ / "info"))["path"].get<std::string>(), model));
 
   writeImage(folder_ / "a.png", 40, 60);
   const CommandResult result = command({"run", folder_ / "a.png", "--schedule", "1,2", "--json"});
