@@ -555,9 +555,9 @@ const OwnCase kOwn[] = {
      [](const auto& features, const auto&) {
        return each(features, [](double x) { return std::log(1 + std::exp(x)); });
      }},
-    {"Gelu", [](GraphBuilder& g, const std::string&) { makeY(g, "Gelu", {g.node("Neg", {"features"})}); },
+    {"Gelu", [](GraphBuilder& g, const std::string&) { makeY(g, "Gelu", {g.node("Abs", {"features"})}); },
      [](const auto& features, const auto&) {
-       return each(features, [](double x) { return -x / 2 * (1 - std::erf(x / std::sqrt(2.0))); });
+       return each(features, [](double x) { return std::abs(x) / 2 * (1 + std::erf(std::abs(x) / std::sqrt(2.0))); });
      },
      20},
     {"ChoiceOfTwo",
