@@ -13,6 +13,7 @@
 #include "onnx/model/model_info_json.h"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/data_path.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -157,6 +158,21 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto image = TinyVit::image(4, 16, 24);
   EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
+}
+
+/// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
+TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
+  options.schedule = Schedule{1};
+  options.input_size = Size2{56, 72};
+  const auto image = TinyVit::image(4, 56, 72);
+  const auto run = [&](const char* file) {
+    cv::dnn::Net net = readNet(dataPath(file), {.convert = options}).net;
+    return runNet(net, image, {1, 3, 56, 72}, {"last_hidden_state"})[0];
+  };
+  EXPECT_LT(difference(run("hf_dinov3_dynamo18.onnx"), run("hf_dinov3_ts17.onnx")), 1e-4);
+  options.input_size = Size2{48, 64};
+  EXPECT_MPM_ERROR(convertModel(dataPath("timm_eva02_ts17.onnx"), options),
+                   "rotary positions are constants for 32x48 px: export the model for 48x64 px");
 }
 
 /// Positions that the graph resizes itself, by scales for two of the axes that end within a pixel.

@@ -6,6 +6,7 @@
 
 #include "base/size_text.h"
 #include "onnx/model/model_info_json.h"
+#include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
 
@@ -85,11 +86,6 @@ Size2 Emitter::classMapSize() const {
 
 Emitter::Tokens Emitter::embed() {
   const Embedding& embedding = trunk_.embedding;
-  const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-  const auto& blocks = trunk_.chain.blocks;
-  if (retargeted_ && std::any_of(blocks.begin(), blocks.end(), rotates))
-    throw Error("the rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
-                " px: export the model at " + mpm::toString(info_.input) + ", or with symbolic sizes");
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
   const Size2 grid = info_.grid;
   if (!retargeted_ && native != grid) {
@@ -179,17 +175,26 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
   name = net_.unique((in.state == states_.front() ? "backbone" : in.state.substr(0, in.state.rfind('/'))) + "/rotary");
   auto& [cosine, sine] = tables_[&rotation];
   if (cosine.empty()) {
-    const std::int64_t special = in.special, patches = rotation.rows - special;
+    std::optional<Rotation> resized;
+    if (retargeted_) {
+      const Embedding& native = trunk_.embedding;
+      resized = resizedRotation(rotation, {native.grid_h, native.grid_w}, {info_.grid.height, info_.grid.width});
+      if (!resized)
+        throw Error("its rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
+                    " px: export the model for " + mpm::toString(info_.input) + " px, or with symbolic sizes");
+    }
+    const Rotation& used = resized ? *resized : rotation;
+    const std::int64_t patches = info_.tokens();
     const auto table = [&](const char* of, const std::vector<float>& values) {
       std::vector<float> of_patches;
-      for (std::int64_t t = 0; t < rotation.tables; ++t) {
-        const auto end = values.begin() + (t + 1) * rotation.rows * rotation.pairs;
-        of_patches.insert(of_patches.end(), end - patches * rotation.pairs, end);
+      for (std::int64_t t = 0; t < used.tables; ++t) {
+        const auto end = values.begin() + (t + 1) * used.rows * used.pairs;
+        of_patches.insert(of_patches.end(), end - patches * used.pairs, end);
       }
-      return net_.weights(name + of, {rotation.tables, patches, rotation.pairs}, of_patches);
+      return net_.weights(name + of, {used.tables, patches, used.pairs}, of_patches);
     };
-    cosine = table(".cosine", rotation.cosine);
-    sine = table(".sine", rotation.sine);
+    cosine = table(".cosine", used.cosine);
+    sine = table(".sine", used.sine);
   }
   return net_.op("RotaryPositions", {in.state, cosine, sine}, {name});
 }

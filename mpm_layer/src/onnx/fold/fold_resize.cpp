@@ -31,13 +31,26 @@ double cubicWeight(double distance, double a) {
   return 0;
 }
 
-std::vector<Tap> tapsAt(double source, std::int64_t inputs, bool cubic, double a) {
-  const double floor = std::floor(source);
+struct Filter {
+  bool cubic = false;
+  double a = 0;                  ///< of cubicWeight()
+  bool antialias = false;        ///< wider where the image shrinks
+  bool exclude_outside = false;  ///< pixels outside the image do not count; else they are those of its border
+};
+
+std::vector<Tap> tapsAt(double source, std::int64_t inputs, double scale, const Filter& filter) {
+  const double narrow = filter.antialias ? std::min(scale, 1.0) : 1.0, reach = (filter.cubic ? 2 : 1) / narrow;
   std::vector<Tap> taps;
-  for (int k = cubic ? -1 : 0; k <= (cubic ? 2 : 1); ++k) {
-    const double weight = cubic ? cubicWeight(source - (floor + k), a) : 1 - std::abs(source - (floor + k));
-    const auto index = static_cast<std::int64_t>(std::clamp(floor + k, 0.0, static_cast<double>(inputs - 1)));
-    taps.push_back({index, weight});
+  double sum = 0;
+  for (double k = std::floor(source - reach) + 1; k <= std::floor(source + reach); ++k) {
+    const double inside = std::clamp(k, 0.0, static_cast<double>(inputs - 1)), distance = (source - k) * narrow;
+    if (filter.exclude_outside && inside != k) continue;
+    const double weight = filter.cubic ? cubicWeight(distance, filter.a) : 1 - std::abs(distance);
+    taps.push_back({static_cast<std::int64_t>(inside), weight});
+    sum += weight;
+  }
+  if (filter.exclude_outside) {
+    for (Tap& tap : taps) tap.weight /= sum;
   }
   return taps;
 }
@@ -87,23 +100,25 @@ std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldB
   const bool known_coordinates = coordinates == "half_pixel" || coordinates == "pytorch_half_pixel" ||
                                  coordinates == "align_corners" || coordinates == "asymmetric";
   if (!source || !source->isFloat() || !resized || resized->shape.size() != 4 ||
-      (mode != "linear" && mode != "cubic") || !known_coordinates || node.integer("antialias", 0) != 0 ||
-      node.integer("exclude_outside", 0) != 0) {
+      (mode != "linear" && mode != "cubic") || !known_coordinates) {
     return std::nullopt;
   }
+  const Filter filter{mode == "cubic", static_cast<double>(node.number("cubic_coeff_a", -0.75f)),
+                      node.integer("antialias", 0) != 0, node.integer("exclude_outside", 0) != 0};
+  // Tools disagree about what an antialiasing filter finds outside the image.
+  if (filter.antialias && !filter.exclude_outside) return std::nullopt;
   // ONNX and its reference implementation disagree about the position of the far corner.
   if (coordinates == "align_corners" && !resized->whole_pixels) return std::nullopt;
   const Shape& shape = resized->shape;
   if (shape[0] != source->shape[0] || shape[1] != source->shape[1] || source->size() == 0) return std::nullopt;
   const auto count = static_cast<std::size_t>(budget.take(shape));
   const std::int64_t in_h = source->shape[2], in_w = source->shape[3];
-  const double a = static_cast<double>(node.number("cubic_coeff_a", -0.75f));
   const auto axisTaps = [&](std::size_t axis) {
     const std::int64_t inputs = source->shape[axis], outputs = shape[axis];
     std::vector<std::vector<Tap>> taps;
     for (std::int64_t i = 0; i < outputs; ++i) {
       const double place = sourceOf(coordinates, i, inputs, outputs, resized->scale[axis]);
-      taps.push_back(tapsAt(place, inputs, mode == "cubic", a));
+      taps.push_back(tapsAt(place, inputs, resized->scale[axis], filter));
     }
     return taps;
   };

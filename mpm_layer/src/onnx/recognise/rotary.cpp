@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <utility>
 
 namespace mpm::onnx_graph {
@@ -245,6 +246,51 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   shareTable(rotation);
   view.rotation = std::make_shared<const Rotation>(std::move(rotation));
   return view;
+}
+
+std::optional<Rotation> resizedRotation(const Rotation& rotation, Shape from, Shape to) {
+  using Complex = std::complex<double>;
+  constexpr std::int64_t kShortestSide = 5;  // with fewer patches a step may be more than half a turn
+  constexpr double kClose = 1e-3;
+  if (from[0] < kShortestSide || from[1] < kShortestSide) return std::nullopt;
+  const std::int64_t special = rotation.rows - from[0] * from[1];
+  Rotation result{rotation.tables, to[0] * to[1], rotation.pairs, {}, {}};
+  const auto count = static_cast<std::size_t>(result.tables * result.rows * result.pairs);
+  result.cosine.resize(count);
+  result.sine.resize(count);
+  const auto turn = [](double down, double right, const Shape& grid, std::int64_t y, std::int64_t x) {
+    const auto offCentre = [](std::int64_t index, std::int64_t side) {
+      return static_cast<double>(index) - static_cast<double>(side - 1) / 2;
+    };
+    return std::polar(1.0, down * offCentre(y, grid[0]) + right * offCentre(x, grid[1]));
+  };
+  for (std::int64_t t = 0; t < rotation.tables; ++t) {
+    for (std::int64_t pair = 0; pair < rotation.pairs; ++pair) {
+      const auto at = [&](std::int64_t y, std::int64_t x) {
+        const std::int64_t row = t * rotation.rows + special + y * from[1] + x;
+        const auto i = static_cast<std::size_t>(row * rotation.pairs + pair);
+        return Complex(static_cast<double>(rotation.cosine[i]), static_cast<double>(rotation.sine[i]));
+      };
+      const double down = std::arg(at(1, 0) * std::conj(at(0, 0))), right = std::arg(at(0, 1) * std::conj(at(0, 0)));
+      for (std::int64_t y = 0; y < from[0]; ++y) {
+        for (std::int64_t x = 0; x < from[1]; ++x) {
+          if (std::abs(at(y, x) - turn(down, right, from, y, x)) > kClose) return std::nullopt;
+        }
+      }
+      const auto ratio = [&](std::size_t axis) {
+        return static_cast<double>(from[axis]) / static_cast<double>(to[axis]);
+      };
+      for (std::int64_t y = 0; y < to[0]; ++y) {
+        for (std::int64_t x = 0; x < to[1]; ++x) {
+          const Complex value = turn(down * ratio(0), right * ratio(1), to, y, x);
+          const auto i = static_cast<std::size_t>((t * result.rows + y * to[1] + x) * result.pairs + pair);
+          result.cosine[i] = static_cast<float>(value.real());
+          result.sine[i] = static_cast<float>(value.imag());
+        }
+      }
+    }
+  }
+  return result;
 }
 
 }  // namespace mpm::onnx_graph

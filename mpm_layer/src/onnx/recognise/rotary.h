@@ -21,4 +21,8 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
 /// something else.
 std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term);
 
+/// The rotary positions of another grid, rows {to_h * to_w} without special tokens, when those of the patches are
+/// angles proportional to the distance from the centre of the image (DINOv3); else nullopt.
+std::optional<Rotation> resizedRotation(const Rotation& rotation, Shape from, Shape to);
+
 }  // namespace mpm::onnx_graph
