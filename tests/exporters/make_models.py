@@ -140,6 +140,16 @@ def hf_dpt(fused, **changes):
         fusion_hidden_size=6, is_hybrid=False, use_auxiliary_head=False, **changes))
 
 
+def hf_eomt(fused):
+    transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
+    model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(**hf_settings(
+        fused, num_hidden_layers=4, image_size=32, num_blocks=2, num_queries=6, num_upscale_blocks=2, num_labels=4,
+        num_register_tokens=2)))
+    del model.attn_mask_probs  # a buffer, on which the exported graph would depend
+    model.attn_mask_probs = (0.0,) * 2
+    return Fields(model, "masks_queries_logits", "class_queries_logits")
+
+
 @dataclass
 class Source:
     """One architecture and what the converter should find in it."""
@@ -233,6 +243,9 @@ SOURCES = {
     "hf_dpt_seg": Source("transformers DPTForSemanticSegmentation", head="other", blocks=4, image=(32, 32),
                          layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
                              transformers.DPTForSemanticSegmentation(hf_dpt(f)), "logits")),
+    "hf_eomt": Source("transformers EomtForUniversalSegmentation: queries join in front of the tokens before block 2",
+                      hf_eomt, head="other", special=3, blocks=4, image=(32, 32),
+                      outputs=("masks_queries_logits", "class_queries_logits"), layers=lambda m: m.model.layers),
     "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
                    build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
                                                                depths=(1, 2), num_heads=(1, 2), window_size=4)),
@@ -328,6 +341,8 @@ KEPT = [
     Spec("dpt", "dynamo", 18),
     Spec("hf_dpt_depth", "torchscript", 17, dynamic=("batch",), oracle=True),
     Spec("hf_dpt_depth", "dynamo", 18),
+    Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
+    Spec("hf_eomt", "dynamo", 18),
     Spec("swin", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),

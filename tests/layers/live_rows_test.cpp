@@ -87,6 +87,23 @@ void expectEveryLiveRow(cv::dnn::Layer& layer, const cv::Mat& x, const cv::Mat& 
 
 const std::vector<std::vector<int>> kUnequalCounts = {{62, 129}, {63, 198}, {64, 199}, {199, 1}};
 
+TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
+  const int dim = 5, late = 3, patches = 7;
+  const cv::Mat rows = normal({late, dim}, 31), x = normal({2, kSpecial + patches, dim}, 32),
+                state = states(patches, {4, 7});
+  cv::Mat y(std::vector<int>{2, late + kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
+  std::vector<cv::Mat> inputs{x, state}, outputs{y}, internals;
+  layer("PrependTokens", {rows})->forward(inputs, outputs, internals);
+  for (int b = 0; b < 2; ++b) {
+    const int live = kSpecial + static_cast<int>(state.at<float>(b, 0));
+    for (int i = 0; i < late + kSpecial + patches; ++i)
+      for (int c = 0; c < dim; ++c) {
+        const float* const from = i < late ? rows.ptr<float>(i) : x.ptr<float>(b, std::min(i - late, live - 1));
+        EXPECT_EQ(y.ptr<float>(b, i)[c], i < late + live ? from[c] : 7) << "image " << b << ", row " << i;
+      }
+  }
+}
+
 TEST_F(OneLayer, NormComputesEveryLiveRow) {
   const int dim = 12;
   const cv::Mat weight = normal({dim, 1}, 1), bias = normal({dim, 1}, 2), x = normal({2, 200, dim}, 3);

@@ -11,21 +11,24 @@ class PoolTokensLayer final : public MpmLayer {
       : MpmLayer(params, 0),
         special_(intAttribute(params, "special_tokens")),
         mean_(params.get<cv::String>("mode") == "mean"),
-        index_(params.get<int>("index", 0)) {
-    expect(mean_ || (params.get<cv::String>("mode") == "token" && index_ >= 0 && index_ < special_),
-           "mode must be 'mean', or 'token' with an index among the " + std::to_string(special_) + " special tokens");
+        range_(params.get<cv::String>("mode") == "range"),
+        index_(params.get<int>("index", 0)),
+        count_(range_ ? params.get<int>("count", 0) : 1) {
+    const bool rows = range_ || params.get<cv::String>("mode") == "token";
+    expect(mean_ || (rows && index_ >= 0 && count_ > 0 && index_ < special_ && count_ <= special_ - index_),
+           "mode must be 'mean', or 'token' or 'range' among the " + std::to_string(special_) + " special tokens");
   }
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
     const Shape& tokens = tokensWithState(inputs, special_);
-    return {{tokens[0], tokens[2]}};
+    return {range_ ? Shape{tokens[0], count_, tokens[2]} : Shape{tokens[0], tokens[2]}};
   }
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& /*constants*/,
                                          const std::vector<cv::Mat>& /*inputs*/) override {
-    return device.poolTokens(special_, mean_ ? -1 : index_);
+    return range_ ? nullptr : device.poolTokens(special_, mean_ ? -1 : index_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -36,7 +39,7 @@ class PoolTokensLayer final : public MpmLayer {
       if (mean_) {
         meanOverPatches(image, stateOf(inputs[1], b), pooled);
       } else {
-        std::copy_n(image.row(index_), tokens.dim, pooled);
+        std::copy_n(image.row(index_), count_ * tokens.dim, pooled);
       }
     }
   }
@@ -54,8 +57,8 @@ class PoolTokensLayer final : public MpmLayer {
   }
 
   int special_;
-  bool mean_;
-  int index_;
+  bool mean_, range_;
+  int index_, count_;
   std::vector<double> sum_;
 };
 

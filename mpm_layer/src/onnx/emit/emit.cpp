@@ -51,7 +51,7 @@ void Emitter::otherHead() {
   rest(graph_.outputs, graph_.output_names);
   const Cells* first = found_.as<Cells>(graph_.outputs[0]);
   const std::int64_t row = first ? singleRow(found_, *first) : -1;
-  if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, trunk_.embedding.special))) {
+  if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, specialOf(at(first->term))))) {
     info_.head = HeadKind::kFeatures;
   } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
     info_.head = HeadKind::kClassifier;
@@ -127,12 +127,14 @@ void Emitter::encoder() {
     now.name = norm({now.name, now.state}, *trunk_.pre_norm, name, special);
   }
   auto& blocks = trunk_.chain.blocks;
+  auto late = trunk_.chain.late.begin();
   const std::vector<MergeStep> steps = mergeSteps(info_);
   auto step = steps.begin();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
     const bool merges = step != steps.end() && step->block == static_cast<int>(i);
     if (merges && !step->inside) now = merge(*step, now);
+    if (late != trunk_.chain.late.end() && late->block == i) now = prepend(*late++, now);
     const std::string name = "backbone/block" + std::to_string(i);
     const bool key_bias = info_.attention == Attention::kProportional && states_.size() > 1;
     if (merges && step->inside) {
@@ -146,6 +148,13 @@ void Emitter::encoder() {
     if (merges) ++step;
   }
   tokens_[trunk_.chain.streams.back()] = now;
+}
+
+Emitter::Tokens Emitter::prepend(const LateTokens& late, const Tokens& in) {
+  const std::string name = "backbone/late_tokens" + std::to_string(late.block);
+  net_.op("PrependTokens", {in.name, in.state, net_.weights(name + ".rows", {late.rows, trunk_.dim}, late.values)},
+          {name}, {{"special_tokens", in.special}});
+  return {name, in.state, late.rows + in.special};
 }
 
 Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::string& keys) {

@@ -46,6 +46,7 @@ class Emitter {
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
   Tokens embed();
+  Tokens prepend(const LateTokens& late, const Tokens& in);
   Tokens merge(const MergeStep& step, const Tokens& in, const std::string& keys = "");
   /// Frees the weights that it writes.
   std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
@@ -64,6 +65,7 @@ class Emitter {
   std::optional<std::string> pooled(int term, std::int64_t row, double scale, const std::string& name, int depth = 0);
   /// The tensor that `cells` describe, when it is all tokens, all patches, or one row; nullopt otherwise.
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
+  std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
 
   // emit_rest.cpp: nodes that stay as they were
   void rest(const std::vector<int>& outputs, const std::vector<std::string>& names);
@@ -84,6 +86,8 @@ class Emitter {
                      const std::string& name, NetWriter::Attributes attributes);
 
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
+  /// Number of special rows of a term with a row per token; negative when it has other rows.
+  std::int64_t specialOf(const Term& term) const { return term.rows - patches(); }
   std::int64_t patches() const { return trunk_.embedding.grid_h * trunk_.embedding.grid_w; }
   NetWriter::Attribute precision() const { return {"precision", mpm::toString(info_.precision)}; }
   std::string nameOf(int term, const std::string& prefix);
@@ -109,6 +113,9 @@ std::vector<float> resizedPositions(const std::vector<float>& position, Size2 fr
 
 /// The index of the row, when `cells` are exactly one row of their term; else -1.
 std::int64_t singleRow(const Interpretation& found, const Cells& cells);
+
+/// The first of the rows of their term that `cells` are, whole and in order; -1 when they are something else.
+std::int64_t firstOfRows(const Interpretation& found, const Cells& cells);
 
 /// True when `cells` are all rows from `first` on, in order, one token per row.
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first);

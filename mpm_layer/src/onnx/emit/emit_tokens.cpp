@@ -10,15 +10,20 @@ constexpr int kMaxDepth = 64;  // layers between the encoder and an output; more
 
 }  // namespace
 
-std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
-  const std::int64_t cols = found.terms[static_cast<std::size_t>(cells.term)].cols;
-  if (!cells.unchanged() || elements(cells.shape) != cols) return -1;
+std::int64_t firstOfRows(const Interpretation& found, const Cells& cells) {
+  const std::int64_t cols = found.terms[static_cast<std::size_t>(cells.term)].cols, count = elements(cells.shape);
+  if (!cells.unchanged() || count < cols || count % cols != 0) return -1;
   const std::int64_t first = cells.id(0);
   if (first < 0 || first % cols != 0) return -1;
-  for (std::int64_t j = 1; j < cols; ++j) {
-    if (cells.id(static_cast<std::size_t>(j)) != first + j) return -1;
+  for (std::int64_t i = 1; i < count; ++i) {
+    if (cells.id(static_cast<std::size_t>(i)) != first + i) return -1;
   }
   return first / cols;
+}
+
+std::int64_t singleRow(const Interpretation& found, const Cells& cells) {
+  const bool one = elements(cells.shape) == found.terms[static_cast<std::size_t>(cells.term)].cols;
+  return one ? firstOfRows(found, cells) : -1;
 }
 
 bool rowsFrom(const Interpretation& found, const Cells& cells, std::int64_t first) {
@@ -78,7 +83,7 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
   };
   const auto name = [&] { return wanted.empty() ? nameOf(index, "head/") : wanted; };
   if (const auto stream = tokens_.find(index);
-      stream != tokens_.end() && scale == 1 && row < trunk_.embedding.special &&
+      stream != tokens_.end() && scale == 1 && row < stream->second.special &&
       std::find(trunk_.chain.streams.begin(), trunk_.chain.streams.end(), index) != trunk_.chain.streams.end()) {
     return net_.op("PoolTokens", {stream->second.name, stream->second.state},
                    {wanted.empty() ? net_.unique("head/pool_token" + std::to_string(row)) : wanted},
@@ -114,10 +119,10 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
       return net_.stock("Add", {*a, *b}, {name()});
     }
     case TermKind::kMean: {
-      const std::int64_t special = trunk_.embedding.special;
+      const std::int64_t special = specialOf(at(term.inputs[0]));
       const auto in = scale == 1 ? tokens(term.inputs[0], depth + 1) : std::nullopt;
-      if (!in || static_cast<std::int64_t>(term.row_of.size()) != patches() ||
-          at(term.inputs[0]).rows != special + patches() || !isCounting(term.row_of, special)) {
+      if (!in || static_cast<std::int64_t>(term.row_of.size()) != patches() || special < 0 ||
+          !isCounting(term.row_of, special)) {
         return std::nullopt;
       }
       return net_.op("PoolTokens", {in->name, in->state}, {name()},
@@ -128,18 +133,34 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
   }
 }
 
+/// Several special rows, such as the queries of EoMT. A layer of such rows alone is cheaper on the rows than on all
+/// tokens, so only the stream and its norm are read here.
+std::optional<std::string> Emitter::specialRows(const Cells& cells, const std::string& name) {
+  const Term& term = at(cells.term);
+  const std::int64_t first = firstOfRows(found_, cells), count = elements(cells.shape) / term.cols;
+  if (first < 0 || first + count > specialOf(term) || cells.scale != 1) return std::nullopt;
+  const auto in = term.kind == TermKind::kNorm || tokens_.contains(cells.term) ? tokens(cells.term) : std::nullopt;
+  if (!in) return std::nullopt;
+  const Shape expected{1, count, term.cols};
+  const bool reshaped = cells.shape != expected;
+  const std::string rows = reshaped ? net_.unique(name + ".rows") : name;
+  net_.op("PoolTokens", {in->name, in->state}, {rows},
+          {{"special_tokens", in->special}, {"mode", std::string("range")}, {"index", first}, {"count", count}});
+  return reshaped ? reshape(rows, expected, cells.shape, name) : rows;
+}
+
 std::optional<std::string> Emitter::plain(const Cells& cells, const std::string& name) {
   const Term& term = at(cells.term);
-  if (const std::int64_t row = singleRow(found_, cells);
-      row >= 0 && (term.rows == 1 || row < trunk_.embedding.special)) {
+  if (const std::int64_t row = singleRow(found_, cells); row >= 0 && (term.rows == 1 || row < specialOf(term))) {
     const bool reshaped = cells.shape != Shape{1, term.cols};
     const auto made = pooled(cells.term, row, cells.scale, reshaped ? "" : name);
     if (!made || !reshaped) return made;
     return reshape(*made, {1, term.cols}, cells.shape, name);
   }
-  const std::int64_t special = trunk_.embedding.special;
+  const std::int64_t special = specialOf(term);
+  if (special < 0) return std::nullopt;
   const bool all = rowsFrom(found_, cells, 0), image_only = !all && rowsFrom(found_, cells, special);
-  if ((!all && !image_only) || term.rows != special + patches()) return std::nullopt;
+  if (!all && !image_only) return specialRows(cells, name);
   const Shape expected{1, all ? term.rows : patches(), term.cols};
   const bool reshaped = cells.shape != expected;
   if (reshaped && retargeted_) return std::nullopt;

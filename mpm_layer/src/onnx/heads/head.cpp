@@ -103,7 +103,9 @@ class HeadMatcher {
       }
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
       const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-      if (chain.streams.back() != end || std::any_of(chain.blocks.begin(), chain.blocks.end(), rotates)) continue;
+      if (chain.streams.back() != end || !chain.late.empty() ||
+          std::any_of(chain.blocks.begin(), chain.blocks.end(), rotates))
+        continue;
       head.tokens = start.inputs[0];
       head.class_embeddings.assign(split, start.offset.end());
       head.blocks = std::move(chain.blocks);

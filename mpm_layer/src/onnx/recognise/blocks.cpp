@@ -300,6 +300,29 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, 
   return part;
 }
 
+namespace {
+
+/// The rows that `term` puts in front of all rows of `stream`; nullopt when it does something else.
+std::optional<LateTokens> lateTokens(const std::vector<Term>& terms, int term, int stream) {
+  const Term& arrange = terms[static_cast<std::size_t>(term)];
+  const Term& x = terms[static_cast<std::size_t>(stream)];
+  const std::int64_t rows = arrange.rows - x.rows;
+  if (arrange.kind != TermKind::kArrange || rows < 1 || arrange.scale != 1 || arrange.cols != x.cols ||
+      !isCounting(arrange.col_of) || arrange.offset.empty()) {
+    return std::nullopt;
+  }
+  const auto behind = arrange.row_of.begin() + rows;
+  const auto split = arrange.offset.begin() + rows * arrange.cols;
+  if (!std::all_of(arrange.row_of.begin(), behind, [](std::int64_t row) { return row < 0; }) ||
+      !isCounting({behind, arrange.row_of.end()}) ||
+      !std::all_of(split, arrange.offset.end(), [](float value) { return value == 0; })) {
+    return std::nullopt;
+  }
+  return LateTokens{0, rows, {arrange.offset.begin(), split}};
+}
+
+}  // namespace
+
 BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   const auto users = usersOf(terms);
   // A sum of the stream and a branch of it: each half of a block ends with one.
@@ -317,14 +340,26 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   };
   BlockChain chain;
   chain.streams.push_back(stream);
+  int x = stream;  // what the next block reads
   while (true) {
     Block block;
-    const int x = chain.streams.back();
-    const auto [middle, attention_why] = next(x, [&](BlockMatcher& matcher, int branch) {
+    const auto [middle, attention_why] = next(x, [&, x](BlockMatcher& matcher, int branch) {
       block = Block();
       return matcher.attention(branch, x, block);
     });
+    if (middle < 0 && attention_why.empty() && x == chain.streams.back() && !chain.blocks.empty()) {
+      const auto& readers = users[static_cast<std::size_t>(x)];
+      const auto joined = std::find_if(readers.begin(), readers.end(),
+                                       [&](int user) { return lateTokens(terms, user, x).has_value(); });
+      if (joined != readers.end()) {
+        chain.late.push_back(*lateTokens(terms, *joined, x));
+        chain.late.back().block = chain.blocks.size();
+        x = *joined;
+        continue;
+      }
+    }
     if (middle < 0) {
+      if (x != chain.streams.back()) chain.late.pop_back();  // no block reads these rows
       chain.obstacle = attention_why;
       return chain;
     }
@@ -344,6 +379,7 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
     }
     chain.blocks.push_back(std::move(block));
     chain.streams.push_back(end);
+    x = end;
   }
 }
 

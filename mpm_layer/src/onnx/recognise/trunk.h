@@ -46,10 +46,18 @@ struct Embedding {
   std::vector<float> specials;  ///< {E, d}
 };
 
+/// Learned rows that join in front of all tokens before a block, {rows, dim}.
+struct LateTokens {
+  std::size_t block = 0;
+  std::int64_t rows = 0;
+  std::vector<float> values;
+};
+
 /// Consecutive blocks: streams[i] is the term that block i reads, streams.back() the result of the last one.
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<int> streams;
+  std::vector<LateTokens> late;  ///< by block; their block reads streams[block] with these rows in front
   /// Why the walk ended, when the next part still looked like a block; otherwise empty.
   std::string obstacle;
   bool half_a_block = false;  ///< ended after attention, without an MLP
