@@ -82,9 +82,9 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
               "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
               "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
               "or "
-              "1,3,5; none runs the full model. Default: 2,5 for a plain ViT (those of them that it has), else what "
-              "the "
-              "model was converted with")
+              "1,3,5; none runs the full model. Default: that of the "
+              "model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what the model was "
+              "converted with")
           ->check(scheduleProblem)
           ->option_text("S");
   addReduce(verb.add_option_function<std::string>(

@@ -22,7 +22,8 @@ int main(int argc, char** argv) try {
   cv::Mat color_of_class = cv::Mat::zeros(1, 256, CV_8UC3);
   int index = 0;
   for (const mpm::ClassInfo& one : segmenter.model().facts.classes) {
-    color_of_class.at<cv::Vec3b>(index++) = {one.rgb[2], one.rgb[1], one.rgb[0]};
+    const auto rgb = one.rgb.value_or(std::array<std::uint8_t, 3>{});  // black: the model's JSON has no colour
+    color_of_class.at<cv::Vec3b>(index++) = {rgb[2], rgb[1], rgb[0]};
   }
   cv::Mat overlay;
   cv::cvtColor(result.labels, overlay, cv::COLOR_GRAY2BGR);

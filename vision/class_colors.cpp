@@ -90,13 +90,13 @@ std::vector<cv::Vec3b> palette(int count) {
 
 std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes) {
   const int named = static_cast<int>(facts.classes.size());
+  const bool complete = named >= classes && std::all_of(facts.classes.begin(), facts.classes.end(),
+                                                        [](const ClassInfo& one) { return one.rgb.has_value(); });
   std::vector<cv::Vec3b> colors;
-  if (named < classes) colors = palette(classes);
+  if (!complete) colors = palette(std::max(classes, named));
   colors.resize(std::max(classes, named));
-  for (int c = 0; c < named; ++c) {
-    const auto& rgb = facts.classes[c].rgb;
-    colors[c] = {rgb[2], rgb[1], rgb[0]};
-  }
+  for (int c = 0; c < named; ++c)
+    if (const auto& rgb = facts.classes[c].rgb) colors[c] = {(*rgb)[2], (*rgb)[1], (*rgb)[0]};
   return colors;
 }
 

@@ -96,9 +96,11 @@ Recipe recipeFromJson(const nlohmann::json& json) {
 Json toJson(const std::vector<ClassInfo>& classes) {
   Json list = Json::array();
   for (const ClassInfo& entry : classes) {
+    Json& added = list.emplace_back(Json{{"name", entry.name}});
+    if (!entry.rgb) continue;
     char color[8];
-    std::snprintf(color, sizeof color, "#%02x%02x%02x", entry.rgb[0], entry.rgb[1], entry.rgb[2]);
-    list.push_back({{"name", entry.name}, {"color", color}});
+    std::snprintf(color, sizeof color, "#%02x%02x%02x", (*entry.rgb)[0], (*entry.rgb)[1], (*entry.rgb)[2]);
+    added["color"] = color;
   }
   return list;
 }
@@ -106,13 +108,15 @@ Json toJson(const std::vector<ClassInfo>& classes) {
 std::vector<ClassInfo> classesFromJson(const nlohmann::json& json) {
   std::vector<ClassInfo> classes;
   for (const nlohmann::json& entry : json) {
+    classes.push_back({entry.at("name").get<std::string>()});
+    if (!entry.contains("color")) continue;
     const auto color = entry.at("color").get<std::string>();
     unsigned r = 0, g = 0, b = 0;
     char rest = 0;
     if (color.size() != 7 || std::sscanf(color.c_str(), "#%2x%2x%2x%c", &r, &g, &b, &rest) != 3)
       throw Error("'" + color + "' is not a colour; write #rrggbb");
     const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
-    classes.push_back({entry.at("name").get<std::string>(), {byte(r), byte(g), byte(b)}});
+    classes.back().rgb = {byte(r), byte(g), byte(b)};
   }
   return classes;
 }

@@ -22,7 +22,7 @@ LiveFramePtr frameAt(monitor::UnixMs time) {
   auto info = std::make_shared<ModelInfo>();
   info->classes = 2;
   info->schedule = {2};
-  info->facts.classes = {{"road", {1, 2, 3}}, {"sky", {4, 5, 6}}};
+  info->facts.classes = {{"road", {{1, 2, 3}}}, {"sky", {{4, 5, 6}}}};
   result.model = info;
   return makeLiveFrame(std::move(result));
 }

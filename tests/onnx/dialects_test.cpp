@@ -105,6 +105,7 @@ std::vector<Dialect> dialects() {
   add("normalises", [](Dialect& d) { d.normalises = true; });
   for (const auto& [name, style] : {std::pair("linear", HeadStyle::kLinear),
                                     {"linearConv", HeadStyle::kLinearConv},
+                                    {"mlp", HeadStyle::kMlp},
                                     {"mask", HeadStyle::kMask},
                                     {"classToken", HeadStyle::kClassToken},
                                     {"classSlice", HeadStyle::kClassSlice},
@@ -115,6 +116,7 @@ std::vector<Dialect> dialects() {
   add("head_maskTwoTokens", [](Dialect& d) { d.head = HeadStyle::kMask, d.special = 2, d.layer_scale = true; });
   add("head_maskNoToken",
       [](Dialect& d) { d.head = HeadStyle::kMask, d.special = 0, d.position = PositionStyle::kBeforeConcat; });
+  add("head_mlpQuick", [](Dialect& d) { d.head = HeadStyle::kMlp, d.activation = ActivationStyle::kQuick; });
   add("head_linearNoResize", [](Dialect& d) { d.head = HeadStyle::kLinear, d.resize_in_graph = false; });
   for (const auto& [name, style] :
        {std::pair("reduceL2", L2Style::kReduceL2), {"reduceL2Clip", L2Style::kReduceL2Clip}, {"lp", L2Style::kLp}}) {

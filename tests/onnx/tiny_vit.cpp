@@ -85,6 +85,12 @@ TinyVit::TinyVit(Dialect dialect, unsigned seed) : dialect_(std::move(dialect)) 
   draw("proj_classes", kDim * kDim, 0.3, 0, state);
   draw("mask.w", dialect_.classes, 0.4, 1, state);
   draw("mask.b", dialect_.classes, 0.4, 0, state);
+  draw("mlp.norm.w", kDim, 0.4, 1, state);
+  draw("mlp.norm.b", kDim, 0.4, 0, state);
+  draw("mlp.hidden.w", kHidden * kDim, 0.4, 0, state);
+  draw("mlp.hidden.b", kHidden, 0.4, 0, state);
+  draw("mlp.w", dialect_.classes * kHidden, 0.4, 0, state);
+  draw("mlp.b", dialect_.classes, 0.4, 0, state);
 }
 
 void TinyVit::draw(const std::string& name, std::size_t count, double scale, double offset, unsigned& state) {
@@ -285,6 +291,9 @@ Values TinyVit::encode(const Values& image, int grid_h, int grid_w) const {
 Values TinyVit::scores(const Values& image, int grid_h, int grid_w) const {
   const Values encoded = encode(image, grid_h, grid_w);
   const Values patches(encoded.begin() + dialect_.special * kDim, encoded.end());
+  if (dialect_.head == HeadStyle::kMlp)
+    return linear(activate(linear(norm(patches, "mlp.norm", kDim, 1e-6), "mlp.hidden", kDim, kHidden)), "mlp", kHidden,
+                  dialect_.classes);
   if (dialect_.head != HeadStyle::kMask) return linear(patches, "head", kDim, dialect_.classes);
   Values x = linear(patches, "decoder", kDim, kDim);
   x.insert(x.end(), weight("classes").begin(), weight("classes").end());

@@ -38,7 +38,7 @@ enum class ScaleStyle { kScores, kScoresDiv, kQuery, kBoth, kNone };
 enum class BiasStyle { kPresent, kAbsent, kZero, kAddedLater };
 enum class LinearStyle { kMatMul, kGemm, kGemmPlain, kConv };
 enum class PositionStyle { kAfterConcat, kBeforeConcat, kRegistersLater };
-enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMask, kClassToken, kClassSlice, kMean, kTap };
+enum class HeadStyle { kFeatures, kLinear, kLinearConv, kMlp, kMask, kClassToken, kClassSlice, kMean, kTap };
 enum class L2Style { kSumSqrt, kReduceL2, kReduceL2Clip, kLp };
 
 /// One way to write down a ViT.

@@ -373,8 +373,13 @@ class TinyVitWriter {
       map = g_.node("Conv", {grid, stored("head.w", {classes, kDim, 1, 1}), stored("head.b", {classes})},
                     {{"kernel_shape", Ints{1, 1}}});
     } else {
-      const std::string scores =
-          dialect_.head == HeadStyle::kMask ? maskScores(patches) : linear(patches, {"head"}, count, kDim);
+      const auto mlp = [&] {
+        const std::string normed = norm(patches, "mlp.norm", kDim, 1e-6);
+        return linear(activation(linear(normed, {"mlp.hidden"}, count, kDim)), {"mlp"}, count, kHidden);
+      };
+      const std::string scores = dialect_.head == HeadStyle::kMask  ? maskScores(patches)
+                                 : dialect_.head == HeadStyle::kMlp ? mlp()
+                                                                    : linear(patches, {"head"}, count, kDim);
       map = g_.reshape(g_.transpose(scores, {0, 2, 1}), {1, classes, TinyVit::kGridH, TinyVit::kGridW});
     }
     if (dialect_.resize_in_graph) {

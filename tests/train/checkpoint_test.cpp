@@ -83,7 +83,7 @@ TEST(Checkpoint, ComesBackAsItWas) {
   const TemporaryFolder folder;
   Checkpoint checkpoint;
   checkpoint.recipe.lr = 0.1 + 0.2;  // not short in decimal
-  checkpoint.recipe.classes = {{"road", {1, 2, 3}}, {"sky", {255, 128, 0}}};
+  checkpoint.recipe.classes = {{"road", {{1, 2, 3}}}, {"sky", {{255, 128, 0}}}};
   checkpoint.recipe.data = "some/where";
   checkpoint.step = 1234;
   checkpoint.seconds = 56.5;

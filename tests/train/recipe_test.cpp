@@ -29,7 +29,7 @@ struct Change {
 TEST(Recipe, EveryFieldSurvivesJson) {
   Recipe recipe;
   visit(recipe, Change{});
-  recipe.classes = {{"a", {1, 2, 255}}, {"b", {0, 0, 0}}};
+  recipe.classes = {{"a", {{1, 2, 255}}}, {"b", {{0, 0, 0}}}};
   const auto json = toJson(recipe), untouched = toJson(Recipe{});
   for (const auto& [name, value] : untouched.items()) EXPECT_NE(json.at(name), value) << name;
   EXPECT_EQ(toJson(recipeFromJson(nlohmann::json::parse(json.dump()))), json);
@@ -78,7 +78,7 @@ TEST(Classes, ComeFromAListOrAModel) {
     ASSERT_EQ(classes.size(), 2u);
     EXPECT_EQ(classes[0].name, "a");
     EXPECT_EQ(classes[0].rgb, (std::array<std::uint8_t, 3>{1, 2, 3}));
-    EXPECT_EQ(classes[1].rgb[0], 255);
+    EXPECT_EQ(classes[1].rgb.value()[0], 255);
   }
   writeFileAtomically(folder / "one", R"([{"name":"a","color":"#010203"}])");
   EXPECT_THROW(readClasses(folder / "one"), Error);

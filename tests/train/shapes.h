@@ -12,7 +12,7 @@
 namespace mpm::test {
 
 inline const std::vector<ClassInfo> kShapeClasses = {
-    {"ground", {90, 90, 90}}, {"disc", {200, 60, 40}}, {"box", {40, 80, 220}}};
+    {"ground", {{90, 90, 90}}}, {"disc", {{200, 60, 40}}}, {"box", {{40, 80, 220}}}};
 
 /// Leaves images as they are.
 inline train::AugmentationOptions noAugmentation() { return {1, 1, 0, 0, 0, 0, 0, 0, 0}; }
@@ -27,7 +27,7 @@ inline train::Sample shapes(int number, Size2 size) {
   for (int i = 0; i < 4; ++i) {
     const int kind = 1 + i % 2, x = random.uniform(0, size.width), y = random.uniform(0, size.height);
     const int side = random.uniform(size.height / 5, size.height / 3);
-    const auto& rgb = kShapeClasses[static_cast<std::size_t>(kind)].rgb;
+    const auto& rgb = kShapeClasses[static_cast<std::size_t>(kind)].rgb.value();
     const cv::Scalar color(rgb[2] + random.uniform(-30, 30), rgb[1] + random.uniform(-30, 30),
                            rgb[0] + random.uniform(-30, 30));
     for (auto& [mat, value] : {std::pair{sample.image, color}, std::pair{sample.labels, cv::Scalar(kind)}}) {

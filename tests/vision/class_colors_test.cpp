@@ -14,7 +14,7 @@ namespace {
 
 TEST(ClassColors, AreThoseOfTheFactsInBgr) {
   ModelFacts facts;
-  facts.classes = {{"sky", {1, 2, 3}}, {"road", {4, 5, 6}}};
+  facts.classes = {{"sky", {{1, 2, 3}}}, {"road", {{4, 5, 6}}}};
   const auto colors = classColors(facts, 2);
   ASSERT_EQ(colors.size(), 2u);
   EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
@@ -23,11 +23,19 @@ TEST(ClassColors, AreThoseOfTheFactsInBgr) {
 
 TEST(ClassColors, FillUpFromThePaletteWhereFactsNameFewer) {
   ModelFacts facts;
-  facts.classes = {{"sky", {1, 2, 3}}};
+  facts.classes = {{"sky", {{1, 2, 3}}}};
   const auto colors = classColors(facts, 4), palette = classColors({}, 4);
   ASSERT_EQ(colors.size(), 4u);
   EXPECT_EQ(colors[0], cv::Vec3b(3, 2, 1));
   for (int c = 1; c < 4; ++c) EXPECT_EQ(colors[c], palette[c]);
+}
+
+TEST(ClassColors, FillUpFromThePaletteWhereAClassHasNone) {
+  ModelFacts facts;
+  facts.classes = {{"sky"}, {"road", {{4, 5, 6}}}};
+  const auto colors = classColors(facts, 2);
+  EXPECT_EQ(colors[0], classColors({}, 2)[0]);
+  EXPECT_EQ(colors[1], cv::Vec3b(6, 5, 4));
 }
 
 TEST(ClassColors, PaletteDoesNotRepeatForEightBitLabels) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ MPM_API ChannelOrder parseChannelOrder(const std::string& text);
 /// What the graph does with the tokens of the encoder.
 enum class HeadKind {
   kMaskTransformer,  ///< segmentation: the mask transformer of Segmenter
-  kLinear,           ///< segmentation: one linear layer
+  kLinear,           ///< segmentation: linear layers on each token, one or an MLP
   kClassifier,       ///< one row of class scores per image
   kFeatures,         ///< the tokens themselves
   kOther,            ///< any other head, kept as it is in the graph
@@ -36,7 +37,7 @@ MPM_API HeadKind parseHeadKind(const std::string& text);
 /// A class that a model predicts.
 struct ClassInfo {
   std::string name;
-  std::array<std::uint8_t, 3> rgb{};  ///< colour in pictures
+  std::optional<std::array<std::uint8_t, 3>> rgb{};  ///< colour in pictures; nullopt: programs choose one
 };
 
 /// How to prepare an image for the net, and what its labels mean: the facts that an ONNX graph lacks. They come from

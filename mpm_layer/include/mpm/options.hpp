@@ -102,8 +102,8 @@ struct Size2 {
 struct ConvertOptions {
   /// nullopt: `schedule`.
   std::optional<Reduction> reduce = {};
-  /// Short for the Reduction kMpm before these blocks. nullopt, and no `reduce`: kDefaultSchedule for a plain ViT, the
-  /// file's own reduction for a converted one.
+  /// Short for the Reduction kMpm before these blocks. nullopt, and no `reduce`: the "reduce" of the JSON beside a
+  /// plain ViT, else kDefaultSchedule; the file's own reduction for a converted one.
   std::optional<Schedule> schedule = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};

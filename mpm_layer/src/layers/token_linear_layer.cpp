@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "kernels/elementwise.h"
 #include "kernels/linear.h"
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
@@ -12,6 +15,7 @@ class TokenLinearLayer final : public MpmLayer {
   explicit TokenLinearLayer(const cv::dnn::LayerParams& params)
       : MpmLayer(params, 2), special_(intAttribute(params, "special_tokens")) {
     precision_ = parsePrecision(params.get<cv::String>("precision", "fp32"));
+    if (params.has("activation")) activation_ = parseActivation(params.get<cv::String>("activation"));
   }
 
  protected:
@@ -32,14 +36,17 @@ class TokenLinearLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& /*inputs*/) override {
+    if (activation_) return nullptr;
     return device.tokenLinear(weightsOf(constants), precision_, special_);
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     const int* rows = inputs.size() > 1 ? liveRows(inputs[1], special_) : tiles_.allRows(inputs[0]);
     const auto x = tokensOf(inputs[0], rows);
-    tiles_.run(x, tokensOf(outputs[0], rows), parallel_,
-               [&](MatrixView<const float> from, MatrixView<float> to) { linear_.run(from, to); });
+    tiles_.run(x, tokensOf(outputs[0], rows), parallel_, [&](MatrixView<const float> from, MatrixView<float> to) {
+      linear_.run(from, to);
+      if (activation_) activate(*activation_, to);
+    });
   }
 
  private:
@@ -52,6 +59,7 @@ class TokenLinearLayer final : public MpmLayer {
 
   int special_;
   Precision precision_ = Precision::kFp32;
+  std::optional<Activation> activation_;
   PackedLinear linear_;
   RowTiles tiles_;
 };

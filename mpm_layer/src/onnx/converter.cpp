@@ -90,6 +90,7 @@ struct Understood {
   Interpretation found;
   Trunk trunk;
   Size2 size;
+  std::int64_t parameters = 0;  ///< of the file
 };
 
 Understood understand(Graph graph, std::int64_t channels, Size2 size) {
@@ -178,16 +179,9 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
   return info;
 }
 
-}  // namespace
-
-Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
-                  const std::filesystem::path& folder) {
-  options.validate();
-  if (holdsOurOps(model)) {
-    makeWeightsPlain(*model.mutable_graph(), folder);
-    ModelInfo info = infoOfConverted(model, options);
-    return {std::move(model), std::move(info)};
-  }
+/// Reads and recognises the graph of a plain ViT. `understood.graph` keeps pointing into `model`.
+Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std::optional<Size2>& input_size,
+                      const std::filesystem::path& folder) {
   Graph graph = readGraph(model, folder);
   const std::int64_t parameters = graph.weights;
   const DeclaredInput declared = declaredInput(model, graph.values[static_cast<std::size_t>(graph.image)].name);
@@ -197,7 +191,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   if (fixed) {
     sizes.push_back(declared.size);
   } else {
-    if (options.input_size) sizes.push_back(*options.input_size);
+    if (input_size) sizes.push_back(*input_size);
     if (facts.input.height > 0 && facts.input.width > 0) sizes.push_back(facts.input);
     guessed = sizes.empty();
     const auto guesses = guessedSizes(graph);
@@ -215,6 +209,21 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
   Understood understood = understandAt(std::move(graph), channels, sizes, guessed);
+  understood.parameters = parameters;
+  return understood;
+}
+
+}  // namespace
+
+Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
+                  const std::filesystem::path& folder) {
+  options.validate();
+  if (holdsOurOps(model)) {
+    makeWeightsPlain(*model.mutable_graph(), folder);
+    ModelInfo info = infoOfConverted(model, options);
+    return {std::move(model), std::move(info)};
+  }
+  Understood understood = understand(model, facts, options.input_size, folder);
   const Trunk& trunk = understood.trunk;
 
   ModelInfo info;
@@ -228,18 +237,46 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.special_tokens = static_cast<int>(trunk.embedding.special);
   info.grid = {static_cast<int>((info.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
                static_cast<int>((info.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
-  info.reduction = reductionFor(options, info.blocks);
+  ConvertOptions wanted = options;
+  if (!options.reduce && !options.schedule) wanted.reduce = facts.reduce;
+  info.reduction = reductionFor(wanted, info.blocks);
   info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
   info.attention = attentionOf(info.reduction, options.attention);
   info.precision = options.precision;
   info.opset = understood.graph.opset;
-  info.parameters = parameters;
+  info.parameters = understood.parameters;
   Converted result =
       Emitter(understood.graph, understood.found, std::move(understood.trunk), std::move(info), options).emit();
   understood = {};
   returnFreedMemory();  // before the weights are written or packed
   if (result.info.classes > 0) requireClasses(result.info.facts, result.info.classes);
   return result;
+}
+
+EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, const std::filesystem::path& folder) {
+  if (holdsOurOps(model)) throw Error("is a converted model: name the one that it was made from");
+  const Understood understood = understand(model, facts, std::nullopt, folder);
+  const Embedding& embedding = understood.trunk.embedding;
+  const Graph& graph = understood.graph;
+  EncoderOutput output;
+  output.image = graph.values[static_cast<std::size_t>(graph.image)].name;
+  output.special = embedding.special;
+  output.grid = {static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
+  output.input = understood.size;
+  const Shape tokens{1, output.special + embedding.grid_h * embedding.grid_w, understood.trunk.dim};
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    const Cells* cells = understood.found.as<Cells>(static_cast<int>(i));
+    if (!cells || cells->term != understood.trunk.chain.streams.back() || !rowsFrom(understood.found, *cells, 0))
+      continue;
+    if (cells->shape != tokens && cells->shape != Shape{tokens[1], 1, tokens[2]}) continue;
+    output.name = graph.values[i].name;
+    output.rows_first = cells->shape != tokens;
+    const bool in_file = std::any_of(model.graph().node().begin(), model.graph().node().end(), [&](const auto& node) {
+      return std::count(node.output().begin(), node.output().end(), output.name) > 0;
+    });
+    if (in_file) return output;
+  }
+  throw Error("no value of the graph holds the tokens behind the last block as rows, " + toString(tokens));
 }
 
 }  // namespace mpm::onnx_graph

@@ -17,6 +17,19 @@ constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertOptions& options,
                   const std::filesystem::path& folder);
 
+/// The value of a plain ViT's graph that holds the tokens behind the last block.
+struct EncoderOutput {
+  std::string name;          ///< in the file
+  std::string image;         ///< name of the network input
+  bool rows_first = false;   ///< its shape is {special + N, batch, d} instead of {batch, special + N, d}
+  std::int64_t special = 0;  ///< rows before the image tokens
+  Size2 grid;                ///< image tokens
+  Size2 input;               ///< px
+};
+
+/// Throws mpm::Error like convert(), for a converted model, and when no value of the file holds these tokens.
+EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, const std::filesystem::path& folder);
+
 /// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 

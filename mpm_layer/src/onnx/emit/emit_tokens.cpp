@@ -60,9 +60,11 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
     in->name = norm({in->name, in->state}, normPart(term), name, in->special);
     return in;
   }
-  const int linear = term.kind == TermKind::kArrange ? term.inputs[0] : index;
+  const bool activated = term.kind == TermKind::kActivation;
+  const int picked = activated ? term.inputs[0] : index;
+  const int linear = at(picked).kind == TermKind::kArrange ? at(picked).inputs[0] : picked;
   if (at(linear).kind != TermKind::kLinear) return std::nullopt;
-  const auto part = linearPart(found_.terms, index, at(linear).inputs[0]);
+  const auto part = linearPart(found_.terms, picked, at(linear).inputs[0]);
   if (!part) return std::nullopt;
   auto in = tokens(at(linear).inputs[0], depth + 1);
   if (!in) return std::nullopt;
@@ -71,6 +73,7 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
                      {in->name, in->state, net_.weights(name + ".weight", {part->out, part->in}, part->weight),
                       net_.weights(name + ".bias", {part->out}, part->bias)},
                      {name}, {{"special_tokens", in->special}, precision()});
+  if (activated) net_.set(name, {"activation", term.activation});
   return in;
 }
 

@@ -33,9 +33,7 @@ class HeadMatcher {
 
   std::optional<SegmentationHead> linear(int scores) const {
     const Term& term = at(scores);
-    const Term& layer = term.kind == TermKind::kArrange ? at(term.inputs[0]) : term;
-    if (layer.kind != TermKind::kLinear || term.rows != special_ + patches_) return std::nullopt;
-    if (!linearPart(terms_, scores, layer.inputs[0]) || !isEncoded(layer.inputs[0])) return std::nullopt;
+    if (term.rows != special_ + patches_ || !isLinear(scores)) return std::nullopt;
     SegmentationHead head;
     head.classes = term.cols;
     head.scores = scores;
@@ -65,10 +63,18 @@ class HeadMatcher {
  private:
   const Term& at(int term) const { return terms_[static_cast<std::size_t>(term)]; }
 
-  /// The last block's output, or its LayerNorm.
+  /// A linear layer over isEncoded(), or columns picked from one.
+  bool isLinear(int term) const {
+    const int layer = at(term).kind == TermKind::kArrange ? at(term).inputs[0] : term;
+    return at(layer).kind == TermKind::kLinear && linearPart(terms_, term, at(layer).inputs[0]) &&
+           isEncoded(at(layer).inputs[0]);
+  }
+
+  /// The last block's output, or what norms and activated linear layers make of it, row by row.
   bool isEncoded(int term) const {
-    const int last = trunk_.chain.streams.back();
-    return term == last || (at(term).kind == TermKind::kNorm && at(term).inputs[0] == last);
+    if (term == trunk_.chain.streams.back()) return true;
+    if (at(term).kind == TermKind::kActivation) return isLinear(at(term).inputs[0]);
+    return at(term).kind == TermKind::kNorm && isEncoded(at(term).inputs[0]);
   }
 
   /// Rows [first, first + count) of L2Norm(Linear(base)), no bias.

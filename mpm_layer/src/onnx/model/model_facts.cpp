@@ -101,9 +101,7 @@ void readCommon(const Fields& fields, ModelFacts& facts) {
     ClassInfo info;
     one.read("name", info.name);
     if (info.name.empty()) one.fail("a class with a name", entry);
-    const Json* color = one.find("color");
-    if (!color) one.fail("a class with a color", entry);
-    info.rgb = colour(one, *color);
+    if (const Json* color = one.find("color")) info.rgb = colour(one, *color);
     facts.classes.push_back(std::move(info));
   }
 }
@@ -113,6 +111,12 @@ void readChannels(const Fields& fields, ModelFacts& facts) {
   fields.read("channels", text);
   if (text != "RGB" && text != "BGR") fields.fail("\"RGB\" or \"BGR\" in 'channels'", text);
   facts.channels = parseChannelOrder(text);
+}
+
+std::string toString(const std::array<std::uint8_t, 3>& rgb) {
+  char color[8];
+  std::snprintf(color, sizeof color, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+  return color;
 }
 
 Json size(const Size2& size) { return {{"height", size.height}, {"width", size.width}}; }
@@ -148,6 +152,13 @@ FactsFile readFacts(const std::filesystem::path& onnx_path) {
     readChannels(fields.child("input", *input), file.facts);
     file.input = readSize(fields, "input");
   }
+  std::string reduce;
+  fields.read("reduce", reduce);
+  try {
+    if (!reduce.empty()) file.reduce = parseReduction(reduce);
+  } catch (const Error& error) {
+    throw Error(path.string() + ": 'reduce': " + error.what());
+  }
   return file;
 }
 
@@ -160,9 +171,8 @@ void requireClasses(const ModelFacts& facts, int classes) {
 std::string toJson(const ModelInfo& info) {
   Json classes = Json::array();
   for (const ClassInfo& one : info.facts.classes) {
-    char color[8];
-    std::snprintf(color, sizeof color, "#%02x%02x%02x", one.rgb[0], one.rgb[1], one.rgb[2]);
-    classes.push_back({{"name", one.name}, {"color", color}});
+    Json& entry = classes.emplace_back(Json{{"name", one.name}});
+    if (one.rgb) entry["color"] = toString(*one.rgb);
   }
   const Json json = {{"name", info.facts.name},
                      {"channels", toString(info.facts.channels)},

@@ -16,7 +16,8 @@ ModelInfo fromJson(const std::string& text);
 /// Contents of MODEL.json (docs/converter.md has the fields).
 struct FactsFile {
   ModelFacts facts;
-  Size2 input;  ///< 0 x 0 when absent
+  Size2 input;                      ///< 0 x 0 when absent
+  std::optional<Reduction> reduce;  ///< of a caller that names none
 };
 
 /// MODEL.json for MODEL.onnx.

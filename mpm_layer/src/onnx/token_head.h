@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mpm/options.hpp"
+
+namespace mpm::onnx_graph {
+
+/// A head that scores each token alone: LayerNorm, linear, GELU (erf), linear. Matrices are {in, out}, row-major.
+struct TokenHead {
+  static constexpr float kNormEps = 1e-5f;
+  int dim = 0, hidden = 0, classes = 0;
+  std::vector<float> norm_weight, norm_bias;      ///< {dim}
+  std::vector<float> hidden_weight, hidden_bias;  ///< {dim, hidden}, {hidden}
+  std::vector<float> score_weight, score_bias;    ///< {hidden, classes}, {classes}
+};
+
+/// The ONNX file of a plain ViT with this head, instead of its own, behind the last block: bytes of one file, without
+/// external data. Its only output, "logits" {batch, classes, H, W}, is resized to the size of the network input. Throws
+/// mpm::Error naming the file: when it is a converted model or not a plain ViT, and when no value of its graph is the
+/// tokens behind the last block.
+std::string withTokenHead(const std::string& onnx_path, const TokenHead& head);
+
+/// Checks that withTokenHead() accepts the model. Returns the size of the network input, which the graph may leave
+/// open.
+Size2 requireTokenHeadFits(const std::string& onnx_path);
+
+}  // namespace mpm::onnx_graph

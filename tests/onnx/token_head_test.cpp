@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/token_head.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "mpm/mpm.hpp"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+using onnx_graph::TokenHead;
+using Values = std::vector<double>;
+
+constexpr int kHidden = 7, kClasses = 4;
+const std::vector<int> kShape = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
+
+std::vector<float> draw(int count, unsigned& state, float offset = 0) {
+  std::vector<float> values;
+  for (int i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    values.push_back(offset + 0.4f * (static_cast<float>(state >> 8) * 0x1p-23f - 1));
+  }
+  return values;
+}
+
+TokenHead randomHead(int classes = kClasses) {
+  unsigned state = 5;
+  const int dim = TinyVit::kDim;
+  return {dim,
+          kHidden,
+          classes,
+          draw(dim, state, 1),
+          draw(dim, state),
+          draw(dim * kHidden, state),
+          draw(kHidden, state),
+          draw(kHidden * classes, state),
+          draw(classes, state)};
+}
+
+// {rows, in} -> {rows, out}; the matrix is {in, out}.
+Values linear(const Values& x, const std::vector<float>& weight, const std::vector<float>& bias) {
+  const std::size_t out = bias.size(), in = weight.size() / out;
+  Values y;
+  for (std::size_t row = 0; row < x.size(); row += in)
+    for (std::size_t o = 0; o < out; ++o) {
+      double sum = static_cast<double>(bias[o]);
+      for (std::size_t i = 0; i < in; ++i) sum += x[row + i] * static_cast<double>(weight[i * out + o]);
+      y.push_back(sum);
+    }
+  return y;
+}
+
+Values scores(const TokenHead& head, Values x) {
+  const auto dim = static_cast<std::size_t>(head.dim);
+  for (std::size_t row = 0; row < x.size(); row += dim) {
+    double mean = 0, variance = 0;
+    for (std::size_t i = 0; i < dim; ++i) mean += x[row + i] / head.dim;
+    for (std::size_t i = 0; i < dim; ++i) variance += (x[row + i] - mean) * (x[row + i] - mean) / head.dim;
+    for (std::size_t i = 0; i < dim; ++i)
+      x[row + i] = (x[row + i] - mean) / std::sqrt(variance + static_cast<double>(TokenHead::kNormEps)) *
+                       static_cast<double>(head.norm_weight[i]) +
+                   static_cast<double>(head.norm_bias[i]);
+  }
+  Values hidden = linear(x, head.hidden_weight, head.hidden_bias);
+  for (double& value : hidden) value *= 0.5 * (1 + std::erf(value / std::sqrt(2.)));
+  return linear(hidden, head.score_weight, head.score_bias);
+}
+
+class TokenHeadTest : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  const std::string model_ = folder_ / "model.onnx", taught_ = folder_ / "taught.onnx";
+
+  void write(const std::string& bytes) const { std::ofstream(taught_, std::ios::binary) << bytes; }
+};
+
+class TokenHeadOfADialect : public TokenHeadTest, public ::testing::WithParamInterface<Dialect> {};
+
+// The scores of the new model are those of the head on the tokens that the model itself has behind its last block.
+TEST_P(TokenHeadOfADialect, ScoresTheTokensBehindTheLastBlock) {
+  const Dialect& dialect = GetParam();
+  TinyVit(dialect).save(model_);
+  ConvertOptions options{.schedule = Schedule{}};
+  if (dialect.symbolic) {
+    std::ofstream(folder_ / "model.json") << R"({"input": {"height": 12, "width": 20}})";
+    std::ofstream(folder_ / "taught.json") << R"({"input": {"height": 12, "width": 20}})";
+  }
+  const Values image = TinyVit::image(3);
+  cv::dnn::Net encoder = readNet(model_, {.convert = options, .outputs = {"backbone/block2"}}).net;
+  const Values tokens = runNet(encoder, image, kShape, {"backbone/block2"})[0];
+  const TokenHead head = randomHead();
+  const Values expected = scores(head, {tokens.begin() + dialect.special * TinyVit::kDim, tokens.end()});
+
+  write(onnx_graph::withTokenHead(model_, head));
+  options.scores = true;
+  auto [net, info] = readNet(taught_, {.convert = options});
+  EXPECT_EQ(info.head, HeadKind::kLinear);
+  EXPECT_EQ(info.classes, kClasses);
+  EXPECT_TRUE(info.segments());
+  EXPECT_LT(difference(runNet(net, image, kShape, {"scores"})[0], expected), 1e-4);
+
+  // The head of a taught model is replaced by the next one. Nothing is left of it.
+  const std::string once = onnx_graph::withTokenHead(taught_, randomHead(2));
+  write(once);
+  EXPECT_EQ(readModelInfo(taught_).classes, 2);
+  const std::string twice = onnx_graph::withTokenHead(taught_, randomHead(2));
+  EXPECT_EQ(once.size(), twice.size());
+}
+
+std::vector<Dialect> dialects() {
+  std::vector<Dialect> all;
+  const auto add = [&](const std::string& name, const std::function<void(Dialect&)>& change) {
+    Dialect dialect;
+    change(dialect);
+    dialect.name = name;
+    all.push_back(dialect);
+  };
+  add("features", [](Dialect&) {});
+  add("mask", [](Dialect& d) { d.head = HeadStyle::kMask; });
+  add("opset11", [](Dialect& d) { d.opset = 11, d.norm = NormStyle::kPow, d.head = HeadStyle::kLinear; });
+  add("opset20", [](Dialect& d) { d.opset = 20; });
+  add("noSpecialToken", [](Dialect& d) { d.special = 0, d.position = PositionStyle::kBeforeConcat; });
+  add("registers", [](Dialect& d) { d.special = 5, d.head = HeadStyle::kClassToken; });
+  add("half", [](Dialect& d) { d.storage = Storage::kHalf; });
+  add("external", [](Dialect& d) { d.storage = Storage::kExternal; });
+  add("symbolic", [](Dialect& d) { d.symbolic = true; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Vit, TokenHeadOfADialect, ::testing::ValuesIn(dialects()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_F(TokenHeadTest, RefusesAConvertedModel) {
+  TinyVit(Dialect{}).save(model_);
+  convertFile(model_, taught_);
+  EXPECT_MPM_ERROR(onnx_graph::withTokenHead(taught_, randomHead()), taught_ + ": is a converted model");
+  EXPECT_MPM_ERROR(onnx_graph::requireTokenHeadFits(taught_), taught_ + ": is a converted model");
+  EXPECT_EQ(onnx_graph::requireTokenHeadFits(model_), (Size2{TinyVit::kHeight, TinyVit::kWidth}));
+}
+
+// What mpm teach writes into MODEL.json.
+TEST_F(TokenHeadTest, TheJsonSaysHowTokensMergeByDefault) {
+  TinyVit(Dialect{}).save(model_);
+  const auto json = [&](const std::string& text) { std::ofstream(folder_ / "model.json") << text; };
+  json(R"({"reduce": "mpm:blocks=1"})");
+  EXPECT_EQ(readModelInfo(model_).schedule, Schedule{1});
+  EXPECT_EQ(readModelInfo(model_, {.schedule = Schedule{2}}).schedule, Schedule{2});
+  EXPECT_EQ(readModelInfo(model_, {.reduce = parseReduction("none")}).schedule, Schedule{});
+  json(R"({"reduce": "none"})");
+  EXPECT_EQ(readModelInfo(model_).schedule, Schedule{});
+  json(R"({"reduce": "some"})");
+  EXPECT_MPM_ERROR(readModelInfo(model_), (folder_ / "model.json") + ": 'reduce': ");
+  json(R"({"reduce": "mpm:blocks=7"})");
+  EXPECT_MPM_ERROR(readModelInfo(model_), "block 7 does not exist");
+}
+
+TEST_F(TokenHeadTest, AClassNeedsNoColour) {
+  Dialect dialect;
+  dialect.head = HeadStyle::kLinear;
+  TinyVit(dialect).save(model_);
+  write(onnx_graph::withTokenHead(model_, randomHead(2)));
+  std::ofstream(folder_ / "taught.json") << R"({"classes": [{"name": "a"}, {"name": "b", "color": "#010203"}]})";
+  convertFile(taught_, folder_ / "converted.onnx");
+  for (const std::string& path : {taught_, folder_ / "converted.onnx"}) {
+    const auto classes = readModelInfo(path).facts.classes;
+    ASSERT_EQ(classes.size(), 2u);
+    EXPECT_FALSE(classes[0].rgb.has_value()) << path;
+    EXPECT_EQ(classes[1].rgb, (std::array<std::uint8_t, 3>{1, 2, 3})) << path;
+  }
+}
+
+}  // namespace
+}  // namespace mpm::test
