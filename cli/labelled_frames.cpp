@@ -2,7 +2,6 @@
 #include "cli/labelled_frames.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "base/size_text.h"
@@ -14,25 +13,6 @@ namespace mpm::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Label map of each stem in a folder.
-std::map<std::string, std::string> labelsByStem(const std::string& folder) {
-  std::map<std::string, std::string> labels;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path& path = entry->path();
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (extension != ".png" && extension != ".bmp" && extension != ".tif") continue;
-    const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
-    if (!fresh)
-      throw Error("two label maps for '" + other->first + "': '" + std::min(other->second, path.string()) + "' and '" +
-                  std::max(other->second, path.string()) + "'");
-  }
-  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
-  return labels;
-}
 
 // The labels of the demo mean nothing to a model of other classes.
 void requireClasses(const std::vector<std::string>& own, const std::vector<std::string>& classes) {
@@ -123,7 +103,7 @@ LabelledFrames::LabelledFrames(const LabelledOptions& options, const ModelInfo& 
   } else {
     if (!fs::is_directory(options.images)) throw Error("there is no folder of images '" + options.images + "'");
     sources_ = {options.images};
-    by_stem_ = labelsByStem(options.labels);
+    by_stem_ = vision::labelMapFiles(options.labels);
     files_ = vision::sourceFiles(vision::parseSourceSpec(options.images));
     for (const auto& [stem, path] : by_stem_) files_.push_back(path);
   }

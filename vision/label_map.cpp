@@ -2,12 +2,16 @@
 #include "vision/label_map.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 
 #include "mpm/error.hpp"
 
 namespace mpm::vision {
+namespace fs = std::filesystem;
+
 namespace {
 
 // OpenCV gives the colours of a palette, never the indices.
@@ -30,6 +34,24 @@ cv::Mat readLabelMap(const std::string& path) {
     throw Error("label map '" + path + "' has a palette: write the class indices as grey values, without one");
   if (labels.type() != CV_8UC1)
     throw Error("label map '" + path + "' must have one channel of 8 bits, the class index of each pixel");
+  return labels;
+}
+
+std::map<std::string, std::string> labelMapFiles(const std::string& folder) {
+  std::map<std::string, std::string> labels;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    std::string extension = path.extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (extension != ".png" && extension != ".bmp" && extension != ".tif") continue;
+    const auto [other, fresh] = labels.emplace(path.stem().string(), path.string());
+    if (!fresh)
+      throw Error("two label maps for '" + other->first + "': '" + std::min(other->second, path.string()) + "' and '" +
+                  std::max(other->second, path.string()) + "'");
+  }
+  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
   return labels;
 }
 

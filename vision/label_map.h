@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,10 @@ namespace mpm::vision {
 
 /// The label map in a file: CV_8U, the class index of each pixel. Throws mpm::Error naming the file.
 cv::Mat readLabelMap(const std::string& path);
+
+/// The label maps of a folder (PNG, BMP, TIFF) by their names without extension. Throws mpm::Error naming the folder,
+/// or two maps of one name.
+std::map<std::string, std::string> labelMapFiles(const std::string& folder);
 
 /// What the labels of files mean: a class, void (pixels that do not count), or nothing that is allowed.
 class LabelMeaning {

@@ -21,5 +21,7 @@ Verb addBench(CLI::App& mpm);
 Verb addBenchWorker(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);
 Verb addReport(CLI::App& mpm);
+/// `words`: the command line, which it passes on.
+Verb addTeach(CLI::App& mpm, char** words);
 
 }  // namespace mpm::cli

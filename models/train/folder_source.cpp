@@ -4,9 +4,9 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
+#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "samples.h"
-#include "vision/label_map.h"
 #include "vision/source.h"
 
 namespace mpm::train {
@@ -107,18 +107,8 @@ class FolderSource : public SampleSource {
   }
 
   Sample read(const Pair& pair) const {
-    // Label maps have no EXIF rotation, so the images must not be rotated either.
-    Sample sample{vision::openSource(pair.image, {.apply_exif_rotation = false})->next()->image,
-                  vision::readLabelMap(pair.labels), false};
-    if (sample.labels.size() != sample.image.size())
-      throw Error("'" + pair.labels + "' and its image are of different sizes");
-    const vision::LabelMeaning meaning({ignore_}, pair.from_one ? -1 : 0, static_cast<int>(classes_.size()), ignore_);
-    try {
-      sample.labels = meaning.applied(sample.labels);
-    } catch (const Error& error) {
-      throw Error("'" + pair.labels + "': " + error.what());
-    }
-    return sample;
+    const int offset = pair.from_one ? -1 : 0;
+    return readLabelledImage(pair.image, pair.labels, {{ignore_}, offset, static_cast<int>(classes_.size()), ignore_});
   }
 
   std::vector<ClassInfo> classes_;
@@ -129,6 +119,20 @@ class FolderSource : public SampleSource {
 };
 
 }  // namespace
+
+Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning) {
+  Sample sample{vision::openSource(image, {.apply_exif_rotation = false})->next()->image, vision::readLabelMap(labels),
+                false};
+  if (sample.labels.size() != sample.image.size())
+    throw Error("label map '" + labels + "' is " + toString(Size2{sample.labels.rows, sample.labels.cols}) +
+                ", its image " + toString(Size2{sample.image.rows, sample.image.cols}));
+  try {
+    sample.labels = meaning.applied(sample.labels);
+  } catch (const Error& error) {
+    throw Error("'" + labels + "': " + error.what());
+  }
+  return sample;
+}
 
 std::unique_ptr<SampleSource> openFolder(const FolderOptions& folder, const AugmentationOptions& augmentation,
                                          std::uint64_t seed, int ignore) {

@@ -5,12 +5,15 @@
 #include <new>
 #include <opencv2/core.hpp>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "base/size_text.h"
+#include "cli/teach_options.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "mpm/error.hpp"
+#include "teach.h"
 #include "trainer.h"
 
 namespace {
@@ -42,7 +45,8 @@ constexpr const char* kNotes =
     "validation/ in each, where label 0 is ignored and 1 is the first class.\n"
     "classes.json: [{\"name\": \"road\", \"color\": \"#804080\"}, ...], or the .json beside any model.\n"
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
-    "2 wrong usage, 130 stopped with the run saved.";
+    "2 wrong usage, 130 stopped with the run saved.\n\n"
+    "'mpm-train teach' does the work of 'mpm teach': see 'mpm teach --help'.";
 
 constexpr int kMaxThreads = 1024;
 
@@ -112,9 +116,16 @@ int runTraining(const train::Recipe& recipe, const train::RunOptions& run) {
   return cli::kInterrupted;
 }
 
-}  // namespace
+int teachMain(int argc, char** argv) {
+  cli::TeachOptions options;
+  CLI::App app("Trains a model for your camera from a few labelled pictures.", "mpm-train");
+  cli::prepare(app);
+  CLI::App* const verb = app.add_subcommand("teach", "The work of 'mpm teach'");
+  cli::addTeachOptions(*verb, options);
+  return cli::runProgram(app, argc, argv, [&] { return train::teach(options); });
+}
 
-int main(int argc, char** argv) {
+int trainMain(int argc, char** argv) {
   train::Recipe recipe;
   train::RunOptions run;
   run.stop = &cli::interrupted();
@@ -143,4 +154,10 @@ int main(int argc, char** argv) {
       throw Error("out of memory: a smaller --batch or --size needs less");
     }
   });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return argc > 1 && argv[1] == std::string_view("teach") ? teachMain(argc, argv) : trainMain(argc, argv);
 }

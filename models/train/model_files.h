@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "mpm/model_info.hpp"
@@ -12,5 +13,11 @@ namespace mpm::train {
 /// network of `trained`, whose position embedding is resized where the sizes differ. Each file whole or not at all.
 void writeModel(const std::string& stem, const NetworkConfig& trained, const TensorMap& weights, Size2 input, bool half,
                 const ModelFacts& facts);
+
+/// MODEL.json of these facts (docs/converter.md).
+nlohmann::ordered_json toJson(const ModelFacts& facts, Size2 input);
+
+/// Writes MODEL.onnx as `path` and MODEL.json beside it. Each file whole or not at all.
+void writeModel(const std::string& path, const std::string& onnx, const nlohmann::ordered_json& json);
 
 }  // namespace mpm::train

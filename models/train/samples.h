@@ -10,6 +10,7 @@
 #include "augmentation.h"
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
+#include "vision/label_map.h"
 
 namespace mpm::train {
 
@@ -54,6 +55,10 @@ struct FolderOptions {
   std::string validation;  ///< the same; empty: every tenth pair of `training` is held out
   std::vector<ClassInfo> classes;
 };
+
+/// An image as it is stored (EXIF rotation ignored, as label maps have none) and its label map, whose labels are
+/// replaced by what they mean. Throws mpm::Error naming the file.
+Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning);
 
 /// Throws mpm::Error when a folder holds no pairs.
 std::unique_ptr<SampleSource> openFolder(const FolderOptions& folder, const AugmentationOptions& augmentation,

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <thread>
 
-#include "base/quantiles.h"
 #include "checkpoint.h"
+#include "class_balance.h"
 #include "evaluation.h"
 #include "learner.h"
 #include "model_files.h"
@@ -115,7 +114,7 @@ class Run {
     return fittedWeights(start.weights, start.config, network_, random);
   }
 
-  // (median frequency / frequency)^power over the first images, so that a bicycle weighs more than the sky.
+  // Over the first images.
   std::vector<float> balancedWeights() const {
     constexpr int kImages = 128;
     const std::size_t classes = source_->classes().size();
@@ -127,17 +126,7 @@ class Run {
     }
     counts[static_cast<std::size_t>(checkpoint_.recipe.ignore)] = 0;
     counts.resize(classes);
-    std::vector<double> seen;
-    for (const double count : counts)
-      if (count > 0) seen.push_back(count);
-    std::vector<float> weights(classes, 1);
-    if (seen.empty()) return weights;
-    const double median = quantile(seen, 0.5);
-    for (std::size_t i = 0; i < classes; ++i)
-      if (counts[i] > 0)
-        weights[i] =
-            static_cast<float>(std::clamp(std::pow(median / counts[i], checkpoint_.recipe.class_balance), 0.2, 5.));
-    return weights;
+    return train::balancedWeights(counts, checkpoint_.recipe.class_balance);
   }
 
   void steps(Learner& learner, Progress& progress, RunLog& log) {

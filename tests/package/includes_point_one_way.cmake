@@ -76,7 +76,8 @@ may_include(vision "vision sees base, the public headers and the kernels (gemm_p
 may_include(assets/scene "the scene sees vision and base" scene vision base mpm)
 may_include(monitor "the monitor sees vision and base" monitor vision base mpm)
 may_include(cli "the commands see what is below them" cli monitor scene vision base mpm)
-may_include(models/train "the trainer sees the commands' shared part and what is below it" train cli scene vision base mpm)
+may_include(models/train "the trainer sees the commands' shared part, what is below it, and the converter (teach.cpp)" train cli scene
+  vision onnx base mpm)
 may_include(gui "the app sees the commands' shared part and what is below it" gui cli monitor scene vision base mpm)
 may_include(python "the Python module sees the library and vision" vision layers mpm)
 may_include(gui/models "models know no widgets" gui monitor vision base mpm)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/teach_options.h"
+
+#include "cli/model_options.h"
+
+namespace mpm::cli {
+
+void addTeachOptions(CLI::App& verb, TeachOptions& options) {
+  addOption(verb, "--images", options.images, "DIR", "Folder of pictures. Those without a label map are not used")
+      ->required();
+  addOption(verb, "--labels", options.labels, "DIR",
+            "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
+            "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "
+            "strokes are enough")
+      ->required();
+  addOption(verb, "--classes", options.classes, "FILE.json",
+            "Names and colours of the classes, in the order of their labels. Default: the classes of the model");
+  addOption(verb, "--model", options.model, "M.onnx",
+            "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
+            "model ('mpm info' names it)");
+  CLI::Option* const schedule =
+      verb.add_option_function<std::string>(
+              "--schedule", [&options](const std::string& text) { options.reduce = {.blocks = parseSchedule(text)}; },
+              "Merge tokens before these blocks (2,5 or 1,3,5), also while training. Every command then runs the new "
+              "model so unless it names another schedule. Default: none")
+          ->check(scheduleProblem)
+          ->option_text("S");
+  addReduce(verb.add_option_function<std::string>(
+                "--reduce", [&options](const std::string& text) { options.reduce = parseReduction(text); },
+                kReduceDescription),
+            schedule);
+  addOption(verb, "-o,--output", options.output, "MINE.onnx",
+            "The new model. Its classes and colours go to MINE.json beside it")
+      ->required();
+  verb.add_flag("--cross-validation,!--no-cross-validation", options.cross_validation,
+                "Test the head on pictures that it was not trained on, in at most five rounds. Default: yes");
+  addNumber(verb, "--steps", options.steps, "N", 1, 1e6, "Steps of training. Default: 150");
+  addNumber(verb, "--seed", options.seed, "N", 0, 1e9, "Of the first weights and of the order of pictures. Default: 1");
+  addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
+  verb.add_flag("--json", options.json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");
+  verb.footer(
+      R"(Trains a new head (LayerNorm, linear, GELU, linear) on the encoder of the model, which stays as it is. Label about
+four pictures that differ, by day and by night, each class in at least two of them. Four pictures take seconds.
+
+The cross-validation trains on some pictures and tests on the others. It says which classes are good and which need
+more labels. The model itself is then trained on all pictures.
+
+classes.json: {"classes": [{"name": "river", "color": "#2060c0"}, {"name": "bank"}], "ignore": 255}. Colours are
+optional; the .json beside any model will do. The result is plain ONNX, which mpm run, eval, monitor, info, convert and
+the app open. Both files are written at the end, so an error or a kill leaves an older model as it was.
+
+Training is the work of mpm-train, which needs LibTorch. On a computer without it, copy pictures, label maps and
+classes.json to one that has it, and copy the two files back.
+
+With --json the last line is {"model", "pictures", "reduce", "cross_validation": {"rounds", "miou", "pixel_accuracy",
+"iou": {name: value}, "confusion": [[..]..]}}, in percent; "cross_validation" is null where there was none.
+
+Examples:
+  mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx
+  mpm teach --images pictures --labels labels --classes classes.json --schedule 2,5 -o mine.onnx
+  mpm run picture.png --model mine.onnx --out results
+)");
+}
+
+}  // namespace mpm::cli

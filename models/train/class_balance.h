@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/quantiles.h"
+
+namespace mpm::train {
+
+/// Weight of each class in the loss: (median frequency / frequency)^power, 0.2 to 5, so that a bicycle weighs more than
+/// the sky. 1 for a class that does not occur.
+inline std::vector<float> balancedWeights(const std::vector<double>& counts, double power) {
+  std::vector<double> seen;
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(seen), [](double count) { return count > 0; });
+  std::vector<float> weights(counts.size(), 1);
+  if (seen.empty()) return weights;
+  const double median = quantile(seen, 0.5);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) weights[i] = static_cast<float>(std::clamp(std::pow(median / counts[i], power), 0.2, 5.));
+  return weights;
+}
+
+}  // namespace mpm::train

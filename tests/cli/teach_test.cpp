@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+
+#include "base/atomic_file.h"
+#include "cli/command.h"
+#include "support/temporary_folder.h"
+#include "vision/label_map.h"
+#include "vision/source.h"
+
+namespace mpm::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// The classes of the street by other names, and fewer.
+const std::vector<std::string> kNames = {"air", "stone", "ground", "green", "things"};
+constexpr int kClassOfStreet[] = {0, 1, 2, 2, 3, 1, 4, 4, 4};
+const std::string kStreet = "demo:street?seed=3&size=240x320&weather=auto";
+
+class Teach : public ::testing::Test {
+ protected:
+  void SetUp() override { writeClasses(kNames); }
+
+  void writeClasses(const std::vector<std::string>& names) const {
+    nlohmann::json classes = nlohmann::json::array();
+    for (const std::string& name : names) classes.push_back({{"name", name}});
+    std::ofstream(classes_) << nlohmann::json{{"classes", classes}, {"ignore", 255}};
+  }
+
+  // Frames of a fixed camera, with labels of which a part is left out: only every third column.
+  void writeStreet(const std::string& part, const std::string& when, int frames, bool strokes) const {
+    fs::create_directories(folder_ / (part + "/images"));
+    fs::create_directories(folder_ / (part + "/labels"));
+    const auto source = vision::openSource(kStreet + "&" + when + "&frames=" + std::to_string(frames));
+    while (const auto frame = source->next()) {
+      cv::Mat labels = frame->labels.clone();
+      for (int y = 0; y < labels.rows; ++y)
+        for (int x = 0; x < labels.cols; ++x) {
+          uchar& label = labels.at<uchar>(y, x);
+          label = strokes && x % 3 != 0 ? 255 : static_cast<uchar>(kClassOfStreet[label]);
+        }
+      cv::imwrite(folder_ / (part + "/images/" + frame->name + ".png"), frame->image);
+      cv::imwrite(folder_ / (part + "/labels/" + frame->name + ".png"), labels);
+    }
+  }
+
+  CommandResult teach(std::vector<std::string> more = {}, CommandOptions options = {}) const {
+    options.timeout_s = 300;
+    for (const std::string word : {"--images", "train/images", "--labels", "train/labels", "--classes"}) {
+      more.push_back(word.starts_with("train") ? folder_ / word : word);
+    }
+    more.insert(more.end(), {classes_, "-o", mine_});
+    more.insert(more.begin(), "teach");
+    return mpmCommand(more, options);
+  }
+
+  // What is wrong is said in one line, and nothing is written.
+  void expectRefusal(const std::vector<std::string>& more, int exit_code, const std::vector<std::string>& parts) const {
+    expectFailure(teach(more), exit_code, parts);
+    EXPECT_FALSE(fs::exists(mine_));
+    EXPECT_FALSE(fs::exists(folder_ / "mine.json"));
+  }
+
+  void writeFlat(const std::string& name, cv::Size image, cv::Size labels, int first, int second) const {
+    fs::create_directories(folder_ / "train/images");
+    fs::create_directories(folder_ / "train/labels");
+    cv::imwrite(folder_ / ("train/images/" + name + ".png"), cv::Mat(image, CV_8UC3, cv::Scalar(10, 90, 200)));
+    cv::Mat map(labels, CV_8U, cv::Scalar(first));
+    map.rowRange(0, labels.height / 2).setTo(second);
+    cv::imwrite(folder_ / ("train/labels/" + name + ".png"), map);
+  }
+
+  TemporaryFolder folder_;
+  const std::string classes_ = folder_ / "classes.json", mine_ = folder_ / "mine.onnx";
+};
+
+// Four frames of a day, strokes on them, and the model knows the camera at other hours of other days.
+TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
+  writeStreet("train", "start=2026-06-20T05:00&step=21600", 4, true);
+  writeStreet("test", "start=2026-07-09T02:30&step=25200", 6, false);
+  const CommandResult result = teach({"--schedule", "2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = result.jsonLines();
+  EXPECT_EQ(lines[lines.size() - 2], nlohmann::json({{"progress", 1.0}}));
+  const nlohmann::json& report = lines.back();
+  EXPECT_EQ(report["model"], mine_);
+  EXPECT_EQ(report["pictures"], 4);
+  EXPECT_EQ(report["cross_validation"]["rounds"], 4);
+  EXPECT_GT(report["cross_validation"]["miou"], 50);
+  EXPECT_EQ(report["cross_validation"]["confusion"].size(), kNames.size());
+
+  const auto info = mpmCommand({"info", mine_, "--json"}).json();
+  EXPECT_EQ(info["schedule"], nlohmann::json({2})) << "the schedule that it was trained with";
+  const auto eval = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandResult scores = mpmCommand(words);
+    EXPECT_EQ(scores.exit_code, 0) << scores.err;
+    return scores.json();
+  };
+  const auto scores = eval({});
+  EXPECT_EQ(scores["schedule"], nlohmann::json({2}));
+  EXPECT_GT(scores["pixel_accuracy"], 85) << scores;
+  for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
+  EXPECT_EQ(eval({"--schedule", "none"})["schedule"], nlohmann::json::array()) << "unless another one is named";
+
+  const CommandResult run = mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const CommandResult converted = mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"});
+  EXPECT_EQ(converted.exit_code, 0) << converted.err;
+  EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["schedule"], nlohmann::json({2}));
+}
+
+TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeFlat("b", {64, 48}, {64, 48}, 0, 1);
+  writeFlat("c", {64, 48}, {64, 48}, 2, 255);
+  writeClasses({"low", "high", "rare"});
+  const CommandResult result = teach({"--steps", "20"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("class "), HasSubstr("mIoU "), HasSubstr("in 3 rounds")));
+  EXPECT_THAT(result.out, HasSubstr("labelled in one picture only, so not tested: rare"));
+  EXPECT_EQ(result.lines().back(), mine_);
+  const CommandResult untested = teach({"--steps", "5", "--no-cross-validation"});
+  EXPECT_EQ(untested.out, mine_ + "\n");
+  fs::remove(folder_ / "train/labels/b.png");
+  fs::remove(folder_ / "train/labels/c.png");
+  writeClasses({"low", "high"});
+  EXPECT_THAT(teach({"--steps", "5"}).out, HasSubstr("one picture is labelled: a cross-validation needs at least two"));
+}
+
+// The trainer is killed in the middle of its work.
+TEST_F(Teach, AKillLeavesTheOldModel) {
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeClasses({"low", "high"});
+  ASSERT_EQ(teach({"--steps", "5"}).exit_code, 0);
+  const std::string model = readFile(mine_), json = readFile(folder_ / "mine.json");
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()); };
+  const auto before = files();
+  EXPECT_EQ(teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGKILL}).exit_code, -1);
+  EXPECT_EQ(readFile(mine_), model);
+  EXPECT_EQ(readFile(folder_ / "mine.json"), json);
+  const CommandResult stopped = teach({"--steps", "100000", "--json"}, {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(stopped.exit_code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("nothing is written"));
+  EXPECT_EQ(readFile(mine_), model);
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(Teach, RefusesLabelsThatMakeNoSense) {
+  writeClasses({"low", "high"});
+  fs::create_directories(folder_ / "train/images");
+  fs::create_directories(folder_ / "train/labels");
+  expectRefusal({}, 1, {"train/images", "no image"});
+  writeFlat("a", {64, 48}, {64, 40}, 0, 1);
+  expectRefusal({}, 1, {"a.png", "40x64", "48x64"});
+  writeFlat("a", {64, 48}, {64, 48}, 0, 7);
+  expectRefusal({}, 1, {"a.png", "label 7", "2 classes"});
+  writeFlat("a", {64, 48}, {64, 48}, 0, 255);
+  expectRefusal({}, 1, {"no pixel is labelled 'high'"});
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  fs::rename(folder_ / "train/images/a.png", folder_ / "train/images/b.png");
+  expectRefusal({}, 1, {"no picture for the label map", "a.png"});
+  fs::remove(folder_ / "train/labels/a.png");
+  expectRefusal({}, 1, {"there are no label maps", "train/labels"});
+}
+
+TEST_F(Teach, RefusesClassesAndModelsThatMakeNoSense) {
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeClasses({"low", "low"});
+  expectRefusal({}, 1, {"two classes 'low'"});
+  writeClasses({"low"});
+  expectRefusal({}, 1, {"fewer than two classes"});
+  writeClasses({"low", "high"});
+  std::ofstream(folder_ / "text.onnx") << "no model";
+  expectRefusal({"--model", folder_ / "text.onnx"}, 1, {"text.onnx"});
+  expectRefusal({"--model", std::string(MPM_TEST_DATA_DIR) + "/swin_ts17.onnx"}, 1, {"swin_ts17.onnx"});
+  ASSERT_EQ(mpmCommand({"convert", std::string(MPM_TEST_DATA_DIR) + "/timm_vit_ts17.onnx", "-o", folder_ / "c.onnx"})
+                .exit_code,
+            0);
+  expectRefusal({"--model", folder_ / "c.onnx"}, 1, {"c.onnx", "converted model"});
+  expectRefusal({"--schedule", "40"}, 1, {"block 40 does not exist"});
+  expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--output is required"});
+}
+
+// A program alone, without the trainer beside it or in PATH.
+TEST_F(Teach, SaysWhatToDoWithoutLibTorch) {
+  fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder_ / "mpm");
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  const CommandOptions alone = {
+      .program = fs::relative(folder_ / "mpm", MPM_BINARY_DIR).string(),
+      .environment = {{"LD_LIBRARY_PATH", fs::path(MPM_LIBRARY).parent_path().string()}, {"PATH", "/nowhere"}}};
+  expectFailure(teach({}, alone), 1, {"needs mpm-train", "LibTorch", "on a computer that has it"});
+}
+
+// Four pictures of CamVid's validation, every 25th, against the other 97: the nine classes that the street has too.
+TEST_F(Teach, CamVidFromFourPictures) {
+  const fs::path data = fs::path(MPM_SHARED_DIR) / "data/camvid_val";
+  if (!fs::is_directory(data)) GTEST_SKIP() << "no CamVid in " << data << " (set MPM_SHARED_DIR)";
+  writeClasses({"Sky", "Building", "Pole", "Road", "Pavement", "Tree", "Car", "Pedestrian", "Bicyclist"});
+  constexpr int kClass[] = {0, 1, 2, 3, 4, 5, 255, 255, 6, 7, 8, 255};  // no SignSymbol, no Fence
+  for (const char* folder : {"train/images", "train/labels", "test/images", "test/labels"})
+    fs::create_directories(folder_ / folder);
+  int index = 0;
+  for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec((data / "images").string()))) {
+    const std::string part = index++ % 25 == 0 && index < 77 ? "train" : "test", name = fs::path(file).stem().string();
+    fs::create_symlink(file, folder_ / (part + "/images/" + name + ".png"));
+    cv::Mat labels = vision::readLabelMap((data / "labels" / (name + ".png")).string());
+    for (int y = 0; y < labels.rows; ++y)
+      for (int x = 0; x < labels.cols; ++x) labels.at<uchar>(y, x) = static_cast<uchar>(kClass[labels.at<uchar>(y, x)]);
+    cv::imwrite(folder_ / (part + "/labels/" + name + ".png"), labels);
+  }
+  const CommandResult result = teach({"--no-cross-validation"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const CommandResult scores = mpmCommand(
+      {"eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"},
+      {.timeout_s = 280});
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  EXPECT_EQ(scores.json()["images"], 97);
+  EXPECT_GE(scores.json()["miou"], 63);
+  EXPECT_GE(scores.json()["pixel_accuracy"], 92.5);
+}
+
+}  // namespace
+}  // namespace mpm::test
