@@ -26,7 +26,7 @@ TEST(Usage, SaysItsVersion) {
 TEST(Usage, HelpsWithExamplesPerVerb) {
   const CommandResult help = mpmCommand({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb : {"convert", "info", "run", "eval", "bench", "monitor", "report"}) {
+  for (const char* verb : {"convert", "info", "run", "eval", "teach", "bench", "monitor", "report"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult verb_help = mpmCommand({verb, "--help"});
     EXPECT_EQ(verb_help.exit_code, 0);
@@ -37,7 +37,7 @@ TEST(Usage, HelpsWithExamplesPerVerb) {
 }
 
 TEST(Usage, HelpFitsATerminal) {
-  for (const char* verb : {"convert", "info", "run", "eval", "daynight", "bench", "monitor", "report"}) {
+  for (const char* verb : {"convert", "info", "run", "eval", "teach", "daynight", "bench", "monitor", "report"}) {
     const auto lines = mpmCommand({verb, "--help"}).lines();
     EXPECT_GT(lines.size(), 5u);
     for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
