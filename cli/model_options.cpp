@@ -76,6 +76,11 @@ void addAttention(CLI::App& verb, Attention& attention, std::function<std::strin
   });
 }
 
+void addPrecision(CLI::App& verb, Precision& precision) {
+  addChoice(verb, "--precision", precision, {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
+            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
+}
+
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
   CLI::Option* const schedule =
       verb.add_option_function<std::string>(
@@ -96,9 +101,7 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
     const bool other = options.reduce && !options.reduce->isSchedule();
     return other ? toString(*options.reduce) : std::string();
   });
-  addChoice(verb, "--precision", options.precision,
-            {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
-            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
+  addPrecision(verb, options.precision);
 }
 
 void addDevice(CLI::App& verb, std::string& device) {

@@ -66,7 +66,9 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
 /// --schedule, --reduce, --input-size, --attention, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
-/// What is wrong with the text of a --schedule; empty: nothing.
+/// What is wrong with the text of a --reduce; empty: nothing.
+std::string reductionProblem(const std::string& text);
+/// The same of a --schedule.
 std::string scheduleProblem(const std::string& text);
 
 /// What every --reduce says of itself.
@@ -79,6 +81,8 @@ CLI::Option* addReduce(CLI::Option* option, CLI::Option* schedule);
 
 /// `other_reduction`: a reduction other than MPM that the user chose, which --attention is not for; empty: none.
 void addAttention(CLI::App& verb, Attention& attention, std::function<std::string()> other_reduction);
+
+void addPrecision(CLI::App& verb, Precision& precision);
 
 void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 

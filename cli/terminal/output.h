@@ -75,6 +75,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void step();
+  /// Another estimate of all steps.
+  void setTotal(int total) { total_ = total; }
   /// A line above it.
   void note(const std::string& message);
 

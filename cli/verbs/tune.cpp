@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <chrono>
+#include <memory>
+
+#include "cli/labelled_frames.h"
+#include "cli/model_options.h"
+#include "cli/paths.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
+#include "cli/trade/tuning.h"
+#include "cli/verbs/verbs.h"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+
+namespace mpm::cli {
+namespace {
+
+struct TuneArguments {
+  std::string source, labels, dataset, output;
+  TuneOptions tune;
+  int pictures = 40;
+  bool json = false;
+};
+
+/// Whether picture `index` of `total` is one of `wanted` that are spread evenly.
+bool isChosen(int index, int total, int wanted) {
+  return wanted >= total ||
+         static_cast<std::int64_t>(index + 1) * wanted / total > static_cast<std::int64_t>(index) * wanted / total;
+}
+
+/// `next` gives an object with the frame in hand, as long as there is one.
+template <class Next, class Make>
+std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make) {
+  std::vector<TunePicture> pictures;
+  for (int index = 0; static_cast<int>(pictures.size()) < wanted; ++index) {
+    auto item = next();
+    if (!item) break;
+    if (isChosen(index, total.value_or(wanted), wanted)) pictures.push_back(make(*item));
+  }
+  return pictures;
+}
+
+std::vector<TunePicture> picturesOf(const TuneArguments& arguments) {
+  Frames frames({.sources = {arguments.source}}, stderrIsTerminal());
+  auto pictures = spread(
+      frames.size(), arguments.pictures, [&] { return frames.next(); },
+      [](const vision::Frame& frame) { return TunePicture{.image = frame.image.clone(), .film = frame.film}; });
+  if (!interrupted()) frames.requireAll();
+  return pictures;
+}
+
+std::vector<TunePicture> labelledPicturesOf(const TuneArguments& arguments, const LabelledOptions& labelled,
+                                            TuneOptions& tune) {
+  const ModelInfo model = readModelInfo(tune.model, kFullModel.options(tune.segmenter.read.convert));
+  LabelledFrames frames(labelled, model, stderrIsTerminal());
+  tune.void_label = frames.voidLabel();
+  return spread(
+      frames.size(), arguments.pictures, [&] { return frames.next(); },
+      [](const LabelledFrame& labelled_frame) {
+        const vision::Frame& frame = labelled_frame.frame;
+        return TunePicture{frame.image.clone(), labelled_frame.truth.clone(), frame.film};
+      });
+}
+
+LabelledOptions labelledOf(const TuneArguments& arguments) {
+  LabelledOptions labelled;
+  if (!arguments.dataset.empty()) labelled.dataset = parseDataset(arguments.dataset);
+  if (arguments.labels.empty())
+    labelled.source = arguments.source;
+  else
+    labelled.images = arguments.source;
+  labelled.labels = arguments.labels;
+  labelled.validate();
+  return labelled;
+}
+
+double cpuSeconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double rounded(double value) { return std::round(value * 1e3) / 1e3; }
+
+Json rowJson(const TuneRow& row) {
+  return {{"reduce", toString(row.variant.reduction)},
+          {"attention", row.variant.reduction.isSchedule() ? Json(toString(row.variant.attention)) : Json(nullptr)},
+          {"ms", rounded(row.ms)},
+          {"speed_up", rounded(row.speed_up)},
+          {"tokens", rounded(row.tokens)},
+          {"agreement", rounded(row.agreement)},
+          {"agreement_low", rounded(row.agreement_low)},
+          {"miou_loss", row.loss ? Json(rounded(*row.loss)) : Json(nullptr)},
+          {"passes", row.passes},
+          {"front", row.front}};
+}
+
+void printTable(const TuneResult& result, bool with_loss) {
+  int width = 10;
+  for (const TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row.variant).size()));
+  const auto line = [&](std::vector<std::string> cells) {
+    if (!with_loss) cells.erase(cells.end() - 2);
+    printLine(tableRow(cells, {-2, -width, 9, 9, 9, 12, 10, with_loss ? 8 : -1, -1}));
+  };
+  line({"", "reduction", "ms", "speed-up", "tokens", "agreement %", "from", "loss", ""});
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const TuneRow& row = result.rows[i];
+    line({row.front ? "*" : "", toString(row.variant), fixed(row.ms, 1), fixed(row.speed_up, 2), fixed(row.tokens, 1),
+          fixed(row.agreement, 2), fixed(row.agreement_low, 2), fixed(row.loss, 2),
+          i == result.chosen ? "  chosen"
+          : row.passes       ? "  passes"
+                             : ""});
+  }
+}
+
+int tuneVerb(TuneArguments arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  TuneOptions& tuning = arguments.tune;
+  tuning.model = chosenModel(tuning.model);
+  if (!tuning.loss && (!arguments.labels.empty() || !arguments.dataset.empty()))
+    throw UsageError("labels are for --loss: add it, or leave out " +
+                     std::string(arguments.labels.empty() ? "--dataset" : "--labels"));
+  std::optional<LabelledOptions> labelled;
+  if (tuning.loss) {
+    labelled = labelledOf(arguments);
+    applyProtocol(*labelled, {}, tuning.model, tuning.segmenter);
+  }
+  if (!arguments.output.empty()) requireOutput("--out", arguments.output, modelFiles(tuning.model));
+  const std::vector<TunePicture> pictures =
+      labelled ? labelledPicturesOf(arguments, *labelled, tuning) : picturesOf(arguments);
+  std::optional<Progress> progress;
+  progress.emplace(stderrIsTerminal(), 1);
+  tuning.progress = [&](int, int estimate) {
+    progress->setTotal(estimate);
+    progress->step();
+    return !interrupted();
+  };
+  std::optional<TuneResult> result;
+  if (!interrupted()) result = tune(pictures, tuning);
+  progress.reset();
+  if (!result) {
+    printNote("interrupted: no result");
+    return kInterrupted;
+  }
+  const Variant& chosen = result->choice().variant;
+  if (!arguments.output.empty())
+    convertFile(tuning.model, arguments.output, chosen.options(tuning.segmenter.read.convert));
+  const std::string text = explanation(*result, tuning);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!arguments.json) {
+    printTable(*result, tuning.loss.has_value());
+    printLine(text);
+    printNote("* no other row is faster and better; " + fixed(seconds, 0) + " s, " + fixed(cpuSeconds(), 0) +
+              " s of CPU time" + (arguments.output.empty() ? "" : "; wrote " + arguments.output));
+    return kOk;
+  }
+  Json rows = Json::array();
+  for (const TuneRow& row : result->rows) rows.push_back(rowJson(row));
+  printLine(Json{{"model", tuning.model},
+                 {"source", vision::redactCredentials(arguments.source)},
+                 {"precision", toString(tuning.segmenter.read.convert.precision)},
+                 {"wanted_agreement", tuning.loss ? Json(nullptr) : Json(tuning.agreement)},
+                 {"wanted_loss", orNull(tuning.loss)},
+                 {"searched", result->searched},
+                 {"held_back", result->held_back},
+                 {"tried", result->tried},
+                 {"seconds", rounded(seconds)},
+                 {"cpu_seconds", rounded(cpuSeconds())},
+                 {"chosen", rowJson(result->choice())},
+                 {"rows", rows},
+                 {"explanation", text}});
+  return kOk;
+}
+
+}  // namespace
+
+Verb addTune(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("tune", "Find the fastest reduction that keeps the labels of your pictures");
+  const auto arguments = std::make_shared<TuneArguments>();
+  TuneOptions& tuning = arguments->tune;
+  addOption(*verb, "SOURCE", arguments->source, " ",
+            "Pictures of your scene: a folder, a glob, a video or the built-in scene (\"demo:street?frames=40\")")
+      ->required();
+  addOption(*verb, "--model", tuning.model, "M.onnx", "A plain ViT as ONNX. Default: as in 'mpm run'");
+  CLI::Option* const agreement =
+      addNumber(*verb, "--agreement", tuning.agreement, "PERCENT", 50, 100,
+                "Share of the pixels that keep the label of the full model: the lower end of a 95 % interval over "
+                "the pictures. Default: 99");
+  addNumber(*verb, "--loss", tuning.loss, "POINTS", 0, 100,
+            "Instead, with labels: mIoU that may be lost on the pictures, in percentage points")
+      ->excludes(agreement);
+  addOption(*verb, "--labels", arguments->labels, "DIR",
+            "Folder of label maps with the names of the pictures. The built-in scene has its own");
+  addOption(*verb, "--dataset", arguments->dataset, "NAME", "SOURCE is the folder of this data set, as in 'mpm eval'");
+  addNumber(*verb, "--pictures", arguments->pictures, "N", kMinTunePictures, 10000,
+            "Use at most so many pictures, spread evenly over the source. Default: 40");
+  addOption(*verb, "-o,--out", arguments->output, "OUT.onnx", "Write the converted model with the choice");
+  addInputSize(*verb, tuning.segmenter.read.convert.input_size);
+  addPrecision(*verb, tuning.segmenter.read.convert.precision);
+  addDevice(*verb, tuning.segmenter.read.device);
+  addNumber(*verb, "--threads", tuning.segmenter.threads, "N", 1, 4096, "CPU threads. Default: all");
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->footer(
+      R"(Use pictures of all that the camera sees: day and night, empty and crowded. A fifth of them (a third with --loss)
+serves to find how much each method may merge. The best of each and some steps around them then run on the other
+pictures, in turns with the full model, and the fastest that passes there is chosen. Times are of this machine: use it
+for nothing else meanwhile. On a GPU only schedules of mpm are tried.
+
+With --json: {"model", "source", "precision", "wanted_agreement", "wanted_loss", "searched", "held_back", "tried",
+"seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "attention", "ms", "speed_up", "tokens", "agreement",
+"agreement_low", "miou_loss", "passes", "front"}..], "explanation"}. ms, speed_up (medians), tokens (mean at the end),
+agreement and miou_loss are of the pictures that the search did not use.
+
+Examples:
+  mpm tune pictures --model vit.onnx -o tuned.onnx
+  mpm tune camera.mp4 --agreement 99.5 --json
+  mpm tune val/images --labels val/labels --loss 0.3 --model vit.onnx
+  mpm tune "demo:street?weather=auto&step=7200&frames=40" -o tuned.onnx
+)");
+  return {verb, [arguments] { return tuneVerb(*arguments); }};
+}
+
+}  // namespace mpm::cli

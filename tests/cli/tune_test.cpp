@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TuneVerb : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"images", "labels"}) std::filesystem::create_directory(folder_ / name);
+    for (int i = 0; i < 10; ++i) {
+      const std::string name = "/i" + std::to_string(i) + ".png";
+      writeImage(folder_ / ("images" + name), 32, 64, i);
+      cv::imwrite(folder_ / ("labels" + name), cv::Mat(32, 64, CV_8U, cv::Scalar(i % 4)));
+    }
+  }
+  CommandResult tune(std::vector<std::string> more, const CommandOptions& options = {}) const {
+    more.insert(more.begin(), {"tune", folder_ / "images", "--model", kSegmenter});
+    return mpmCommand(more, options);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(TuneVerb, WritesTheModelOfItsChoice) {
+  const CommandResult result = tune({"--agreement", "80", "--json", "-o", folder_ / "tuned.onnx"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = result.json();
+  EXPECT_EQ(json["wanted_agreement"], 80);
+  EXPECT_TRUE(json["wanted_loss"].is_null());
+  EXPECT_EQ(json["searched"].get<int>() + json["held_back"].get<int>(), 10);
+  EXPECT_GE(json["chosen"]["agreement_low"], 80);
+  EXPECT_GT(json["rows"].size(), 3u);
+  EXPECT_GT(json["cpu_seconds"], 0);
+  const std::string chosen = json["chosen"]["reduce"];
+  EXPECT_THAT(json["explanation"].get<std::string>(), HasSubstr(chosen == "none" ? "full model stays" : chosen));
+  EXPECT_EQ(mpmCommand({"info", folder_ / "tuned.onnx", "--json"}).json()["reduce"], chosen);
+}
+
+TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
+  const CommandResult result = tune({"--loss", "50", "--labels", folder_ / "labels"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("speed-up"));
+  EXPECT_THAT(result.out, HasSubstr("loss"));
+  EXPECT_THAT(result.out, HasSubstr("chosen"));
+  EXPECT_THAT(result.out, HasSubstr("loses at most 50.00 mIoU"));
+  EXPECT_THAT(result.err, HasSubstr("CPU time"));
+}
+
+TEST_F(TuneVerb, RefusesWhatMakesNoSense) {
+  expectFailure(tune({"--labels", folder_ / "labels"}), 2, {"labels are for --loss"});
+  expectFailure(tune({"--loss", "0.3"}), 2, {"has no labels"});
+  expectFailure(tune({"--loss", "0.3", "--agreement", "99"}), 2, {"--loss", "--agreement"});
+  expectFailure(tune({"--agreement", "101"}), 2, {"--agreement"});
+  expectFailure(tune({"-o", kSegmenter}), 2, {"--out would replace"});
+  expectFailure(mpmCommand({"tune", folder_ / "images/i1.png", "--model", kSegmenter}), 1, {"at least 8 pictures"});
+  ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder_ / "m.onnx", "--schedule", "1"}).exit_code, 0);
+  expectFailure(mpmCommand({"tune", folder_ / "images", "--model", folder_ / "m.onnx"}), 1, {"converted"});
+}
+
+TEST_F(TuneVerb, EndsCleanlyWhenInterrupted) {
+  const CommandResult result =
+      tune({"-o", folder_ / "tuned.onnx"},
+           {.signal_after_first_line = SIGINT, .signal_at_stderr = "left", .stderr_is_terminal = true});
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "tuned.onnx"));
+}
+
+}  // namespace
+}  // namespace mpm::test
