@@ -17,12 +17,12 @@ int main(int argc, char** argv) {
 
 Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 Ctrl-C once finishes the current frame and ends; twice ends at once.)");
-  const std::vector<Verb> verbs = {addConvert(app),  addInfo(app),   addRun(app),         addEval(app),
-                                   addDayNight(app), addBench(app),  addBenchWorker(app), addTune(app),
-                                   addMonitor(app),  addReport(app), addTeach(app, argv)};
+  const std::vector<Verb> verbs = {addConvert(app),  addInfo(app),    addRun(app),         addEval(app),
+                                   addDayNight(app), addBench(app),   addBenchWorker(app), addTune(app),
+                                   addStudy(app),    addMonitor(app), addReport(app),      addTeach(app, argv)};
   return runProgram(app, argc, argv, [&] {
     for (const Verb& verb : verbs)
       if (verb.app->parsed()) return verb.run();
-    throw UsageError("name a verb: convert, info, run, eval, teach, daynight, bench, tune, monitor or report");
+    throw UsageError("name a verb: convert, info, run, eval, teach, daynight, bench, tune, study, monitor or report");
   });
 }

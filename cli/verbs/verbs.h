@@ -19,6 +19,7 @@ Verb addEval(CLI::App& mpm);
 Verb addDayNight(CLI::App& mpm);
 Verb addBench(CLI::App& mpm);
 Verb addBenchWorker(CLI::App& mpm);
+Verb addStudy(CLI::App& mpm);
 Verb addTune(CLI::App& mpm);
 Verb addMonitor(CLI::App& mpm);
 Verb addReport(CLI::App& mpm);

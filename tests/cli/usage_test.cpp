@@ -26,7 +26,7 @@ TEST(Usage, SaysItsVersion) {
 TEST(Usage, HelpsWithExamplesPerVerb) {
   const CommandResult help = mpmCommand({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb : {"convert", "info", "run", "eval", "teach", "bench", "tune", "monitor", "report"}) {
+  for (const char* verb : {"convert", "info", "run", "eval", "teach", "bench", "tune", "study", "monitor", "report"}) {
     EXPECT_THAT(help.out, HasSubstr(verb));
     const CommandResult verb_help = mpmCommand({verb, "--help"});
     EXPECT_EQ(verb_help.exit_code, 0);
@@ -38,7 +38,7 @@ TEST(Usage, HelpsWithExamplesPerVerb) {
 
 TEST(Usage, HelpFitsATerminal) {
   for (const char* verb :
-       {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "monitor", "report"}) {
+       {"convert", "info", "run", "eval", "teach", "daynight", "bench", "tune", "study", "monitor", "report"}) {
     const auto lines = mpmCommand({verb, "--help"}).lines();
     EXPECT_GT(lines.size(), 5u);
     for (const std::string& line : lines) EXPECT_LE(line.size(), 120u) << line;
@@ -103,7 +103,7 @@ TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
 }
 
 TEST(Usage, OffersADeviceWhereNetsRun) {
-  for (const char* verb : {"run", "eval", "teach", "bench", "tune", "daynight", "monitor"})
+  for (const char* verb : {"run", "eval", "bench", "tune", "study", "daynight", "monitor"})
     EXPECT_THAT(mpmCommand({verb, "--help"}).out, HasSubstr("--device")) << verb;
   for (const char* verb : {"convert", "info", "report"})
     EXPECT_THAT(mpmCommand({verb, "--help"}).out, ::testing::Not(HasSubstr("--device"))) << verb;

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/study/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/quantiles.h"
+#include "cli/paths.h"
+#include "cli/pictures/picture_canvas.h"
+#include "cli/pictures/plot.h"
+#include "cli/pictures/svg_canvas.h"
+#include "cli/terminal/output.h"
+#include "cli/trade/pareto.h"
+#include "vision/confusion_matrix.h"
+#include "vision/pictures.h"
+
+namespace mpm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+vision::ConfusionMatrix matrixOf(const PixelCounts& counts) {
+  const int classes = static_cast<int>(std::lround(std::sqrt(counts.size())));
+  vision::ConfusionMatrix matrix(classes, -1);
+  std::size_t i = 0;
+  for (int truth = 0; truth < classes; ++truth)
+    for (int predicted = 0; predicted < classes; ++predicted) matrix.add(truth, predicted, counts[i++]);
+  return matrix;
+}
+
+double meanOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+PixelCounts elsewhere(const StudyRow& row) {
+  PixelCounts counts = row.confusion;
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] -= row.near[i];
+  return counts;
+}
+
+/// A row of the table: a variant against the full model on the same images.
+struct Entry {
+  const StudyRow* row;
+  double miou, loss, near_loss, far_loss, accuracy, agreement, ms, low_ms, high_ms, speed_up, time, gflop, tokens;
+};
+
+/// One model on one data set at one precision.
+struct Group {
+  std::string title, stem;
+  std::vector<Entry> entries, sweep;  // the full model first
+};
+
+Entry entryOf(const StudyRow& row, const StudyRow& full) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < row.ms.size(); ++i) ratios.push_back(row.full_ms[i] / row.ms[i]);
+  const auto loss = [](const PixelCounts& of_full, const PixelCounts& own) {
+    return meanIouOf(of_full) - meanIouOf(own);
+  };
+  return {&row,
+          meanIouOf(row.confusion),
+          loss(full.confusion, row.confusion),
+          loss(full.near, row.near),
+          loss(elsewhere(full), elsewhere(row)),
+          100 * matrixOf(row.confusion).pixelAccuracy(),
+          meanOf(row.agreement),
+          quantile(row.ms, 0.5),
+          quantile(row.ms, 0.25),
+          quantile(row.ms, 0.75),
+          quantile(ratios, 0.5),
+          100 / quantile(ratios, 0.5),
+          meanOf(row.gflop),
+          meanOf(row.tokens)};
+}
+
+std::vector<Group> groupsOf(const std::vector<StudyRow>& rows) {
+  const std::string none = toString(kFullModel);
+  std::vector<Group> groups;
+  std::set<std::string> stems;
+  for (const StudyRow& row : rows) {
+    const std::string stem = row.model + "_" + row.data + "_" + row.precision;
+    if (!stems.insert(stem).second) continue;
+    Group group{row.model + ", " + row.data + ", " + row.precision, stem, {}, {}};
+    for (const bool sweep : {false, true}) {
+      std::vector<const StudyRow*> own;
+      const StudyRow* full = nullptr;
+      for (const StudyRow& other : rows) {
+        if (other.model != row.model || other.data != row.data || other.precision != row.precision ||
+            other.sweep != sweep)
+          continue;
+        (other.variant == none ? full : own.emplace_back()) = &other;
+      }
+      if (!full) continue;
+      std::vector<Entry>& entries = sweep ? group.sweep : group.entries;
+      entries.push_back(entryOf(*full, *full));
+      for (const StudyRow* one : own)  // another number of images: a study that is not finished
+        if (one->images() == full->images()) entries.push_back(entryOf(*one, *full));
+    }
+    if (!group.entries.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Plot tradePlot(const Group& group, const std::string& title, const std::string& cost_name, double Entry::*cost) {
+  Plot plot{title + ": " + group.title, cost_name, "mIoU, %", {}};
+  std::vector<TradePoint> points;
+  for (const Entry& entry : group.entries) points.push_back({entry.*cost, entry.miou});
+  const std::vector<bool> front = paretoFront(points);
+  PlotSeries line{.name = "Pareto front", .points = {}, .line = true, .in_legend = false, .color = 7};
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (front[i]) line.points.emplace_back(points[i].cost, points[i].value);
+  std::sort(line.points.begin(), line.points.end(),
+            [](const cv::Point2d& a, const cv::Point2d& b) { return a.x < b.x; });
+  plot.series.push_back(line);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    plot.series.push_back({.name = group.entries[i].row->variant + (front[i] ? "  *" : ""),
+                           .points = {{points[i].cost, points[i].value}},
+                           .color = i});
+  return plot;
+}
+
+Plot tokensPlot(const Group& group) {
+  Plot plot{"Tokens kept per image: " + group.title, "tokens at the end", "share of the images, %", {}};
+  constexpr int kBins = 24;
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (std::size_t i = 1; i < group.entries.size(); ++i)
+    for (const double tokens : group.entries[i].row->tokens) {
+      low = std::min(low, tokens);
+      high = std::max(high, tokens);
+    }
+  const double width = std::max(1.0, (high - low) / kBins);
+  for (std::size_t i = 1; i < group.entries.size(); ++i) {
+    std::vector<double> shares(kBins + 1);
+    const auto& tokens = group.entries[i].row->tokens;
+    for (const double count : tokens)
+      shares[static_cast<std::size_t>((count - low) / width)] += 100.0 / static_cast<double>(tokens.size());
+    PlotSeries series{.name = group.entries[i].row->variant, .points = {}, .line = true, .color = i};
+    for (std::size_t bin = 0; bin < shares.size(); ++bin) {  // steps
+      series.points.emplace_back(low + static_cast<double>(bin) * width, shares[bin]);
+      series.points.emplace_back(low + static_cast<double>(bin + 1) * width, shares[bin]);
+    }
+    plot.series.push_back(series);
+  }
+  return plot;
+}
+
+/// At most one entry of each method, so that bars stay readable.
+std::vector<const Entry*> onePerMethod(const Group& group) {
+  std::vector<const Entry*> chosen;
+  std::set<std::string> methods;
+  for (std::size_t i = 1; i < group.entries.size(); ++i) {
+    const std::string& reduce = group.entries[i].row->reduce;
+    if (methods.insert(reduce.substr(0, reduce.find(':'))).second) chosen.push_back(&group.entries[i]);
+  }
+  return chosen;
+}
+
+BarPlot classesPlot(const Group& group) {
+  BarPlot plot{"Loss of IoU per class: " + group.title, "points of IoU", group.entries.front().row->classes, {}, {}};
+  const std::vector<double> full = iouOf(group.entries.front().row->confusion);
+  for (const Entry* entry : onePerMethod(group)) {
+    std::vector<double> losses = iouOf(entry->row->confusion);
+    for (std::size_t c = 0; c < losses.size(); ++c) losses[c] = 100 * (full[c] - losses[c]);
+    plot.series.push_back(entry->row->variant);
+    plot.values.push_back(losses);
+  }
+  return plot;
+}
+
+BarPlot boundariesPlot(const Group& group) {
+  BarPlot plot{"Loss of mIoU near boundaries: " + group.title,
+               "points of mIoU",
+               {},
+               {"within " + std::to_string(kNearPixels) + " px of a boundary", "elsewhere"},
+               {{}, {}}};
+  for (std::size_t i = 1; i < group.entries.size(); ++i) {
+    plot.categories.push_back(group.entries[i].row->variant);
+    plot.values[0].push_back(group.entries[i].near_loss);
+    plot.values[1].push_back(group.entries[i].far_loss);
+  }
+  return plot;
+}
+
+BarPlot stagesPlot(const Group& group) {
+  BarPlot plot{"Where the time goes: " + group.title, "ms per image, mean", {}, {}, {}, true};
+  for (const auto& [name, stage] : kStages)
+    if (stage != &StageTimes::total) {
+      plot.series.emplace_back(name);
+      std::vector<double> values;
+      for (const Entry& entry : group.entries) values.push_back(entry.row->stages.*stage / entry.row->images());
+      plot.values.push_back(values);
+    }
+  for (const Entry& entry : group.entries) plot.categories.push_back(entry.row->variant);
+  return plot;
+}
+
+Plot localityPlot(const Group& group) {
+  Plot plot{"Locality of merges: " + group.title,
+            "distance between two members of a cluster, tokens",
+            "share of the pairs, %",
+            {}};
+  for (std::size_t i = 1; i < group.entries.size(); ++i) {
+    const StudyRow& row = *group.entries[i].row;
+    const auto all = static_cast<double>(std::accumulate(row.distances.begin(), row.distances.end(), std::int64_t{0}));
+    if (all == 0) continue;
+    const double same = 100.0 * static_cast<double>(row.pairs_of_one_class) / static_cast<double>(row.pairs);
+    PlotSeries series{
+        .name = row.variant + " (" + fixed(same, 1) + " % of one class)", .points = {}, .line = true, .color = i};
+    for (std::size_t d = 1; d < row.distances.size(); ++d)
+      series.points.emplace_back(static_cast<double>(d), 100.0 * static_cast<double>(row.distances[d]) / all);
+    plot.series.push_back(series);
+  }
+  return plot;
+}
+
+/// Of all batches of images that follow each other, the largest number of tokens compared with the mean.
+Plot paddingPlot(const Group& group) {
+  Plot plot{"Cost of batches: " + group.title,
+            "images in a batch",
+            "tokens of the largest image in the batch, % of the mean",
+            {}};
+  for (std::size_t i = 1; i < group.entries.size(); ++i) {
+    const std::vector<double>& tokens = group.entries[i].row->tokens;
+    PlotSeries series{.name = group.entries[i].row->variant, .points = {}, .line = true, .color = i};
+    for (std::size_t batch = 1; batch <= std::min<std::size_t>(32, tokens.size()); batch *= 2) {
+      std::vector<double> largest;
+      for (auto first = tokens.begin(); static_cast<std::size_t>(tokens.end() - first) >= batch; ++first)
+        largest.push_back(*std::max_element(first, first + static_cast<std::ptrdiff_t>(batch)));
+      series.points.emplace_back(static_cast<double>(batch), 100 * meanOf(largest) / meanOf(tokens));
+    }
+    plot.series.push_back(series);
+  }
+  return plot;
+}
+
+Plot depthPlot(const Group& group, const std::string& what, const std::string& name,
+               const std::function<double(const Entry&)>& value) {
+  Plot plot{what + " of one step of MPM: " + group.title, "before block", name, {}};
+  PlotSeries series{.name = "mpm:blocks=B", .points = {}, .line = true, .in_legend = false};
+  for (std::size_t i = 1; i < group.sweep.size(); ++i)
+    series.points.emplace_back(static_cast<double>(i - 1), value(group.sweep[i]));
+  PlotSeries dots = series;
+  dots.line = false;
+  plot.series = {series, dots};
+  return plot;
+}
+
+struct Figure {
+  std::string name, svg;
+};
+
+template <class AnyPlot>
+Figure figureOf(const std::string& name, const AnyPlot& plot, const fs::path& folder) {
+  SvgCanvas svg(sizeOf(plot));
+  draw(plot, svg);
+  PictureCanvas picture(sizeOf(plot));
+  draw(plot, picture);
+  writeFileAtomically((folder / (name + ".svg")).string(), svg.svg());
+  vision::writePicture((folder / (name + ".png")).string(), picture.picture());
+  return {name, svg.svg()};
+}
+
+std::vector<Figure> figuresOf(const Group& group, const fs::path& folder) {
+  const auto name = [&](const char* what) { return group.stem + "_" + what; };
+  std::vector<Figure> figures = {
+      figureOf(name("time"),
+               tradePlot(group, "mIoU against time", "time, % of the full model's on the same image", &Entry::time),
+               folder),
+      figureOf(name("gflop"), tradePlot(group, "mIoU against GFLOP", "GFLOP per image", &Entry::gflop), folder)};
+  if (group.entries.size() > 1) {
+    figures.push_back(figureOf(name("tokens"), tokensPlot(group), folder));
+    figures.push_back(figureOf(name("classes"), classesPlot(group), folder));
+    figures.push_back(figureOf(name("boundaries"), boundariesPlot(group), folder));
+    figures.push_back(figureOf(name("locality"), localityPlot(group), folder));
+    figures.push_back(figureOf(name("batches"), paddingPlot(group), folder));
+  }
+  figures.push_back(figureOf(name("stages"), stagesPlot(group), folder));
+  if (group.sweep.size() > 1) {
+    figures.push_back(figureOf(
+        name("depth_loss"), depthPlot(group, "Loss", "points of mIoU", [](const Entry& e) { return e.loss; }), folder));
+    figures.push_back(figureOf(
+        name("depth_speed"),
+        depthPlot(group, "Speed-up", "times the full model", [](const Entry& e) { return e.speed_up; }), folder));
+  }
+  return figures;
+}
+
+const std::vector<std::string> kColumns = {"reduction", "mIoU",     "loss",  "agreement",
+                                           "ms",        "speed-up", "GFLOP", "tokens"};
+
+std::vector<std::string> cellsOf(const Entry& entry) {
+  return {entry.row->variant, fixed(entry.miou, 3),     fixed(entry.loss, 3),  fixed(entry.agreement, 2),
+          fixed(entry.ms, 1), fixed(entry.speed_up, 2), fixed(entry.gflop, 2), fixed(entry.tokens, 1)};
+}
+
+constexpr const char* kNotes =
+    "mIoU in percent, its loss in points. agreement: percent of the pixels with the label of the full model. ms: "
+    "median "
+    "over the images, all variants in turns on each image. speed-up: time of the full model on the same image divided "
+    "by that of the variant, median. GFLOP and tokens at the end: means over the images.";
+
+std::string markdownOf(const std::vector<Group>& groups, const std::string& command) {
+  std::string text = "# Token reduction study\n\n`" + command + "`\n\n" + kNotes + "\n";
+  for (const Group& group : groups) {
+    text += "\n## " + group.title + "\n" + counted(group.entries.front().row->images(), "image") + ".\n\n|";
+    for (const std::string& column : kColumns) text += " " + column + " |";
+    text += "\n|";
+    for (std::size_t i = 0; i < kColumns.size(); ++i) text += "---|";
+    for (const Entry& entry : group.entries) {
+      text += "\n|";
+      for (const std::string& cell : cellsOf(entry)) text += " " + cell + " |";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string htmlOf(const Group& group, const std::vector<Figure>& figures) {
+  std::string text = "<h2>" + escaped(group.title) + "</h2>\n<p>" +
+                     counted(group.entries.front().row->images(), "image") + ".</p>\n<table>\n<tr>";
+  for (const std::string& column : kColumns) text += "<th>" + escaped(column) + "</th>";
+  text += "</tr>\n";
+  for (const Entry& entry : group.entries) {
+    text += "<tr>";
+    for (const std::string& cell : cellsOf(entry)) text += "<td>" + escaped(cell) + "</td>";
+    text += "</tr>\n";
+  }
+  text += "</table>\n";
+  for (const Figure& figure : figures) text += "<figure>" + figure.svg + "</figure>\n";
+  return text;
+}
+
+std::string csvOf(const std::vector<Group>& groups) {
+  std::string text =
+      "model,data,precision,reduction,sweep,images,miou,miou_loss,miou_loss_near,miou_loss_elsewhere,pixel_accuracy,"
+      "agreement,ms_median,ms_p25,ms_p75,speed_up,gflop,tokens_end,preprocess_ms,backbone_ms,merge_ms,restore_ms,"
+      "head_ms,postprocess_ms,pairs_of_one_class\n";
+  for (const Group& group : groups)
+    for (const auto* entries : {&group.entries, &group.sweep})
+      for (const Entry& e : *entries) {
+        const StudyRow& row = *e.row;
+        text += row.model + "," + row.data + "," + row.precision + ",\"" + row.variant + "\"," +
+                (row.sweep ? "1" : "0") + "," + std::to_string(row.images());
+        for (const double value : {e.miou, e.loss, e.near_loss, e.far_loss, e.accuracy, e.agreement, e.ms, e.low_ms,
+                                   e.high_ms, e.speed_up, e.gflop, e.tokens})
+          text += "," + fixed(value, 4);
+        for (const auto& [name, stage] : kStages)
+          if (stage != &StageTimes::total) text += "," + fixed(row.stages.*stage / row.images(), 4);
+        const double pairs = row.pairs > 0 ? static_cast<double>(row.pairs) : std::nan("");
+        text += "," + fixed(static_cast<double>(row.pairs_of_one_class) / pairs, 4) + "\n";
+      }
+  return text;
+}
+
+}  // namespace
+
+std::vector<double> iouOf(const PixelCounts& counts) { return matrixOf(counts).iou(); }
+
+double meanIouOf(const PixelCounts& counts) { return 100 * matrixOf(counts).meanIou(); }
+
+void writeReport(const std::vector<StudyRow>& rows, const std::string& folder, const std::string& command) {
+  const fs::path figures = fs::path(folder) / "figures";
+  makeFolder(figures.string());
+  const std::vector<Group> groups = groupsOf(rows);
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Token reduction study</title>\n<style>"
+      "body{font-family:sans-serif;max-width:900px;margin:2em auto;color:#1b1f27}table{border-collapse:collapse}"
+      "td,th{padding:3px 10px;text-align:right;border-bottom:1px solid #d3d7de}td:first-child,th:first-child{"
+      "text-align:left}figure{margin:1.5em 0}code{background:#eef0f3;padding:2px 4px}</style></head><body>\n"
+      "<h1>Token reduction study</h1>\n<p><code>" +
+      escaped(command) + "</code></p>\n<p>" + escaped(kNotes) +
+      " * : on the Pareto front. Batches: ragged ones, as this library runs them, cost 100 %; padded ones, and those "
+      "that all merge as many tokens as the image that merges least, cost what the curves show.</p>\n";
+  std::string markdown = markdownOf(groups, command);
+  markdown += "\n## Figures\n";
+  for (const Group& group : groups) {
+    const std::vector<Figure> drawn = figuresOf(group, figures);
+    html += htmlOf(group, drawn);
+    for (const Figure& figure : drawn) markdown += "![" + figure.name + "](figures/" + figure.name + ".png)\n";
+  }
+  writeFileAtomically((fs::path(folder) / "results.csv").string(), csvOf(groups));
+  writeFileAtomically((fs::path(folder) / "report.html").string(), html + "</body></html>\n");
+  writeFileAtomically((fs::path(folder) / "report.md").string(), markdown);
+}
+
+}  // namespace mpm::cli

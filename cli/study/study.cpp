@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/study/study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <opencv2/imgproc.hpp>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
+#include "monitor/capture/model_digest.h"
+#include "mpm/convert.hpp"
+#include "mpm/error.hpp"
+#include "vision/classes.h"
+#include "vision/confusion_matrix.h"
+#include "vision/flop_counter.h"
+
+namespace mpm::cli {
+namespace {
+
+constexpr std::size_t kChunk = 64;       // images between two lines of a variant
+constexpr std::size_t kMaxMembers = 48;  // of a cluster whose pairs are counted
+
+/// Images of a data set, with their truth.
+struct Chunk {
+  int first = 0;
+  std::vector<cv::Mat> images, truths, near;  // near: the truth where it is near a boundary, else void
+  std::vector<std::string> names;
+};
+
+cv::Mat nearBoundaries(const cv::Mat& truth, int void_label) {
+  const cv::Mat around = cv::getStructuringElement(cv::MORPH_RECT, {2 * kNearPixels + 1, 2 * kNearPixels + 1});
+  cv::Mat highest, lowest;
+  cv::dilate(truth, highest, around);
+  cv::erode(truth, lowest, around);
+  cv::Mat near = truth.clone();
+  near.setTo(void_label, highest == lowest);
+  return near;
+}
+
+PixelCounts countsOf(const cv::Mat& truth, const cv::Mat& labels, int classes, int void_label) {
+  vision::ConfusionMatrix matrix(classes, void_label);
+  matrix.add(truth, labels);
+  PixelCounts counts;
+  for (int t = 0; t < classes; ++t)
+    for (int p = 0; p < classes; ++p) counts.push_back(matrix.count(t, p));
+  return counts;
+}
+
+template <class T>
+void addTo(std::vector<T>& sums, const std::vector<T>& values) {
+  sums.resize(std::max(sums.size(), values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+}
+
+/// Distances and classes of the tokens that share a cluster.
+void countPairs(const Segmentation& result, const cv::Mat& truth, int void_label, StudyRow& row) {
+  row.distances.resize(kMaxDistance + 1);
+  if (result.cluster_of_token.empty()) return;
+  const int width = result.grid.width;
+  std::map<int, std::vector<int>> members;
+  for (int token = 0; token < static_cast<int>(result.cluster_of_token.back().size()); ++token)
+    members[result.cluster_of_token.back()[static_cast<std::size_t>(token)]].push_back(token);
+  const auto classOf = [&](int token) {  // of the pixel in the middle of the patch
+    const int y = (2 * (token / width) + 1) * truth.rows / (2 * result.grid.height);
+    const int x = (2 * (token % width) + 1) * truth.cols / (2 * width);
+    return static_cast<int>(truth.at<unsigned char>(y, x));
+  };
+  for (const auto& [cluster, tokens] : members)
+    for (std::size_t i = 0; i < std::min(kMaxMembers, tokens.size()); ++i)
+      for (std::size_t j = i + 1; j < std::min(kMaxMembers, tokens.size()); ++j) {
+        const double distance =
+            std::hypot(tokens[i] / width - tokens[j] / width, tokens[i] % width - tokens[j] % width);
+        ++row.distances[static_cast<std::size_t>(std::min(kMaxDistance, static_cast<int>(std::lround(distance))))];
+        const int a = classOf(tokens[i]), b = classOf(tokens[j]);
+        if (a == void_label || b == void_label) continue;
+        ++row.pairs;
+        row.pairs_of_one_class += a == b;
+      }
+}
+
+Json lineOf(const StudyRow& row, const std::string& digest, int first) {
+  Json stages = Json::array();
+  for (const auto& [name, stage] : kStages) stages.push_back(row.stages.*stage);
+  return {{"model", row.model},
+          {"digest", digest},
+          {"data", row.data},
+          {"precision", row.precision},
+          {"sweep", row.sweep},
+          {"variant", row.variant},
+          {"reduce", row.reduce},
+          {"first", first},
+          {"classes", row.classes},
+          {"ms", row.ms},
+          {"full_ms", row.full_ms},
+          {"tokens", row.tokens},
+          {"gflop", row.gflop},
+          {"agreement", row.agreement},
+          {"stages", stages},
+          {"confusion", row.confusion},
+          {"near", row.near},
+          {"distances", row.distances},
+          {"pairs", {row.pairs, row.pairs_of_one_class}}};
+}
+
+StudyRow rowOf(const Json& line) {
+  StudyRow row{.model = line.at("model"),
+               .data = line.at("data"),
+               .precision = line.at("precision"),
+               .variant = line.at("variant"),
+               .reduce = line.at("reduce"),
+               .sweep = line.at("sweep"),
+               .classes = line.at("classes"),
+               .ms = line.at("ms"),
+               .full_ms = line.at("full_ms"),
+               .tokens = line.at("tokens"),
+               .gflop = line.at("gflop"),
+               .agreement = line.at("agreement"),
+               .stages = {},
+               .confusion = line.at("confusion"),
+               .near = line.at("near"),
+               .distances = line.at("distances"),
+               .pairs = line.at("pairs").at(0),
+               .pairs_of_one_class = line.at("pairs").at(1)};
+  for (std::size_t i = 0; i < std::size(kStages); ++i) row.stages.*kStages[i].second = line.at("stages").at(i);
+  return row;
+}
+
+/// What a line is of.
+std::string keyOf(const std::string& digest, const StudyRow& row, int first) {
+  return digest + "|" + row.data + "|" + row.precision + "|" + (row.sweep ? "sweep" : "") + "|" + row.variant + "|" +
+         std::to_string(first);
+}
+
+std::vector<Json> linesOf(const std::string& file) {
+  std::vector<Json> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    Json json = Json::parse(line, nullptr, false);
+    if (!json.is_discarded()) lines.push_back(std::move(json));
+  }
+  return lines;
+}
+
+/// The file of results, for appending. A line that a kill cut off is removed first.
+std::ofstream openForAppending(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::exists(file)) {
+    const std::string bytes = readFile(file);
+    std::filesystem::resize_file(file, bytes.rfind('\n') + 1, ignored);  // npos + 1 is 0
+  }
+  std::ofstream out(file, std::ios::app);
+  if (!out) throw Error("cannot write '" + file + "'");
+  return out;
+}
+
+std::vector<Variant> depthSweep(int blocks) {
+  std::vector<Variant> variants;
+  for (int block = 0; block < blocks; ++block)
+    variants.push_back({{.method = ReductionMethod::kMpm, .blocks = Schedule{block}}});
+  return variants;
+}
+
+/// One model on one data set at one precision; the depth sweep is another one.
+struct Task {
+  std::string model, digest;
+  const StudyData* data = nullptr;
+  SegmenterOptions options;
+  ModelInfo info;
+  std::vector<Variant> variants;
+  bool sweep = false;
+  int images = 0;
+};
+
+class Measurement {
+ public:
+  Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan) {
+    for (const Json& line : linesOf(file)) done_.insert(keyOf(line.at("digest"), rowOf(line), line.at("first")));
+    out_ = openForAppending(file);
+    file_ = file;
+    int runs = 0;
+    for (const std::string& model : plan.models)
+      for (const StudyData& data : plan.data)
+        for (const Precision precision : plan.precisions) addTasks(model, data, precision);
+    for (const Task& task : tasks_) runs += task.images * static_cast<int>(task.variants.size() + 1);
+    progress_ = std::make_unique<Progress>(show_progress, runs);
+  }
+
+  bool run() {
+    for (const Task& task : tasks_)
+      if (!run(task)) return false;
+    return true;
+  }
+
+ private:
+  void addTasks(const std::string& model, const StudyData& data, Precision precision) {
+    Task task{.model = model,
+              .digest = monitor::modelDigest(model),
+              .data = &data,
+              .options = plan_.options,
+              .info = {},
+              .variants = plan_.variants,
+              .sweep = false,
+              .images = 0};
+    task.options.read.convert.precision = precision;
+    applyProtocol(data.labelled, {}, model, task.options);
+    task.info = readModelInfo(model, kFullModel.options(task.options.read.convert));
+    if (task.info.converted) throw Error("'" + model + "' is converted already: name the plain ViT it was made of");
+    if (!task.info.segments()) throw Error("'" + model + "' does not segment: nothing to study");
+    task.images = LabelledFrames(data.labelled, task.info, false).size().value_or(0);
+    if (plan_.max_images > 0) task.images = std::min(task.images, plan_.max_images);
+    tasks_.push_back(task);
+    if (plan_.sweep_images == 0) return;
+    task.sweep = true;
+    task.variants = depthSweep(task.info.blocks);
+    task.images = std::min(task.images, plan_.sweep_images);
+    tasks_.push_back(task);
+  }
+
+  bool run(const Task& task) {
+    LabelledFrames frames(task.data->labelled, task.info, false);
+    Chunk chunk;
+    for (int i = 0; i < task.images; ++i) {
+      const auto frame = frames.next();
+      if (!frame) break;
+      chunk.images.push_back(frame->frame.image.clone());
+      chunk.truths.push_back(frame->truth.clone());
+      chunk.near.push_back(nearBoundaries(frame->truth, frames.voidLabel()));
+      if (chunk.images.size() < kChunk && i + 1 < task.images) continue;
+      if (!run(task, chunk, frames.voidLabel())) return false;
+      chunk = {.first = i + 1, .images = {}, .truths = {}, .near = {}, .names = {}};
+    }
+    return !interrupted();
+  }
+
+  StudyRow emptyRow(const Task& task, const Variant& variant) const {
+    StudyRow row;
+    row.model = std::filesystem::path(task.model).stem().string();
+    row.data = task.data->name;
+    row.precision = toString(task.options.read.convert.precision);
+    row.variant = toString(variant);
+    row.reduce = toString(variant.reduction);
+    row.sweep = task.sweep;
+    row.classes = vision::classNames(task.info);
+    return row;
+  }
+
+  // The variants of a chunk that no line holds yet.
+  bool run(const Task& task, const Chunk& chunk, int void_label) {
+    std::vector<Variant> todo;
+    for (const Variant& variant : task.variants)
+      if (!done_.count(keyOf(task.digest, emptyRow(task, variant), chunk.first))) todo.push_back(variant);
+    const bool full_is_done = done_.count(keyOf(task.digest, emptyRow(task, kFullModel), chunk.first)) > 0;
+    const int left_out = static_cast<int>((task.variants.size() - todo.size()) * chunk.images.size());
+    for (int i = 0; i < left_out; ++i) progress_->step();
+    if (todo.empty() && full_is_done) {
+      for (std::size_t i = 0; i < chunk.images.size(); ++i) progress_->step();
+      return true;
+    }
+    std::vector<Variant> all = todo;
+    all.push_back(kFullModel);  // the last one
+    std::vector<StudyRow> rows;
+    std::vector<vision::FlopCounter> counters;
+    for (const Variant& variant : all) {
+      rows.push_back(emptyRow(task, variant));
+      counters.emplace_back(convertModel(task.model, variant.options(task.options.read.convert)).bytes);
+    }
+    std::vector<cv::Mat> full(chunk.images.size());
+    InterleavedVariants nets(task.model, task.options);
+    const bool windows = task.options.fit == Fit::kWindow;
+    const bool finished = nets.run(todo, chunk.images, [&](int image, int number, const VariantRun& run) {
+      const auto i = static_cast<std::size_t>(image), v = number < 0 ? todo.size() : static_cast<std::size_t>(number);
+      if (number < 0) full[i] = run.result.labels;
+      StudyRow& row = rows[v];
+      row.ms.push_back(run.ms);
+      row.full_ms.push_back(run.full_ms);
+      row.tokens.push_back(run.result.tokens.back());
+      row.gflop.push_back(counters[v].count(run.result.tokens) / 1e9);
+      row.agreement.push_back(100.0 * cv::countNonZero(run.result.labels == full[i]) /
+                              static_cast<double>(full[i].total()));
+      for (const auto& [name, stage] : kStages) row.stages.*stage += run.result.ms.*stage;
+      addTo(row.confusion, countsOf(chunk.truths[i], run.result.labels, task.info.classes, void_label));
+      addTo(row.near, countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));
+      if (!windows) countPairs(run.result, chunk.truths[i], void_label, row);
+      progress_->step();
+      return !interrupted();
+    });
+    if (!finished) return false;
+    for (std::size_t v = 0; v < all.size(); ++v)
+      if (v < todo.size() || !full_is_done) out_ << toLine(lineOf(rows[v], task.digest, chunk.first)) << '\n';
+    if (!out_.flush()) throw Error("cannot write '" + file_ + "'");
+    return true;
+  }
+
+  const StudyPlan& plan_;
+  std::string file_;
+  std::ofstream out_;
+  std::set<std::string> done_;
+  std::vector<Task> tasks_;
+  std::unique_ptr<Progress> progress_;
+};
+
+}  // namespace
+
+StudyData parseStudyData(const std::string& text) {
+  StudyData data{.text = text, .name = "scene", .labelled = {}};
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) throw UsageError("'" + text + "' is no data: name NAME:DIR or the scene");
+  if (text.starts_with("demo:")) {
+    data.labelled.source = text;
+  } else {
+    data.name = text.substr(0, colon);
+    data.labelled.dataset = parseDataset(data.name);
+    data.labelled.source = text.substr(colon + 1);
+  }
+  data.labelled.validate();
+  return data;
+}
+
+bool measureStudy(const StudyPlan& plan, const std::string& file, bool show_progress) {
+  return Measurement(plan, file, show_progress).run();
+}
+
+std::vector<StudyRow> readStudy(const std::string& file) {
+  std::vector<StudyRow> rows;
+  std::map<std::string, std::size_t> row_of;
+  for (const Json& line : linesOf(file)) {
+    StudyRow part = rowOf(line);
+    const auto [place, fresh] = row_of.emplace(keyOf(line.at("digest"), part, 0), rows.size());
+    if (fresh) {
+      rows.push_back(std::move(part));
+      continue;
+    }
+    StudyRow& row = rows[place->second];
+    for (auto values : {&StudyRow::ms, &StudyRow::full_ms, &StudyRow::tokens, &StudyRow::gflop, &StudyRow::agreement})
+      (row.*values).insert((row.*values).end(), (part.*values).begin(), (part.*values).end());
+    for (const auto& [name, stage] : kStages) row.stages.*stage += part.stages.*stage;
+    addTo(row.confusion, part.confusion);
+    addTo(row.near, part.near);
+    addTo(row.distances, part.distances);
+    row.pairs += part.pairs;
+    row.pairs_of_one_class += part.pairs_of_one_class;
+  }
+  return rows;
+}
+
+}  // namespace mpm::cli

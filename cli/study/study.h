@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/labelled_frames.h"
+#include "cli/trade/variants.h"
+
+namespace mpm::cli {
+
+/// "camvid:DIR" and the other data sets, or the scene.
+struct StudyData {
+  std::string text{};  ///< as the user wrote it
+  std::string name{};  ///< "camvid", "street"
+  LabelledOptions labelled{};
+};
+StudyData parseStudyData(const std::string& text);
+
+struct StudyPlan {
+  std::vector<std::string> models;
+  std::vector<StudyData> data;
+  std::vector<Variant> variants;  ///< the full model apart, which always runs
+  std::vector<Precision> precisions;
+  int max_images = 0;     ///< of each data set, the first ones; 0: all
+  int sweep_images = 24;  ///< of the depth sweep; 0: no sweep
+  SegmenterOptions options{};
+};
+
+/// How a variant's pixels are counted: {classes, classes}, truth by prediction.
+using PixelCounts = std::vector<std::int64_t>;
+
+/// What was measured of one variant on images of one data set.
+struct StudyRow {
+  std::string model, data, precision, variant, reduce;
+  bool sweep = false;  ///< of the depth sweep: one step of MPM before one block
+  std::vector<std::string> classes;
+  std::vector<double> ms, full_ms, tokens, gflop, agreement;  ///< of each image
+  StageTimes stages;                                          ///< sums
+  PixelCounts confusion, near;                                ///< near: within kNearPixels of a boundary of the truth
+  std::vector<std::int64_t> distances;  ///< pairs of members of a cluster by their distance, tokens; the last: further
+  std::int64_t pairs = 0, pairs_of_one_class = 0;  ///< that have a class
+
+  int images() const { return static_cast<int>(ms.size()); }
+};
+constexpr int kNearPixels = 8, kMaxDistance = 16;
+
+/// Runs what `file` (lines of JSON) does not hold yet, and appends it there line by line, so that a study goes on where
+/// it was killed. False when a person interrupted it.
+bool measureStudy(const StudyPlan& plan, const std::string& file, bool show_progress);
+
+/// All that `file` holds, in the order of the first lines.
+std::vector<StudyRow> readStudy(const std::string& file);
+
+}  // namespace mpm::cli

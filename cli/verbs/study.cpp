@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/study/study.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/model_options.h"
+#include "cli/paths.h"
+#include "cli/study/report.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/program.h"
+#include "cli/verbs/verbs.h"
+
+namespace mpm::cli {
+namespace {
+
+struct StudyArguments {
+  std::vector<std::string> models, data, reduces, precisions;
+  std::string folder;
+  StudyPlan plan;
+  bool json = false;
+};
+
+// One of each kind that docs/reduction.md describes; shares fit models of any size.
+const std::vector<std::string> kDefaultReductions = {"mpm",
+                                                     "gradual",
+                                                     "gradual:share=0.1",
+                                                     "gradual:similarity=0.95",
+                                                     "gradual:similarity=0.98",
+                                                     "tome",
+                                                     "tome:share=0.055",
+                                                     "algm",
+                                                     "algm:threshold=0.94"};
+
+std::string commandText(const StudyArguments& arguments) {
+  std::string text = "mpm study";
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) text += std::string(" ") + option + " '" + value + "'";
+  };
+  add("--model", arguments.models);
+  add("--data", arguments.data);
+  add("--reduce", arguments.reduces);
+  add("--precision", arguments.precisions);
+  if (arguments.plan.max_images > 0) text += " --max-images " + std::to_string(arguments.plan.max_images);
+  return text + " --out " + arguments.folder;
+}
+
+int study(StudyArguments arguments) {
+  StudyPlan& plan = arguments.plan;
+  if (arguments.models.empty()) arguments.models = {chosenModel("")};
+  if (arguments.reduces.empty()) arguments.reduces = kDefaultReductions;
+  if (arguments.precisions.empty()) arguments.precisions = {toString(Precision::kFp32)};
+  plan.models = arguments.models;
+  for (const std::string& text : arguments.data) plan.data.push_back(parseStudyData(text));
+  for (const std::string& text : arguments.reduces)
+    if (const Reduction reduction = parseReduction(text); reduction != kFullModel.reduction)
+      plan.variants.push_back({reduction});
+  for (const std::string& text : arguments.precisions) plan.precisions.push_back(parsePrecision(text));
+  makeFolder(arguments.folder);
+  const std::string file = (std::filesystem::path(arguments.folder) / "results.jsonl").string();
+  const bool finished = measureStudy(plan, file, stderrIsTerminal());
+  const std::vector<StudyRow> rows = readStudy(file);
+  writeReport(rows, arguments.folder, commandText(arguments));
+  if (!finished) {
+    printNote("interrupted: the same command goes on; the report is of what is there");
+    return kInterrupted;
+  }
+  printLine((std::filesystem::path(arguments.folder) / "report.html").string());
+  return kOk;
+}
+
+}  // namespace
+
+Verb addStudy(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("study", "Measure reductions on data sets and write a report with figures");
+  const auto arguments = std::make_shared<StudyArguments>();
+  StudyPlan& plan = arguments->plan;
+  addOption(*verb, "--model", arguments->models, "M.onnx",
+            "A plain ViT as ONNX; can be given several times. Default: as in 'mpm run'")
+      ->allow_extra_args(false);
+  addOption(*verb, "--data", arguments->data, "NAME:DIR",
+            "ade20k:DIR, cityscapes:DIR, pascal-context:DIR, camvid:DIR or the built-in scene "
+            "(\"demo:street?seed=1..4&frames=12\"); can be given several times")
+      ->required()
+      ->allow_extra_args(false);
+  addOption(*verb, "--reduce", arguments->reduces, "SPEC",
+            "How tokens merge, as in 'mpm run'; can be given several times. The full model always runs. Default: "
+            "one or two of each method")
+      ->check(reductionProblem)
+      ->allow_extra_args(false);
+  addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
+            "Can be given several times. Default: fp32")
+      ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
+      ->allow_extra_args(false);
+  addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of the results")->required();
+  addNumber(*verb, "--max-images", plan.max_images, "N", 1, 1 << 30, "Only the first N images of each data set");
+  addNumber(*verb, "--sweep-images", plan.sweep_images, "N", 0, 1 << 30,
+            "Images of the depth sweep, one step of mpm before each block in turn; 0: no sweep. Default: 24");
+  addDevice(*verb, plan.options.read.device);
+  addNumber(*verb, "--threads", plan.options.threads, "N", 1, 4096, "CPU threads. Default: all");
+  verb->footer(
+      R"(Writes results.jsonl (all measurements), results.csv, report.html (one file, no network), report.md and figures as SVG
+and PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near boundaries
+(8 px), locality of merges, the cost of padding batches, where the time goes, and the depth sweep. All reductions of a
+model take turns on each image, so other work of the machine slows them alike.
+
+After Ctrl-C or a kill the same command goes on with what is missing: measurements are in results.jsonl every 64 images.
+More --reduce, --data or --model add to a folder. Prints the path of the report.
+
+Examples:
+  mpm study --data "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study
+  mpm study --model vit.onnx --data camvid:CamVid --reduce mpm:blocks=2,5 --reduce gradual:count=48 -o study
+)");
+  return {verb, [arguments] { return study(*arguments); }};
+}
+
+}  // namespace mpm::cli
