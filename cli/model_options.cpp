@@ -101,6 +101,11 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
     const bool other = options.reduce && !options.reduce->isSchedule();
     return other ? toString(*options.reduce) : std::string();
   });
+  addChoice(
+      verb, "--merged-positions", options.merged_positions,
+      {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst},
+      "Rotary position of a merged token: mean of the cosines and sines of its members, angle of their mean place, "
+      "or that of the first. Default: mean");
   addPrecision(verb, options.precision);
 }
 

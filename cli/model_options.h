@@ -63,7 +63,7 @@ CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const
   });
 }
 
-/// --schedule, --reduce, --input-size, --attention, --precision: how a plain ViT is converted.
+/// --schedule, --reduce, --input-size, --attention, --merged-positions, --precision: how a plain ViT is converted.
 void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
 /// What is wrong with the text of a --reduce; empty: nothing.

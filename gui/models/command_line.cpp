@@ -30,6 +30,7 @@ QString commandLine(const WatchedJob& job) {
     if (value != usual) words << QLatin1String(name) << QString::fromStdString(value);
   };
   say("--attention", toString(read.convert.attention), toString(standard.convert.attention));
+  say("--merged-positions", toString(read.convert.merged_positions), toString(standard.convert.merged_positions));
   say("--precision", toString(read.convert.precision), toString(standard.convert.precision));
   say("--device", read.device, standard.device);
   say("--threads", std::to_string(job.inference.threads), std::to_string(SegmenterOptions().threads));

@@ -41,6 +41,7 @@ import segmenter
 IMAGE, PATCH, DIM, DEPTH, HEADS, CLASSES = (32, 48), 8, 16, 3, 2, 10
 SEGMENTER_IMAGE, SEGMENTER_CLASSES = (32, 64), 4
 MPM_SCHEDULE = [1, 2]
+GRADUAL_COUNT = 5
 LARGEST_FILE = 400 * 1024
 
 
@@ -277,6 +278,7 @@ class Spec:
     variant: str = ""  # what is done to the file afterwards; part of its name
     fused: bool = True
     oracle: bool = False  # outputs with merging as well
+    policies: bool = False  # also with other positions of merged tokens, and with gradual merging
 
     @property
     def name(self):
@@ -314,7 +316,7 @@ KEPT = [
     Spec("hf_dinov2_classifier", "dynamo", 18),
     Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
     Spec("hf_clip", "dynamo", 18),
-    Spec("hf_dinov3", "torchscript", 17, dynamic=("batch", "size"), batch=3, oracle=True),
+    Spec("hf_dinov3", "torchscript", 17, dynamic=("batch", "size"), batch=3, oracle=True, policies=True),
     Spec("hf_dinov3", "dynamo", 18),
     Spec("hf_dinov3_gated", "torchscript", 17),
     Spec("timm_dinov3", "torchscript", 17, fused=False, oracle=True),
@@ -478,21 +480,27 @@ def plain_outputs(result):
     return [r.numpy() for r in (result if isinstance(result, tuple) else (result,))]
 
 
-def mpm_outputs(source, model, image):
+def mpm_outputs(spec, source, model, image):
     """In double, so that the maps do not depend on the order of summation. None when a decision is too close for float."""
     results = []
-    for attention in ("plain", "proportional"):
+    variants = [{"attention": "plain"}, {"attention": "proportional"}]
+    if spec.policies:
+        variants += [{"merged_positions": "centroid"}, {"merged_positions": "first"},
+                     {"reduce": f"gradual:blocks={MPM_SCHEDULE[0]}-{MPM_SCHEDULE[-1]}:count={GRADUAL_COUNT}"}]
+    for variant in variants:
+        proportional = variant.get("attention") == "proportional"
         if source.layers:
             wrapped = mpm_reference.Wrapped(model, source.layers(model), source.special)
-            outputs, maps, margin = wrapped.run(image.double(), MPM_SCHEDULE, attention == "proportional")
+            outputs, maps, margin = wrapped.run(image.double(), MPM_SCHEDULE, proportional)
         else:
-            parts = source.parts(model) if source.parts else model
-            output, maps, margin = mpm_reference.run(parts, image.double(), MPM_SCHEDULE, attention == "proportional")
+            output, maps, margin = mpm_reference.run(
+                source.parts(model) if source.parts else model, image.double(), MPM_SCHEDULE, proportional,
+                variant.get("merged_positions", "mean"), GRADUAL_COUNT if "reduce" in variant else None)
             outputs = (output,)
         if margin < mpm_reference.CLEAR_MARGIN:
             return None
         counts = [[len(m[0])] + [max(step) + 1 for step in m] for m in maps]
-        results.append({"schedule": MPM_SCHEDULE, "attention": attention, "token_counts": counts, "merge_map": maps,
+        results.append({"schedule": MPM_SCHEDULE, **variant, "token_counts": counts, "merge_map": maps,
                         "outputs": [encode_array(name, output.numpy().astype(np.float32))
                                     for name, output in zip(source.outputs, outputs, strict=True)]})
     return results
@@ -511,7 +519,7 @@ def make(spec, folder):
             image = make_input(spec, source, salt)
             if not spec.oracle:
                 break
-            mpm = mpm_outputs(source, model.double(), image)
+            mpm = mpm_outputs(spec, source, model.double(), image)
             model.float()
             if mpm is not None:
                 break
@@ -572,7 +580,7 @@ them, edit and run that script (`requirements.txt` beside it has the versions). 
 
 - `NAME.onnx` is the model. `NAME.weights` is its external data, if it has any.
 - `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Some also have `mpm`,
-  the result of Mutual Pair Merging in double precision (`tests/exporters/mpm_reference.py`) for a `schedule`: `token_counts` {{B, K + 1}},
+  the result of Mutual Pair Merging (or of `reduce`) in double precision (`tests/exporters/mpm_reference.py`) for a `schedule`: `token_counts` {{B, K + 1}},
   `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). The two nearest neighbours of every token
   differ by at least {margin:g} in cosine similarity.
 - `models.json` is this table for the tests. `verdict` is what the converter must do: `convert` (the outputs agree within `tolerance` times
@@ -629,8 +637,8 @@ def main():
         if not arguments.all and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
     if arguments.only:
-        made = {entry["file"]: entry for entry in entries}
-        kept = {entry["file"]: entry for entry in json.loads((arguments.out / "models.json").read_text())} | made
+        lists = arguments.out / "models.json"
+        kept = {entry["file"]: entry for entry in (json.loads(lists.read_text()) if lists.exists() else []) + entries}
         order = [f"{spec.name}.onnx" for spec in (all_specs() if arguments.all else KEPT)]
         entries = [kept[file] for file in order if file in kept]
     write_lists(arguments.out, entries)

@@ -10,9 +10,8 @@ import torch
 CLEAR_MARGIN = 1e-5
 
 
-def merge(tokens):
-    """tokens {N, dim} -> merged {N', dim}, the cluster of each token, the smallest margin of a decision."""
-    count = tokens.shape[0]
+def mutual_pairs(tokens):
+    """tokens {N, dim} -> the partner of each token, -1 for none, the similarities {N, N}, the smallest margin of a decision."""
     lengths = tokens.norm(dim=1, keepdim=True)
     unit = torch.where(lengths > 0, tokens / lengths.clamp_min(torch.finfo(tokens.dtype).tiny), tokens)
     similarity = unit @ unit.T
@@ -21,29 +20,89 @@ def merge(tokens):
     best = [int(torch.nonzero(row)[0]) for row in similarity == highest]  # a tie goes to the lowest index
     two = similarity.topk(2, dim=1).values
     margin = float((two[:, 0] - two[:, 1]).min())
+    return [j if best[j] == i else -1 for i, j in enumerate(best)], similarity, margin
 
-    cluster = [-1] * count
+
+def clusters_of(partner):
+    """The cluster of each token, numbered from left to right, and the members of each."""
+    cluster = [-1] * len(partner)
     members = []
-    for i in range(count):
+    for i, other in enumerate(partner):
         if cluster[i] >= 0:
             continue
         cluster[i] = len(members)
         members.append([i])
-        partner = best[i]
-        if best[partner] == i:
-            cluster[partner] = cluster[i]
-            members[-1].append(partner)
-    merged = torch.stack([tokens[m].mean(dim=0) for m in members])
-    return merged, cluster, margin
+        if other >= 0:
+            cluster[other] = cluster[i]
+            members[-1].append(other)
+    return cluster, members
 
 
-def merged_positions(table, composed):
-    """Rotary positions {.., N, columns} -> {.., N', columns}: the mean over the tokens of each cluster."""
-    clusters = torch.nn.functional.one_hot(torch.tensor(composed)).to(table.dtype).T
-    return clusters @ table / clusters.sum(dim=1, keepdim=True)
+def merge(tokens):
+    """tokens {N, dim} -> merged {N', dim}, the cluster of each token, the smallest margin of a decision."""
+    partner, _, margin = mutual_pairs(tokens)
+    cluster, members = clusters_of(partner)
+    return torch.stack([tokens[m].mean(dim=0) for m in members]), cluster, margin
 
 
-def encode(encoder, image, schedule, proportional):
+def merge_surest(tokens, sizes, count):
+    """Gradual merging: the `count` most similar pairs, means by size. -> merged, cluster, sizes, margin."""
+    partner, similarity, margin = mutual_pairs(tokens)
+    pairs = sorted((-float(similarity[i, j]), i) for i, j in enumerate(partner) if j > i)
+    if len(pairs) > count:
+        margin = min(margin, pairs[count][0] - pairs[count - 1][0])
+    kept = {i for _, i in pairs[:count]}
+    kept |= {partner[i] for i in kept}
+    cluster, members = clusters_of([j if i in kept else -1 for i, j in enumerate(partner)])
+    weighted = torch.stack([(tokens[m] * sizes[m, None]).sum(dim=0) / sizes[m].sum() for m in members])
+    return weighted, cluster, torch.stack([sizes[m].sum() for m in members]), margin
+
+
+def shares(composed, policy, dtype):
+    """{N', N}: the weight of each token in the position of each cluster."""
+    clusters = torch.nn.functional.one_hot(torch.tensor(composed)).to(dtype).T
+    if policy == "first":
+        clusters *= clusters.cumsum(dim=1) == 1
+    return clusters / clusters.sum(dim=1, keepdim=True)
+
+
+def positions_of(encoder, image, composed, policy):
+    """Rotary positions of the clusters, per block; nothing for an encoder without."""
+    if not hasattr(encoder, "positions"):
+        return None
+    weights = shares(composed, policy, image.dtype)
+    if policy == "centroid":
+        return encoder.centroids(image, weights)
+    return [weights @ table for table in encoder.positions(image)]
+
+
+def bias_of(composed, special, dtype):
+    sizes = torch.bincount(torch.tensor(composed)).to(dtype)
+    return torch.cat((torch.zeros(special, dtype=dtype), sizes.log()))[None]
+
+
+def encode_gradual(encoder, image, blocks, count, policy):
+    """encode() with gradual merging between attention and MLP of these blocks."""
+    special = encoder.special
+    x = encoder.embed(image)
+    composed = list(range(x.shape[1] - special))
+    sizes = torch.ones(len(composed), dtype=x.dtype)
+    maps, depths, margin = [], [], float("inf")
+    for depth, (attention, mlp) in enumerate(encoder.halves):
+        bias = bias_of(composed, special, x.dtype) if maps else None
+        x = attention(x, bias, positions_of(encoder, image, composed, policy)[depth])
+        if depth in blocks:
+            merged, cluster, sizes, clearest = merge_surest(x[0, special:], sizes, count)
+            composed = [cluster[c] for c in composed]
+            maps.append(composed)
+            margin = min(margin, clearest)
+            x = torch.cat((x[:, :special], merged[None]), dim=1)
+        x = mlp(x)
+        depths.append(torch.cat((x[:, :special], x[:, special:][:, composed]), dim=1))
+    return depths, maps, margin
+
+
+def encode(encoder, image, schedule, proportional, policy):
     """One image {1, 3, H, W} -> the tokens after each block restored with the map valid there, the composed map after
     each insertion, and the smallest margin."""
     special = encoder.special
@@ -51,7 +110,6 @@ def encode(encoder, image, schedule, proportional):
     patches = x.shape[1] - special
     composed = list(range(patches))
     maps, depths, margin = [], [], float("inf")
-    positions = encoder.positions(image) if hasattr(encoder, "positions") else None
     for depth, block in enumerate(encoder.blocks):
         if depth in schedule:
             merged, cluster, clearest = merge(x[0, special:])
@@ -61,18 +119,21 @@ def encode(encoder, image, schedule, proportional):
             x = torch.cat((x[:, :special], merged[None]), dim=1)
         key_bias = None
         if proportional and maps:
-            sizes = torch.bincount(torch.tensor(composed)).to(x.dtype)
-            key_bias = torch.cat((torch.zeros(special, dtype=x.dtype), sizes.log()))[None]
-        x = block(x, key_bias) if positions is None else block(x, key_bias, merged_positions(positions[depth], composed))
+            key_bias = bias_of(composed, special, x.dtype)
+        positions = positions_of(encoder, image, composed, policy)
+        x = block(x, key_bias) if positions is None else block(x, key_bias, positions[depth])
         depths.append(torch.cat((x[:, :special], x[:, special:][:, composed]), dim=1))
     return depths, maps, margin
 
 
-def run(model, images, schedule, proportional):
-    """model: one of segmenter.py or rotary.py. Every image merges on its own. Returns output, maps {B, K, N}, smallest margin."""
+def run(model, images, schedule, proportional, policy="mean", count=None):
+    """model: one of segmenter.py or rotary.py. Every image merges on its own. `count`: gradual merging
+    in the blocks of `schedule` instead. Returns output, maps {B, K, N}, smallest margin."""
     outputs, maps, margin = [], [], float("inf")
     for image in images:
-        depths, image_maps, clearest = encode(model.encoder, image[None], schedule, proportional)
+        depths, image_maps, clearest = (
+            encode(model.encoder, image[None], schedule, proportional, policy) if count is None
+            else encode_gradual(model.encoder, image[None], schedule, count, policy))
         outputs.append(model.decode(depths))
         maps.append(image_maps)
         margin = min(margin, clearest)

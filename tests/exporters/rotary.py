@@ -3,6 +3,7 @@
 The rotation itself stays the library's."""
 
 import torch
+from transformers.models.dinov3_vit.modeling_dinov3_vit import get_patches_center_coordinates
 
 
 class Parts:
@@ -19,6 +20,7 @@ class Dinov3(Parts):
         super().__init__(model.model)
         self.special = 1 + self.model.config.num_register_tokens
         self.blocks = [self.block(layer) for layer in self.model.model.layer]
+        self.halves = [self.halves_of(layer) for layer in self.model.model.layer]
 
     @staticmethod
     def block(layer):
@@ -27,6 +29,23 @@ class Dinov3(Parts):
             return layer(x, attention_mask=mask, position_embeddings=positions.chunk(2))
 
         return run
+
+    @staticmethod
+    def halves_of(layer):
+        def attention(x, key_bias, positions):
+            mask = None if key_bias is None else key_bias[:, None, None, :]
+            mixed, _ = layer.attention(layer.norm1(x), attention_mask=mask, position_embeddings=positions.chunk(2))
+            return x + layer.layer_scale1(mixed)
+
+        return attention, lambda x: x + layer.layer_scale2(layer.mlp(layer.norm2(x)))
+
+    def centroids(self, image, weights):
+        """positions() at the mean places {N', N} of clusters of patches."""
+        patch, rope = self.model.config.patch_size, self.model.rope_embeddings
+        places = get_patches_center_coordinates(image.shape[2] // patch, image.shape[3] // patch, torch.float32, "cpu")
+        angles = 2 * torch.pi * (weights @ places.to(weights.dtype))[:, :, None] * rope.inv_freq
+        angles = angles.flatten(1).tile(2)
+        return [torch.stack((angles.cos(), angles.sin()))] * len(self.blocks)
 
     def embed(self, image):
         return self.model.embeddings(image)

@@ -175,6 +175,19 @@ TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
                    "rotary positions are constants for 32x48 px: export the model for 48x64 px");
 }
 
+TEST_F(Convert, MergedPositionsStayInTheFile) {
+  const std::string rotary = dataPath("timm_dinov3_ts17.onnx"), converted = folder / "converted.onnx";
+  options.schedule = Schedule{1};
+  EXPECT_EQ(convertModel(dataPath("timm_vit_ts17.onnx"), options).info.merged_positions, std::nullopt);
+  EXPECT_EQ(convertModel(rotary, options).info.merged_positions, MergedPositions::kMean);
+  options.merged_positions = MergedPositions::kCentroid;
+  EXPECT_MPM_ERROR(convertModel(dataPath("timm_vit_ts17.onnx"), options), "centroid are for rotary positions");
+  convertFile(rotary, converted, options);
+  EXPECT_EQ(readModelInfo(converted, options).merged_positions, MergedPositions::kCentroid);
+  options.merged_positions = MergedPositions::kFirst;
+  EXPECT_MPM_ERROR(readModelInfo(converted, options), "was converted with merged positions centroid");
+}
+
 /// Positions that the graph resizes itself, by scales for two of the axes that end within a pixel.
 TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
   dialect.head = HeadStyle::kFeatures;

@@ -94,9 +94,14 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   compare(path, options, reference.image, reference.outputs, nullptr, model.tolerance);
   for (const MergedReference& merged : reference.merged) {
     ConvertOptions merging = options;
-    merging.schedule = merged.schedule;
+    if (merged.reduce.empty())
+      merging.schedule = merged.schedule;
+    else
+      merging.reduce = parseReduction(merged.reduce), merging.schedule.reset();
+    if (!merged.positions.empty()) merging.merged_positions = parseMergedPositions(merged.positions);
     merging.attention = merged.proportional ? Attention::kProportional : Attention::kPlain;
-    SCOPED_TRACE(toString(merged.schedule) + (merged.proportional ? " proportional" : " plain"));
+    SCOPED_TRACE(toString(merged.schedule) + (merged.proportional ? " proportional " : " plain ") + merged.reduce +
+                 merged.positions);
     compare(path, merging, reference.image, merged.outputs, &merged, model.tolerance);
   }
 }

@@ -91,6 +91,8 @@ Reference readReference(const std::string& path) {
     MergedReference merged;
     merged.schedule = one.at("schedule").get<std::vector<int>>();
     merged.proportional = one.value("attention", "plain") == "proportional";
+    merged.reduce = one.value("reduce", "");
+    merged.positions = one.value("merged_positions", "");
     merged.token_counts = one.at("token_counts").get<std::vector<std::vector<int>>>();
     merged.merge_map = one.at("merge_map").get<std::vector<std::vector<std::vector<int>>>>();
     merged.outputs = readArrays(one.at("outputs"));

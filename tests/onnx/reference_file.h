@@ -21,6 +21,7 @@ struct Array {
 struct MergedReference {
   std::vector<int> schedule;
   bool proportional = false;
+  std::string reduce, positions;                         ///< empty: Mutual Pair Merging; mean
   std::vector<std::vector<int>> token_counts;            ///< {B, K + 1}
   std::vector<std::vector<std::vector<int>>> merge_map;  ///< {B, K, N}
   std::vector<Array> outputs;

@@ -68,7 +68,8 @@ struct ModelInfo {
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
   Schedule schedule;  ///< blocks where tokens merge by `reduction`, defaults included: one for each merging step
-  Attention attention = Attention::kPlain;  ///< after the first merging step
+  Attention attention = Attention::kPlain;               ///< after the first merging step
+  std::optional<MergedPositions> merged_positions = {};  ///< nullopt: the model has no rotary positions
   Precision precision = Precision::kFp32;
   int opset = 0;                ///< of the default ONNX domain
   std::int64_t parameters = 0;  ///< number of weights

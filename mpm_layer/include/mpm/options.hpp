@@ -31,6 +31,15 @@ MPM_API std::string toString(Attention attention);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Attention parseAttention(const std::string& text);
 
+/// The rotary position of a merged token: the mean of its members' cosines and sines (shorter than 1), the angle of
+/// their mean place in the image, or the position of the first of them in raster order.
+enum class MergedPositions { kMean, kCentroid, kFirst };
+
+/// "mean", "centroid", "first".
+MPM_API std::string toString(MergedPositions positions);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API MergedPositions parseMergedPositions(const std::string& text);
+
 /// Methods of token reduction (docs/reduction.md).
 enum class ReductionMethod {
   kNone,     ///< the full model
@@ -98,7 +107,8 @@ struct Size2 {
 };
 
 /// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
-/// reduction, input size, attention, precision or output is an error, except for a value that is the default here.
+/// reduction, input size, attention, positions, precision or output is an error, except for a value that is the default
+/// here.
 struct ConvertOptions {
   /// nullopt: `schedule`.
   std::optional<Reduction> reduce = {};
@@ -108,6 +118,8 @@ struct ConvertOptions {
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
   Attention attention = Attention::kPlain;  ///< of Mutual Pair Merging
+  /// Of a model with rotary positions; for another model, other values than kMean are an error.
+  MergedPositions merged_positions = MergedPositions::kMean;
   Precision precision = Precision::kFp32;
   Output output = Output::kLabels;
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.

@@ -17,6 +17,8 @@ template <class T>
 using Word = std::pair<T, const char*>;
 
 constexpr Word<Attention> kAttentions[] = {{Attention::kPlain, "plain"}, {Attention::kProportional, "proportional"}};
+constexpr Word<MergedPositions> kMergedPositions[] = {
+    {MergedPositions::kMean, "mean"}, {MergedPositions::kCentroid, "centroid"}, {MergedPositions::kFirst, "first"}};
 constexpr Word<Output> kOutputs[] = {{Output::kLabels, "labels"}, {Output::kLogits, "logits"}};
 constexpr Word<Precision> kPrecisions[] = {
     {Precision::kFp32, "fp32"}, {Precision::kBf16, "bf16"}, {Precision::kTf32, "tf32"}, {Precision::kFp16, "fp16"}};
@@ -48,12 +50,16 @@ T valueOf(const Word<T> (&words)[N], const std::string& text, const std::string&
 }  // namespace
 
 std::string toString(Attention attention) { return wordOf(kAttentions, attention); }
+std::string toString(MergedPositions positions) { return wordOf(kMergedPositions, positions); }
 std::string toString(Output output) { return wordOf(kOutputs, output); }
 std::string toString(Precision precision) { return wordOf(kPrecisions, precision); }
 std::string toString(ChannelOrder order) { return wordOf(kChannelOrders, order); }
 std::string toString(HeadKind head) { return wordOf(kHeadKinds, head); }
 
 Attention parseAttention(const std::string& text) { return valueOf(kAttentions, text, "attention"); }
+MergedPositions parseMergedPositions(const std::string& text) {
+  return valueOf(kMergedPositions, text, "merged positions");
+}
 Output parseOutput(const std::string& text) { return valueOf(kOutputs, text, "output"); }
 Precision parsePrecision(const std::string& text) { return valueOf(kPrecisions, text, "precision"); }
 ChannelOrder parseChannelOrder(const std::string& text) { return valueOf(kChannelOrders, text, "channel order"); }

@@ -6,9 +6,14 @@
 namespace mpm {
 namespace {
 
+MergedPositions policyOf(const cv::dnn::LayerParams& params) {
+  return parseMergedPositions(params.get<cv::String>("merged", "mean"));
+}
+
 class RotaryPositionsLayer final : public MpmLayer {
  public:
-  explicit RotaryPositionsLayer(const cv::dnn::LayerParams& params) : MpmLayer(params, 2) {}
+  explicit RotaryPositionsLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, policyOf(params) == MergedPositions::kCentroid ? 1 : 2), policy_(policyOf(params)) {}
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -24,7 +29,7 @@ class RotaryPositionsLayer final : public MpmLayer {
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
     cosine_ = constants[0].clone();
-    sine_ = constants[1].clone();
+    sine_ = constants.back().clone();
   }
 
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
@@ -35,13 +40,14 @@ class RotaryPositionsLayer final : public MpmLayer {
       return MatrixView<const float>(values.ptr<float>(), values.size[0] * values.size[1], values.size[2]);
     };
     parallel_.run(out.size[0], [&](int b) {
-      mergeRotations(table(cosine_), table(sine_), stateOf(inputs[0], b),
+      mergeRotations(policy_, table(cosine_), table(sine_), stateOf(inputs[0], b),
                      {out.ptr<float>(b), out.size[1], out.size[2]});
     });
   }
 
  private:
-  cv::Mat cosine_, sine_;
+  MergedPositions policy_;
+  cv::Mat cosine_, sine_;  // the same angles twice for kCentroid
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 #include "kernels/view.h"
 #include "merging/token_state.h"
+#include "mpm/options.hpp"
 
 namespace mpm {
 
-/// Rotary positions of merged rows: for each live row of `state` the mean over its patches. `cosine` and `sine`
-/// {tables * N, pairs}; `rotations` {N, 2 * tables * pairs}, the form that rotate() takes.
-void mergeRotations(MatrixView<const float> cosine, MatrixView<const float> sine, TokenState<const float> state,
-                    MatrixView<float> rotations);
+/// Rotary positions of merged rows, `rotations` {N, 2 * tables * pairs}, of which the live rows of `state` are written:
+/// cosines, then sines, as rotate() takes them. `cosine` and `sine` {tables * N, pairs}. For kCentroid `cosine` are
+/// angles and `sine` is not read.
+void mergeRotations(MergedPositions policy, MatrixView<const float> cosine, MatrixView<const float> sine,
+                    TokenState<const float> state, MatrixView<float> rotations);
 
 }  // namespace mpm

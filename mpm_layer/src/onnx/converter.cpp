@@ -171,6 +171,9 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     no("input size " + toString(info.input), "input size " + toString(*options.input_size));
   if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
     no("attention plain", "attention proportional");
+  if (options.merged_positions != MergedPositions::kMean && options.merged_positions != info.merged_positions)
+    no(info.merged_positions ? "merged positions " + mpm::toString(*info.merged_positions) : "no rotary positions",
+       "merged positions " + mpm::toString(options.merged_positions));
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
@@ -242,6 +245,12 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.reduction = reductionFor(wanted, info.blocks);
   info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
   info.attention = attentionOf(info.reduction, options.attention);
+  const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
+  if (std::any_of(trunk.chain.blocks.begin(), trunk.chain.blocks.end(), rotates))
+    info.merged_positions = options.merged_positions;
+  else if (options.merged_positions != MergedPositions::kMean)
+    throw Error("merged positions " + mpm::toString(options.merged_positions) +
+                " are for rotary positions, which this model does not have");
   info.precision = options.precision;
   info.opset = understood.graph.opset;
   info.parameters = understood.parameters;

@@ -178,34 +178,45 @@ std::string Emitter::norm(std::vector<std::string> inputs, const NormPart& norm,
   return net_.op("TokenNorm", inputs, {name}, attributes);
 }
 
+std::vector<std::string> Emitter::rotaryTables(const Rotation& rotation, const std::string& name) {
+  const Shape native{trunk_.embedding.grid_h, trunk_.embedding.grid_w}, grid{info_.grid.height, info_.grid.width};
+  std::optional<Rotation> resized;
+  if (retargeted_) {
+    resized = resizedRotation(rotation, native, grid);
+    if (!resized)
+      throw Error("its rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
+                  " px: export the model for " + mpm::toString(info_.input) + " px, or with symbolic sizes");
+  }
+  const Rotation& used = resized ? *resized : rotation;
+  const std::int64_t patches = info_.tokens();
+  const Shape shape{used.tables, patches, used.pairs};
+  if (info_.merged_positions == MergedPositions::kCentroid) {
+    const auto angles = anglesOf(used, grid);
+    if (!angles)
+      throw Error("its rotary positions are not angles in equal steps, which merged positions centroid need: use mean");
+    return {net_.weights(name + ".angle", shape, *angles)};
+  }
+  const auto ofPatches = [&](const std::vector<float>& values) {
+    std::vector<float> result;
+    for (std::int64_t t = 0; t < used.tables; ++t) {
+      const auto end = values.begin() + (t + 1) * used.rows * used.pairs;
+      result.insert(result.end(), end - patches * used.pairs, end);
+    }
+    return result;
+  };
+  return {net_.weights(name + ".cosine", shape, ofPatches(used.cosine)),
+          net_.weights(name + ".sine", shape, ofPatches(used.sine))};
+}
+
 std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
   std::string& name = rotations_[{&rotation, in.state}];
   if (!name.empty()) return name;
   name = net_.unique((in.state == states_.front() ? "backbone" : in.state.substr(0, in.state.rfind('/'))) + "/rotary");
-  auto& [cosine, sine] = tables_[&rotation];
-  if (cosine.empty()) {
-    std::optional<Rotation> resized;
-    if (retargeted_) {
-      const Embedding& native = trunk_.embedding;
-      resized = resizedRotation(rotation, {native.grid_h, native.grid_w}, {info_.grid.height, info_.grid.width});
-      if (!resized)
-        throw Error("its rotary positions are constants for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
-                    " px: export the model for " + mpm::toString(info_.input) + " px, or with symbolic sizes");
-    }
-    const Rotation& used = resized ? *resized : rotation;
-    const std::int64_t patches = info_.tokens();
-    const auto table = [&](const char* of, const std::vector<float>& values) {
-      std::vector<float> of_patches;
-      for (std::int64_t t = 0; t < used.tables; ++t) {
-        const auto end = values.begin() + (t + 1) * used.rows * used.pairs;
-        of_patches.insert(of_patches.end(), end - patches * used.pairs, end);
-      }
-      return net_.weights(name + of, {used.tables, patches, used.pairs}, of_patches);
-    };
-    cosine = table(".cosine", used.cosine);
-    sine = table(".sine", used.sine);
-  }
-  return net_.op("RotaryPositions", {in.state, cosine, sine}, {name});
+  std::vector<std::string>& tables = tables_[&rotation];
+  if (tables.empty()) tables = rotaryTables(rotation, name);
+  std::vector<std::string> inputs{in.state};
+  inputs.insert(inputs.end(), tables.begin(), tables.end());
+  return net_.op("RotaryPositions", inputs, {name}, {{"merged", mpm::toString(*info_.merged_positions)}});
 }
 
 std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,

@@ -51,6 +51,8 @@ class Emitter {
   /// Frees the weights that it writes.
   std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
                     BlockPart part = BlockPart::kWhole, bool keys = false);
+  /// The constants of RotaryPositions.
+  std::vector<std::string> rotaryTables(const Rotation& rotation, const std::string& name);
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
   /// TokenNorm of `inputs`: tokens and perhaps their state.
@@ -104,7 +106,7 @@ class Emitter {
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
-  std::map<const Rotation*, std::pair<std::string, std::string>> tables_;     ///< names of the constants
+  std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
   bool one_image_ = false;                                                    ///< the head mixes the images of a batch
 };
 

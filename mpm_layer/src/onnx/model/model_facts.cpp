@@ -174,28 +174,29 @@ std::string toJson(const ModelInfo& info) {
     Json& entry = classes.emplace_back(Json{{"name", one.name}});
     if (one.rgb) entry["color"] = toString(*one.rgb);
   }
-  const Json json = {{"name", info.facts.name},
-                     {"channels", toString(info.facts.channels)},
-                     {"mean", info.facts.mean},
-                     {"std", info.facts.std},
-                     {"classes", classes},
-                     {"ignore", info.facts.ignore},
-                     {"blocks", info.blocks},
-                     {"dim", info.dim},
-                     {"heads", info.heads},
-                     {"patch", size(info.patch)},
-                     {"special_tokens", info.special_tokens},
-                     {"input", size(info.input)},
-                     {"grid", size(info.grid)},
-                     {"head", toString(info.head)},
-                     {"class_count", info.classes},
-                     {"reduce", toString(info.reduction)},
-                     {"schedule", info.schedule},
-                     {"attention", toString(info.attention)},
-                     {"precision", toString(info.precision)},
-                     {"opset", info.opset},
-                     {"parameters", info.parameters},
-                     {"outputs", info.outputs}};
+  Json json = {{"name", info.facts.name},
+               {"channels", toString(info.facts.channels)},
+               {"mean", info.facts.mean},
+               {"std", info.facts.std},
+               {"classes", classes},
+               {"ignore", info.facts.ignore},
+               {"blocks", info.blocks},
+               {"dim", info.dim},
+               {"heads", info.heads},
+               {"patch", size(info.patch)},
+               {"special_tokens", info.special_tokens},
+               {"input", size(info.input)},
+               {"grid", size(info.grid)},
+               {"head", toString(info.head)},
+               {"class_count", info.classes},
+               {"reduce", toString(info.reduction)},
+               {"schedule", info.schedule},
+               {"attention", toString(info.attention)},
+               {"precision", toString(info.precision)},
+               {"opset", info.opset},
+               {"parameters", info.parameters},
+               {"outputs", info.outputs}};
+  if (info.merged_positions) json["merged_positions"] = toString(*info.merged_positions);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -216,10 +217,12 @@ ModelInfo fromJson(const std::string& text) {
   info.patch = readSize(fields, "patch");
   info.input = readSize(fields, "input");
   info.grid = readSize(fields, "grid");
-  std::string head, attention, precision;
+  std::string head, attention, precision, positions;
   fields.read("head", head);
   fields.read("attention", attention);
   fields.read("precision", precision);
+  fields.read("merged_positions", positions);
+  if (!positions.empty()) info.merged_positions = parseMergedPositions(positions);
   info.head = parseHeadKind(head);
   info.attention = parseAttention(attention);
   info.precision = parsePrecision(precision);

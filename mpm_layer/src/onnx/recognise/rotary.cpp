@@ -129,6 +129,37 @@ void shareTable(Rotation& rotation) {
   rotation.sine.resize(size);
 }
 
+constexpr double kClose = 1e-3;
+
+/// The angle of the first patch, and what a patch further down or to the right adds to it.
+struct Steps {
+  double first = 0, down = 0, right = 0;
+
+  template <typename T>
+  double at(T y, T x) const {
+    return first + down * static_cast<double>(y) + right * static_cast<double>(x);
+  }
+};
+
+/// The steps of a pair of columns; nullopt when the angles of the grid have other ones.
+std::optional<Steps> stepsOf(const Rotation& rotation, const Shape& grid, std::int64_t table, std::int64_t pair) {
+  using Complex = std::complex<double>;
+  const std::int64_t first = (table + 1) * rotation.rows - grid[0] * grid[1];
+  const auto at = [&](std::int64_t y, std::int64_t x) {
+    const auto i = static_cast<std::size_t>((first + y * grid[1] + x) * rotation.pairs + pair);
+    return Complex(static_cast<double>(rotation.cosine[i]), static_cast<double>(rotation.sine[i]));
+  };
+  const Complex start = at(0, 0);
+  const Steps steps{std::arg(start), grid[0] > 1 ? std::arg(at(1, 0) * std::conj(start)) : 0,
+                    grid[1] > 1 ? std::arg(at(0, 1) * std::conj(start)) : 0};
+  for (std::int64_t y = 0; y < grid[0]; ++y) {
+    for (std::int64_t x = 0; x < grid[1]; ++x) {
+      if (std::abs(at(y, x) - std::polar(1.0, steps.at(y, x))) > kClose) return std::nullopt;
+    }
+  }
+  return steps;
+}
+
 }  // namespace
 
 Cells blended(const Cells& cells) {
@@ -248,45 +279,42 @@ std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term) {
   return view;
 }
 
-std::optional<Rotation> resizedRotation(const Rotation& rotation, Shape from, Shape to) {
-  using Complex = std::complex<double>;
+std::optional<std::vector<float>> anglesOf(const Rotation& rotation, const Shape& grid) {
+  std::vector<float> angles(static_cast<std::size_t>(rotation.tables * grid[0] * grid[1] * rotation.pairs));
+  for (std::int64_t t = 0; t < rotation.tables; ++t) {
+    for (std::int64_t pair = 0; pair < rotation.pairs; ++pair) {
+      const auto steps = stepsOf(rotation, grid, t, pair);
+      if (!steps) return std::nullopt;
+      for (std::int64_t i = 0; i < grid[0] * grid[1]; ++i) {
+        const auto to = static_cast<std::size_t>((t * grid[0] * grid[1] + i) * rotation.pairs + pair);
+        angles[to] = static_cast<float>(steps->at(i / grid[1], i % grid[1]));
+      }
+    }
+  }
+  return angles;
+}
+
+std::optional<Rotation> resizedRotation(const Rotation& rotation, const Shape& from, const Shape& to) {
   constexpr std::int64_t kShortestSide = 5;  // with fewer patches a step may be more than half a turn
-  constexpr double kClose = 1e-3;
   if (from[0] < kShortestSide || from[1] < kShortestSide) return std::nullopt;
-  const std::int64_t special = rotation.rows - from[0] * from[1];
   Rotation result{rotation.tables, to[0] * to[1], rotation.pairs, {}, {}};
   const auto count = static_cast<std::size_t>(result.tables * result.rows * result.pairs);
   result.cosine.resize(count);
   result.sine.resize(count);
-  const auto turn = [](double down, double right, const Shape& grid, std::int64_t y, std::int64_t x) {
-    const auto offCentre = [](std::int64_t index, std::int64_t side) {
-      return static_cast<double>(index) - static_cast<double>(side - 1) / 2;
-    };
-    return std::polar(1.0, down * offCentre(y, grid[0]) + right * offCentre(x, grid[1]));
-  };
   for (std::int64_t t = 0; t < rotation.tables; ++t) {
     for (std::int64_t pair = 0; pair < rotation.pairs; ++pair) {
-      const auto at = [&](std::int64_t y, std::int64_t x) {
-        const std::int64_t row = t * rotation.rows + special + y * from[1] + x;
-        const auto i = static_cast<std::size_t>(row * rotation.pairs + pair);
-        return Complex(static_cast<double>(rotation.cosine[i]), static_cast<double>(rotation.sine[i]));
-      };
-      const double down = std::arg(at(1, 0) * std::conj(at(0, 0))), right = std::arg(at(0, 1) * std::conj(at(0, 0)));
-      for (std::int64_t y = 0; y < from[0]; ++y) {
-        for (std::int64_t x = 0; x < from[1]; ++x) {
-          if (std::abs(at(y, x) - turn(down, right, from, y, x)) > kClose) return std::nullopt;
-        }
-      }
-      const auto ratio = [&](std::size_t axis) {
-        return static_cast<double>(from[axis]) / static_cast<double>(to[axis]);
-      };
-      for (std::int64_t y = 0; y < to[0]; ++y) {
-        for (std::int64_t x = 0; x < to[1]; ++x) {
-          const Complex value = turn(down * ratio(0), right * ratio(1), to, y, x);
-          const auto i = static_cast<std::size_t>((t * result.rows + y * to[1] + x) * result.pairs + pair);
-          result.cosine[i] = static_cast<float>(value.real());
-          result.sine[i] = static_cast<float>(value.imag());
-        }
+      const auto steps = stepsOf(rotation, from, t, pair);
+      const auto centre = [](std::int64_t side) { return static_cast<double>(side - 1) / 2; };
+      if (!steps || std::abs(std::polar(1.0, steps->at(centre(from[0]), centre(from[1]))) - 1.0) > kClose)
+        return std::nullopt;
+      const double down = steps->down * static_cast<double>(from[0]) / static_cast<double>(to[0]);
+      const double right = steps->right * static_cast<double>(from[1]) / static_cast<double>(to[1]);
+      for (std::int64_t i = 0; i < result.rows; ++i) {
+        const double y = static_cast<double>(i / to[1]) - centre(to[0]);
+        const double x = static_cast<double>(i % to[1]) - centre(to[1]);
+        const auto index = static_cast<std::size_t>((t * result.rows + i) * result.pairs + pair);
+        result.cosine[index] = static_cast<float>(std::cos(down * y + right * x));
+        result.sine[index] = static_cast<float>(std::sin(down * y + right * x));
       }
     }
   }

@@ -21,8 +21,12 @@ std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double si
 /// something else.
 std::optional<HeadView> rotatedHeads(const Cells& cells, const Term& term);
 
+/// The angles {tables, height * width, pairs} of the patches of a grid, when they are a sum of one angle per row and
+/// one per column, in equal steps of less than half a turn; else nullopt.
+std::optional<std::vector<float>> anglesOf(const Rotation& rotation, const Shape& grid);
+
 /// The rotary positions of another grid, rows {to_h * to_w} without special tokens, when those of the patches are
 /// angles proportional to the distance from the centre of the image (DINOv3); else nullopt.
-std::optional<Rotation> resizedRotation(const Rotation& rotation, Shape from, Shape to);
+std::optional<Rotation> resizedRotation(const Rotation& rotation, const Shape& from, const Shape& to);
 
 }  // namespace mpm::onnx_graph
