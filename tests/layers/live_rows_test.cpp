@@ -87,6 +87,35 @@ void expectEveryLiveRow(cv::dnn::Layer& layer, const cv::Mat& x, const cv::Mat& 
 
 const std::vector<std::vector<int>> kUnequalCounts = {{62, 129}, {63, 198}, {64, 199}, {199, 1}};
 
+TEST_F(OneLayer, AttentionPoolsEveryMemberOfEveryCluster) {
+  const int dim = 6, width = 4, patches = 9;
+  const cv::Mat query = normal({1, width}, 41), weight = normal({2 * width, dim}, 42),
+                bias = normal({1, 2 * width}, 43);
+  const cv::Mat x = normal({2, kSpecial + patches, dim}, 44), state = states(patches, {5, 9});
+  cv::Mat poisoned = x.clone(), y(2, width, CV_32F);
+  for (int i = kSpecial + 5; i < kSpecial + patches; ++i) std::fill_n(poisoned.ptr<float>(0, i), dim, kNaN);
+  std::vector<cv::Mat> inputs{poisoned, state}, outputs{y}, internals;
+  layer("AttentionPool", {query, weight, bias})->forward(inputs, outputs, internals);
+  for (int b = 0; b < 2; ++b) {
+    const int rows = kSpecial + static_cast<int>(state.at<float>(b, 0));
+    const auto project = [&](int row, int out) {
+      double sum = bias.at<float>(out);
+      for (int c = 0; c < dim; ++c) sum += static_cast<double>(x.ptr<float>(b, row)[c]) * weight.at<float>(out, c);
+      return sum;
+    };
+    double total = 0;
+    std::vector<double> sums(width, 0.);
+    for (int i = 0; i < rows; ++i) {
+      const float size = i < kSpecial ? 1.f : state.at<float>(b, 1 + patches + i - kSpecial);
+      double logit = 0;
+      for (int j = 0; j < width; ++j) logit += query.at<float>(j) * project(i, j);
+      total += size * std::exp(logit);
+      for (int j = 0; j < width; ++j) sums[j] += size * std::exp(logit) * project(i, width + j);
+    }
+    for (int j = 0; j < width; ++j) EXPECT_NEAR(y.at<float>(b, j), sums[j] / total, 1e-5);
+  }
+}
+
 TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
   const int dim = 5, late = 3, patches = 7;
   const cv::Mat rows = normal({late, dim}, 31), x = normal({2, kSpecial + patches, dim}, 32),

@@ -428,7 +428,36 @@ std::vector<double> maskProduct(const std::vector<double>& features, const std::
   return y;
 }
 
+/// Attention pooling of the features by learned queries, without projections: query q is 0.05 (1 + q) everywhere.
+OwnCase poolingBy(const char* name, int queries) {
+  return {name,
+          [=](GraphBuilder& g, const std::string&) {
+            std::vector<double> latents;
+            for (int i = 0; i < queries * kDim; ++i) latents.push_back(0.05 * (1 + i / kDim));
+            const std::string scores = g.node(
+                "MatMul", {g.weights("latents", {1, queries, kDim}, latents), g.transpose("features", {0, 2, 1})});
+            makeY(g, "MatMul", {g.node("Softmax", {scores}, {{"axis", -1L}}), "features"});
+          },
+          [=](const auto& features, const auto&) {
+            std::vector<double> y;
+            for (int q = 0; q < queries; ++q) {
+              double total = 0;
+              std::vector<double> sums(kDim, 0.0);
+              for (auto row = features.begin(); row != features.end(); row += kDim) {
+                double logit = 0;
+                for (int c = 0; c < kDim; ++c) logit += 0.05 * (1 + q) * row[c];
+                total += std::exp(logit);
+                for (int c = 0; c < kDim; ++c) sums[static_cast<std::size_t>(c)] += std::exp(logit) * row[c];
+              }
+              for (const double sum : sums) y.push_back(sum / total);
+            }
+            return y;
+          }};
+}
+
 const OwnCase kOwn[] = {
+    poolingBy("AttentionPooling", 1),
+    poolingBy("AttentionPoolingByThree", 3),
     {"TensorsOfTwoShapes",
      [](GraphBuilder& g, const std::string& map) {
        const std::string x = g.node("Tanh", {map});

@@ -135,17 +135,6 @@ TEST_F(Refusal, BranchOfConstants) {
   expect(g, "branch' (If)", "found the op If");
 }
 
-TEST_F(Refusal, AttentionPooling) {
-  GraphBuilder g = TinyVit(dialect).graph();
-  const long dim = TinyVit::kDim;
-  const std::string query = g.node("MatMul", {g.weights("latent", {1, 1, dim}, std::vector<double>(dim, 0.5)),
-                                              g.weights("q", {dim, dim}, std::vector<double>(dim * dim, 0.1))});
-  const std::string scores = g.node("MatMul", {query, g.transpose("features", {0, 2, 1})}, {}, 1, "pooling");
-  const std::string pooled = g.node("MatMul", {g.node("Softmax", {scores}, {{"axis", -1L}}), "features"});
-  g.model().mutable_graph()->mutable_output(0)->set_name(pooled);
-  expect(g, "pooling' (MatMul)", "queries that do not depend on the image (attention pooling)");
-}
-
 /// YOLOS: detection tokens behind the patches, and a box head that ends with a Sigmoid.
 TEST_F(Refusal, SpecialTokensBehindThePatches) {
   GraphBuilder g = TinyVit(dialect).graph();

@@ -19,6 +19,7 @@ cv::Ptr<cv::dnn::Layer> makePrependTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMaskScores(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeRestoreTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeAttentionPool(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLabels(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeSegmentLogits(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);

@@ -65,6 +65,8 @@ class Emitter {
   std::optional<Tokens> tokens(int term, int depth = 0);
   std::optional<Tokens> makeTokens(int term, int depth);
   std::optional<std::string> pooled(int term, std::int64_t row, double scale, const std::string& name, int depth = 0);
+  std::optional<std::string> makePooled(int term, std::int64_t row, double scale, const std::string& name, int depth);
+  std::optional<std::string> attentionPool(const Term& term, const std::string& name, int depth);
   /// The tensor that `cells` describe, when it is all tokens, all patches, or one row; nullopt otherwise.
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
   std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
@@ -107,6 +109,7 @@ class Emitter {
   std::map<int, Tokens> tokens_;     ///< per term
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
   std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
+  std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
   bool one_image_ = false;                                                    ///< the head mixes the images of a batch
 };
 

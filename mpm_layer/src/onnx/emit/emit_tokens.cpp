@@ -77,8 +77,52 @@ std::optional<Emitter::Tokens> Emitter::makeTokens(int index, int depth) {
   return in;
 }
 
+/// The affine map of the columns of `view`, rows of {heads * head_dim, d}, over `base`; nullopt when it has none.
+static std::optional<LinearPart> projection(const std::vector<Term>& terms, const HeadView& view, int base) {
+  const auto columns = linearPart(terms, view.term, base);
+  if (!columns) return std::nullopt;
+  LinearPart part{static_cast<std::int64_t>(view.column.size()), columns->in, {}, {}};
+  for (std::size_t i = 0; i < view.column.size(); ++i) {
+    const auto row = columns->weight.begin() + view.column[i] * part.in;
+    part.weight.insert(part.weight.end(), row, row + part.in);
+    part.bias.push_back(columns->bias[static_cast<std::size_t>(view.column[i])] + view.offset[i]);
+  }
+  return part;
+}
+
+std::optional<std::string> Emitter::attentionPool(const Term& term, const std::string& name, int depth) {
+  const Term& source = at(term.k.term);
+  const int linear = source.kind == TermKind::kArrange ? source.inputs[0] : term.k.term;
+  if (at(linear).kind != TermKind::kLinear) return std::nullopt;
+  auto keys = projection(found_.terms, term.k, at(linear).inputs[0]);
+  const auto values = projection(found_.terms, term.v, at(linear).inputs[0]);
+  const auto in = keys && values ? tokens(at(linear).inputs[0], depth + 1) : std::nullopt;
+  if (!in) return std::nullopt;
+  const auto append = [&](std::vector<float>& to, const std::vector<float>& from) {
+    for (const float value : from) to.push_back(static_cast<float>(static_cast<double>(value) * term.v.scale));
+  };
+  append(keys->weight, values->weight);
+  append(keys->bias, values->bias);
+  return net_.op("AttentionPool",
+                 {in->name, in->state, net_.weights(name + ".query", {1, term.cols}, *term.weight.floats),
+                  net_.weights(name + ".kv.weight", {2 * term.cols, keys->in}, keys->weight),
+                  net_.weights(name + ".kv.bias", {1, 2 * term.cols}, keys->bias)},
+                 {name},
+                 {{"special_tokens", in->special}, {"heads", term.heads}, {"scale", static_cast<float>(term.scale)}});
+}
+
 std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double scale, const std::string& wanted,
                                            int depth) {
+  const std::pair key(index, row);
+  if (const auto known = pooled_.find(key); known != pooled_.end() && scale == 1 && wanted.empty())
+    return known->second;
+  auto made = makePooled(index, row, scale, wanted, depth);
+  if (made && scale == 1) pooled_.emplace(key, *made);
+  return made;
+}
+
+std::optional<std::string> Emitter::makePooled(int index, std::int64_t row, double scale, const std::string& wanted,
+                                               int depth) {
   const Term& term = at(index);
   if (depth > kMaxDepth) return std::nullopt;
   const auto inner = [&](int input, std::int64_t at_row, double factor) {
@@ -110,6 +154,13 @@ std::optional<std::string> Emitter::pooled(int index, std::int64_t row, double s
                       net_.weights(made + ".bias", {term.cols}, bias)},
                      {made}, {{"special_tokens", std::int64_t{0}}, precision()});
     }
+    case TermKind::kActivation: {
+      const auto in = scale == 1 ? inner(term.inputs[0], row, 1) : std::nullopt;
+      if (!in) return std::nullopt;
+      return net_.op("HeadActivate", {*in}, {name()}, {{"activation", term.activation}});
+    }
+    case TermKind::kAttentionPool:
+      return scale == 1 ? attentionPool(term, name(), depth) : std::nullopt;
     case TermKind::kArrange: {
       if (term.cols != at(term.inputs[0]).cols || !term.offset.empty() || !isCounting(term.col_of)) return std::nullopt;
       const std::int64_t from = term.row_of[static_cast<std::size_t>(row)];

@@ -106,6 +106,25 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
   return source->isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
+/// A product of constants, such as a learned query times the weights of its projection.
+std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* left = graph.constant(node.input(0));
+  const Tensor* right = graph.constant(node.input(1));
+  if (!left || !right || !left->isFloat() || !right->isFloat()) return std::nullopt;
+  if (left->shape.size() < 2 || right->shape.size() != 2 || left->shape.back() != right->shape[0]) return std::nullopt;
+  Shape shape = left->shape;
+  shape.back() = right->shape[1];
+  const std::int64_t depth = right->shape[0], cols = right->shape[1];
+  budget.take({elements(shape), std::max<std::int64_t>(depth / 16, 1)});
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < elements(shape); ++i) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k) sum += left->at(i / cols * depth + k) * right->at(k * cols + i % cols);
+    values.push_back(static_cast<float>(sum));
+  }
+  return Tensor::of(std::move(shape), std::move(values));
+}
+
 std::optional<Tensor> evaluateRange(const Graph& graph, const Node& node, FoldBudget& budget) {
   const Tensor* start = graph.constant(node.input(0));
   const Tensor* limit = graph.constant(node.input(1));
@@ -249,6 +268,7 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
   const auto one = [](std::optional<Tensor> tensor) {
     return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
   };
+  if (node.op == "MatMul") return one(evaluateMatMul(graph, node, budget));
   if (node.op == "Range") return one(evaluateRange(graph, node, budget));
   if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
   if (node.op == "ScatterND") return one(evaluateScatter(graph, node, budget));

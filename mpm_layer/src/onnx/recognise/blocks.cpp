@@ -117,6 +117,8 @@ class BlockMatcher {
         return "a LayerNorm per head";
       case TermKind::kAttention:
         return "attention";
+      case TermKind::kAttentionPool:
+        return "attention pooling";
       case TermKind::kProduct:
         return "a product of tokens with tokens";
       case TermKind::kMean:

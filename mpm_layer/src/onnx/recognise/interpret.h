@@ -43,7 +43,8 @@ struct Cells {
 
 /// scale * q k^T, with or without a softmax of its rows.
 struct Scores {
-  Cells q, k;  ///< {.., rows, columns} both
+  Cells q, k;                   ///< {.., rows, columns} both
+  std::optional<Tensor> query;  ///< instead of q, when that does not depend on the image
   Shape shape;
   double scale = 1;
   bool softmax = false;

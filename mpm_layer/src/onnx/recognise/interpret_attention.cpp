@@ -23,7 +23,11 @@ std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
 
 Meaning Interpreter::matMul(const Node& node) {
   const Shape* out = graph_.shape(node.outputs[0]);
-  if (graph_.constant(node.inputs[0]) || graph_.constant(node.inputs[1]) || !out) {
+  const Tensor* query = graph_.constant(node.inputs[0]);
+  const Cells* keys = query ? cellsOf(node.inputs[1], node) : nullptr;
+  if (keys && out && query->shape.size() == keys->shape.size() && query->shape.size() > 2)
+    return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, *out, 1, false};
+  if (query || graph_.constant(node.inputs[1]) || !out) {
     return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
   }
   Cells* right = cellsOf(node.inputs[1], node);
@@ -55,7 +59,7 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
                        std::to_string(tokens) + " tokens",
                    kWindowed);
   }
-  return Scores{std::move(q), std::move(k), std::move(shape), 1, false};
+  return Scores{std::move(q), std::move(k), std::nullopt, std::move(shape), 1, false};
 }
 
 /// The op of opset 23: q, k, v as {1, heads, tokens, head_dim}, or {1, tokens, heads * head_dim}.
@@ -194,7 +198,33 @@ Meaning Interpreter::where(const Node& node) {
   return foreign(node, "a choice between tensors (mask)");
 }
 
+/// Attention pooling: one learned query per head.
+Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const Cells& v) {
+  const auto k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
+  const Shape* out = graph_.shape(node.outputs[0]);
+  const std::int64_t width = v.shape.back(), cols = scores.query->size();
+  if (!k_view || !v_view || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
+      scores.query->shape.back() != width || static_cast<std::int64_t>(k_view->column.size()) != cols ||
+      v_view->column.size() != k_view->column.size() ||
+      algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
+    return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
+  }
+  Term term;
+  term.kind = TermKind::kAttentionPool;
+  term.inputs = {k_view->term, v_view->term};
+  term.rows = 1;
+  term.cols = cols;
+  term.node = &node;
+  term.heads = cols / width;
+  term.weight = scores.query->reshaped({cols});
+  term.k = *k_view;
+  term.v = *v_view;
+  term.scale = scores.scale * k_view->scale;
+  return Cells{algebra_.add(std::move(term)), *out, nullptr, nullptr, 1};
+}
+
 Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells& v) {
+  if (scores.query) return pooledContext(node, scores, v);
   const auto q_view = algebra_.heads(scores.q), k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   const auto noRotation = [](const auto& view, const Cells& cells) { return !view && cells.blend; };
   if (noRotation(q_view, scores.q) || noRotation(k_view, scores.k) || noRotation(v_view, v))
@@ -238,6 +268,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
 }
 
 Meaning Interpreter::product(const Node& node, const Scores& scores) {
+  if (scores.query) return foreign(node, "a constant times tokens", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);
   const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;

@@ -46,6 +46,7 @@ class Interpreter {
   Meaning softmax(const Node& node);
   Meaning where(const Node& node);
   Meaning context(const Node& node, const Scores& scores, const Cells& v);
+  Meaning pooledContext(const Node& node, const Scores& scores, const Cells& v);
   Meaning product(const Node& node, const Scores& scores);
 
   template <typename T>

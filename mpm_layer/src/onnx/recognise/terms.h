@@ -23,10 +23,11 @@ enum class TermKind {
   kScale,       ///< columns times constants (LayerScale)
   kAdd,
   kMultiply,
-  kHeadNorm,   ///< LayerNorm over groups of columns (qk-norm)
-  kAttention,  ///< softmax(scale q k^T) v, columns head-major
-  kProduct,    ///< scale a b^T: {rows of a, rows of b}
-  kMean,       ///< mean over the rows `row_of`: {1, d}
+  kHeadNorm,       ///< LayerNorm over groups of columns (qk-norm)
+  kAttention,      ///< softmax(scale q k^T) v, columns head-major
+  kAttentionPool,  ///< the same with one constant q, in `weight`: {1, heads * head_dim}
+  kProduct,        ///< scale a b^T: {rows of a, rows of b}
+  kMean,           ///< mean over the rows `row_of`: {1, d}
 };
 
 /// Rotary positions. In every head, column j < pairs becomes cos * column j - sin * column pairs + j, and column
@@ -69,8 +70,8 @@ struct Term {
   std::vector<float> offset;              ///< kArrange: {rows, cols}, or empty
   std::vector<std::int64_t> group_of;     ///< kHeadNorm: group of each column, -1 when in none
   std::vector<std::int64_t> position_of;  ///< kHeadNorm: place of each column in its group
-  std::int64_t heads = 0;                 ///< kAttention
-  HeadView q, k, v;                       ///< kAttention
+  std::int64_t heads = 0;                 ///< kAttention, kAttentionPool
+  HeadView q, k, v;                       ///< kAttention, kAttentionPool
   std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
 

@@ -135,6 +135,8 @@ bool meetsSoftmax(const Graph& graph, const Node& node) {
 /// pixels, belong to the head.
 bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    const Scores* scores = found.as<Scores>(node.input(0));
+    if (scores && scores->query) return false;  // learned queries pool tokens, no block does that
     return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]) &&
            (node.op == "Attention" || meetsSoftmax(graph, node));
   });

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+
+#include "kernels/linear.h"
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "layers/row_tiles.h"
+
+namespace mpm {
+namespace {
+
+/// Attention of one learned query per head to all live rows. A merged row counts as often as it has members. The query
+/// is known, so no key is computed: q . (K x) = (K^T q) . x, and the bias of the keys is the same for all rows. Nor is
+/// any value: the sum of p (V x + b) is V (the sum of p x) + b.
+class AttentionPoolLayer final : public MpmLayer {
+ public:
+  explicit AttentionPoolLayer(const cv::dnn::LayerParams& params)
+      : MpmLayer(params, 3),
+        special_(intAttribute(params, "special_tokens")),
+        heads_(intAttribute(params, "heads")),
+        scale_(static_cast<double>(floatAttribute(params, "scale"))) {
+    expect(heads_ > 0, "has no heads");
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    const Shape &tokens = tokensWithState(inputs, special_), &weight = constants[1];
+    expect(weight.size() == 2 && weight[1] == tokens[2] && weight[0] % (2 * heads_) == 0,
+           "its weight is " + shapeText(weight) + ", the tokens " + shapeText(tokens));
+    return {{tokens[0], weight[0] / 2}};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    const int dim = constants[1].size[1], width = constants[1].size[0] / 2, head_dim = width / heads_;
+    expect(constants[0].total() == static_cast<std::size_t>(width) &&
+               constants[2].total() == static_cast<std::size_t>(2 * width),
+           "its query and bias do not fit its weight");
+    cv::Mat keys(heads_, dim, CV_32F);
+    for (int h = 0; h < heads_; ++h) {
+      for (int c = 0; c < dim; ++c) {
+        double sum = 0;
+        for (int j = h * head_dim; j < (h + 1) * head_dim; ++j)
+          sum += static_cast<double>(constants[0].ptr<float>()[j]) * static_cast<double>(constants[1].ptr<float>(j)[c]);
+        keys.at<float>(h, c) = static_cast<float>(sum * scale_);
+      }
+    }
+    logits_of_ = PackedLinear(matrixOf(keys, heads_, dim), nullptr);
+    values_ = constants[1].rowRange(width, 2 * width).clone();
+    bias_.assign(constants[2].ptr<float>() + width, constants[2].ptr<float>() + 2 * width);
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const int* const rows = liveRows(inputs[1], special_);
+    const auto tokens = tokensOf(inputs[0], rows);
+    logits_.resize(static_cast<std::size_t>(tokens.batch) * tokens.capacity * heads_);
+    tiles_.run(tokens, TokensView<float>{logits_.data(), tokens.batch, tokens.capacity, heads_, rows}, parallel_,
+               [&](MatrixView<const float> from, MatrixView<float> to) { logits_of_.run(from, to); });
+    const TokensView<const float> logits{logits_.data(), tokens.batch, tokens.capacity, heads_, rows};
+    const int head_dim = values_.rows / heads_;
+    parallel_.run(tokens.batch * heads_, [&](int task) {
+      const int b = task / heads_, h = task % heads_;
+      poolHead(tokens.image(b), stateOf(inputs[1], b), logits.image(b), h, outputs[0].ptr<float>(b) + h * head_dim);
+    });
+  }
+
+ private:
+  void poolHead(MatrixView<const float> x, TokenState<const float> state, MatrixView<const float> logits, int h,
+                float* out) const {
+    double largest = -std::numeric_limits<double>::infinity(), total = 0;
+    for (int i = 0; i < x.rows; ++i) largest = std::max(largest, static_cast<double>(logits.row(i)[h]));
+    std::vector<double> mean(static_cast<std::size_t>(x.cols), 0.);
+    for (int i = 0; i < x.rows; ++i) {
+      const double size = i < special_ ? 1 : static_cast<double>(state.clusterSize()[i - special_]);
+      const double weight = size * std::exp(static_cast<double>(logits.row(i)[h]) - largest);
+      total += weight;
+      for (int c = 0; c < x.cols; ++c) mean[static_cast<std::size_t>(c)] += weight * static_cast<double>(x.row(i)[c]);
+    }
+    const int head_dim = values_.rows / heads_;
+    for (int j = 0; j < head_dim; ++j) {
+      const float* const row = values_.ptr<float>(h * head_dim + j);
+      double sum = 0;
+      for (int c = 0; c < x.cols; ++c) sum += static_cast<double>(row[c]) * mean[static_cast<std::size_t>(c)];
+      out[j] = static_cast<float>(sum / total) + bias_[static_cast<std::size_t>(h * head_dim + j)];
+    }
+  }
+
+  int special_, heads_;
+  double scale_;
+  PackedLinear logits_of_;
+  cv::Mat values_;  // {heads * head_dim, dim}
+  std::vector<float> bias_, logits_;
+  RowTiles tiles_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeAttentionPool(cv::dnn::LayerParams& params) {
+  return cv::makePtr<AttentionPoolLayer>(params);
+}
+
+}  // namespace mpm
