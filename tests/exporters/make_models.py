@@ -253,6 +253,12 @@ SOURCES = {
                             "last_hidden_state", "pooler_output"), layers=lambda m: m.model.encoder.layers),
     "timm_map": Source("timm vit_base_patch16_siglip_224: attention pooling before the classifier", special=0,
                        layers=lambda m: m.blocks, build=lambda f: timm_vit("vit_base_patch16_siglip_224", f)),
+    "hf_vitpose": Source("transformers VitPoseForPoseEstimation: patches with padding", head="other", special=0,
+                         outputs=("heatmaps",), layers=lambda m: m.model.backbone.encoder.layer, build=lambda f: Fields(
+                             transformers.VitPoseForPoseEstimation(transformers.VitPoseConfig(
+                                 backbone_config=transformers.VitPoseBackboneConfig(**hf_settings(
+                                     f, image_size=list(IMAGE), patch_size=[PATCH, PATCH], out_indices=[DEPTH])),
+                                 num_labels=4, use_simple_decoder=True)), "heatmaps")),
     "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
                    build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
                                                                depths=(1, 2), num_heads=(1, 2), window_size=4)),
@@ -354,6 +360,8 @@ KEPT = [
     Spec("hf_siglip", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
     Spec("timm_map", "torchscript", 13, fused=False),
     Spec("timm_map", "dynamo", 18, oracle=True),
+    Spec("hf_vitpose", "torchscript", 17, dynamic=("batch",), oracle=True),
+    Spec("hf_vitpose", "dynamo", 18),
     Spec("swin", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),

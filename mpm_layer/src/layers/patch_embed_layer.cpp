@@ -16,12 +16,15 @@ class PatchEmbedLayer final : public MpmLayer {
         width_(intAttribute(params, "width")),
         stride_h_(intAttribute(params, "stride_h")),
         stride_w_(intAttribute(params, "stride_w")),
+        pad_h_(params.get<int>("pad_h", 0)),
+        pad_w_(params.get<int>("pad_w", 0)),
         special_(intAttribute(params, "special_tokens")),
         norm_(params.get<int>("norm", 0) != 0),
         norm_eps_(params.get<float>("norm_eps", 0.f)),
         norm_rms_(params.get<int>("norm_rms", 0) != 0),
         one_image_(params.get<int>("one_image", 0) != 0),
         precision_(parsePrecision(params.get<cv::String>("precision", "fp32"))) {
+    expect(pad_h_ >= 0 && pad_w_ >= 0, "has a negative padding");
     expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
            "has a stride below 1 or a negative number of special tokens");
   }
@@ -71,7 +74,7 @@ class PatchEmbedLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& /*inputs*/) override {
-    if (norm_) return nullptr;
+    if (norm_ || padded()) return nullptr;
     const cv::Mat &weight = constants[0], &position = constants[1];
     const int dim = weight.size[0];
     return device.patchEmbed(
@@ -90,18 +93,32 @@ class PatchEmbedLayer final : public MpmLayer {
     for (int b = 0; b < image.size[0]; ++b) {
       const MatrixView<float> rows(tokens.ptr<float>(b), special_ + patches, dim);
       if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);
-      patchEmbed(image.ptr<float>(b), geometry_, weight_, matrixOf(position_, patches, dim),
-                 rows.rowRange(special_, special_ + patches), parallel_, norm_ ? &norm : nullptr);
+      patchEmbed(padded() ? withBorder(image, b) : image.ptr<float>(b), geometry_, weight_,
+                 matrixOf(position_, patches, dim), rows.rowRange(special_, special_ + patches), parallel_,
+                 norm_ ? &norm : nullptr);
       resetState(stateOf(outputs[1], b));
     }
   }
 
  private:
   PatchGeometry geometryOf(const Shape& weight) const {
-    return {weight[1], height_, width_, weight[2], weight[3], stride_h_, stride_w_};
+    return {weight[1], height_ + 2 * pad_h_, width_ + 2 * pad_w_, weight[2], weight[3], stride_h_, stride_w_};
   }
 
-  int height_, width_, stride_h_, stride_w_, special_;
+  bool padded() const { return pad_h_ > 0 || pad_w_ > 0; }
+
+  /// Image b with zeros around it.
+  const float* withBorder(const cv::Mat& image, int b) {
+    const int channels = image.size[1], height = height_ + 2 * pad_h_, width = width_ + 2 * pad_w_;
+    bordered_.assign(static_cast<std::size_t>(channels) * height * width, 0.0f);
+    for (int c = 0; c < channels; ++c)
+      for (int y = 0; y < height_; ++y)
+        std::copy_n(image.ptr<float>(b, c) + static_cast<std::size_t>(y) * width_, width_,
+                    bordered_.data() + (static_cast<std::size_t>(c) * height + pad_h_ + y) * width + pad_w_);
+    return bordered_.data();
+  }
+
+  int height_, width_, stride_h_, stride_w_, pad_h_, pad_w_, special_;
   bool norm_;
   float norm_eps_;
   bool norm_rms_, one_image_;
@@ -110,6 +127,7 @@ class PatchEmbedLayer final : public MpmLayer {
   PackedLinear weight_;
   cv::Mat position_, special_rows_;
   std::vector<cv::Mat> vectors_;  // of a norm: the bias before it, its weight and bias
+  std::vector<float> bordered_;
 };
 
 }  // namespace

@@ -27,10 +27,11 @@ bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs
 struct PatchEmbed {
   std::string image;
   std::int64_t channels = 0, dim = 0, special = 0;
-  Size2 input, patch, stride;
+  Size2 input, patch, stride, pad;
 
   Size2 grid() const {
-    return {(input.height - patch.height) / stride.height + 1, (input.width - patch.width) / stride.width + 1};
+    return {(input.height + 2 * pad.height - patch.height) / stride.height + 1,
+            (input.width + 2 * pad.width - patch.width) / stride.width + 1};
   }
 };
 
@@ -65,6 +66,8 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
   result.patch = {pixels(node, "a patch", weight->dims(2)), pixels(node, "a patch", weight->dims(3))};
   result.input = {pixels(node, "an input", attribute("height")), pixels(node, "an input", attribute("width"))};
   result.stride = {pixels(node, "a stride", attribute("stride_h")), pixels(node, "a stride", attribute("stride_w"))};
+  result.pad = {static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, result.patch.height)),
+                static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, result.patch.width))};
   if (result.input.height < result.patch.height || result.input.width < result.patch.width)
     throw Error("node '" + node.name() + "' (PatchEmbed): an input of " + toString(result.input) +
                 " px, smaller than a patch of " + toString(result.patch) + kAgain);

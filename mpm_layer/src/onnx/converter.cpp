@@ -238,8 +238,11 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.heads = static_cast<int>(trunk.chain.blocks.front().heads);
   info.patch = {static_cast<int>(trunk.embedding.weight.shape[2]), static_cast<int>(trunk.embedding.weight.shape[3])};
   info.special_tokens = static_cast<int>(trunk.embedding.special);
-  info.grid = {static_cast<int>((info.input.height - info.patch.height) / trunk.embedding.stride_h + 1),
-               static_cast<int>((info.input.width - info.patch.width) / trunk.embedding.stride_w + 1)};
+  const auto along = [](int side, int patch, std::int64_t stride, std::int64_t pad) {
+    return static_cast<int>((side + 2 * pad - patch) / stride + 1);
+  };
+  info.grid = {along(info.input.height, info.patch.height, trunk.embedding.stride_h, trunk.embedding.pad_h),
+               along(info.input.width, info.patch.width, trunk.embedding.stride_w, trunk.embedding.pad_w)};
   ConvertOptions wanted = options;
   if (!options.reduce && !options.schedule) wanted.reduce = facts.reduce;
   info.reduction = reductionFor(wanted, info.blocks);

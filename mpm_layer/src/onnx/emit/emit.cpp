@@ -114,6 +114,10 @@ Emitter::Tokens Emitter::embed() {
     attributes.emplace_back("norm_eps", embedding.norm->eps);
     attributes.emplace_back("norm_rms", std::int64_t{embedding.norm->rms ? 1 : 0});
   }
+  if (embedding.pad_h > 0 || embedding.pad_w > 0) {
+    attributes.emplace_back("pad_h", embedding.pad_h);
+    attributes.emplace_back("pad_w", embedding.pad_w);
+  }
   net_.op("PatchEmbed", inputs, {name, name + "/state"}, attributes);
   return {name, name + "/state", embedding.special};
 }

@@ -272,7 +272,16 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   if (!out || out->size() != 4 || (*out)[0] != 1)
     return foreign(node, "a convolution of unknown shape", "a patch embedding");
   const std::string auto_pad = node.text("auto_pad", "NOTSET");
-  const bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
+  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  const auto pads = auto_pad == "NOTSET" ? node.integers("pads").value_or(Shape(4, 0)) : Shape(4, 0);
+  bool padded = auto_pad != "VALID" && (auto_pad != "NOTSET" || !all(node.integers("pads"), 0));
+  // A border of zeros around patches that do not overlap, as in ViTPose. Zeros must stay zeros in the image.
+  if (padded && auto_pad == "NOTSET" && pads.size() == 4 && pads[0] == pads[2] && pads[1] == pads[3] &&
+      std::min(pads[0], pads[1]) >= 0 && pads[0] < weight.shape[2] && pads[1] < weight.shape[3] &&
+      strides == Shape(weight.shape.begin() + 2, weight.shape.end()) &&
+      std::all_of(image.offset.begin(), image.offset.end(), [](float offset) { return offset == 0; })) {
+    padded = false;
+  }
   if (padded || node.integer("group", 1) != 1 || !all(node.integers("dilations"), 1)) {
     return foreign(node, "a convolution with padding, groups or dilation over the image",
                    "a patch embedding without (this looks like a convolutional or hierarchical backbone)");
@@ -287,7 +296,8 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   term.rows = elements({term.grid_h, term.grid_w}, kMaxTokens);
   term.cols = weight.shape[0];
   elements({term.rows, term.cols}, Algebra::kMaxCells);
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  term.pad_h = pads[0];
+  term.pad_w = pads[1];
   term.stride_h = strides[0];
   term.stride_w = strides[1];
   std::vector<float> values = *weight.floats;
@@ -297,7 +307,8 @@ Meaning Interpreter::patches(const Node& node, const ImageCells& image) {
   } else if (node.input(2) >= 0) {
     return foreign(node, "a bias that is not constant");
   }
-  // A normalisation in the graph is folded into the weights. This is exact, because nothing is padded.
+  // A normalisation in the graph is folded into the weights. This is exact, because nothing is padded or no number
+  // is added.
   const std::int64_t area = weight.shape[2] * weight.shape[3];
   for (std::int64_t o = 0; o < term.cols; ++o) {
     double shift = 0;

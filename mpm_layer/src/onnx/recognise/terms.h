@@ -72,7 +72,7 @@ struct Term {
   std::vector<std::int64_t> position_of;  ///< kHeadNorm: place of each column in its group
   std::int64_t heads = 0;                 ///< kAttention, kAttentionPool
   HeadView q, k, v;                       ///< kAttention, kAttentionPool
-  std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
+  std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
 
 /// True for first, first + 1, first + 2, ...

@@ -28,6 +28,8 @@ std::optional<Embedding> embeddingOf(const std::vector<Term>& terms, int index) 
   const Term& patches = at(base);
   result.stride_h = patches.stride_h;
   result.stride_w = patches.stride_w;
+  result.pad_h = patches.pad_h;
+  result.pad_w = patches.pad_w;
   result.grid_h = patches.grid_h;
   result.grid_w = patches.grid_w;
   result.weight = patches.weight;

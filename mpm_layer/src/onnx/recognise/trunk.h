@@ -38,7 +38,7 @@ struct Block {
 /// What the op PatchEmbed takes.
 struct Embedding {
   std::int64_t special = 0;
-  std::int64_t stride_h = 0, stride_w = 0, grid_h = 0, grid_w = 0;
+  std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;
   Tensor weight;  ///< {d, C, kh, kw}
   std::optional<NormPart> norm;
   std::vector<float> bias;      ///< {d}, added before the norm; empty without one
