@@ -40,6 +40,15 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   return info;
 }
 
+Event moved(const ViewShift& shift, UnixMs time) {
+  const auto part = [](double pixels, const char* forward, const char* back) {
+    return std::to_string(std::lround(std::abs(pixels))) + " px " + (pixels < 0 ? back : forward);
+  };
+  return {time, EventKind::kView, Severity::kWarning,
+          "the camera was moved: what it shows is now " + part(shift.right, "right", "left") + " and " +
+              part(shift.down, "down", "up") + " of where it was. Labels and series before belong to the old view"};
+}
+
 Event takeover(const InferenceResult& result) {
   const ModelInfo& model = *result.model;
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
@@ -78,6 +87,12 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
+    // Pictures of a folder need not be of one camera.
+    const auto shift = options_.every_frame ? std::nullopt : view_.add(result.frame.image, steady);
+    if (shift) {
+      events.push_back(moved(*shift, result.frame.time));
+      session_ = -1;
+    }
     if (result.session != session_) {
       if (session_ >= 0) events.push_back(takeover(result));
       session_ = result.session;

@@ -11,6 +11,7 @@
 #include "monitor/capture/inference.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/statistics/view_watch.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
@@ -27,7 +28,8 @@ struct RecorderOptions {
 Sample sampleOf(const InferenceResult& result, std::optional<bool> night);
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
-/// Area alarms follow the class names of each new model. Thread-safe.
+/// Area alarms follow the class names of each new model. A view that moved is an event and begins a new session.
+/// Thread-safe.
 class Recorder {
  public:
   Recorder(RecorderOptions options, StoreWriter* store, std::function<void(const Event&)> on_event = {});
@@ -57,6 +59,7 @@ class Recorder {
   DayNight day_night_;
   Alarms alarms_;
   ClockWatch clock_;
+  ViewWatch view_;
   std::optional<bool> night_;
   bool disk_reported_ = false;                    // that it does not answer
   std::optional<std::int64_t> disk_reported_at_;  // steady ms

@@ -13,7 +13,7 @@ const char* toString(Severity severity) {
 }
 
 const char* toString(EventKind kind) {
-  constexpr const char* kNames[] = {"session", "source", "model", "storage", "clock", "alarm", "alarm ended"};
+  constexpr const char* kNames[] = {"session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view"};
   const auto index = static_cast<unsigned>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

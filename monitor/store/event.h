@@ -19,8 +19,9 @@ enum class EventKind {
   kClock = 4,       ///< the wall clock jumped
   kAlarm = 5,       ///< an alarm went off
   kAlarmEnded = 6,  ///< and is over
+  kView = 7,        ///< the camera was bumped
 };
-/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended".
+/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view".
 const char* toString(EventKind kind);
 
 struct Event {

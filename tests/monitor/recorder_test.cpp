@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <opencv2/imgproc.hpp>
+
 #include "monitor/samples.h"
 #include "support/temporary_folder.h"
 
@@ -89,6 +91,35 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
   EXPECT_EQ(events[0].kind, EventKind::kSession);
   EXPECT_EQ(events[0].message, "'m.onnx' takes over, schedule 1,2");
+}
+
+TEST(Recorder, AViewThatMovesIsAnEventAndANewSession) {
+  const TemporaryFolder folder;
+  cv::Mat scene(200, 300, CV_8UC3);
+  cv::theRNG().state = 5;
+  cv::randu(scene, 0, 256);
+  cv::GaussianBlur(scene, scene, {}, 3);
+  const auto watch = [&](bool every_frame) {
+    StoreWriter store(folder / (every_frame ? "folder.db" : "camera.db"));
+    Recorder recorder({.source = "camera 0", .every_s = 60, .every_frame = every_frame}, &store);
+    for (int minute = 0; minute < 60; ++minute) {
+      InferenceResult result = resultAt(minute * 60'000);
+      result.frame.image = scene(cv::Rect(minute < 30 ? 30 : 15, minute < 30 ? 20 : 28, 240, 160)).clone();
+      EXPECT_TRUE(recorder.add(result, 0));
+    }
+  };
+  watch(false);
+  const StoreReader camera(folder / "camera.db");
+  const auto events = camera.events(1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].kind, EventKind::kView);
+  EXPECT_STREQ(toString(events[0].kind), "view");
+  EXPECT_THAT(events[0].message, HasSubstr("is now 15 px right and 8 px up of where it was"));
+  EXPECT_GT(events[0].time, kNoon + 30 * kMinuteMs);
+  EXPECT_LE(events[0].time, kNoon + 42 * kMinuteMs);
+  EXPECT_THAT(camera.sessions(1), SizeIs(2));
+  watch(true);
+  EXPECT_THAT(StoreReader(folder / "folder.db").sessions(1), SizeIs(1)) << "pictures of a folder may show anything";
 }
 
 TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
