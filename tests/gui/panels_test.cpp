@@ -315,7 +315,7 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
   EXPECT_TRUE(hover(now - 750 * 60).contains(QStringLiteral("nothing recorded")))
       << chart->crosshairText().toStdString();
   EXPECT_TRUE(chart->crosshairText().contains(QStringLiteral("nearest: "))) << chart->crosshairText().toStdString();
-  // The time that is told is one of the data.
+  // The time that is reported is one of the data.
   hover(now - 60 * 60);
   const auto& buckets = chart->chart().buckets;
   const auto nearest = static_cast<std::size_t>(nearestBucket(chart->chart(), *chart->crosshair()));

@@ -343,7 +343,7 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   for (QComboBox* box : panel->findChildren<QComboBox*>())
     if (box->accessibleName() == ChartPanel::tr("Source whose samples are drawn")) sources = box;
   ASSERT_TRUE(wait([&] { return sources->count() == 2 && panel->source().has_value(); }));
-  QTest::qWait(2500);  // the demo's time is told every other second
+  QTest::qWait(2500);  // the demo's time is reported every other second
   sources->setCurrentIndex(sources->findData(QStringLiteral("/dev/video9"), Qt::ToolTipRole));
   emit sources->activated(sources->currentIndex());
   EXPECT_TRUE(wait([&] { return panel->chart()->chart().buckets.size() > 10; }));

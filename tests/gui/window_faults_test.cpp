@@ -130,7 +130,7 @@ TEST_F(Faults, ASourceThatHangsGreysTheFrameAndReturns) {
   const QColor pixel = grey.pixelColor(middle);
   EXPECT_EQ(pixel.red(), pixel.green());
   EXPECT_EQ(pixel.green(), pixel.blue());
-  EXPECT_TRUE(wait([&] { return told(EventKind::kSource, "Stalled"); }));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kSource, "Stalled"); }));
 
   camera_->set(camera_->hangs, false);
   ASSERT_TRUE(wait([&] { return !part<ImageView>(*window_)->paint().faded; }));
@@ -155,7 +155,7 @@ TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
   ASSERT_TRUE(openCamera());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "a first sample is stored";
   camera_->set(camera_->unplugged, true);
-  ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "Retrying"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "Retrying"); }));
   camera_->set(camera_->unplugged, false);
   ASSERT_TRUE(wait([&] {
     return window_->events().rowCount() > 0 && window_->events().eventAt(0).kind == EventKind::kSource &&
@@ -175,7 +175,7 @@ TEST_F(Faults, LossAndReturnAreEventsInTheListAndTheDatabase) {
 TEST_F(Faults, NoPasswordIsShownAnywhere) {
   ASSERT_TRUE(openCamera());
   camera_->set(camera_->unplugged, true);
-  ASSERT_TRUE(wait([&] { return told(EventKind::kSource, "unplugged"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kSource, "unplugged"); }));
   QTest::qWait(100);
   EXPECT_TRUE(part<QPlainTextEdit>(*window_)->toPlainText().contains(QStringLiteral("unplugged")))
       << "the log tells of it";
@@ -216,7 +216,7 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
   ASSERT_TRUE(openAndWait());
   std::ofstream(file("broken.onnx").toStdString()) << "garbage";
   window_->openDropped(file("broken.onnx"));
-  ASSERT_TRUE(wait([&] { return told(EventKind::kModel, "broken.onnx"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "broken.onnx"); }));
   EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("segmenter_mask_ts17.onnx")));
   EXPECT_FALSE(window_->commandLine().contains(QStringLiteral("broken.onnx")));
   ASSERT_TRUE(openAndWait());
@@ -236,7 +236,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   ASSERT_TRUE(wait([&] { return frame() && frame()->result.model_path == other.toStdString(); }))
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
-  EXPECT_FALSE(told(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
+  EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
   EXPECT_TRUE(window_->commandLine().contains(other)) << window_->commandLine().toStdString();
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
   EXPECT_TRUE(wait([&] {
@@ -248,7 +248,7 @@ TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
 TEST_F(Faults, AModelFileThatBecomesGarbageIsRefusedWhileTheOldOneGoesOn) {
   ASSERT_TRUE(openWithOwnModel());
   std::ofstream(file("own.onnx").toStdString(), std::ios::trunc) << "half a copy";
-  ASSERT_TRUE(wait([&] { return told(EventKind::kModel, "own.onnx"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kModel, "own.onnx"); }));
   EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("own.onnx")))
       << part<StatusLine>(*window_)->notice().toStdString();
   ASSERT_TRUE(openAndWait()) << "the model before it goes on";
@@ -413,11 +413,11 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
     const std::string block(4096, 'x');
     while (ballast.write(block.data(), 4096).flush()) continue;
   }
-  EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "cannot write to"); }));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "cannot write to"); }));
   EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("full")); }))
       << part<StatusLine>(*window_)->storageProblem().toStdString();
   QFile::remove(file("disk/ballast"));
-  EXPECT_TRUE(wait([&] { return told(EventKind::kStorage, "writing again"); }));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kStorage, "writing again"); }));
   EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
   window_.reset();
   ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
@@ -437,7 +437,7 @@ TEST_F(Faults, ADatabaseThatCannotBeOpenedIsSaidAndTriedAgain) {
   EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
 }
 
-TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNobodyElsesSamples) {
+TEST_F(Faults, ASourceWithNothingInItSaysSoAndShowsNoOtherSamples) {
   ASSERT_TRUE(openAndWait());
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_->openSource(file("none.mp4"));
@@ -740,15 +740,15 @@ TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   write("yard", noon, 120, "first");
   window_->openDropped(QUrl::fromLocalFile(path).toString(QUrl::FullyEncoded));
   TimeChart* chart = part<ChartPanel>(*window_)->chart();
-  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "first") && !chart->chart().buckets.empty(); }));
   EXPECT_NEAR(chart->axis().to, static_cast<double>(noon) / 1000 + 119, 2) << "ends at the data's own present";
   write("yard", noon + 120000, 60, "second");
-  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "second"); }));
-  EXPECT_TRUE(told(EventKind::kAlarm, "first"));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "second"); }));
+  EXPECT_TRUE(reported(EventKind::kAlarm, "first"));
   EXPECT_TRUE(wait([&] { return std::abs(chart->axis().to - (static_cast<double>(noon) / 1000 + 179)) < 2; }));
   for (const char* suffix : {"", "-wal", "-shm"}) QFile::remove(path + QLatin1String(suffix));
   write("garden", noon, 30, "third");
-  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "third"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "third"); }));
   // Sources are asked for before events, and the file may have been replaced between the two.
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == QStringLiteral("garden"); }));
   EXPECT_FALSE(QFile::exists(file("m.db-wal")) && window_->live().session().isOpen()) << "nothing is watched";
@@ -771,16 +771,16 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
   const QString live = part<ChartPanel>(*window_)->sourceName();
   EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
   window_->openDatabase(file("other.db"));
-  ASSERT_TRUE(wait([&] { return told(EventKind::kAlarm, "of the yard"); }));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kAlarm, "of the yard"); }));
   EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().startsWith(QStringLiteral("other.db, read-only")));
   camera_->set(camera_->unplugged, true);
   ASSERT_TRUE(
       wait([&] { return window_->live().session().status().source.state == monitor::CaptureState::kRetrying; }));
   QTest::qWait(200);
-  EXPECT_FALSE(told(EventKind::kSource, "unplugged")) << "not of that database";
+  EXPECT_FALSE(reported(EventKind::kSource, "unplugged")) << "not of that database";
   buttonOf(part<ChartPanel>(*window_), ChartPanel::tr("Back to the live source"))->click();
-  EXPECT_TRUE(told(EventKind::kSource, "unplugged")) << "but not forgotten";
-  EXPECT_FALSE(told(EventKind::kAlarm, "of the yard"));
+  EXPECT_TRUE(reported(EventKind::kSource, "unplugged")) << "but not forgotten";
+  EXPECT_FALSE(reported(EventKind::kAlarm, "of the yard"));
   EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->sourceName() == live; }));
   EXPECT_TRUE(part<ChartPanel>(*window_)->foreignText().isEmpty());
 

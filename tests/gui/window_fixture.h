@@ -131,7 +131,7 @@ class Window : public ::testing::Test {
     return window_->findChild<Dialog*>();
   }
   /// An event in the list of which `part` is a part.
-  bool told(monitor::EventKind kind, const char* part) const {
+  bool reported(monitor::EventKind kind, const char* part) const {
     for (int row = 0; row < window_->events().rowCount(); ++row) {
       const monitor::Event& event = window_->events().eventAt(row);
       if (event.kind == kind && event.message.find(part) != std::string::npos) return true;

@@ -32,7 +32,7 @@ TEST(Alarms, TokensOutsideABandForMinutes) {
   EXPECT_EQ(begun[0].kind, EventKind::kAlarm);
   EXPECT_THAT(begun[0].message, HasSubstr("tokens 460 above 450 for 2 min"));
   EXPECT_TRUE(alarms.ringing());
-  EXPECT_THAT(add(470, 600), IsEmpty()) << "told once";
+  EXPECT_THAT(add(470, 600), IsEmpty()) << "reported once";
   EXPECT_THAT(add(440, 60), IsEmpty()) << "inside, but within the hysteresis";
   const auto ended = add(405, 60);
   ASSERT_THAT(ended, SizeIs(1));

@@ -129,22 +129,22 @@ TEST(Capture, TellsOfPicturesLeftOutBeforeItEnds) {
   CaptureOptions options = quick();
   options.lossless = true;
   options.reconnect = false;
-  std::vector<std::string> told;  // by one thread
-  options.source.on_unreadable = [&](const std::string& why) { told.push_back(why); };
+  std::vector<std::string> reported;  // by one thread
+  options.source.on_unreadable = [&](const std::string& why) { reported.push_back(why); };
   const SourceFactory factory = [](const vision::SourceOptions& source) {
-    return std::make_unique<FakeSource>([told = source.on_unreadable](int call) {
-      if (call < 3) told("b" + std::to_string(call));
+    return std::make_unique<FakeSource>([reported = source.on_unreadable](int call) {
+      if (call < 3) reported("b" + std::to_string(call));
       return call < 5 ? std::optional(frame(call)) : std::nullopt;
     });
   };
   Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
-    if (status.state == CaptureState::kEnded) told.push_back(status.message);
+    if (status.state == CaptureState::kEnded) reported.push_back(status.message);
   });
   capture.start();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(frames->take(std::chrono::minutes(1)));
   ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
   capture.stop();
-  EXPECT_THAT(told, ::testing::ElementsAre("b0", "b1", "b2", "3 of 8 pictures could not be read"));
+  EXPECT_THAT(reported, ::testing::ElementsAre("b0", "b1", "b2", "3 of 8 pictures could not be read"));
 }
 
 TEST(Capture, AFileThatCannotBeReadEndsWithTheReason) {
@@ -226,7 +226,7 @@ TEST(Capture, AReadThatHangsForEverIsReplaced) {
   ASSERT_TRUE(eventually([&] { return capture.status().in > before + 5; })) << "their frames disturb nobody";
 }
 
-TEST(Capture, AHangingSourceHangsNobody) {
+TEST(Capture, AHangingSourceBlocksNoOther) {
   const auto gate = std::make_shared<Gate>();
   const auto frames = std::make_shared<FrameMailbox>();
   {
@@ -264,7 +264,7 @@ TEST(Capture, ASlowCameraDoesNotStallBetweenItsFrames) {
   EXPECT_LT(std::count(all.begin(), all.end(), CaptureState::kStalled), 10) << "of twenty frames";
 }
 
-TEST(Capture, AnOutageIsToldOnceForEachReason) {
+TEST(Capture, AnOutageIsReportedOnceForEachReason) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
@@ -275,17 +275,17 @@ TEST(Capture, AnOutageIsToldOnceForEachReason) {
       return slowly(call);
     });
   };
-  Collected<std::string> told;
+  Collected<std::string> reported;
   CaptureOptions options = quick();
   options.backoff_s = {0.001};
   options.settled_s = 0;
   Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
-    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+    if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
   capture.start();
   ASSERT_TRUE(eventually([&] { return *opened >= 22; }));
   capture.stop();
-  const auto all = told.all();
+  const auto all = reported.all();
   ASSERT_GE(all.size(), 4u);
   EXPECT_THAT(all[0], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("no route")));
   EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (2,"), HasSubstr("refused")));
@@ -294,7 +294,7 @@ TEST(Capture, AnOutageIsToldOnceForEachReason) {
 }
 
 // The address of a single picture, a stream that breaks off again and again: no event a second, for a year.
-TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
+TEST(Capture, ASourceThatComesAndGoesIsReportedOnceUntilItSettles) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto opened = std::make_shared<std::atomic<int>>(0);
   const SourceFactory factory = [opened](const vision::SourceOptions&) -> std::unique_ptr<vision::FrameSource> {
@@ -304,20 +304,20 @@ TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
       return slowly(call);
     });
   };
-  Collected<std::string> told;
+  Collected<std::string> reported;
   CaptureOptions options = quick();
   options.source.timeout_s = options.stall_s = 60;  // a busy machine is no outage
   options.backoff_s = {0.001, 0.002};
   options.settled_s = 0.2;
   Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
     if (status.state == CaptureState::kStalled) return;
-    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+    if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
   capture.start();
-  ASSERT_TRUE(eventually([&] { return told.all().size() >= 3; }));
+  ASSERT_TRUE(eventually([&] { return reported.all().size() >= 3; }));
   EXPECT_GT(*opened, 20);
   capture.stop();
-  const auto all = told.all();
+  const auto all = reported.all();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0], "Live");
   EXPECT_THAT(all[1], ::testing::AllOf(HasSubstr("Retrying (1,"), HasSubstr("the stream ended")));
@@ -325,14 +325,14 @@ TEST(Capture, ASourceThatComesAndGoesIsToldOnceUntilItSettles) {
 }
 
 // Motion JPEG over a bad network: frames, then none for a while, on the same connection.
-TEST(Capture, ASourceThatStallsAgainAndAgainIsToldOnceUntilItSettles) {
+TEST(Capture, ASourceThatStallsAgainAndAgainIsReportedOnceUntilItSettles) {
   const auto frames = std::make_shared<FrameMailbox>();
   const auto stalls = std::make_shared<std::atomic<int>>(0);
   CaptureOptions options = quick();
   options.source.timeout_s = 60;
   options.stall_s = 0.005;
   options.settled_s = 0.5;
-  Collected<std::string> told;
+  Collected<std::string> reported;
   Capture capture(always([stalls](int call) {
                     const bool pause = call % 20 == 19 && *stalls < 20;
                     std::this_thread::sleep_for(std::chrono::milliseconds(pause ? 60 : 1));
@@ -340,13 +340,13 @@ TEST(Capture, ASourceThatStallsAgainAndAgainIsToldOnceUntilItSettles) {
                   }),
                   options, frames, [&](const CaptureStatus& status) {
                     if (status.state == CaptureState::kStalled) ++*stalls;
-                    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+                    if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
                   });
   capture.start();
-  ASSERT_TRUE(eventually([&] { return told.size() >= 3; }));
+  ASSERT_TRUE(eventually([&] { return reported.size() >= 3; }));
   capture.stop();
   EXPECT_GE(*stalls, 20);
-  EXPECT_THAT(told.all(), ::testing::ElementsAre("Live", "Stalled", "Live"));
+  EXPECT_THAT(reported.all(), ::testing::ElementsAre("Live", "Stalled", "Live"));
 }
 
 // Each time it is back for good, as it seems, and lost again.
@@ -360,19 +360,19 @@ TEST(Capture, ASourceThatSettlesJustToBeLostMustSettleForLonger) {
       return slowly(call);
     });
   };
-  Collected<std::string> told;
+  Collected<std::string> reported;
   CaptureOptions options = quick();
   options.stall_s = 60;
   options.backoff_s = {0.001};
   options.settled_s = 0.01;
   Capture capture(factory, options, frames, [&](const CaptureStatus& status) {
-    if (const auto event = sourceEvent(status, 0)) told.add(event->message);
+    if (const auto event = sourceEvent(status, 0)) reported.add(event->message);
   });
   capture.start();
   ASSERT_TRUE(eventually([&] { return *opened >= 60; }));
   capture.stop();
-  EXPECT_GE(told.size(), 3u);
-  EXPECT_LE(told.size(), 40u) << "of sixty outages, which would be two events each";
+  EXPECT_GE(reported.size(), 3u);
+  EXPECT_LE(reported.size(), 40u) << "of sixty outages, which would be two events each";
 }
 
 TEST(Capture, ReadsThatHangAreNotPiledUp) {

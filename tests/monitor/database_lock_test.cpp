@@ -30,9 +30,9 @@ StoreOptions quickRetries() {
 TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  Collected<std::string> told;
+  Collected<std::string> reported;
   auto first = std::make_unique<StoreWriter>(path, quickRetries());
-  StoreWriter second(path, quickRetries(), [&](const Event& event) { told.add(event.message); });
+  StoreWriter second(path, quickRetries(), [&](const Event& event) { reported.add(event.message); });
   first->beginSession(session());
   first->append(sampleAt(kNoon));
   ASSERT_TRUE(first->flush());
@@ -47,8 +47,8 @@ TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   EXPECT_TRUE(second.status().taken);
   EXPECT_THAT(second.status().problem, HasSubstr("another program stores 'camera 0'"));
   EXPECT_EQ(second.status().samples, 0);
-  ASSERT_THAT(told.all(), SizeIs(1)) << "told once";
-  EXPECT_EQ(told.all()[0], second.status().problem);
+  ASSERT_THAT(reported.all(), SizeIs(1)) << "reported once";
+  EXPECT_EQ(reported.all()[0], second.status().problem);
   EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(1));
   EXPECT_FALSE(StoreReader(path).sessions(1).at(0).ended) << "the first one's session goes on";
 
@@ -62,7 +62,7 @@ TEST(DatabaseLockTest, ASecondWriterOfASourceStoresNothingUntilTheFirstEnds) {
   ASSERT_THAT(samples, SizeIs(2)) << "and none of those before";
   EXPECT_EQ(samples[1].time, kNoon + 1000);
   EXPECT_THAT(StoreReader(path).sessions(1), SizeIs(2));
-  EXPECT_THAT(told.all().back(), HasSubstr("now that the other program has ended"));
+  EXPECT_THAT(reported.all().back(), HasSubstr("now that the other program has ended"));
 }
 
 TEST(DatabaseLockTest, GoesWithTheSession) {

@@ -90,7 +90,7 @@ TEST(ClockWatch, TellsJumpsFromDrift) {
   ClockWatch back;
   back.jump(5'000'000, 0);
   EXPECT_EQ(back.jump(5'001'000 - 3'600'000, 1000), -3'600'000);
-  EXPECT_EQ(back.jump(5'002'000 - 3'600'000, 2000), std::nullopt) << "told once";
+  EXPECT_EQ(back.jump(5'002'000 - 3'600'000, 2000), std::nullopt) << "reported once";
   EXPECT_EQ(back.jump(5'003'000, 3000), 3'600'000);
 }
 

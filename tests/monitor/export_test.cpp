@@ -150,27 +150,27 @@ TEST_F(ExportTest, ALongOneTellsHowFarItIsAndIsStopped) {
   const StoreReader store(folder_ / "long.db");
   const std::string path = folder_ / "long.csv";
   std::ofstream(path) << "before";
-  std::vector<double> told;
+  std::vector<double> reported;
   const auto stop_at = [&](double share) {
-    return [&told, share](double done) {
-      told.push_back(done);
+    return [&reported, share](double done) {
+      reported.push_back(done);
       return done < share;
     };
   };
   for (const double share : {0.2, 0.7}) {  // while the columns are being found, and while they are written
     EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(share)), std::nullopt);
-    EXPECT_GE(told.back(), share);
+    EXPECT_GE(reported.back(), share);
     std::ifstream file(path);
     EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "before");
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".part")));
-  told.clear();
+  reported.clear();
   EXPECT_EQ(exportSamples(store, {.source = 1}, path, stop_at(2)), kSamples);
-  EXPECT_GT(told.size(), 5u);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_GT(told.back(), 0.9);
-  EXPECT_LE(told.back(), 1);
+  EXPECT_GT(reported.size(), 5u);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_GT(reported.back(), 0.9);
+  EXPECT_LE(reported.back(), 1);
 }
 
 TEST_F(ExportTest, AFileIsWholeOrAsItWas) {

@@ -204,7 +204,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   EXPECT_EQ(worker.status().failed, 0);
 }
 
-TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsToldOnce) {
+TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
   const TemporaryFolder folder;
   writeModelThatOverflows(kModel, folder / "large.onnx");
   InferenceWorker worker(frames_, folder / "large.onnx", options(), callbacks());
@@ -231,7 +231,7 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsIsAnEventAndTheNextResultComes) {
     return handed_over >= 3;
   }));
   EXPECT_TRUE(toldOf("no such disk"));
-  EXPECT_EQ(events_.size(), 1u) << "told once, not with every frame";
+  EXPECT_EQ(events_.size(), 1u) << "reported once, not with every frame";
 }
 
 TEST_F(InferenceWorkerTest, SwapsModels) {

@@ -123,12 +123,12 @@ TEST(Recorder, AViewThatMovesIsAnEventAndANewSession) {
 }
 
 TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
   options.alarms.areas = {{.label = 2, .name = "sky", .above = 0.2}};
   options.alarms.minutes = 0;
   Recorder recorder(options, nullptr, [&](const Event& event) {
-    if (event.kind != EventKind::kSession) told.push_back(event.message);
+    if (event.kind != EventKind::kSession) reported.push_back(event.message);
   });
   std::int64_t time = 0;
   int session = 0;
@@ -142,29 +142,29 @@ TEST(Recorder, AreaAlarmsFollowTheNamesOfANewModel) {
     recorder.add(result, 0);
   };
   addWith({"road", "sky", "car"});
-  EXPECT_THAT(told, SizeIs(0));
+  EXPECT_THAT(reported, SizeIs(0));
   addWith({"road", "car", "sky"});
-  EXPECT_THAT(told, ::testing::ElementsAre("area of sky 25 % above 20 % for 0 min"));
+  EXPECT_THAT(reported, ::testing::ElementsAre("area of sky 25 % above 20 % for 0 min"));
   addWith({"road", "car", "sea"});
   addWith({"road", "sea"});
-  ASSERT_THAT(told, SizeIs(2)) << "once";
-  EXPECT_EQ(told[1], "the model has no class 'sky': its alarm rests");
+  ASSERT_THAT(reported, SizeIs(2)) << "once";
+  EXPECT_EQ(reported[1], "the model has no class 'sky': its alarm rests");
   addWith({"sky"});
-  EXPECT_THAT(told, SizeIs(3)) << "and rings again";
+  EXPECT_THAT(reported, SizeIs(3)) << "and rings again";
   recorder.setAlarms({.areas = {{.label = 0, .name = "tree", .above = 0.2}}, .minutes = 0}, kNoon);
-  EXPECT_EQ(told.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
+  EXPECT_EQ(reported.back(), "the model has no class 'tree': its alarm rests") << "other alarms, the same model";
 }
 
 TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   const TemporaryFolder folder;
-  std::vector<Event> told;
+  std::vector<Event> reported;
   {
     StoreWriter store(folder / "a.db");
     RecorderOptions options{.source = "camera 0", .every_s = 0};
     options.alarms.no_frame_s = 10;
     options.alarms.tokens_below = 10;
     options.alarms.minutes = 0;
-    Recorder recorder(options, &store, [&](const Event& event) { told.push_back(event); });
+    Recorder recorder(options, &store, [&](const Event& event) { reported.push_back(event); });
     CaptureStatus status;
     status.frame_age_s = 0;
     recorder.add(resultAt(0), 0);
@@ -173,28 +173,28 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
     status.frame_age_s = 11;
     recorder.tick(status, kNoon + 2000 - 2 * kHourMs, 2000);
   }
-  ASSERT_THAT(told, SizeIs(3));
-  EXPECT_THAT(told[0].message, HasSubstr("tokens 9 below 10"));
-  EXPECT_EQ(told[1].kind, EventKind::kClock);
-  EXPECT_EQ(told[1].message, "the clock went back by 2 h");
-  EXPECT_THAT(told[2].message, HasSubstr("no frame for 10 s"));
+  ASSERT_THAT(reported, SizeIs(3));
+  EXPECT_THAT(reported[0].message, HasSubstr("tokens 9 below 10"));
+  EXPECT_EQ(reported[1].kind, EventKind::kClock);
+  EXPECT_EQ(reported[1].message, "the clock went back by 2 h");
+  EXPECT_THAT(reported[2].message, HasSubstr("no frame for 10 s"));
   EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
 }
 
 TEST(Recorder, OtherRulesWhileItRuns) {
-  std::vector<Event> told;
+  std::vector<Event> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};
   options.alarms.tokens_below = 10;
   options.alarms.minutes = 0;
-  Recorder recorder(options, nullptr, [&](const Event& event) { told.push_back(event); });
+  Recorder recorder(options, nullptr, [&](const Event& event) { reported.push_back(event); });
   EXPECT_EQ(recorder.add(resultAt(0), 7)->dropped, 7);
-  ASSERT_THAT(told, SizeIs(1));
+  ASSERT_THAT(reported, SizeIs(1));
   recorder.setAlarms({.tokens_above = 8, .minutes = 0}, kNoon + 500);
-  ASSERT_THAT(told, SizeIs(2)) << "it rang, and nobody watches for it any more";
-  EXPECT_EQ(told[1].kind, EventKind::kAlarmEnded);
-  EXPECT_EQ(told[1].time, kNoon + 500);
+  ASSERT_THAT(reported, SizeIs(2)) << "it rang, and nobody watches for it any more";
+  EXPECT_EQ(reported[1].kind, EventKind::kAlarmEnded);
+  EXPECT_EQ(reported[1].time, kNoon + 500);
   EXPECT_EQ(recorder.add(resultAt(1000), 10)->dropped, 3) << "counted once";
-  EXPECT_THAT(told.back().message, HasSubstr("tokens 9 above 8"));
+  EXPECT_THAT(reported.back().message, HasSubstr("tokens 9 above 8"));
   recorder.setNightRule(NightByBrightness{});
   EXPECT_EQ(recorder.night(), std::nullopt) << "no sample by the new rule yet";
   EXPECT_EQ(recorder.add(resultAt(2000), 11)->night, true);

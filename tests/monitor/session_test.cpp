@@ -88,7 +88,7 @@ class SessionTest : public ::testing::Test {
   static WatchOptions watch(SourceFactory factory = always(), const std::string& source = kCamera) {
     return {.source = vision::parseSourceSpec(source), .every_s = 0, .timeout_s = 0.5, .factory = std::move(factory)};
   }
-  bool told(const std::string& part) const {
+  bool reported(const std::string& part) const {
     const auto all = events_.all();
     return std::any_of(all.begin(), all.end(),
                        [&](const Event& event) { return event.message.find(part) != std::string::npos; });
@@ -156,7 +156,7 @@ TEST_F(SessionTest, ASourceThatHangsIsReportedLeftBehindAndOpenedAgain) {
       return frame(call);
     });
   }));
-  ASSERT_TRUE(eventually([&] { return told("Retrying (1, "); }));
+  ASSERT_TRUE(eventually([&] { return reported("Retrying (1, "); }));
   EXPECT_FALSE(session_->framesCome());
   ASSERT_TRUE(eventually([&] { return *opened >= 2 && session_->status().source.state == CaptureState::kLive; }));
   EXPECT_EQ(session_->status().source.hanging, 1);
@@ -177,12 +177,12 @@ TEST_F(SessionTest, ADiskThatIsNotThereYetCostsNoSample) {
   make(later);
   session_->open(watch());
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 5; }));
-  ASSERT_TRUE(eventually([&] { return told("there is no folder"); }));
+  ASSERT_TRUE(eventually([&] { return reported("there is no folder"); }));
   EXPECT_FALSE(session_->status().store->writing);
   EXPECT_THAT(session_->status().store->problem, HasSubstr("a.db"));
   fs::create_directory(folder_ / "disk");
   ASSERT_TRUE(eventually([&] { return session_->status().store->writing; }));
-  EXPECT_TRUE(eventually([&] { return told("writing again"); }));
+  EXPECT_TRUE(eventually([&] { return reported("writing again"); }));
   session_->close();
   EXPECT_TRUE(session_->finish(60));
   EXPECT_EQ(stored().sources().at(0).samples, static_cast<std::int64_t>(samples_.size()));
@@ -240,13 +240,13 @@ TEST_F(SessionTest, ATimeLapseTakesPicturesAndKeepsThemForSoManyDays) {
     EXPECT_GT(entry.path().filename().string(), isoTime(last + 8 * kDayMs)) << "of nine days before, or later";
 }
 
-TEST_F(SessionTest, APictureThatCannotBeWrittenIsToldOnceUntilOneCan) {
+TEST_F(SessionTest, APictureThatCannotBeWrittenIsReportedOnceUntilOneCan) {
   SessionOptions lapse = options();
   std::ofstream(folder_ / "shots") << "a file";
   lapse.snapshots = {.folder = folder_ / "shots", .every_minutes = 0};
   make(lapse);
   session_->open(watch());
-  ASSERT_TRUE(eventually([&] { return told("cannot make the folder"); }));
+  ASSERT_TRUE(eventually([&] { return reported("cannot make the folder"); }));
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 20; }));
   fs::remove(folder_ / "shots");
   ASSERT_TRUE(eventually([&] { return pictures_.size() > 0; }));
@@ -282,7 +282,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 2; }));
   fs::copy_file(kOther, folder_ / "new.onnx");
   fs::rename(folder_ / "new.onnx", path);
-  ASSERT_TRUE(eventually([&] { return told("takes over"); }));
+  ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
   session_->setSchedule({1});
   ASSERT_TRUE(eventually([&] { return samples_.all().back().tokens.size() == 2; }));
   const StoreReader reader = stored();
@@ -306,7 +306,7 @@ TEST_F(SessionTest, ASecondWriterIsRefusedOrStoresNothing) {
   make();
   session_->open(watch());
   ASSERT_TRUE(eventually([&] { return samples_.size() >= 5 && session_->status().store->taken; }));
-  EXPECT_TRUE(told("nothing is stored here until it ends"));
+  EXPECT_TRUE(reported("nothing is stored here until it ends"));
   EXPECT_EQ(session_->status().store->samples, 0);
 }
 
@@ -391,15 +391,15 @@ TEST_F(SessionTest, RulesChangeWhileItRuns) {
   WatchOptions ringing = watch();
   ringing.alarms = {.tokens_above = 1, .minutes = 0};
   session_->open(ringing);
-  ASSERT_TRUE(eventually([&] { return told("above 1"); }));
+  ASSERT_TRUE(eventually([&] { return reported("above 1"); }));
   session_->setAlarms({});
-  EXPECT_TRUE(told("no longer watched for"));
+  EXPECT_TRUE(reported("no longer watched for"));
   session_->setNightRule(NightBySun{.latitude = 48, .longitude = 11});
   ASSERT_TRUE(eventually([&] { return samples_.all().back().night.has_value(); }));
   session_->tick();
   clock_ -= kHourMs;
   session_->tick();
-  EXPECT_TRUE(told("the clock went back by 60 min"));
+  EXPECT_TRUE(reported("the clock went back by 60 min"));
   const StoreReader reader = stored();
   EXPECT_EQ(reader.sessions(1).back().longitude, 11);
   EXPECT_THAT(messagesOf(reader), Contains("the clock went back by 60 min"));

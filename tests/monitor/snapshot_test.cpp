@@ -89,7 +89,7 @@ TEST(Snapshot, SeveralSourcesMayShareAFolder) {
   EXPECT_TRUE(fs::exists(folder / "2020-01-01T00-00-00.000Z.json")) << "nobody knows whose it is";
 }
 
-// A writer and what it told.
+// A writer and what it reported.
 class Writing {
  public:
   explicit Writing(

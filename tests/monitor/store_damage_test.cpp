@@ -78,11 +78,11 @@ void whileTakenAway(StoreWriter& writer, const std::string& path, const std::fun
   fs::rename(path + ".away", path);
 }
 
-void expectNewFile(const std::string& path, const std::string& damaged, const Collected<Event>& told) {
+void expectNewFile(const std::string& path, const std::string& damaged, const Collected<Event>& reported) {
   ASSERT_THAT(setAsideOf(path), ElementsAre(path + ".damaged-2026-06-01T12-00-00Z"));
   EXPECT_EQ(contents(setAsideOf(path)[0]), damaged) << "as it was found";
   std::vector<std::string> storage;
-  for (const Event& event : told.all())
+  for (const Event& event : reported.all())
     if (event.message.find("is damaged and was renamed") != std::string::npos) storage.push_back(event.message);
   ASSERT_THAT(storage, SizeIs(1));
   EXPECT_THAT(storage[0], HasSubstr(setAsideOf(path)[0]));
@@ -101,13 +101,13 @@ TEST(StoreDamage, ADamagedFileIsSetAsideAtTheStart) {
     const std::string damaged = contents(path);
     EXPECT_MPM_ERROR(StoreReader{path}, "is damaged: ");
     EXPECT_EQ(contents(path), damaged) << "a reader touches nothing";
-    Collected<Event> told;
-    StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+    Collected<Event> reported;
+    StoreWriter writer(path, quick(), [&](const Event& event) { reported.add(event); });
     writer.beginSession(session());
     writer.append(sampleAt(kNoon + 1000));
     ASSERT_TRUE(writer.flush());
     EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(1));
-    expectNewFile(path, damaged, told);
+    expectNewFile(path, damaged, reported);
   }
 }
 
@@ -135,8 +135,8 @@ TEST(StoreDamage, AFileThatIsDamagedWhileItIsWrittenIsSetAside) {
   for (const auto& damage : {damageHeader, damageSchema, damageTables}) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.db";
-    Collected<Event> told;
-    StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+    Collected<Event> reported;
+    StoreWriter writer(path, quick(), [&](const Event& event) { reported.add(event); });
     writer.beginSession(session());
     writer.append(sampleAt(kNoon));
     ASSERT_TRUE(writer.flush());
@@ -155,7 +155,7 @@ TEST(StoreDamage, AFileThatIsDamagedWhileItIsWrittenIsSetAside) {
     EXPECT_THAT(allSamples(reader), SizeIs(3)) << "what was in hand is in the new file";
     ASSERT_THAT(reader.sessions(1), SizeIs(1));
     EXPECT_EQ(reader.sessions(1)[0].classes, session().classes);
-    expectNewFile(path, damaged, told);
+    expectNewFile(path, damaged, reported);
   }
 }
 
@@ -208,8 +208,8 @@ TEST(StoreDamage, AFileThatIsCutWhileItIsWrittenIsSetAside) {
   for (const std::size_t left : {std::size_t{0}, 3 * kPage, 3 * kPage + 100}) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.db";
-    Collected<Event> told;
-    StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+    Collected<Event> reported;
+    StoreWriter writer(path, quick(), [&](const Event& event) { reported.add(event); });
     writer.beginSession(session());
     for (int i = 0; i < 500; ++i) writer.append(sampleAt(kNoon + i * 1000));
     ASSERT_TRUE(writer.flush());
@@ -224,7 +224,7 @@ TEST(StoreDamage, AFileThatIsCutWhileItIsWrittenIsSetAside) {
     ASSERT_TRUE(eventually([&] { return writer.flush(); }));
     ASSERT_TRUE(writer.flush());
     EXPECT_THAT(allSamples(StoreReader(path)), SizeIs(3));
-    expectNewFile(path, damaged, told);
+    expectNewFile(path, damaged, reported);
     EXPECT_TRUE(fs::exists(path + ".damaged-2026-06-01T12-00-00Z-wal")) << "what no checkpoint has moved";
   }
 }
@@ -246,17 +246,17 @@ TEST(StoreDamage, AFileThatGetsSmallerByItselfIsSound) {
   EXPECT_THAT(setAsideOf(path), SizeIs(0));
 }
 
-TEST(StoreDamage, AnEmptyFileThatHeldADatabaseIsToldOf) {
+TEST(StoreDamage, AnEmptyFileThatHeldADatabaseIsReported) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   writeOneSample(path);
   fs::resize_file(path, 0);
-  Collected<Event> told;
-  StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+  Collected<Event> reported;
+  StoreWriter writer(path, quick(), [&](const Event& event) { reported.add(event); });
   writer.beginSession(session());
   writer.append(sampleAt(kNoon + 1000));
   ASSERT_TRUE(writer.flush());
-  expectNewFile(path, "", told);
+  expectNewFile(path, "", reported);
 }
 
 // `from` and `to` are of one length.
@@ -274,12 +274,12 @@ TEST(StoreDamage, AByteOfATablesDefinitionIsDamage) {
   writeOneSample(path);
   replaceBytes(path, "brightness REAL", "bryghtness REAL");
   const std::string damaged = contents(path);
-  Collected<Event> told;
-  StoreWriter writer(path, quick(), [&](const Event& event) { told.add(event); });
+  Collected<Event> reported;
+  StoreWriter writer(path, quick(), [&](const Event& event) { reported.add(event); });
   writer.beginSession(session());
   writer.append(sampleAt(kNoon + 1000));
   ASSERT_TRUE(writer.flush());
-  expectNewFile(path, damaged, told);
+  expectNewFile(path, damaged, reported);
 }
 
 TEST(StoreDamage, ADefinitionThatSomeoneChangedIsNone) {

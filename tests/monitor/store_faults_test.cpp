@@ -100,18 +100,18 @@ class EventList {
 // A disk that is full in the middle, seen by a writer that must go on.
 void expectSurvivesFullDisk(const std::string& path, const std::function<void()>& fill,
                             const std::function<void()>& free) {
-  EventList told;
+  EventList reported;
   StoreOptions options;
   options.commit_s = 0.001;
   options.retry_s = 0.01;
   options.report_s = 0;
   options.max_pending = 3000;
-  StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
+  StoreWriter writer(path, options, [&](const Event& event) { reported.add(event); });
   writer.beginSession(session());
   int number = 0;
   for (; number < 50; ++number) writer.append(sampleAt(kNoon + number * 1000));
   ASSERT_TRUE(writer.flush());
-  ASSERT_TRUE(told.all().empty());
+  ASSERT_TRUE(reported.all().empty());
 
   fill();
   int failures = 0;  // in a row: a first one may make room by ending the write-ahead log
@@ -127,12 +127,12 @@ void expectSurvivesFullDisk(const std::string& path, const std::function<void()>
   for (int i = 0; i < 100; ++i) writer.append(sampleAt(kNoon + number++ * 1000));
   EXPECT_FALSE(writer.flush());
   EXPECT_EQ(writer.status().samples, committed);
-  const std::vector<Event> when_full = told.all();
+  const std::vector<Event> when_full = reported.all();
   ASSERT_FALSE(when_full.empty());
   EXPECT_EQ(when_full.back().kind, EventKind::kStorage);
   EXPECT_EQ(when_full.back().severity, Severity::kError);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(writer.flush());
-  EXPECT_EQ(told.all().size(), when_full.size()) << "told once, not at every try";
+  EXPECT_EQ(reported.all().size(), when_full.size()) << "reported once, not at every try";
   EXPECT_EQ(allSamples(StoreReader(path)).size(), static_cast<std::size_t>(committed)) << "still readable";
 
   free();
@@ -186,16 +186,16 @@ TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
       const std::string block(4096, 'x');
       while (file.write(block.data(), 4096).flush()) continue;
     }
-    EventList told;
+    EventList reported;
     StoreOptions options;
     options.retry_s = 0.01;
-    StoreWriter writer(folder / name, options, [&](const Event& event) { told.add(event); });
+    StoreWriter writer(folder / name, options, [&](const Event& event) { reported.add(event); });
     writer.beginSession(session());
     writer.append(sampleAt(kNoon));
     EXPECT_FALSE(writer.flush());
     EXPECT_FALSE(writer.status().writing);
-    ASSERT_EQ(told.all().size(), 1u);
-    EXPECT_THAT(told.all()[0].message, ::testing::AllOf(HasSubstr(name), HasSubstr("full")));
+    ASSERT_EQ(reported.all().size(), 1u);
+    EXPECT_THAT(reported.all()[0].message, ::testing::AllOf(HasSubstr(name), HasSubstr("full")));
     std::filesystem::remove(ballast);
     while (!writer.flush()) ::usleep(1000);
     EXPECT_FALSE(allSamples(StoreReader(folder / name)).empty());
@@ -232,27 +232,27 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
 TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  EventList told;
+  EventList reported;
   StoreOptions options;
   options.commit_s = options.retry_s = 0.001;
   options.patience_s = 0.05;
   options.max_pending = 100;
   StoreWriter writer(path, options);
-  Recorder recorder({.source = "camera 0"}, &writer, [&](const Event& event) { told.add(event); });
+  Recorder recorder({.source = "camera 0"}, &writer, [&](const Event& event) { reported.add(event); });
   writer.beginSession(session());
   ASSERT_TRUE(writer.flush());
   recorder.tick({}, kNoon, 0);
-  EXPECT_TRUE(told.all().empty());
+  EXPECT_TRUE(reported.all().empty());
 
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   writer.append(sampleAt(kNoon));
-  EXPECT_FALSE(writer.flush(0.1)) << "it waits no longer than it was told to";
+  EXPECT_FALSE(writer.flush(0.1)) << "it waits no longer than it was reported to";
   ASSERT_TRUE(eventually([&] { return !writer.status().answers; }));
-  for (int second = 0; told.all().empty(); ++second) recorder.tick({}, kNoon, second * 1000);
-  EXPECT_EQ(told.all()[0].severity, Severity::kError);
-  EXPECT_THAT(told.all()[0].message, ::testing::AllOf(HasSubstr("a.db"), HasSubstr("has not answered for")));
+  for (int second = 0; reported.all().empty(); ++second) recorder.tick({}, kNoon, second * 1000);
+  EXPECT_EQ(reported.all()[0].severity, Severity::kError);
+  EXPECT_THAT(reported.all()[0].message, ::testing::AllOf(HasSubstr("a.db"), HasSubstr("has not answered for")));
   for (int i = 1; i <= 1000; ++i) writer.append(sampleAt(kNoon + i * 1000));
   EXPECT_LE(writer.status().pending, 200) << "in hand and behind it";
   EXPECT_GE(writer.status().lost, 801);
@@ -262,7 +262,7 @@ TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
   ASSERT_TRUE(eventually([&] { return writer.flush(); }));
   ASSERT_TRUE(eventually([&] {
     recorder.tick({}, kNoon, 1'000'000);
-    return told.all().back().message == "the disk answers again";
+    return reported.all().back().message == "the disk answers again";
   }));
   EXPECT_TRUE(writer.status().writing);
   EXPECT_FALSE(writer.status().stuck());
@@ -273,15 +273,15 @@ TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
 }
 
 // Of a file that is taken away for a moment, as of a disk that has room for a few samples again and again.
-TEST(StoreFaults, TroubleThatComesAndGoesIsToldOnceInAWhile) {
+TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   for (double report_s : {3600.0, 0.1}) {
-    EventList told;
+    EventList reported;
     StoreOptions options;
     options.retry_s = 0.01;
     options.report_s = report_s;
-    StoreWriter writer(path, options, [&](const Event& event) { told.add(event); });
+    StoreWriter writer(path, options, [&](const Event& event) { reported.add(event); });
     writer.beginSession(session());
     ASSERT_TRUE(writer.flush());
     const auto takeAway = [&] {
@@ -295,18 +295,18 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsToldOnceInAWhile) {
     };
     takeAway();
     bringBack();
-    while (told.all().size() < 2) ::usleep(1000);  // gone, and back
+    while (reported.all().size() < 2) ::usleep(1000);  // gone, and back
     if (report_s > 1)
       for (int i = 0; i < 5; ++i) {
         takeAway();
         bringBack();
       }
-    EXPECT_EQ(told.all().size(), 2u);
+    EXPECT_EQ(reported.all().size(), 2u);
     if (report_s < 1) {
       takeAway();
-      while (told.all().size() < 3) ::usleep(1000);  // it lasts: told after all
+      while (reported.all().size() < 3) ::usleep(1000);  // it lasts: reported after all
       bringBack();
-      while (told.all().size() < 4) ::usleep(1000);
+      while (reported.all().size() < 4) ::usleep(1000);
     }
   }
 }

@@ -522,7 +522,7 @@ TEST(Store, AnotherModelAtTheSamePathIsNotTheSame) {
   EXPECT_EQ(run(session()), 3);
   SessionInfo unknown = session();
   unknown.model_digest.clear();
-  EXPECT_EQ(run(unknown), 5) << "what does not know its weights, as before schema 3, is told apart by its name";
+  EXPECT_EQ(run(unknown), 5) << "what does not know its weights, as before schema 3, is reported apart by its name";
 }
 
 TEST(Store, AReductionThatIsNoScheduleIsKeptAndIsAnotherModel) {

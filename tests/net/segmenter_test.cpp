@@ -217,7 +217,7 @@ TEST(Segmenter, WindowsStandFifteenSixteenthsApartAndAreAveraged) {
                      plainWindowLabels(schedule, image, image.size(), {0, 30, 60, 65}, {0, 60, 120, 126}));
 }
 
-TEST(Segmenter, WindowsStandAsFarApartAsTold) {
+TEST(Segmenter, WindowsHaveTheStrideOfTheOption) {
   const cv::Mat image = picture(50, 100);
   SegmenterOptions options = merging({1, 2}, Fit::kWindow);
   options.window_stride = 16;

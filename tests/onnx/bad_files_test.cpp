@@ -193,7 +193,7 @@ TEST_F(BadFile, TwiceMade) {
   expectError("again");
 }
 
-TEST_F(BadFile, OutputOfNobody) {
+TEST_F(BadFile, OutputWithoutANode) {
   writeChanged([](onnx::GraphProto& graph) { graph.mutable_output(0)->set_name("nothing"); });
   expectError("graph output 'nothing' is made by no node");
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMorning = 1782028800;  // 2026-06-21T08:00
 
-TEST(Traffic, NobodyDrivesThroughAnybody) {
+TEST(Traffic, VehiclesAndPeopleNeverOverlap) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const World world(seed);
     for (int step = 0; step < 20; ++step) {

@@ -61,7 +61,7 @@ TEST(RandomWindow, ScaleOneCoversTheWindow) {
   EXPECT_EQ(cv::countNonZero(cut.labels == 255), 0);
 }
 
-TEST(Augment, DoesNothingWhenToldSo) {
+TEST(Augment, DoesNothingWithoutAnyStrength) {
   const Sample before = columns(16, 24);
   Sample after{before.image.clone(), before.labels.clone()};
   Random random(1, 1);

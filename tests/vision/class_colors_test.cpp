@@ -61,7 +61,7 @@ cv::Vec3f labSeenThrough(const cv::Matx33f& eye, const cv::Vec3b& bgr) {
 }
 
 // Eyes after Machado, Oliveira, Fernandes 2009, another model than the one that the palette was chosen by. Two colours
-// 10 apart are told apart at a glance, 2 apart when they touch.
+// 10 apart are reported apart at a glance, 2 apart when they touch.
 TEST(ClassColors, PaletteIsApartForColourBlindEyesToo) {
   const std::pair<const char*, cv::Matx33f> eyes[] = {
       {"all cones", cv::Matx33f::eye()},

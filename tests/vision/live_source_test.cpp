@@ -175,7 +175,7 @@ TEST(LiveSource, AStreamWithoutAFrameIsAnError) {
   EXPECT_MPM_ERROR(source->next(), "stream x stopped after 0 frames");
 }
 
-TEST(LiveSource, StopsWaitingWhenToldTo) {
+TEST(LiveSource, StopsWaitingOnRequest) {
   auto gate = std::make_shared<Gate>();
   std::atomic<bool> stop = false;
   const auto source = openLive(std::make_shared<FakeCapture>(opens,

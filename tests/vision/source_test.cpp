@@ -306,7 +306,7 @@ TEST(OpenSource, NeverShowsThePasswordOfAnAddress) {
   EXPECT_MPM_ERROR(openSource("rtsp://me:secret@127.0.0.1:9/live"), "cannot open rtsp://***@127.0.0.1:9/live");
 }
 
-TEST(OpenSource, EndsWhenToldToStop) {
+TEST(OpenSource, EndsOnRequest) {
   const test::TemporaryFolder folder;
   cv::imwrite(folder / "a.png", plain(1));
   cv::imwrite(folder / "b.png", plain(1));

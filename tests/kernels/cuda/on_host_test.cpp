@@ -56,7 +56,7 @@ void waitForTooFewCopies(const float* from, float* to, bool wait) {
   to[threadIdx.x] = shared[4 * (31 - threadIdx.x)];
 }
 
-TEST(CudaOnHost, CopyThatNobodyWaitsForShows) {
+TEST(CudaOnHost, CopyWithoutAWaitIsFound) {
   on_host::setSeed(0);
   const Buffer<float> from = uploaded(Stream(0), std::vector<float>(128, 1.0f));
   std::vector<float> to(32);
