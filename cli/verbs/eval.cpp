@@ -119,7 +119,7 @@ int eval(EvalArguments arguments) {
   applyProtocol(labelled, arguments.fit, model_path, arguments.options);
   Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
-  if (!model.segments())
+  if (!model.givesLabels())
     throw Error("'" + model_path + "' does not segment (its head is '" + toString(model.head) +
                 "'): nothing to evaluate");
   std::optional<Manifest> manifest;

@@ -245,7 +245,7 @@ SOURCES = {
                          layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
                              transformers.DPTForSemanticSegmentation(hf_dpt(f)), "logits")),
     "hf_eomt": Source("transformers EomtForUniversalSegmentation: queries join in front of the tokens before block 2",
-                      hf_eomt, head="other", special=3, blocks=4, image=(32, 32),
+                      hf_eomt, head="mask_queries", special=3, blocks=4, image=(32, 32),
                       outputs=("masks_queries_logits", "class_queries_logits"), layers=lambda m: m.model.layers),
     "hf_siglip": Source("transformers SiglipVisionModel: attention pooling beside the features", head="features", special=0,
                         image=(32, 32), outputs=("last_hidden_state", "pooler_output"), build=lambda f: Fields(

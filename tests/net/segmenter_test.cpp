@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
@@ -110,6 +111,50 @@ void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
   double most = 0;
   cv::minMaxLoc(expected, nullptr, &most);
   EXPECT_GT(most, 0) << "one label alone would prove nothing";
+}
+
+// Queries with a mask and a class each: the label with the largest sum of softmax(class) x sigmoid(mask).
+TEST(Segmenter, LabelsFromMaskQueries) {
+  const std::string model = kData + "/hf_eomt_ts17.onnx";  // input 32x32, masks 16x16
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    Segmenter segmenter(model, merging(schedule));
+    EXPECT_EQ(segmenter.model().head, HeadKind::kMaskQueries);
+    const int count = segmenter.model().classes;
+    EXPECT_EQ(count, 4);
+    const cv::Mat image = picture(32, 32, 3);
+    const Segmentation result = segmenter.segment(image);
+    LoadedNet loaded = readNet(model, {.convert = {.schedule = schedule}});
+    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat masks = loaded.net.forward(loaded.info.outputs[0]).clone();
+    const cv::Mat classes = loaded.net.forward(loaded.info.outputs[1]).clone();
+    std::vector<cv::Mat> planes(static_cast<std::size_t>(count));
+    for (int c = 0; c < count; ++c) {
+      cv::Mat sum(masks.size[2], masks.size[3], CV_32F, cv::Scalar(0));
+      for (int q = 0; q < masks.size[1]; ++q) {
+        const float* const logits = classes.ptr<float>(0, q);
+        double total = 0;
+        for (int k = 0; k <= count; ++k) total += std::exp(static_cast<double>(logits[k]));
+        for (int p = 0; p < static_cast<int>(sum.total()); ++p)
+          sum.ptr<float>()[p] += static_cast<float>(std::exp(static_cast<double>(logits[c])) / total /
+                                                    (1 + std::exp(-static_cast<double>(masks.ptr<float>(0, q)[p]))));
+      }
+      cv::resize(sum, planes[static_cast<std::size_t>(c)], image.size(), 0, 0, cv::INTER_LINEAR);
+    }
+    int different = 0;
+    for (int p = 0; p < static_cast<int>(image.total()); ++p) {
+      int best = 0;
+      for (int c = 1; c < count; ++c)
+        if (planes[static_cast<std::size_t>(c)].ptr<float>()[p] >
+            planes[static_cast<std::size_t>(best)].ptr<float>()[p])
+          best = c;
+      different += result.labels.data[p] != best;
+    }
+    EXPECT_LE(different, 2);
+    EXPECT_EQ(result.labels.size(), image.size());
+    EXPECT_EQ(result.tokens.size(), schedule.size() + 1);
+  }
+  Segmenter windows(model, merging({1}, Fit::kWindow));
+  EXPECT_EQ(windows.segment(picture(50, 70, 4)).labels.size(), cv::Size(70, 50));
 }
 
 TEST(Segmenter, LabelsAreThoseOfTheProtocolAtAnySize) {

@@ -27,9 +27,12 @@ enum class HeadKind {
   kClassifier,       ///< one row of class scores per image
   kFeatures,         ///< the tokens themselves
   kOther,            ///< any other head, kept as it is in the graph
+  /// Segmentation: learned queries, each with class scores and a mask (EoMT). The net has both outputs; a Segmenter
+  /// makes labels of them.
+  kMaskQueries,
 };
 
-/// "mask_transformer", "linear", "classifier", "features", "other".
+/// "mask_transformer", "linear", "classifier", "features", "other", "mask_queries".
 MPM_API std::string toString(HeadKind head);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API HeadKind parseHeadKind(const std::string& text);
@@ -81,6 +84,8 @@ struct ModelInfo {
   int tokens() const { return grid.height * grid.width; }
   /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
   bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
+  /// True when a Segmenter gives a class for each pixel.
+  bool givesLabels() const { return segments() || head == HeadKind::kMaskQueries; }
 };
 
 }  // namespace mpm

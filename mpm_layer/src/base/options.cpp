@@ -27,7 +27,8 @@ constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_tran
                                          {HeadKind::kLinear, "linear"},
                                          {HeadKind::kClassifier, "classifier"},
                                          {HeadKind::kFeatures, "features"},
-                                         {HeadKind::kOther, "other"}};
+                                         {HeadKind::kOther, "other"},
+                                         {HeadKind::kMaskQueries, "mask_queries"}};
 
 template <class T, std::size_t N>
 std::string wordOf(const Word<T> (&words)[N], T value) {

@@ -18,6 +18,7 @@
 #include "mpm/read_net.hpp"
 #include "net/choose_outputs.h"
 #include "net/inspect.h"
+#include "net/mask_queries.h"
 #include "net/preprocess.h"
 #include "net/stage_times.h"
 #include "net/windows.h"
@@ -132,6 +133,8 @@ struct Segmenter::Impl {
   Normalizer normalize{ModelFacts{}};
   OpenCvParallel parallel;
   cv::Mat resized, planes;
+  Size2 score_grid;                 // of scores(): the patch grid, or that of the masks of queries
+  std::vector<float> query_scores;  // {pixels of a mask, classes}, of a head of mask queries
   // From the patch grid to the size of the last image, in one step. The result is that of two bilinear steps: the
   // graph's resize to the input size, then cv::resize to the image.
   cv::Size labels_size;
@@ -151,10 +154,11 @@ struct Segmenter::Impl {
     net = std::move(loaded.net);
     info = std::move(loaded.info);
     normalize = Normalizer(info.facts);
-    if (info.segments() && info.classes > 256)
+    score_grid = info.grid;
+    if (info.givesLabels() && info.classes > 256)
       throw Error("'" + model + "' has " + std::to_string(info.classes) +
                   " classes, but label maps have 8 bits: at most 256");
-    if (!info.segments() && options.fit == Fit::kWindow)
+    if (!info.givesLabels() && options.fit == Fit::kWindow)
       throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
     windowStride(options, info.input);
     answers = 2 + (info.segments() ? 1 : info.outputs.size());
@@ -182,6 +186,13 @@ struct Segmenter::Impl {
     requireSizes();
     if (device_labels) return;
     for (std::size_t i = 2; i < answers; ++i) expectFinite(allFinite(blobs[i]), nameOf(i));
+    if (info.head != HeadKind::kMaskQueries) return;
+    watch.lap();
+    const cv::Mat &masks = masksOfQueries(), &classes = blobs[&masks == &blobs[2] ? 3 : 2];
+    score_grid = {masks.size[2], masks.size[3]};
+    maskQueryScores({masks.ptr<float>(), masks.size[1], masks.size[2] * masks.size[3]},
+                    {classes.ptr<float>(), masks.size[1], info.classes + 1}, parallel, query_scores);
+    ms.postprocess += watch.lap();
   }
 
   // The converter compared `info` with the declared shapes of the outputs. This checks the outputs themselves.
@@ -195,6 +206,13 @@ struct Segmenter::Impl {
     require(0, std::max<std::size_t>(info.schedule.size(), 1) * tokens);
     require(1, info.schedule.size() + 1);
     if (info.segments()) require(2, tokens * static_cast<std::size_t>(info.classes));
+    if (info.head == HeadKind::kMaskQueries) {
+      if (answers != 4 || masksOfQueries().dims != 4)
+        throw Error("the model has no output of masks and one of classes: convert the original model again");
+      const cv::Mat& masks = masksOfQueries();
+      require(&masks == &blobs[2] ? 3 : 2,
+              static_cast<std::size_t>(masks.size[1]) * static_cast<std::size_t>(info.classes + 1));
+    }
     for (std::size_t i = answers; i < outputs.size(); ++i)
       require(i, (tokens + static_cast<std::size_t>(info.special_tokens)) * static_cast<std::size_t>(info.dim));
   }
@@ -207,7 +225,12 @@ struct Segmenter::Impl {
     if (!finite) throw Error("the model's " + output + " hold NaN or infinity: its weights or its input are damaged");
   }
 
-  MatrixView<const float> scores() const { return {blobs[2].ptr<float>(), info.tokens(), info.classes}; }
+  const cv::Mat& masksOfQueries() const { return blobs[blobs[2].dims == 4 ? 2 : 3]; }
+
+  MatrixView<const float> scores() const {
+    const bool queries = info.head == HeadKind::kMaskQueries;
+    return {queries ? query_scores.data() : blobs[2].ptr<float>(), score_grid.height * score_grid.width, info.classes};
+  }
 
   void takeMaps(Segmentation& result) const {
     const cv::Mat& maps = blobs[0];
@@ -247,14 +270,14 @@ struct Segmenter::Impl {
     takeMaps(result);
     addTokens(result, 1);
     if (options.inspect) inspect(result);
-    if (!info.segments()) return;
+    if (!info.givesLabels()) return;
     watch.lap();
     if (labels_size != image.size()) {
       const auto axis = [](int grid, int input, int output) {
         return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, output));
       };
-      label_rows = axis(info.grid.height, info.input.height, image.rows);
-      label_columns = axis(info.grid.width, info.input.width, image.cols);
+      label_rows = axis(score_grid.height, info.input.height, image.rows);
+      label_columns = axis(score_grid.width, info.input.width, image.cols);
       if (device_labels) device_labels->resize(label_rows, label_columns);
       labels_size = image.size();
     }
@@ -279,7 +302,7 @@ struct Segmenter::Impl {
     const Size2 stride = windowStride(options, window);
     WindowScores windows{scaled,
                          window,
-                         info.grid,
+                         score_grid,
                          windowStarts(scaled.height, window.height, stride.height),
                          windowStarts(scaled.width, window.width, stride.width),
                          {}};
@@ -288,6 +311,7 @@ struct Segmenter::Impl {
     for (int y : windows.rows)
       for (int x : windows.columns) {
         forward((*source)(cv::Rect(x, y, window.width, window.height)), result.ms);
+        windows.grid = score_grid;
         if (result.cluster_of_token.empty()) takeMaps(result);
         addTokens(result, share);
         const MatrixView<const float> live = scores();

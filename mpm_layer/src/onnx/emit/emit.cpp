@@ -56,7 +56,20 @@ void Emitter::otherHead() {
   } else if (first && row >= 0 && at(first->term).kind == TermKind::kLinear && graph_.outputs.size() == 1) {
     info_.head = HeadKind::kClassifier;
     info_.classes = static_cast<int>(at(first->term).cols);
+  } else if (const std::int64_t classes = maskQueryClasses(); classes > 0) {
+    info_.head = HeadKind::kMaskQueries;
+    info_.classes = static_cast<int>(classes);
   }
+}
+
+/// Classes of a head of mask queries: masks {1, Q, h, w} and class scores {1, Q, classes + 1}, the last of no object,
+/// of Q queries that joined the tokens. 0 for any other head.
+std::int64_t Emitter::maskQueryClasses() const {
+  if (graph_.outputs.size() != 2 || trunk_.chain.late.size() != 1) return 0;
+  const Shape *masks = graph_.shape(graph_.outputs[0]), *classes = graph_.shape(graph_.outputs[1]);
+  if (masks && masks->size() == 3) std::swap(masks, classes);
+  const bool both = masks && classes && masks->size() == 4 && classes->size() == 3;
+  return both && (*masks)[1] == trunk_.chain.late[0].rows && (*classes)[1] == (*masks)[1] ? classes->back() - 1 : 0;
 }
 
 /// Labels are called "labels" and logits as in the graph. Where the graph itself gives labels, its name would be wrong

@@ -43,6 +43,7 @@ class Emitter {
   // emit.cpp: the encoder and Segmenter's heads
   void encoder();
   void otherHead();
+  std::int64_t maskQueryClasses() const;
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
   Tokens embed();

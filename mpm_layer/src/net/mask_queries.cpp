@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/mask_queries.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/linear.h"
+
+namespace mpm {
+
+void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> classes, const Parallel& parallel,
+                     std::vector<float>& scores) {
+  const int queries = masks.rows, pixels = masks.cols, count = classes.cols - 1;
+  std::vector<float> shares(static_cast<std::size_t>(count) * queries);  // {count, queries}
+  for (int q = 0; q < queries; ++q) {
+    const float* const row = classes.row(q);
+    const double largest = static_cast<double>(*std::max_element(row, row + classes.cols));
+    double total = 0;
+    for (int c = 0; c < classes.cols; ++c) total += std::exp(static_cast<double>(row[c]) - largest);
+    for (int c = 0; c < count; ++c)
+      shares[static_cast<std::size_t>(c) * queries + q] =
+          static_cast<float>(std::exp(static_cast<double>(row[c]) - largest) / total);
+  }
+  const PackedLinear sum(MatrixView<const float>(shares.data(), count, queries), nullptr);
+  scores.resize(static_cast<std::size_t>(pixels) * count);
+  constexpr int kTile = PackedLinear::kMaxRows;
+  parallel.run((pixels + kTile - 1) / kTile, [&](int task) {
+    const int begin = task * kTile, rows = std::min(kTile, pixels - begin);
+    std::vector<float> present(static_cast<std::size_t>(rows) * queries);
+    for (int q = 0; q < queries; ++q)
+      for (int p = 0; p < rows; ++p)
+        present[static_cast<std::size_t>(p) * queries + q] = 1 / (1 + std::exp(-masks.row(q)[begin + p]));
+    sum.run({present.data(), rows, queries}, {scores.data() + static_cast<std::size_t>(begin) * count, rows, count});
+  });
+}
+
+}  // namespace mpm
