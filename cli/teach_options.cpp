@@ -11,7 +11,7 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
   addOption(verb, "--labels", options.labels, "DIR",
             "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
             "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "
-            "strokes are enough")
+            "strokes are enough. Or LabelMe's JSON files, whose labels are names of classes")
       ->required();
   addOption(verb, "--classes", options.classes, "FILE.json",
             "Names and colours of the classes, in the order of their labels. Default: the classes of the model");
@@ -32,8 +32,9 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
   addOption(verb, "-o,--output", options.output, "MINE.onnx",
             "The new model. Its classes and colours go to MINE.json beside it")
       ->required();
-  verb.add_flag("--cross-validation,!--no-cross-validation", options.cross_validation,
-                "Test the head on pictures that it was not trained on, in at most five rounds. Default: yes");
+  verb.add_flag_callback(
+      "--no-cross-validation", [&options] { options.cross_validation = false; },
+      "Do not test the head on pictures that it was not trained on, which takes up to five times as long");
   addNumber(verb, "--steps", options.steps, "N", 1, 1e6, "Steps of training. Default: 150");
   addNumber(verb, "--seed", options.seed, "N", 0, 1e9, "Of the first weights and of the order of pictures. Default: 1");
   addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");

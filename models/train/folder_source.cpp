@@ -120,9 +120,12 @@ class FolderSource : public SampleSource {
 
 }  // namespace
 
+cv::Mat readStoredImage(const std::string& path) {
+  return vision::openSource(path, {.apply_exif_rotation = false})->next()->image;
+}
+
 Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning) {
-  Sample sample{vision::openSource(image, {.apply_exif_rotation = false})->next()->image, vision::readLabelMap(labels),
-                false};
+  Sample sample{readStoredImage(image), vision::readLabelMap(labels), false};
   if (sample.labels.size() != sample.image.size())
     throw Error("label map '" + labels + "' is " + toString(Size2{sample.labels.rows, sample.labels.cols}) +
                 ", its image " + toString(Size2{sample.image.rows, sample.image.cols}));

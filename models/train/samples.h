@@ -56,8 +56,9 @@ struct FolderOptions {
   std::vector<ClassInfo> classes;
 };
 
-/// An image as it is stored (EXIF rotation ignored, as label maps have none) and its label map, whose labels are
-/// replaced by what they mean. Throws mpm::Error naming the file.
+/// An image as it is stored: EXIF rotation is ignored, because label maps have none. Throws mpm::Error naming the file.
+cv::Mat readStoredImage(const std::string& path);
+/// It and its label map, whose labels are replaced by what they mean. Throws mpm::Error naming the file.
 Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning);
 
 /// Throws mpm::Error when a folder holds no pairs.

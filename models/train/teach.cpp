@@ -18,6 +18,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "head_learner.h"
+#include "labelme.h"
 #include "model_files.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
@@ -82,14 +83,16 @@ std::vector<Pair> pairsOf(const cli::TeachOptions& options) {
   for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(options.images)))
     images.emplace(fs::path(file).stem().string(), file);
   std::vector<Pair> pairs;
-  for (const auto& [name, labels] : vision::labelMapFiles(options.labels)) {
+  std::map<std::string, std::string> files = vision::labelMapFiles(options.labels);
+  files.merge(labelMeFiles(options.labels));  // a label map wins: other tools write it from the same shapes
+  for (const auto& [name, labels] : files) {
     const auto image = images.find(name);
     if (image == images.end())
       throw Error("no picture for the label map " + inQuotes(labels) + ": there is no " + name + ".png (or .jpg) in " +
                   inQuotes(options.images));
     pairs.push_back({name, image->second, labels});
   }
-  if (pairs.empty()) throw Error("there are no label maps (PNG) in " + inQuotes(options.labels));
+  if (pairs.empty()) throw Error("there are no label maps (PNG, or LabelMe's JSON) in " + inQuotes(options.labels));
   return pairs;
 }
 
@@ -239,6 +242,10 @@ class Teacher {
   }
 
   Sample read(const Pair& pair) const {
+    if (pair.labels.ends_with(".json")) {
+      const cv::Mat image = readStoredImage(pair.image);
+      return {image, readLabelMe(pair.labels, classes_.list, classes_.ignore, image.size()), false};
+    }
     return readLabelledImage(pair.image, pair.labels, {{classes_.ignore}, 0, classCount(), classes_.ignore});
   }
 

@@ -191,6 +191,42 @@ TEST_F(Teach, RefusesClassesAndModelsThatMakeNoSense) {
   expectFailure(mpmCommand({"teach", "--images", "a", "--labels", "b"}), 2, {"--output is required"});
 }
 
+// Shapes of LabelMe instead of a label map. A map of the same name wins.
+TEST_F(Teach, ReadsFilesOfLabelMe) {
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  writeFlat("b", {64, 48}, {64, 48}, 0, 1);
+  fs::remove(folder_ / "train/labels/b.png");
+  writeClasses({"low", "high"});
+  const auto write = [&](const std::string& name, const nlohmann::json& shapes, int height = 48) {
+    std::ofstream(folder_ / ("train/labels/" + name + ".json"))
+        << nlohmann::json{{"shapes", shapes}, {"imageHeight", height}, {"imageWidth", 64}};
+  };
+  const nlohmann::json high = {{"label", "high"}, {"shape_type", "polygon"}, {"points", {{0, 0}, {63, 0}, {63.5, 20}}}};
+  const nlohmann::json low = {{"label", "low"}, {"shape_type", "linestrip"}, {"points", {{3, 40}, {30, 44}, {60, 40}}}};
+  write("a", "is not looked at");
+  std::ofstream(folder_ / "train/labels/classes.json") << R"({"classes": []})";
+  write("b", nlohmann::json::array({high, low}));
+  const CommandResult result = teach({"--steps", "5", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.jsonLines().back()["pictures"], 2);
+  for (const char* file : {"mine.onnx", "mine.json"}) fs::remove(folder_ / file);
+
+  nlohmann::json other = high;
+  other["label"] = "tall";
+  write("b", nlohmann::json::array({other}));
+  expectRefusal({}, 1, {"b.json", "'tall'", "none of the classes"});
+  other = low;
+  other["shape_type"] = "mask";
+  write("b", nlohmann::json::array({other}));
+  expectRefusal({}, 1, {"b.json", "a mask", "only polygons"});
+  write("b", nlohmann::json::array({high, low}), 50);
+  expectRefusal({}, 1, {"b.json", "50x64", "48x64"});
+  std::ofstream(folder_ / "train/labels/b.json") << "{";
+  expectRefusal({}, 1, {"b.json", "not valid JSON"});
+  write("b", nlohmann::json::array({{{"label", "low"}}}));
+  expectRefusal({}, 1, {"b.json", "\"points\""});
+}
+
 // A program alone, without the trainer beside it or in PATH.
 TEST_F(Teach, SaysWhatToDoWithoutLibTorch) {
   fs::copy_file(std::string(MPM_BINARY_DIR) + "/mpm", folder_ / "mpm");

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "mpm/model_info.hpp"
+
+namespace mpm::train {
+
+/// The LabelMe files of a folder (JSON with "shapes") by their names without extension. Other JSON files do not count.
+/// Throws mpm::Error naming the folder.
+std::map<std::string, std::string> labelMeFiles(const std::string& folder);
+
+/// The label map, CV_8U of `size`, of a LabelMe file: polygons, rectangles, circles, lines and points, later shapes
+/// over earlier ones, `ignore` where there is none. Labels are names of classes. Throws mpm::Error naming the file:
+/// when a label is none of the classes, a shape of another kind, or the picture of another size.
+cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
+
+}  // namespace mpm::train
