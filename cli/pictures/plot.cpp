@@ -11,6 +11,7 @@ namespace mpm::cli {
 namespace {
 
 constexpr double kMargin = 10, kBar = 11, kGroupGap = 8, kMaxTicks = 8;
+constexpr std::size_t kMaxLetters = 44;  // of a name in a legend of two columns
 const monitor::ChartColors kColors;
 
 std::vector<cv::Point2d> corners(double left, double top, double right, double bottom) {
@@ -79,23 +80,42 @@ void drawTitle(const std::string& title, cv::Size size, monitor::ChartCanvas& ca
   canvas.text(title, {kMargin, kMargin + canvas.textHeight() / 2}, kColors.text);
 }
 
-/// In rows below the plot.
-void drawLegend(const std::vector<std::pair<std::string, std::size_t>>& entries, double top,
-                monitor::ChartCanvas& canvas) {
-  double y = top;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const double x = kMargin + (i % 2) * (kPlotWidth / 2.0);
-    canvas.line({{x + 6, y}}, plotColor(entries[i].second), 5);
-    canvas.text(entries[i].first, {x + 18, y}, kColors.text);
-    if (i % 2 == 1) y += canvas.textHeight();
-  }
+using Legend = std::vector<std::pair<std::string, std::size_t>>;
+
+Legend legendOf(const Plot& plot) {
+  Legend legend;
+  for (const PlotSeries& series : plot.series)
+    if (series.in_legend) legend.emplace_back(series.name, series.color);
+  return legend;
 }
 
-int legendHeight(std::size_t entries) { return static_cast<int>((entries + 1) / 2) * 18 + 14; }
+Legend legendOf(const BarPlot& plot) {
+  Legend legend;
+  for (std::size_t s = 0; s < plot.series.size(); ++s) legend.emplace_back(plot.series[s], s);
+  return legend;
+}
 
-std::size_t legendEntries(const Plot& plot) {
-  return static_cast<std::size_t>(
-      std::count_if(plot.series.begin(), plot.series.end(), [](const PlotSeries& s) { return s.in_legend; }));
+/// Two, unless a name is too long.
+std::size_t columnsOf(const Legend& legend) {
+  return std::any_of(legend.begin(), legend.end(), [](const auto& entry) { return entry.first.size() > kMaxLetters; })
+             ? 1
+             : 2;
+}
+
+int heightOf(const Legend& legend) {
+  const std::size_t columns = columnsOf(legend);
+  return static_cast<int>((legend.size() + columns - 1) / columns) * 18 + 14;
+}
+
+/// In rows below the plot.
+void drawLegend(const Legend& legend, double top, monitor::ChartCanvas& canvas) {
+  const std::size_t columns = columnsOf(legend);
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    const double x = kMargin + static_cast<double>(i % columns) * (kPlotWidth / 2.0);
+    const double y = top + static_cast<double>(i / columns) * canvas.textHeight();
+    canvas.line({{x + 6, y}}, plotColor(legend[i].second), 5);
+    canvas.text(legend[i].first, {x + 18, y}, kColors.text);
+  }
 }
 
 constexpr int kPlotTop = 60, kPlotHeight = 340, kBelowPlot = 56;
@@ -113,12 +133,12 @@ std::uint32_t plotColor(std::size_t index) {
 }
 
 cv::Size sizeOf(const Plot& plot) {
-  return {kPlotWidth, kPlotTop + kPlotHeight + kBelowPlot + legendHeight(legendEntries(plot))};
+  return {kPlotWidth, kPlotTop + kPlotHeight + kBelowPlot + heightOf(legendOf(plot))};
 }
 
 cv::Size sizeOf(const BarPlot& plot) {
   return {kPlotWidth, 40 + static_cast<int>(groupHeight(plot) * static_cast<double>(plot.categories.size())) +
-                          kBelowPlot + legendHeight(plot.series.size())};
+                          kBelowPlot + heightOf(legendOf(plot))};
 }
 
 void draw(const Plot& plot, monitor::ChartCanvas& canvas) {
@@ -133,16 +153,14 @@ void draw(const Plot& plot, monitor::ChartCanvas& canvas) {
   const Axes axes(canvas, place, x.widened(0.06), y.widened(0.08));
   axes.drawX(plot.x_name);
   axes.drawY(plot.y_name);
-  std::vector<std::pair<std::string, std::size_t>> legend;
   for (const PlotSeries& series : plot.series) {
     std::vector<cv::Point2d> points;
     for (const cv::Point2d& point : series.points) points.push_back(axes.at(point.x, point.y));
     if (series.line && points.size() > 1) canvas.line(points, plotColor(series.color), 1.5);
     if (!series.line)
       for (const cv::Point2d& point : points) canvas.line({point}, plotColor(series.color), 5);
-    if (series.in_legend) legend.emplace_back(series.name, series.color);
   }
-  drawLegend(legend, kPlotTop + kPlotHeight + kBelowPlot, canvas);
+  drawLegend(legendOf(plot), kPlotTop + kPlotHeight + kBelowPlot, canvas);
 }
 
 void draw(const BarPlot& plot, monitor::ChartCanvas& canvas) {
@@ -179,9 +197,7 @@ void draw(const BarPlot& plot, monitor::ChartCanvas& canvas) {
   }
   const double zero = axes.at(0, 0).x;
   canvas.line({{zero, place.y}, {zero, place.br().y}}, kColors.muted, 1);
-  std::vector<std::pair<std::string, std::size_t>> legend;
-  for (std::size_t s = 0; s < plot.series.size(); ++s) legend.emplace_back(plot.series[s], s);
-  drawLegend(legend, 40 + height + kBelowPlot, canvas);
+  drawLegend(legendOf(plot), 40 + height + kBelowPlot, canvas);
 }
 
 }  // namespace mpm::cli

@@ -80,17 +80,18 @@ Entry entryOf(const StudyRow& row, const StudyRow& full) {
 std::vector<Group> groupsOf(const std::vector<StudyRow>& rows) {
   const std::string none = toString(kFullModel);
   std::vector<Group> groups;
-  std::set<std::string> stems;
+  std::set<std::vector<std::string>> seen;
+  UniqueNames unique;
   for (const StudyRow& row : rows) {
-    const std::string stem = row.model + "_" + row.data + "_" + row.precision;
-    if (!stems.insert(stem).second) continue;
+    if (row.sweep || !seen.insert({row.digest, row.source, std::to_string(row.limit), row.precision}).second) continue;
+    const std::string stem = unique(row.model + "_" + row.data + "_" + row.precision);
     Group group{row.model + ", " + row.data + ", " + row.precision, stem, {}, {}};
     for (const bool sweep : {false, true}) {
       std::vector<const StudyRow*> own;
       const StudyRow* full = nullptr;
       for (const StudyRow& other : rows) {
-        if (other.model != row.model || other.data != row.data || other.precision != row.precision ||
-            other.sweep != sweep)
+        if (other.digest != row.digest || other.source != row.source || other.precision != row.precision ||
+            other.sweep != sweep || (!sweep && other.limit != row.limit))
           continue;
         (other.variant == none ? full : own.emplace_back()) = &other;
       }
@@ -303,10 +304,15 @@ constexpr const char* kNotes =
     "over the images, all variants in turns on each image. speed-up: time of the full model on the same image divided "
     "by that of the variant, median. GFLOP and tokens at the end: means over the images.";
 
+std::string sourceText(const Group& group) {
+  const StudyRow& row = *group.entries.front().row;
+  return counted(row.images(), "image") + " of " + row.source + ".";
+}
+
 std::string markdownOf(const std::vector<Group>& groups, const std::string& command) {
   std::string text = "# Token reduction study\n\n`" + command + "`\n\n" + kNotes + "\n";
   for (const Group& group : groups) {
-    text += "\n## " + group.title + "\n" + counted(group.entries.front().row->images(), "image") + ".\n\n|";
+    text += "\n## " + group.title + "\n" + sourceText(group) + "\n\n|";
     for (const std::string& column : kColumns) text += " " + column + " |";
     text += "\n|";
     for (std::size_t i = 0; i < kColumns.size(); ++i) text += "---|";
@@ -320,8 +326,7 @@ std::string markdownOf(const std::vector<Group>& groups, const std::string& comm
 }
 
 std::string htmlOf(const Group& group, const std::vector<Figure>& figures) {
-  std::string text = "<h2>" + escaped(group.title) + "</h2>\n<p>" +
-                     counted(group.entries.front().row->images(), "image") + ".</p>\n<table>\n<tr>";
+  std::string text = "<h2>" + escaped(group.title) + "</h2>\n<p>" + escaped(sourceText(group)) + "</p>\n<table>\n<tr>";
   for (const std::string& column : kColumns) text += "<th>" + escaped(column) + "</th>";
   text += "</tr>\n";
   for (const Entry& entry : group.entries) {

@@ -84,12 +84,14 @@ void countPairs(const Segmentation& result, const cv::Mat& truth, int void_label
       }
 }
 
-Json lineOf(const StudyRow& row, const std::string& digest, int first) {
+Json lineOf(const StudyRow& row, int first) {
   Json stages = Json::array();
   for (const auto& [name, stage] : kStages) stages.push_back(row.stages.*stage);
   return {{"model", row.model},
-          {"digest", digest},
+          {"digest", row.digest},
           {"data", row.data},
+          {"source", row.source},
+          {"limit", row.limit},
           {"precision", row.precision},
           {"sweep", row.sweep},
           {"variant", row.variant},
@@ -110,10 +112,13 @@ Json lineOf(const StudyRow& row, const std::string& digest, int first) {
 
 StudyRow rowOf(const Json& line) {
   StudyRow row{.model = line.at("model"),
+               .digest = line.at("digest"),
                .data = line.at("data"),
+               .source = line.at("source"),
                .precision = line.at("precision"),
                .variant = line.at("variant"),
                .reduce = line.at("reduce"),
+               .limit = line.at("limit"),
                .sweep = line.at("sweep"),
                .classes = line.at("classes"),
                .ms = line.at("ms"),
@@ -132,9 +137,9 @@ StudyRow rowOf(const Json& line) {
 }
 
 /// What a line is of.
-std::string keyOf(const std::string& digest, const StudyRow& row, int first) {
-  return digest + "|" + row.data + "|" + row.precision + "|" + (row.sweep ? "sweep" : "") + "|" + row.variant + "|" +
-         std::to_string(first);
+std::string keyOf(const StudyRow& row, int first) {
+  return row.digest + "|" + row.source + "|" + std::to_string(row.limit) + "|" + row.precision + "|" +
+         (row.sweep ? "sweep" : "") + "|" + row.variant + "|" + std::to_string(first);
 }
 
 std::vector<Json> linesOf(const std::string& file) {
@@ -174,13 +179,14 @@ struct Task {
   ModelInfo info;
   std::vector<Variant> variants;
   bool sweep = false;
-  int images = 0;
+  int images = 0;  // to measure
+  int limit = 0;   // StudyRow::limit
 };
 
 class Measurement {
  public:
   Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan) {
-    for (const Json& line : linesOf(file)) done_.insert(keyOf(line.at("digest"), rowOf(line), line.at("first")));
+    for (const Json& line : linesOf(file)) done_.insert(keyOf(rowOf(line), line.at("first")));
     out_ = openForAppending(file);
     file_ = file;
     int runs = 0;
@@ -213,12 +219,14 @@ class Measurement {
     if (task.info.converted) throw Error("'" + model + "' is converted already: name the plain ViT it was made of");
     if (!task.info.segments()) throw Error("'" + model + "' does not segment: nothing to study");
     task.images = LabelledFrames(data.labelled, task.info, false).size().value_or(0);
-    if (plan_.max_images > 0) task.images = std::min(task.images, plan_.max_images);
+    task.limit = plan_.max_images;
+    if (task.limit > 0) task.images = std::min(task.images, task.limit);
     tasks_.push_back(task);
     if (plan_.sweep_images == 0) return;
     task.sweep = true;
     task.variants = depthSweep(task.info.blocks);
-    task.images = std::min(task.images, plan_.sweep_images);
+    task.limit = plan_.sweep_images;
+    task.images = std::min(task.images, task.limit);
     tasks_.push_back(task);
   }
 
@@ -241,7 +249,10 @@ class Measurement {
   StudyRow emptyRow(const Task& task, const Variant& variant) const {
     StudyRow row;
     row.model = std::filesystem::path(task.model).stem().string();
+    row.digest = task.digest;
     row.data = task.data->name;
+    row.source = vision::redactCredentials(task.data->text);
+    row.limit = task.limit;
     row.precision = toString(task.options.read.convert.precision);
     row.variant = toString(variant);
     row.reduce = toString(variant.reduction);
@@ -254,8 +265,8 @@ class Measurement {
   bool run(const Task& task, const Chunk& chunk, int void_label) {
     std::vector<Variant> todo;
     for (const Variant& variant : task.variants)
-      if (!done_.count(keyOf(task.digest, emptyRow(task, variant), chunk.first))) todo.push_back(variant);
-    const bool full_is_done = done_.count(keyOf(task.digest, emptyRow(task, kFullModel), chunk.first)) > 0;
+      if (!done_.count(keyOf(emptyRow(task, variant), chunk.first))) todo.push_back(variant);
+    const bool full_is_done = done_.count(keyOf(emptyRow(task, kFullModel), chunk.first)) > 0;
     const int left_out = static_cast<int>((task.variants.size() - todo.size()) * chunk.images.size());
     for (int i = 0; i < left_out; ++i) progress_->step();
     if (todo.empty() && full_is_done) {
@@ -292,7 +303,7 @@ class Measurement {
     });
     if (!finished) return false;
     for (std::size_t v = 0; v < all.size(); ++v)
-      if (v < todo.size() || !full_is_done) out_ << toLine(lineOf(rows[v], task.digest, chunk.first)) << '\n';
+      if (v < todo.size() || !full_is_done) out_ << toLine(lineOf(rows[v], chunk.first)) << '\n';
     if (!out_.flush()) throw Error("cannot write '" + file_ + "'");
     return true;
   }
@@ -331,7 +342,7 @@ std::vector<StudyRow> readStudy(const std::string& file) {
   std::map<std::string, std::size_t> row_of;
   for (const Json& line : linesOf(file)) {
     StudyRow part = rowOf(line);
-    const auto [place, fresh] = row_of.emplace(keyOf(line.at("digest"), part, 0), rows.size());
+    const auto [place, fresh] = row_of.emplace(keyOf(part, 0), rows.size());
     if (fresh) {
       rows.push_back(std::move(part));
       continue;

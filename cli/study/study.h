@@ -34,7 +34,8 @@ using PixelCounts = std::vector<std::int64_t>;
 
 /// What was measured of one variant on images of one data set.
 struct StudyRow {
-  std::string model, data, precision, variant, reduce;
+  std::string model, digest, data, source, precision, variant, reduce;  ///< `source`: StudyData::text
+  int limit = 0;       ///< only so many images of the data were to be measured; 0: all
   bool sweep = false;  ///< of the depth sweep: one step of MPM before one block
   std::vector<std::string> classes;
   std::vector<double> ms, full_ms, tokens, gflop, agreement;  ///< of each image
