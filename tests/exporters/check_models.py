@@ -59,11 +59,17 @@ def check(entry, folder, mpm, scratch):
         height, width = documents["inputs"][0]["shape"][2:]
         command += ["--input-size", f"{height}x{width}"]
 
-    wanted = [("none", [array_of(o) for o in documents["outputs"]], "plain")] if documents else [("none", [], "plain")]
+    wanted = [(["--schedule", "none"], [array_of(o) for o in documents["outputs"]] if documents else [])]
     for merged in documents.get("mpm", []) if documents else []:
-        wanted.append((",".join(map(str, merged["schedule"])), [array_of(o) for o in merged["outputs"]], merged["attention"]))
-    for schedule, arrays, attention in wanted:
-        run = subprocess.run(command + ["--schedule", schedule, "--attention", attention], capture_output=True, text=True)
+        how = ["--schedule", ",".join(map(str, merged["schedule"]))]
+        if "reduce" in merged:
+            how = ["--reduce", merged["reduce"]]
+        for option in ("attention", "merged_positions"):
+            if option in merged:
+                how += ["--" + option.replace("_", "-"), merged[option]]
+        wanted.append((how, [array_of(o) for o in merged["outputs"]]))
+    for how, arrays in wanted:
+        run = subprocess.run(command + how, capture_output=True, text=True)
         said = run.stderr.strip()
         if run.returncode < 0:
             return f"mpm convert died of signal {-run.returncode}"
@@ -83,7 +89,7 @@ def check(entry, folder, mpm, scratch):
             for name, array in zip(names, arrays):
                 fault = compare(name, results[name], array if i is None else array[i : i + 1], entry["tolerance"])
                 if fault:
-                    return f"schedule {schedule}, attention {attention}: {fault}"
+                    return f"{' '.join(how)}: {fault}"
             if i is None:
                 break
     return None
