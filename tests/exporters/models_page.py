@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/models.md from tests/data/models.json; with --check it only says whether the page is up to date."""
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/models.md"
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Written by tests/exporters/models_page.py. -->
+# Families of models
+
+Each row is a model of random weights and small size in `tests/data`, exported by `tests/exporters/make_models.py` (versions:
+`tests/exporters/requirements.txt`). The test `onnx` converts all of them and compares their outputs with ONNX Runtime's. In column
+"merged", "equal" means that the test also merges it, and that maps and outputs are equal to those of PyTorch with the authors' merging
+rule; "yes" means that it merges by the same code, without this comparison.
+
+| model | exporters, opsets | head | merged |
+|---|---|---|---|
+"""
+TAIL = """
+## Refused
+The error line names the first node that does not fit.
+
+| model | reason |
+|---|---|
+{refused}
+| transformers YolosForObjectDetection | special tokens behind the patches, positions added again between blocks |
+
+## Notes
+- **Depth Anything v2** (`DepthAnythingForDepthEstimation`) and `DPTForSemanticSegmentation` convert and run like DPT. Their files are not in
+  the tree. ONNX Runtime's outputs differ from ours by at most 7e-5 standard deviations.
+- **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export.
+- **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`. No trained
+  model has been measured with the three yet.
+- **On a GPU:** rotary positions, RMSNorm, late tokens and patches with a border are not supported yet; use the CPU.
+"""
+
+
+def page():
+    models = json.loads((ROOT / "tests/data/models.json").read_text())
+    rows, refused = {}, []
+    for model in models:
+        if model["verdict"] != "convert":
+            refused.append(f"| {model['source']} | {model['reason']} |")
+            continue
+        reference = json.loads((ROOT / "tests/data" / model["reference"]).read_text())
+        row = rows.setdefault(model["source"], {"exports": [], "head": model["head"], "equal": False})
+        export = f"{model['exporter']} {model['opset']}"
+        if export not in row["exports"]:
+            row["exports"].append(export)
+        row["equal"] |= bool(reference.get("mpm"))
+    lines = [f"| {source} | {', '.join(row['exports'])} | {row['head'].replace('_', ' ')} | {'equal' if row['equal'] else 'yes'} |"
+             for source, row in rows.items()]
+    return HEAD + "\n".join(lines) + "\n" + TAIL.format(refused="\n".join(refused))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.read_text() != page():
+            sys.exit("docs/models.md is not up to date: run tests/exporters/models_page.py")
+    else:
+        PAGE.write_text(page())
