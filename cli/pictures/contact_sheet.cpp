@@ -13,7 +13,7 @@
 namespace mpm::cli {
 namespace {
 
-constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegend = 32;
+constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegendHeight = 32;
 constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;
 
 double legendWidth(const std::string& name) { return kText + textWidth(name, kLetters); }
@@ -65,7 +65,7 @@ cv::Mat ContactSheet::picture() const {
     for (const cv::Mat& picture : column.pictures) own += picture.rows + kGap;
     height = std::max(height, own);
   }
-  cv::Mat sheet((height + kLegend) * kSupersampling, (columns * (kWidth + kGap) + kGap) * kSupersampling, CV_8UC3,
+  cv::Mat sheet((height + kLegendHeight) * kSupersampling, (columns * (kWidth + kGap) + kGap) * kSupersampling, CV_8UC3,
                 cv::Scalar::all(255));
   std::vector<std::pair<cv::Rect, const cv::Mat*>> places;
   for (int i = 0; i < columns; ++i) {

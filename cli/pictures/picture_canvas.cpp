@@ -8,7 +8,7 @@
 namespace mpm::cli {
 namespace {
 
-constexpr double kLetters = 11, kLine = 18;
+constexpr double kFontSize = 11, kLineHeight = 18;
 
 cv::Scalar colorOf(std::uint32_t rgb) {
   return {static_cast<double>(rgb & 255), static_cast<double>(rgb >> 8 & 255), static_cast<double>(rgb >> 16)};
@@ -20,12 +20,12 @@ PictureCanvas::PictureCanvas(cv::Size size) : picture_(size * kSupersampling, CV
 
 cv::Mat PictureCanvas::picture() const { return reduced(picture_); }
 
-double PictureCanvas::textWidth(const std::string& text) const { return cli::textWidth(text, kLetters); }
+double PictureCanvas::textWidth(const std::string& text) const { return cli::textWidth(text, kFontSize); }
 
-double PictureCanvas::textHeight() const { return kLine; }
+double PictureCanvas::textHeight() const { return kLineHeight; }
 
 void PictureCanvas::text(const std::string& text, cv::Point2d left_middle, std::uint32_t color) {
-  write(picture_, text, left_middle.x, left_middle.y + kLetters / 2, 0, kLetters, colorOf(color));
+  write(picture_, text, left_middle.x, left_middle.y + kFontSize / 2, 0, kFontSize, colorOf(color));
 }
 
 void PictureCanvas::line(const std::vector<cv::Point2d>& points, std::uint32_t color, double width) {

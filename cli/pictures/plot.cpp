@@ -10,7 +10,7 @@
 namespace mpm::cli {
 namespace {
 
-constexpr double kMargin = 10, kBar = 11, kGroupGap = 8, kMaxTicks = 8;
+constexpr double kBorder = 10, kBar = 11, kGroupGap = 8, kMaxTicks = 8;
 constexpr std::size_t kMaxLetters = 44;  // of a name in a legend of two columns
 const monitor::ChartColors kColors;
 
@@ -66,7 +66,7 @@ class Axes {
       canvas_.line({{plot_.x, y}, {plot_.br().x, y}}, kColors.grid, 1);
       canvas_.text(label, {plot_.x - 8 - canvas_.textWidth(label), y}, kColors.muted);
     }
-    canvas_.text(name, {kMargin, plot_.y - 14}, kColors.text);
+    canvas_.text(name, {kBorder, plot_.y - 14}, kColors.text);
   }
 
  private:
@@ -77,7 +77,7 @@ class Axes {
 
 void drawTitle(const std::string& title, cv::Size size, monitor::ChartCanvas& canvas) {
   canvas.area(corners(0, 0, size.width, size.height), kColors.background, 1);
-  canvas.text(title, {kMargin, kMargin + canvas.textHeight() / 2}, kColors.text);
+  canvas.text(title, {kBorder, kBorder + canvas.textHeight() / 2}, kColors.text);
 }
 
 using Legend = std::vector<std::pair<std::string, std::size_t>>;
@@ -111,7 +111,7 @@ int heightOf(const Legend& legend) {
 void drawLegend(const Legend& legend, double top, monitor::ChartCanvas& canvas) {
   const std::size_t columns = columnsOf(legend);
   for (std::size_t i = 0; i < legend.size(); ++i) {
-    const double x = kMargin + static_cast<double>(i % columns) * (kPlotWidth / 2.0);
+    const double x = kBorder + static_cast<double>(i % columns) * (kPlotWidth / 2.0);
     const double y = top + static_cast<double>(i / columns) * canvas.textHeight();
     canvas.line({{x + 6, y}}, plotColor(legend[i].second), 5);
     canvas.text(legend[i].first, {x + 18, y}, kColors.text);
@@ -179,12 +179,12 @@ void draw(const BarPlot& plot, monitor::ChartCanvas& canvas) {
   double names = 0;
   for (const std::string& name : plot.categories) names = std::max(names, canvas.textWidth(name));
   const double height = groupHeight(plot) * static_cast<double>(plot.categories.size());
-  const cv::Rect2d place(names + 2 * kMargin, 40, kPlotWidth - names - 4 * kMargin, height);
+  const cv::Rect2d place(names + 2 * kBorder, 40, kPlotWidth - names - 4 * kBorder, height);
   const Axes axes(canvas, place, x.widened(0.03), {0, 1});
   axes.drawX(plot.x_name);
   for (std::size_t c = 0; c < plot.categories.size(); ++c) {
     double top = place.y + groupHeight(plot) * static_cast<double>(c), start = 0;
-    canvas.text(plot.categories[c], {kMargin, top + (groupHeight(plot) - kGroupGap) / 2}, kColors.text);
+    canvas.text(plot.categories[c], {kBorder, top + (groupHeight(plot) - kGroupGap) / 2}, kColors.text);
     for (std::size_t s = 0; s < plot.values.size(); ++s) {
       const double value = plot.values[s][c], thick = plot.stacked ? kBar * 1.6 : kBar;
       if (std::isfinite(value)) {

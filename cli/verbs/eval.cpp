@@ -27,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kConfusion = "confusion";
-
 struct EvalArguments {
   std::string model, dataset, per_image, manifest;
   std::vector<std::string> combine;
@@ -83,16 +81,16 @@ Json manifestLine(const ImageResult& image) {
     for (int predicted = 0; predicted < matrix.classes(); ++predicted)
       if (const std::int64_t pixels = matrix.count(truth, predicted)) confusion.push_back({truth, predicted, pixels});
   json["ms"] = toJson(image.scores.ms());
-  json[kConfusion] = confusion;
+  json["confusion"] = confusion;
   return json;
 }
 
 ImageResult fromManifest(Json json, vision::ConfusionMatrix matrix, const std::string& manifest) try {
-  for (const Json& count : json.at(kConfusion)) matrix.add(count.at(0), count.at(1), count.at(2).get<std::int64_t>());
+  for (const Json& count : json.at("confusion")) matrix.add(count.at(0), count.at(1), count.at(2).get<std::int64_t>());
   const std::vector<double> tokens = json.at("tokens");
   const StageTimes ms = stageTimesOf(json.at("ms"));
   json.erase("ms");
-  json.erase(kConfusion);
+  json.erase("confusion");
   return {json, Scores(std::move(matrix), tokens, ms), std::nullopt};
 } catch (const Json::exception& error) {
   throw Error("the manifest '" + manifest + "' is damaged: " + error.what());

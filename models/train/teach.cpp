@@ -39,12 +39,12 @@ using cli::Json;
 constexpr int kMaxRounds = 5;
 constexpr double kGood = 0.7, kFair = 0.5;  // IoU
 
-struct Pair {
+struct LabelledFile {
   std::string name, image, labels;
 };
 
 struct Picture {
-  Pair pair;
+  LabelledFile pair;
   LabelledTokens tokens;
   cv::Mat truth;               // CV_8U, as large as the network input
   std::vector<double> pixels;  // of each class, in the label map
@@ -77,12 +77,12 @@ Classes chosenClasses(const cli::TeachOptions& options, const ModelInfo& model) 
   return classes;
 }
 
-std::vector<Pair> pairsOf(const cli::TeachOptions& options) {
+std::vector<LabelledFile> pairsOf(const cli::TeachOptions& options) {
   if (!fs::is_directory(options.images)) throw Error("there is no folder of images " + inQuotes(options.images));
   std::map<std::string, std::string> images;
   for (const std::string& file : vision::sourceFiles(vision::parseSourceSpec(options.images)))
     images.emplace(fs::path(file).stem().string(), file);
-  std::vector<Pair> pairs;
+  std::vector<LabelledFile> pairs;
   std::map<std::string, std::string> files = vision::labelMapFiles(options.labels);
   files.merge(labelMeFiles(options.labels));  // a label map wins: other tools write it from the same shapes
   for (const auto& [name, labels] : files) {
@@ -191,14 +191,14 @@ class Teacher {
         classes_(chosenClasses(options, model_)) {
     if (!options_.output.ends_with(".onnx"))
       throw cli::UsageError("-o is " + inQuotes(options_.output) + "; it must end in .onnx");
-    const std::vector<Pair> pairs = pairsOf(options_);
+    const std::vector<LabelledFile> pairs = pairsOf(options_);
     std::vector<std::string> inputs = modelFiles(path_);
     if (!options_.classes.empty()) inputs.push_back(options_.classes);
-    for (const Pair& pair : pairs) inputs.insert(inputs.end(), {pair.image, pair.labels});
+    for (const LabelledFile& pair : pairs) inputs.insert(inputs.end(), {pair.image, pair.labels});
     cli::requireOutput("-o", options_.output, inputs);
     cli::requireOutput("-o", jsonPath(), inputs);
     requireLabels(pairs);
-    for (const Pair& pair : pairs) pictures_.push_back({pair, {}, {}, {}});
+    for (const LabelledFile& pair : pairs) pictures_.push_back({pair, {}, {}, {}});
   }
 
   int run() {
@@ -229,9 +229,9 @@ class Teacher {
   }
 
   // Before the encoder works for a minute: every label map is right, and every class occurs.
-  void requireLabels(const std::vector<Pair>& pairs) const {
+  void requireLabels(const std::vector<LabelledFile>& pairs) const {
     std::vector<double> total(classes_.list.size());
-    for (const Pair& pair : pairs) count(read(pair).labels, total);
+    for (const LabelledFile& pair : pairs) count(read(pair).labels, total);
     std::string missing;
     for (std::size_t c = 0; c < total.size(); ++c)
       if (total[c] == 0) missing += (missing.empty() ? "" : ", ") + inQuotes(classes_.list[c].name);
@@ -241,7 +241,7 @@ class Teacher {
                   ": label some, or leave the class out of the list");
   }
 
-  Sample read(const Pair& pair) const {
+  Sample read(const LabelledFile& pair) const {
     if (pair.labels.ends_with(".json")) {
       const cv::Mat image = readStoredImage(pair.image);
       return {image, readLabelMe(pair.labels, classes_.list, classes_.ignore, image.size()), false};

@@ -16,15 +16,15 @@ namespace {
 using ::testing::HasSubstr;
 
 // Two streets, three frames each.
-const std::string kStreets = "demo:street?seed=5..6&size=64x96&step=43200&frames=3";
+const std::string kFewStreets = "demo:street?seed=5..6&size=64x96&step=43200&frames=3";
 
-std::string textOf(const std::string& path) {
+std::string fileText(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<std::string> linesOf(const std::string& path) {
-  std::istringstream text(textOf(path));
+std::vector<std::string> tableLines(const std::string& path) {
+  std::istringstream text(fileText(path));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
@@ -35,7 +35,7 @@ class Study : public ::testing::Test {
   void SetUp() override { writeStreetModel(model_); }
 
   CommandResult study(std::vector<std::string> more, const CommandOptions& options = {}) const {
-    more.insert(more.begin(), {"study", "--model", model_, "--data", kStreets, "-o", out_});
+    more.insert(more.begin(), {"study", "--model", model_, "--data", kFewStreets, "-o", out_});
     return mpmCommand(more, options);
   }
 
@@ -49,7 +49,7 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
   const CommandResult result = study(small_);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, out_ + "/report.html\n");
-  const auto lines = linesOf(out_ + "/results.csv");
+  const auto lines = tableLines(out_ + "/results.csv");
   ASSERT_EQ(lines.size(), 4u) << "a header, the full model and two reductions";
   EXPECT_THAT(lines[1], HasSubstr("tiny,scene,fp32,\"none\",0,6,"));
   EXPECT_THAT(lines[2], HasSubstr("\"mpm:blocks=1\""));
@@ -60,7 +60,7 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
     return std::stod(value);
   };
   for (const auto& [line, reduce] : {std::pair{1, "none"}, {2, "mpm:blocks=1"}, {3, "gradual:blocks=0-2:count=2"}}) {
-    const auto eval = mpmCommand({"eval", kStreets, "--model", model_, "--reduce", reduce, "--json"}).json();
+    const auto eval = mpmCommand({"eval", kFewStreets, "--model", model_, "--reduce", reduce, "--json"}).json();
     const auto row = static_cast<std::size_t>(line);
     EXPECT_NEAR(cell(row, 6), eval["miou"], 2e-3);
     EXPECT_NEAR(cell(row, 10), eval["pixel_accuracy"], 2e-3);
@@ -69,7 +69,7 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
     EXPECT_GT(cell(row, 12), 0) << "ms";
   }
   EXPECT_EQ(cell(1, 11), 100) << "the full model agrees with itself";
-  const auto measured = linesOf(results_);
+  const auto measured = tableLines(results_);
   ASSERT_EQ(measured.size(), 3u);
   const auto gflop = [&](std::size_t line) { return nlohmann::json::parse(measured[line])["gflop"][0].get<double>(); };
   EXPECT_LT(gflop(0), gflop(2)) << "merged, full";
@@ -77,7 +77,7 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
 
 TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   ASSERT_EQ(study({"--reduce", "mpm:blocks=1", "--sweep-images", "2"}).exit_code, 0);
-  const std::string html = textOf(out_ + "/report.html"), markdown = textOf(out_ + "/report.md");
+  const std::string html = fileText(out_ + "/report.html"), markdown = fileText(out_ + "/report.md");
   EXPECT_THAT(html, HasSubstr("mpm:blocks=1"));
   EXPECT_THAT(html, HasSubstr("<svg"));
   EXPECT_THAT(html, HasSubstr("Pareto front"));
@@ -86,7 +86,7 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   for (const char* figure : {"time", "gflop", "tokens", "classes", "boundaries", "locality", "batches", "stages",
                              "depth_loss", "depth_speed"}) {
     const std::string name = std::string("figures/tiny_scene_fp32_") + figure;
-    EXPECT_THAT(textOf(out_ + "/" + name + ".svg"), ::testing::StartsWith("<svg"));
+    EXPECT_THAT(fileText(out_ + "/" + name + ".svg"), ::testing::StartsWith("<svg"));
     EXPECT_FALSE(cv::imread(out_ + "/" + name + ".png").empty()) << name;
     EXPECT_THAT(markdown, HasSubstr(name + ".png"));
   }
@@ -94,13 +94,13 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
 
 TEST_F(Study, GoesOnWhereItWasKilled) {
   ASSERT_EQ(study(small_).exit_code, 0);
-  const std::string all = textOf(results_);
-  const auto before = linesOf(results_);
+  const std::string all = fileText(results_);
+  const auto before = tableLines(results_);
   ASSERT_EQ(before.size(), 3u);
   // The last line was cut off: it is measured again, the others are not.
   std::ofstream(results_, std::ios::trunc) << all.substr(0, all.size() - before[2].size() / 2);
   ASSERT_EQ(study(small_).exit_code, 0);
-  auto after = linesOf(results_);
+  auto after = tableLines(results_);
   ASSERT_EQ(after.size(), 3u);
   EXPECT_EQ(after[0], before[0]);
   EXPECT_EQ(after[1], before[1]);
@@ -108,12 +108,12 @@ TEST_F(Study, GoesOnWhereItWasKilled) {
 
   // Nothing is left to do; another reduction is measured alone.
   ASSERT_EQ(study(small_).exit_code, 0);
-  EXPECT_EQ(linesOf(results_), after);
+  EXPECT_EQ(tableLines(results_), after);
   ASSERT_EQ(study({"--reduce", "tome:count=2", "--sweep-images", "0"}).exit_code, 0);
-  after = linesOf(results_);
+  after = tableLines(results_);
   ASSERT_EQ(after.size(), 4u);
   EXPECT_EQ(nlohmann::json::parse(after[3])["reduce"], "tome:count=2");
-  EXPECT_EQ(linesOf(out_ + "/results.csv").size(), 5u);
+  EXPECT_EQ(tableLines(out_ + "/results.csv").size(), 5u);
 }
 
 TEST_F(Study, RefusesWhatMakesNoSense) {
@@ -122,7 +122,8 @@ TEST_F(Study, RefusesWhatMakesNoSense) {
   expectFailure(study({"--reduce", "fly"}), 2, {"fly"});
   expectFailure(study({"--precision", "fp8"}), 2, {"fp8"});
   ASSERT_EQ(mpmCommand({"convert", model_, "-o", folder_ / "m.onnx", "--schedule", "1"}).exit_code, 0);
-  expectFailure(mpmCommand({"study", "--model", folder_ / "m.onnx", "--data", kStreets, "-o", out_}), 1, {"converted"});
+  expectFailure(mpmCommand({"study", "--model", folder_ / "m.onnx", "--data", kFewStreets, "-o", out_}), 1,
+                {"converted"});
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using Mode = QAbstractItemModelTester::FailureReportingMode;
 ModelInfo classes(std::initializer_list<const char*> names) {
   ModelInfo info;
   info.classes = static_cast<int>(names.size());
-  for (const char* name : names) info.facts.classes.push_back({name, {10, 20, 30}});
+  for (const char* name : names) info.facts.classes.push_back({name, {{10, 20, 30}}});
   return info;
 }
 

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
+#include "onnx/model/model_file.h"
 
 namespace mpm {
 namespace {
@@ -39,15 +40,11 @@ void requireApart(const std::string& onnx_path, const std::string& output_path) 
       throw Error(output_path + ": is the model that is converted, or a part of it: name another file");
 }
 
-std::filesystem::path folderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 }  // namespace
 
 onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
   return fromPath(path, [&](onnx::ModelProto model) {
-    return convert(std::move(model), readFacts(path), options, folderOf(path));
+    return convert(std::move(model), readFacts(path), options, onnx_graph::folderOf(path));
   });
 }
 
@@ -66,7 +63,7 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
   const std::filesystem::path path(onnx_path);
   std::vector<std::string> files = {onnx_path, onnx_graph::factsPath(path).string()};
   for (const std::string& file : fromPath(path, onnx_graph::externalFiles))
-    files.push_back((folderOf(path) / file).string());
+    files.push_back((onnx_graph::folderOf(path) / file).string());
   return files;
 }
 

@@ -9,6 +9,7 @@
 
 #include "mpm/error.hpp"
 #include "onnx/converter.h"
+#include "onnx/model/model_file.h"
 #include "onnx/model/node_proto.h"
 #include "onnx/model/outputs.h"
 
@@ -98,10 +99,6 @@ class Appender {
   int opset_;
   std::set<std::string> taken_;
 };
-
-std::filesystem::path folderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
 
 EncoderOutput encoderOf(const std::filesystem::path& path) {
   onnx::ModelProto model = readModelFile(path);  // read again by the caller: recognising a graph takes its weights

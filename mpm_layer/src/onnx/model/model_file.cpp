@@ -127,6 +127,10 @@ void collect(const onnx::GraphProto& graph, std::set<std::string>& files) {
 
 }  // namespace
 
+std::filesystem::path folderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 std::set<std::string> externalFiles(const onnx::ModelProto& model) {
   std::set<std::string> files;
   collect(model.graph(), files);

@@ -25,6 +25,9 @@ std::string serialised(onnx::ModelProto model);
 /// The files of its external data, as the model names them.
 std::set<std::string> externalFiles(const onnx::ModelProto& model);
 
+/// The folder of the file, in which its external data are; "." for a bare file name.
+std::filesystem::path folderOf(const std::filesystem::path& path);
+
 /// Opset of the default domain, 11 or later. Throws mpm::Error for an older or a missing one.
 int defaultOpset(const onnx::ModelProto& model);
 
