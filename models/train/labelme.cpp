@@ -15,23 +15,22 @@ namespace mpm::train {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr int kStroke = 3;  // px, of lines and points
 
-Json parsed(const std::string& path) {
+nlohmann::json parsed(const std::string& path) {
   constexpr int kDeepest = 16;
-  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
+  const auto shallow = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
     if (depth > kDeepest) throw Error("'" + path + "' is nested too deep");
     return true;
   };
-  return Json::parse(readFile(path), shallow, false);
+  return nlohmann::json::parse(readFile(path), shallow, false);
 }
 
-std::vector<cv::Point> pointsOf(const Json& shape) {
+std::vector<cv::Point> pointsOf(const nlohmann::json& shape) {
   constexpr double kFar = 1e6;  // px
   std::vector<cv::Point> points;
-  for (const Json& point : shape.at("points")) {
+  for (const nlohmann::json& point : shape.at("points")) {
     const auto coordinate = [&](std::size_t i) {
       return static_cast<int>(std::lround(std::clamp(point.at(i).get<double>(), -kFar, kFar)));
     };
@@ -67,7 +66,7 @@ std::map<std::string, std::string> labelMeFiles(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() != ".json") continue;
-    const Json json = parsed(entry->path().string());
+    const nlohmann::json json = parsed(entry->path().string());
     if (json.is_discarded()) throw Error("'" + entry->path().string() + "' is not valid JSON");
     if (json.is_object() && json.contains("shapes"))
       files.emplace(entry->path().stem().string(), entry->path().string());
@@ -79,12 +78,12 @@ std::map<std::string, std::string> labelMeFiles(const std::string& folder) {
 cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) {
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
   try {
-    const Json json = parsed(path);
+    const nlohmann::json json = parsed(path);
     const Size2 own{json.value("imageHeight", size.height), json.value("imageWidth", size.width)};
     const Size2 picture{size.height, size.width};
     if (own != picture)
       throw Error("'" + path + "' is for a picture of " + toString(own) + ", its image is " + toString(picture));
-    for (const Json& shape : json.at("shapes")) {
+    for (const nlohmann::json& shape : json.at("shapes")) {
       const auto name = shape.at("label").get<std::string>();
       const auto found =
           std::find_if(classes.begin(), classes.end(), [&](const ClassInfo& one) { return one.name == name; });
@@ -95,7 +94,7 @@ cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& class
         throw Error("'" + path + "' holds a " + kind + " with " + std::to_string(shape.at("points").size()) +
                     " points: only polygons, rectangles, circles, lines and points can be read");
     }
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     throw Error("'" + path + "' is not a file of LabelMe: a shape needs \"label\" and \"points\"");
   }
   return labels;

@@ -15,7 +15,6 @@ namespace mpm::test {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using ::testing::HasSubstr;
 
 std::string bytesOf(const fs::path& path) {
@@ -23,15 +22,15 @@ std::string bytesOf(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<json> linesOf(const std::string& path) {
-  std::vector<json> lines;
+std::vector<nlohmann::json> linesOf(const std::string& path) {
+  std::vector<nlohmann::json> lines;
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) lines.push_back(json::parse(line));
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
   return lines;
 }
 
 /// Everything but what depends on the speed of the machine.
-json withoutTimes(json result) {
+nlohmann::json withoutTimes(nlohmann::json result) {
   for (const char* key : {"ms", "ms_mean", "frame"}) result.erase(key);
   return result;
 }
@@ -83,12 +82,12 @@ TEST_F(Shards, AddUpToTheWhole) {
     EXPECT_EQ(result.json()["shard"], part + "/3");
     std::ofstream(file) << result.out;
     combine.push_back(file);
-    for (const json& line : linesOf(lines)) EXPECT_TRUE(seen.insert(line["name"]).second) << line["name"];
+    for (const nlohmann::json& line : linesOf(lines)) EXPECT_TRUE(seen.insert(line["name"]).second) << line["name"];
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kImages));
   const CommandResult combined = mpmCommand(combine);
   ASSERT_EQ(combined.exit_code, 0) << combined.err;
-  json whole = withoutTimes(eval({"--json"}).json()), sum = withoutTimes(combined.json());
+  nlohmann::json whole = withoutTimes(eval({"--json"}).json()), sum = withoutTimes(combined.json());
   EXPECT_EQ(sum["model"], fs::path(kSegmenter).filename().string());
   for (const char* key : {"tokens_mean", "tokens_sd"}) {  // of numbers with two decimals
     for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(sum[key][k], whole[key][k], 0.02) << key;
@@ -111,7 +110,7 @@ TEST_F(Shards, AddUpToTheWhole) {
 TEST_F(Shards, AreTheSameInEveryFolder) {
   const auto namesOf = [](const CommandResult& result) {
     std::set<std::string> found;
-    for (const json& line : result.jsonLines()) found.insert(line["name"]);
+    for (const nlohmann::json& line : result.jsonLines()) found.insert(line["name"]);
     return found;
   };
   const auto first = namesOf(run("a", {"--shard", "1/2"}));
@@ -140,7 +139,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
   EXPECT_EQ(rest.jsonLines().size(), kImages - before) << "nothing is done twice";
   std::set<std::string> names;
-  const std::vector<json> lines = linesOf(manifest);
+  const std::vector<nlohmann::json> lines = linesOf(manifest);
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_TRUE(names.insert(lines[i]["name"]).second);
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kImages)) << "nothing is lost";
   EXPECT_EQ(pictures("parts"), whole) << "the legend, too";
@@ -152,7 +151,7 @@ TEST_F(Shards, AKilledRunGoesOn) {
 }
 
 TEST_F(Shards, AKilledEvaluationGoesOn) {
-  const json whole = withoutTimes(eval({"--json", "--per-image", folder_ / "whole.jsonl"}).json());
+  const nlohmann::json whole = withoutTimes(eval({"--json", "--per-image", folder_ / "whole.jsonl"}).json());
   const std::string manifest = folder_ / "manifest.jsonl";
   ASSERT_EQ(eval({"--resume", manifest}).exit_code, 0);
   // As if it had been killed in the sixth image.
