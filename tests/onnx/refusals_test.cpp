@@ -271,7 +271,7 @@ TEST_F(Refusal, ConvolutionsOfAHeadAreNotToBlame) {
 }
 
 TEST_F(Refusal, PaddedEmbedding) {
-  expect([](onnx::GraphProto& graph) { addPads(node(graph, "Conv")); }, "Conv", "padding");
+  expect([](onnx::GraphProto& graph) { addInts(node(graph, "Conv"), "pads", {0, 0, 1, 1}); }, "Conv", "padding");
 }
 
 TEST_F(Refusal, SecondInput) {
@@ -463,9 +463,9 @@ TEST_F(Refusal, DecoderOfSomethingElseThanTokens) {
   dialect.head = HeadStyle::kMask;
   GraphBuilder builder = TinyVit(dialect).graph();
   onnx::GraphProto& graph = *builder.model().mutable_graph();
-  insertBehind(graph, node(graph, "Concat", 1).input(0), "Relu");
+  insertBehind(graph, node(graph, "Concat", 1).input(0), "Abs");
   builder.save(path);
-  EXPECT_MPM_ERROR(convertModel(path, options), "head reads something else than the encoder's tokens");
+  EXPECT_MPM_ERROR(convertModel(path, options), "'inserted' (Abs)");
 }
 
 struct Case {
