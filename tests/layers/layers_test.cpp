@@ -278,7 +278,7 @@ TEST_F(Layers, ShapesThatDoNotFitAreErrors) {
       {"MutualPairMerge", {tokens}, {}, "expects tokens and their state, got 1 inputs"},
       {"RestoreTokens", {{2, 7}, state}, {}, "expects tokens {B, rows, d}, got {2, 7}"},
       {"PoolTokens", {tokens, {1, 13}}, {}, "got {1, 13}"},
-      {"ClassTokens", {tokens, state}, {{3, 9}}, "its class embeddings are {3, 9}, the tokens {2, 7, 8}"},
+      {"ClassTokens", {tokens, state}, {{3, 9}}, "its rows are {3, 9}, the tokens {2, 7, 8}"},
       {"MaskScores", {tokens, {13}}, {{8, 8}, {8, 8}, {1, 1}, {1, 1}}, "got {13}"},
       {"MaskScores", {tokens, state}, {{8, 9}, {8, 8}, {1, 1}, {1, 1}}, "its projections are {8, 9} and {8, 8}"},
       {"MaskScores", {tokens, state}, {{8, 8}, {8, 9}, {1, 1}, {1, 1}}, "its projections are {8, 8} and {8, 9}"},
