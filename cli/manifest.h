@@ -2,40 +2,32 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
-#include <vector>
 
-#include "cli/terminal/output.h"
+#include "cli/json_log.h"
 
 namespace mpm::cli {
 
-/// What is finished of a long work: a file of JSON lines, the first for the settings, then one for each image. A run
-/// that was killed goes on where the file ends. Only one process at a time has it open. Not thread-safe.
+/// What is finished of a long work: a JsonLog whose first line has the settings, and each other line an image. A run
+/// that was killed goes on where the file ends.
 class Manifest {
  public:
-  /// Opens the file, or makes it. What a killed run wrote of its last line is cut off. Throws mpm::Error when the file
-  /// is of other settings, damaged, in use, or cannot be written.
-  Manifest(std::string path, const Json& settings);
-  Manifest(const Manifest&) = delete;
-  Manifest& operator=(const Manifest&) = delete;
-  ~Manifest();
+  /// Throws mpm::Error as JsonLog does, and when the file is of other settings.
+  Manifest(const std::string& path, const Json& settings);
 
-  /// The lines of the images that are finished. Each has "name", the stem of the image file.
-  const std::vector<Json>& entries() const { return entries_; }
+  /// The images that were finished before. Each line has "name", the stem of the image file.
+  std::span<const Json> entries() const;
   bool contains(const std::string& name) const { return names_.contains(name); }
   /// The image of this entry is finished. Returns when the line is on the disk.
   void append(const Json& entry);
 
  private:
-  void write(const Json& line);
-
-  std::string path_;
-  int file_ = -1;
-  std::vector<Json> entries_;
+  JsonLog log_;
   std::set<std::string> names_;
 };
 
-/// The bytes of a file, as settings that tell one model from another: {"path", "bytes"}.
+/// The path and the bytes of a file: settings that tell one model from another.
 Json fileIdentity(const std::string& path);
 
 }  // namespace mpm::cli

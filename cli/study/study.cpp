@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <opencv2/imgproc.hpp>
 #include <set>
 
-#include "base/atomic_file.h"
+#include "cli/json_log.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "monitor/capture/model_digest.h"
@@ -142,28 +141,6 @@ std::string keyOf(const StudyRow& row, int first) {
          (row.sweep ? "sweep" : "") + "|" + row.variant + "|" + std::to_string(first);
 }
 
-std::vector<Json> linesOf(const std::string& file) {
-  std::vector<Json> lines;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    Json json = Json::parse(line, nullptr, false);
-    if (!json.is_discarded()) lines.push_back(std::move(json));
-  }
-  return lines;
-}
-
-/// The file of results, for appending. A line that a kill cut off is removed first.
-std::ofstream openForAppending(const std::string& file) {
-  std::error_code ignored;
-  if (std::filesystem::exists(file)) {
-    const std::string bytes = readFile(file);
-    std::filesystem::resize_file(file, bytes.rfind('\n') + 1, ignored);  // npos + 1 is 0
-  }
-  std::ofstream out(file, std::ios::app);
-  if (!out) throw Error("cannot write '" + file + "'");
-  return out;
-}
-
 std::vector<Variant> depthSweep(int blocks) {
   std::vector<Variant> variants;
   for (int block = 0; block < blocks; ++block)
@@ -185,10 +162,8 @@ struct Task {
 
 class Measurement {
  public:
-  Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan) {
-    for (const Json& line : linesOf(file)) done_.insert(keyOf(rowOf(line), line.at("first")));
-    out_ = openForAppending(file);
-    file_ = file;
+  Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan), log_(file) {
+    for (const Json& line : log_.lines()) done_.insert(keyOf(rowOf(line), line.at("first")));
     int runs = 0;
     for (const std::string& model : plan.models)
       for (const StudyData& data : plan.data)
@@ -303,14 +278,12 @@ class Measurement {
     });
     if (!finished) return false;
     for (std::size_t v = 0; v < all.size(); ++v)
-      if (v < todo.size() || !full_is_done) out_ << toLine(lineOf(rows[v], chunk.first)) << '\n';
-    if (!out_.flush()) throw Error("cannot write '" + file_ + "'");
+      if (v < todo.size() || !full_is_done) log_.append(lineOf(rows[v], chunk.first));
     return true;
   }
 
   const StudyPlan& plan_;
-  std::string file_;
-  std::ofstream out_;
+  JsonLog log_;
   std::set<std::string> done_;
   std::vector<Task> tasks_;
   std::unique_ptr<Progress> progress_;
@@ -340,7 +313,7 @@ bool measureStudy(const StudyPlan& plan, const std::string& file, bool show_prog
 std::vector<StudyRow> readStudy(const std::string& file) {
   std::vector<StudyRow> rows;
   std::map<std::string, std::size_t> row_of;
-  for (const Json& line : linesOf(file)) {
+  for (const Json& line : readJsonLines(file)) {
     StudyRow part = rowOf(line);
     const auto [place, fresh] = row_of.emplace(keyOf(part, 0), rows.size());
     if (fresh) {

@@ -254,7 +254,7 @@ int run(RunArguments arguments) {
       printLine(frameText(*frame, result, names));
   }
 
-  const int before = manifest ? static_cast<int>(manifest->entries().size()) - frames.read() : 0;
+  const std::size_t before = manifest ? manifest->entries().size() : 0;
   std::vector<std::string> written;
   if (pictures) written.push_back(pictures->finish());
   if (day && !interrupted()) {

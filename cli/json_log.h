@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal/output.h"
+
+namespace mpm::cli {
+
+/// A file of JSON objects, one per line, to which lines are only appended: what is there survives a kill. Only one
+/// process at a time has it open. Not thread-safe.
+class JsonLog {
+ public:
+  /// Opens the file, or makes it. What a killed process wrote of its last line is cut off. Throws mpm::Error, and
+  /// leaves the file unchanged, when it holds something else, is in use, or cannot be written.
+  explicit JsonLog(std::string path);
+  JsonLog(const JsonLog&) = delete;
+  JsonLog& operator=(const JsonLog&) = delete;
+  ~JsonLog();
+
+  /// The lines that the file had when it was opened.
+  const std::vector<Json>& lines() const { return lines_; }
+  /// Returns when the line is on the disk.
+  void append(const Json& line);
+
+ private:
+  std::string path_;
+  int file_ = -1;
+  std::vector<Json> lines_;
+};
+
+/// The whole lines of such a file. Throws mpm::Error naming the file and the line that is no JSON object.
+std::vector<Json> readJsonLines(const std::string& path);
+
+}  // namespace mpm::cli
