@@ -81,21 +81,30 @@ void addPrecision(CLI::App& verb, Precision& precision) {
             "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
 }
 
-void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
+void addReduction(CLI::App& verb, const std::string& schedule_description,
+                  std::function<void(const Schedule&)> take_schedule,
+                  std::function<void(const Reduction&)> take_reduce) {
   CLI::Option* const schedule =
       verb.add_option_function<std::string>(
-              "--schedule", [&options](const std::string& text) { options.schedule = parseSchedule(text); },
+              "--schedule", [take = std::move(take_schedule)](const std::string& text) { take(parseSchedule(text)); },
               "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
-              "or "
-              "1,3,5; none runs the full model. Default: that of the "
-              "model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what the model was "
-              "converted with")
+              "or 1,3,5; none runs the full model. " +
+                  schedule_description)
           ->check(scheduleProblem)
           ->option_text("S");
   addReduce(verb.add_option_function<std::string>(
-                "--reduce", [&options](const std::string& text) { options.reduce = parseReduction(text); },
+                "--reduce", [take = std::move(take_reduce)](const std::string& text) { take(parseReduction(text)); },
                 kReduceDescription),
             schedule);
+}
+
+void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
+  addReduction(
+      verb,
+      "Default: that of the model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what the "
+      "model was converted with",
+      [&options](const Schedule& schedule) { options.schedule = schedule; },
+      [&options](const Reduction& reduce) { options.reduce = reduce; });
   addInputSize(verb, options.input_size);
   addAttention(verb, options.attention, [&options] {
     const bool other = options.reduce && !options.reduce->isSchedule();

@@ -79,6 +79,11 @@ constexpr const char* kReduceDescription =
 /// Gives `option` the checks of a --reduce.
 CLI::Option* addReduce(CLI::Option* option, CLI::Option* schedule);
 
+/// --schedule, with this description, and --reduce, which exclude each other. Each hands over its value.
+void addReduction(CLI::App& verb, const std::string& schedule_description,
+                  std::function<void(const Schedule&)> take_schedule,
+                  std::function<void(const Reduction&)> take_reduce);
+
 /// `other_reduction`: a reduction other than MPM that the user chose, which --attention is not for; empty: none.
 void addAttention(CLI::App& verb, Attention& attention, std::function<std::string()> other_reduction);
 

@@ -18,17 +18,10 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
   addOption(verb, "--model", options.model, "M.onnx",
             "A plain ViT as ONNX, whose encoder is used. Default: MPM_MODEL of the environment, else the default "
             "model ('mpm info' names it)");
-  CLI::Option* const schedule =
-      verb.add_option_function<std::string>(
-              "--schedule", [&options](const std::string& text) { options.reduce = {.blocks = parseSchedule(text)}; },
-              "Merge tokens before these blocks (2,5 or 1,3,5), also while training. Every command then runs the new "
-              "model so unless it names another schedule. Default: none")
-          ->check(scheduleProblem)
-          ->option_text("S");
-  addReduce(verb.add_option_function<std::string>(
-                "--reduce", [&options](const std::string& text) { options.reduce = parseReduction(text); },
-                kReduceDescription),
-            schedule);
+  addReduction(
+      verb, "The head is trained on merged tokens, and the new model merges the same way by default. Default: none",
+      [&options](const Schedule& schedule) { options.reduce = {.blocks = schedule}; },
+      [&options](const Reduction& reduce) { options.reduce = reduce; });
   addOption(verb, "-o,--output", options.output, "MINE.onnx",
             "The new model. Its classes and colours go to MINE.json beside it")
       ->required();
