@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mpm/error.hpp"
+#include "vision/cross_validation.h"
 
 namespace mpm::cli {
 namespace {
@@ -64,7 +65,7 @@ std::vector<double> Scores::tokens() const {
 Json percentJson(double fraction) { return orNull(std::round(fraction * 1e5) / 1e3); }
 
 Json Scores::toJson(const std::vector<std::string>& names) const {
-  Json iou = Json::object(), tokens = Json::array(), deviations = Json::array(), confusion = Json::array();
+  Json iou = Json::object(), tokens = Json::array(), deviations = Json::array();
   const std::vector<double> values = matrix_.iou();
   for (std::size_t c = 0; c < values.size(); ++c) iou[names[c]] = percentJson(values[c]);
   const auto rounded = [](std::optional<double> count) {
@@ -74,11 +75,6 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
     tokens.push_back(rounded(mean.mean()));
     deviations.push_back(rounded(mean.deviation()));
   }
-  for (int truth = 0; truth < matrix_.classes(); ++truth) {
-    Json row = Json::array();
-    for (int predicted = 0; predicted < matrix_.classes(); ++predicted) row.push_back(matrix_.count(truth, predicted));
-    confusion.push_back(row);
-  }
   return {{"images", images_},
           {"miou", percentJson(matrix_.meanIou())},
           {"pixel_accuracy", percentJson(matrix_.pixelAccuracy())},
@@ -86,7 +82,7 @@ Json Scores::toJson(const std::vector<std::string>& names) const {
           {"tokens_mean", tokens},
           {"tokens_sd", deviations},
           {"ms_mean", cli::toJson(ms_)},
-          {kConfusion, confusion}};
+          {kConfusion, vision::toJson(matrix_)}};
 }
 
 std::vector<std::pair<std::string, const Scores*>> Evaluation::columns() const {

@@ -7,6 +7,7 @@
 
 #include "mpm/error.hpp"
 #include "vision/classes.h"
+#include "vision/cross_validation.h"
 #include "vision/source_spec.h"
 
 namespace mpm::monitor {
@@ -32,6 +33,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
     info.reduce = mpm::toString(result.model->reduction);
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
+  info.cross_validation = vision::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
   info.every_s = options.every_s;
   if (const auto* sun = std::get_if<NightBySun>(&options.night)) {
     info.latitude = sun->latitude;

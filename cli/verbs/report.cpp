@@ -12,6 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "monitor/store/class_areas.h"
 #include "monitor/store/export.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
@@ -69,6 +70,9 @@ struct SourceReport {
     for (const HourOfTokens& hour : store.hoursOfTokens(record.id, span.from, span.to))
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
+    areas = classAreas(store, record.id, span.from, span.to);
+    if (pooled == 0)
+      for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
   }
 
   SourceRecord source;
@@ -78,7 +82,24 @@ struct SourceReport {
   std::optional<SessionRecord> session;  // the latest
   std::int64_t pooled = 0,
                pooled_days = 0;  // samples of its model and schedule that know day and night, on days of UTC
+  std::vector<ClassArea> areas;  // of the latest model
 };
+
+void printAreas(const std::vector<ClassArea>& areas) {
+  if (areas.empty()) return;
+  const bool validated = areas.front().corrected.has_value();
+  const auto row = [&](const std::string& name, const std::vector<std::string>& values) {
+    std::vector<std::string> cells = {name};
+    for (const std::string& value : values) cells.push_back(" " + value);
+    if (!validated) cells.resize(4);
+    printLine("  " + tableRow(cells, {-18, 9, 9, 9, 11, 9}));
+  };
+  const auto percent = [](std::optional<double> share) { return share ? fixed(100 * *share, 2) : std::string("-"); };
+  row("area, %", {"all", "day", "night", "corrected", "IoU"});
+  for (const ClassArea& area : areas)
+    row(area.name,
+        {percent(area.all), percent(area.day), percent(area.night), percent(area.corrected), percent(area.iou)});
+}
 
 void printReport(const SourceReport& report) {
   const std::vector<int> kWidths = {-8, 11, 11, 11, 11, 11, 11, 17};
@@ -89,6 +110,7 @@ void printReport(const SourceReport& report) {
   if (const auto& session = report.session)
     line("model " + session->model + (session->reduce.empty() ? ", schedule " : ", reduction ") +
          session->reductionText() + ", " + std::to_string(session->tokens) + " tokens before merging");
+  printAreas(report.areas);
   if (report.pooled == 0)
     return line("day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night-hours");
   line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
@@ -143,7 +165,14 @@ Json reportJson(const SourceReport& report) {
                {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
-               {"night_minus_day", nullptr}};
+               {"night_minus_day", nullptr},
+               {"areas", Json::object()}};
+  for (const ClassArea& area : report.areas)
+    json["areas"][area.name] = {{"all", area.all},
+                                {"day", orNull(area.day)},
+                                {"night", orNull(area.night)},
+                                {"corrected", orNull(area.corrected)},
+                                {"iou", orNull(area.iou)}};
   if (const auto& difference = report.statistics.difference)
     json["night_minus_day"] = {{"tokens", difference->tokens},
                                {"plus_minus_95", orNull(difference->plus_minus)},
@@ -216,6 +245,10 @@ Verb addReport(CLI::App& mpm) {
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
 of each: the frames of one night are not independent observations.
+
+Areas are means over the samples of the latest model, in percent of the picture. For a model of 'mpm teach', "IoU"
+is that of its cross-validation, and "corrected" is the area without the errors that were found there: see
+docs/teach.md.
 
 Examples:
   mpm report street.db

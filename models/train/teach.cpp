@@ -27,6 +27,7 @@
 #include "recipe.h"
 #include "samples.h"
 #include "vision/classes.h"
+#include "vision/cross_validation.h"
 #include "vision/label_map.h"
 #include "vision/source.h"
 
@@ -307,19 +308,14 @@ class Teacher {
 
   Json validationJson(const CrossValidation& validation) const {
     const auto percent = [](double share) { return cli::orNull(std::round(share * 1e5) / 1e3); };
-    Json iou = Json::object(), confusion = Json::array();
+    Json iou = Json::object();
     const std::vector<double> values = validation.matrix.iou();
-    for (int truth = 0; truth < classCount(); ++truth) {
-      iou[classes_.list[static_cast<std::size_t>(truth)].name] = percent(values[static_cast<std::size_t>(truth)]);
-      Json row = Json::array();
-      for (int given = 0; given < classCount(); ++given) row.push_back(validation.matrix.count(truth, given));
-      confusion.push_back(row);
-    }
+    for (std::size_t c = 0; c < values.size(); ++c) iou[classes_.list[c].name] = percent(values[c]);
     return {{"rounds", validation.rounds},
             {"miou", percent(validation.matrix.meanIou())},
             {"pixel_accuracy", percent(validation.matrix.pixelAccuracy())},
             {"iou", iou},
-            {"confusion", confusion}};
+            {"confusion", vision::toJson(validation.matrix)}};
   }
 
   Json resultJson(const std::optional<CrossValidation>& validation) const {

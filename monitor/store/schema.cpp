@@ -40,8 +40,11 @@ constexpr std::array kSteps = {
     "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;",
     // 3: which weights a session ran, so that a model and the better one that took its file's place are two.
     "ALTER TABLE session ADD COLUMN model_digest TEXT NOT NULL DEFAULT '';",
+    // 4: how often the model of a session confuses classes: rows of counts, one per true class.
+    "ALTER TABLE session ADD COLUMN cross_validation TEXT NOT NULL DEFAULT '';",
 };
 constexpr int kVersion = static_cast<int>(kSteps.size());
+constexpr int kOldestReadable = 3;  // without a writer that brings the file up to date
 
 void aggregateStoredSamples(Database& database) {
   AggregateUpdate update;
@@ -158,7 +161,7 @@ Database openForReading(const std::string& path) {
   const auto check = [&](const Database& database) {
     const int version = versionOf(database, path);
     if (version == 0) throw EmptyDatabase("'" + path + "' is empty");
-    if (version < kVersion)
+    if (version < kOldestReadable)
       throw Error("'" + path + "' was written by an older version (schema " + std::to_string(version) +
                   "): let 'mpm monitor' open it once to bring it up to date");
   };

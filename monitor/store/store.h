@@ -14,6 +14,7 @@
 #include "monitor/time.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
+#include "vision/confusion_matrix.h"
 
 namespace mpm::monitor {
 
@@ -22,11 +23,13 @@ struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials
   std::string model;   ///< path
   std::string model_name;
-  std::string model_digest;                   ///< modelDigest(); empty: not known (sessions before schema 3)
-  Schedule schedule;                          ///< of Mutual Pair Merging
-  std::string reduce;                         ///< any other reduction as mpm::toString() writes it; else empty
-  int tokens = 0;                             ///< N
-  std::vector<std::string> classes;           ///< names, by index
+  std::string model_digest;          ///< modelDigest(); empty: not known (sessions before schema 3)
+  Schedule schedule;                 ///< of Mutual Pair Merging
+  std::string reduce;                ///< any other reduction as mpm::toString() writes it; else empty
+  int tokens = 0;                    ///< N
+  std::vector<std::string> classes;  ///< names, by index
+  /// How the model did on pictures that it was not trained on (vision::readCrossValidation); nullopt: not known.
+  std::optional<vision::ConfusionMatrix> cross_validation;
   double every_s = 1;                         ///< how often a sample was meant to come
   std::optional<double> latitude, longitude;  ///< degrees north and east
 

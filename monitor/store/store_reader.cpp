@@ -9,6 +9,7 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
+#include "vision/cross_validation.h"
 
 namespace mpm::monitor {
 namespace {
@@ -60,6 +61,8 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
     session.longitude = row.real(10);
   }
   session.model_digest = row.text(11);
+  session.cross_validation = vision::confusionMatrixOf(nlohmann::ordered_json::parse(row.text(12), nullptr, false),
+                                                       static_cast<int>(session.classes.size()));
   return session;
 }
 
@@ -223,8 +226,10 @@ std::vector<SourceRecord> StoreReader::sources() const {
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
+  const bool old = impl_->database.integer("PRAGMA user_version") < 4;
   Statement rows =
-      impl_->database.prepare(std::string("SELECT ") + kSessionColumns + " FROM session WHERE source = ? ORDER BY id");
+      impl_->database.prepare(std::string("SELECT ") + kSessionColumns + (old ? ", ''" : ", cross_validation") +
+                              " FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;

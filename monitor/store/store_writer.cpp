@@ -19,6 +19,7 @@
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
+#include "vision/cross_validation.h"
 #include "vision/source.h"
 
 namespace mpm::monitor {
@@ -175,10 +176,11 @@ class Connection {
     database_
         .prepare(
             "INSERT INTO session(source, started_ms, model, model_name, schedule, tokens, classes, every_s,"
-            " latitude, longitude, model_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            " latitude, longitude, model_digest, cross_validation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(place.source, begin.time, info.model, info.model_name, info.reductionText(), info.tokens,
              classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), info.every_s, info.latitude,
-             info.longitude, info.model_digest);
+             info.longitude, info.model_digest,
+             info.cross_validation ? vision::toJson(*info.cross_validation).dump() : std::string());
     place.session = database_.lastId();
   }
 

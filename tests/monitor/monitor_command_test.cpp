@@ -324,6 +324,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_THAT(report.out, HasSubstr("schedule 1,2"));
   EXPECT_THAT(report.out, HasSubstr("  night             4"));
+  EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
   EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
   std::ifstream csv(folder_ / "a.csv");
   std::string line;
@@ -332,6 +333,10 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_EQ(rows, 5);
   const CommandResult json = mpmCommand({"report", database_, "--json"});
   EXPECT_EQ(json.json()["night"]["samples"], 4);
+  double area = 0;
+  const auto areas = json.json()["areas"];
+  for (const auto& share : areas) area += share["night"].get<double>();
+  EXPECT_NEAR(area, 1, 1e-4);
   EXPECT_TRUE(json.json()["day"].is_null());
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
   EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));

@@ -66,6 +66,7 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_THAT(sessions[0].schedule, ElementsAre(2, 5));
   EXPECT_THAT(sessions[0].classes, ElementsAre("road", "car", "sky", "tree"));
   EXPECT_EQ(sessions[0].model_digest, session().model_digest);
+  EXPECT_FALSE(sessions[0].cross_validation);
   EXPECT_TRUE(sessions[0].ended) << "a clean end is written";
   const auto events = reader.events(1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(events, SizeIs(1));

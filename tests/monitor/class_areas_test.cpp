@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/store/class_areas.h"
+
+#include <gmock/gmock.h>
+
+#include "monitor/samples.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::monitor::test {
+namespace {
+
+using mpm::test::TemporaryFolder;
+using ::testing::SizeIs;
+
+Sample sampleWith(UnixMs time, std::vector<std::pair<int, double>> areas, bool night) {
+  Sample sample = sampleAt(time, 400, night);
+  sample.areas = std::move(areas);
+  return sample;
+}
+
+TEST(ClassAreas, AreMeansByDayAndByNightWithTheErrorsOfTheModel) {
+  const TemporaryFolder folder;
+  SessionInfo info = session();
+  info.classes = {"ice", "rock", "sky"};
+  info.cross_validation.emplace(3, -1);
+  info.cross_validation->add(0, 0, 80);
+  info.cross_validation->add(0, 1, 20);  // a fifth of the ice is taken for rock
+  info.cross_validation->add(1, 1, 100);
+  {
+    StoreWriter writer(folder / "a.db");
+    writer.beginSession(info);
+    for (int hour = 0; hour < 4; ++hour) {
+      const bool night = hour == 3;
+      writer.append(sampleWith(kNoon + hour * kHourMs, {{0, night ? 0.2 : 0.4}, {1, night ? 0.8 : 0.6}}, night));
+    }
+  }
+  const StoreReader store(folder / "a.db");
+  const auto stored = store.sessions(1)[0].cross_validation;
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->count(0, 1), 20);
+  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(areas, SizeIs(2)) << "no sky in the samples, and none was labelled";
+  EXPECT_EQ(areas[0].name, "ice");
+  EXPECT_NEAR(areas[0].all, 0.35, 1e-6);
+  EXPECT_NEAR(areas[0].day.value(), 0.4, 1e-6);
+  EXPECT_NEAR(areas[0].night.value(), 0.2, 1e-6);
+  EXPECT_NEAR(areas[0].corrected.value(), 0.35 + 0.65 / 6, 1e-6);
+  EXPECT_NEAR(areas[0].iou.value(), 0.8, 1e-9);
+  EXPECT_NEAR(areas[1].corrected.value(), 0.65 * 5 / 6, 1e-6);
+}
+
+TEST(ClassAreas, BeginWithTheLatestModel) {
+  const TemporaryFolder folder;
+  UnixMs now = kNoon;
+  StoreOptions options;
+  options.now = [&now] { return now; };
+  {
+    StoreWriter writer(folder / "a.db", options);
+    SessionInfo info = session();
+    for (const char* digest : {"00000000000000a1", "00000000000000a2", "00000000000000a2"}) {
+      info.model_digest = digest;
+      writer.beginSession(info);
+      writer.append(sampleWith(now + 1000, {{digest[15] == '1' ? 0 : 1, 1.0}}, false));
+      ASSERT_TRUE(writer.flush());
+      now += kHourMs;
+    }
+  }
+  const StoreReader store(folder / "a.db");
+  const auto areas = classAreas(store, 1, INT64_MIN, INT64_MAX);
+  ASSERT_THAT(areas, SizeIs(1));
+  EXPECT_EQ(areas[0].name, "car");
+  EXPECT_NEAR(areas[0].all, 1, 1e-6);
+  EXPECT_FALSE(areas[0].corrected);
+}
+
+}  // namespace
+}  // namespace mpm::monitor::test
