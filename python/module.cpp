@@ -108,12 +108,14 @@ cv::Mat toLabels(const Input& array) {
 
 ConvertOptions convertOptions(std::optional<std::vector<int>> schedule, const std::optional<std::string>& reduce,
                               std::optional<Pair> input_size, const std::string& attention,
-                              const std::string& precision, const std::string& output, bool scores) {
+                              const std::string& merged_positions, const std::string& precision,
+                              const std::string& output, bool scores) {
   ConvertOptions options;
   options.schedule = std::move(schedule);
   if (reduce) options.reduce = parseReduction(*reduce);
   if (input_size) options.input_size = Size2{input_size->first, input_size->second};
   options.attention = parseAttention(attention);
+  options.merged_positions = parseMergedPositions(merged_positions);
   options.precision = parsePrecision(precision);
   options.output = parseOutput(output);
   options.scores = scores;
@@ -338,21 +340,24 @@ NB_MODULE(_mpm, module) {
   module.attr("opencv_version") = CV_VERSION;
   module.attr("operators") = operatorNames();
 
+  nb::class_<ConvertOptions>(module, "ConvertOptions");
+  module.def("convert_options", &convertOptions);
+
   nb::class_<LockedSegmenter>(module, "Segmenter")
       .def("__init__",
-           [](LockedSegmenter* self, const std::string& model, std::optional<std::vector<int>> schedule,
-              const std::optional<std::string>& reduce, const std::string& precision, const std::string& device,
-              const std::string& attention, std::optional<Pair> input_size, const std::string& fit, int window_stride,
-              int threads, const std::string& channels) {
-             SegmenterOptions options;
-             options.read.convert =
-                 convertOptions(std::move(schedule), reduce, input_size, attention, precision, "labels", false);
-             options.read.device = device;
-             options.read.validate();
+           [](LockedSegmenter* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
+              const std::string& fit, int window_stride, int short_side, int threads, const std::string& channels) {
              if (fit != "resize" && fit != "window")
                throw Error("the fit is '" + fit + "'; it can be resize or window");
+             if (fit == "resize" && (window_stride != 0 || short_side != 0))
+               throw Error(std::string(short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
+             SegmenterOptions options;
+             options.read.convert = convert;
+             options.read.device = device;
+             options.read.validate();
              options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
              options.window_stride = window_stride;
+             options.short_side = short_side;
              options.threads = threads;
              new (self) LockedSegmenter(model, options, parseChannelOrder(channels) == ChannelOrder::kRgb);
            })
@@ -363,13 +368,10 @@ NB_MODULE(_mpm, module) {
 
   nb::class_<LockedNet>(module, "Net")
       .def("__init__",
-           [](LockedNet* self, const std::string& model, std::optional<std::vector<int>> schedule,
-              const std::optional<std::string>& reduce, const std::string& precision, const std::string& device,
-              const std::string& attention, std::optional<Pair> input_size, const std::string& output, bool scores,
+           [](LockedNet* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
               std::vector<std::string> outputs) {
              ReadOptions options;
-             options.convert =
-                 convertOptions(std::move(schedule), reduce, input_size, attention, precision, output, scores);
+             options.convert = convert;
              options.device = device;
              options.outputs = std::move(outputs);
              options.validate();
@@ -393,14 +395,9 @@ NB_MODULE(_mpm, module) {
       .def_prop_ro("pixel_accuracy", &vision::ConfusionMatrix::pixelAccuracy)
       .def("count", &vision::ConfusionMatrix::count);
 
-  module.def("convert",
-             [](const std::string& model, const std::string& to, std::optional<std::vector<int>> schedule,
-                const std::optional<std::string>& reduce, std::optional<Pair> input_size, const std::string& attention,
-                const std::string& precision, const std::string& output, bool scores) {
-               const ConvertOptions options =
-                   convertOptions(std::move(schedule), reduce, input_size, attention, precision, output, scores);
-               return toDict(withoutGil([&] { return convertFile(model, to, options); }));
-             });
+  module.def("convert", [](const std::string& model, const std::string& to, const ConvertOptions& options) {
+    return toDict(withoutGil([&] { return convertFile(model, to, options); }));
+  });
   module.def("info", [](const std::string& model) { return toDict(withoutGil([&] { return readModelInfo(model); })); });
   module.def("merge", &merge);
   module.def("restore", &restore);

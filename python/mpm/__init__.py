@@ -53,18 +53,22 @@ class Segmenter:
     precision: 'fp32', or 'bf16' on a CPU that has it; on a GPU also 'tf32' and 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
     attention: 'plain' (the paper), or 'proportional', which weighs a merged token by its members.
+    merged_positions: 'mean', 'centroid' or 'first': where a merged token of a model with rotary positions is
+        (docs/reduction.md).
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
     fit: 'resize' gives the whole image to the net in one pass; 'window' slides windows of the network input over it,
-        window_stride px apart (0: 15/16 of a window).
+        window_stride px apart (0: 15/16 of a window), after the image is resized to this shorter side, short_side px
+        (0: it stays as it is).
     threads: CPU threads, for the whole process; 0 is all.
     channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that segment() gets.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", input_size: tuple[int, int] | None = None,
-                 fit: str = "resize", window_stride: int = 0, threads: int = 0, channels: str = "BGR") -> None:
-        self._native = _mpm.Segmenter(os.fspath(model), _schedule(schedule), reduce, precision, device, attention, input_size,
-                                      fit, window_stride, threads, channels)
+                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
+                 input_size: tuple[int, int] | None = None, fit: str = "resize", window_stride: int = 0,
+                 short_side: int = 0, threads: int = 0, channels: str = "BGR") -> None:
+        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
+        self._native = _mpm.Segmenter(os.fspath(model), options, device, fit, window_stride, short_side, threads, channels)
 
     def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Result | list[Result]:
         """Segments one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
@@ -87,17 +91,18 @@ class Segmenter:
 class Net:
     """The net alone, without preprocessing, like cv2.dnn.Net.
 
-    model, schedule, reduce, precision, device, attention, input_size: as in Segmenter.
+    model, schedule, reduce, precision, device, attention, merged_positions, input_size: as in Segmenter.
     output: 'labels', or 'logits' for what the original graph returns.
     scores: adds the output 'scores', float32 (batch, N, classes).
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", input_size: tuple[int, int] | None = None,
-                 output: str = "labels", scores: bool = False, outputs: Sequence[str] = ()) -> None:
-        self._native = _mpm.Net(os.fspath(model), _schedule(schedule), reduce, precision, device, attention, input_size, output,
-                                scores, list(outputs))
+                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
+                 input_size: tuple[int, int] | None = None, output: str = "labels", scores: bool = False,
+                 outputs: Sequence[str] = ()) -> None:
+        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision, output, scores)
+        self._native = _mpm.Net(os.fspath(model), options, device, list(outputs))
 
     @property
     def outputs(self) -> list[str]:
@@ -136,17 +141,19 @@ class Evaluation(NamedTuple):
     images: int
 
 
-def _schedule(schedule: Sequence[int] | None) -> list[int] | None:
-    return None if schedule is None else list(schedule)
+def _convert_options(schedule: Sequence[int] | None, reduce: str | None, input_size: tuple[int, int] | None, attention: str,
+                     merged_positions: str, precision: str, output: str = "labels", scores: bool = False) -> Any:
+    return _mpm.convert_options(None if schedule is None else list(schedule), reduce, input_size, attention, merged_positions,
+                                precision, output, scores)
 
 
-def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *,
-            reduce: str | None = None, input_size: tuple[int, int] | None = None, attention: str = "plain", precision: str = "fp32",
-            output: str = "labels", scores: bool = False) -> dict[str, Any]:
+def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *, reduce: str | None = None,
+            input_size: tuple[int, int] | None = None, attention: str = "plain", merged_positions: str = "mean",
+            precision: str = "fp32", output: str = "labels", scores: bool = False) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
     Parameters: as in Net."""
-    return _mpm.convert(os.fspath(model), os.fspath(output_file), _schedule(schedule), reduce, input_size, attention, precision,
-                        output, scores)
+    options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision, output, scores)
+    return _mpm.convert(os.fspath(model), os.fspath(output_file), options)
 
 
 def info(model: Path) -> dict[str, Any]:

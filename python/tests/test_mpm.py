@@ -70,6 +70,24 @@ def test_other_methods_reduce_tokens_too():
         mpm.Segmenter(SEGMENTER, schedule=(1,), reduce="tome")
 
 
+def test_merged_positions_are_those_of_rotary_models():
+    model = DATA / "timm_dinov3_ts17.onnx"
+    image = np.random.default_rng(3).normal(size=(1, 3, *mpm.info(model)["input"])).astype(np.float32)
+    mean, centroid, first = (mpm.Net(model, schedule=(1,), merged_positions=rule).forward(image)[0]
+                             for rule in ("mean", "centroid", "first"))
+    assert (mean != first).any() and (centroid != first).any()
+    np.testing.assert_array_equal(mean, mpm.Net(model, schedule=(1,)).forward(image)[0])
+
+
+def test_windows_slide_over_the_resized_image():
+    image = picture(64, 120)
+    whole = mpm.Segmenter(SEGMENTER, fit="window", window_stride=16).segment(image)
+    same = mpm.Segmenter(SEGMENTER, fit="window", window_stride=16, short_side=64).segment(image)
+    np.testing.assert_array_equal(whole.labels, same.labels)
+    half = mpm.Segmenter(SEGMENTER, fit="window", window_stride=16, short_side=32).segment(image)
+    assert half.labels.shape == image.shape[:2] and (half.labels != whole.labels).any()
+
+
 def test_batches_are_lists_of_results():
     segmenter = mpm.Segmenter(SEGMENTER, schedule=(1,))
     images = [picture(seed=i) for i in range(3)]
@@ -109,6 +127,9 @@ def test_results_outlive_the_segmenter():
     (lambda: mpm.Segmenter(SEGMENTER, precision="fp8"), "fp8"),
     (lambda: mpm.Segmenter(SEGMENTER, device="tpu"), "tpu"),
     (lambda: mpm.Segmenter(SEGMENTER, fit="crop"), "the fit is 'crop'"),
+    (lambda: mpm.Segmenter(SEGMENTER, short_side=32), "short_side needs fit='window'"),
+    (lambda: mpm.Segmenter(SEGMENTER, merged_positions="last"), "last"),
+    (lambda: mpm.Segmenter(SEGMENTER, merged_positions="first"), "rotary"),
     (lambda: mpm.Segmenter(SEGMENTER, channels="GBR"), "GBR"),
     (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
     (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
