@@ -96,6 +96,8 @@ int view(const ViewArguments& arguments) {
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY") && !isSet("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
   Segmenter segmenter(model, arguments.options);
+  if (segmenter.model().task == Task::kDepth)
+    throw Error("'" + model + "': its task is 'depth', which is not shown: use 'mpm run'");
   const std::vector<cv::Vec3b> colors = vision::classColors(segmenter.model().facts, segmenter.model().classes);
   const auto source = vision::openSource(
       arguments.source,

@@ -110,7 +110,7 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
   return picture;
 }
 
-cv::Mat mergePicture(const cv::Mat& image, const Segmentation& result) {
+cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {
   if (!result.cluster_of_token.empty()) return mergePicture(image, result.cluster_of_token.back(), result.grid);
   std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
   std::iota(every_token.begin(), every_token.end(), 0);

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/run_report.hpp"
 
 namespace mpm::vision {
 
@@ -22,7 +23,7 @@ cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::v
 /// `cluster_of_token` has grid.height * grid.width ids, raster order.
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
 /// The same of a result: its clusters after the last insertion; without merging each token is one.
-cv::Mat mergePicture(const cv::Mat& image, const Segmentation& result);
+cv::Mat mergePicture(const cv::Mat& image, const RunReport& result);
 
 /// Writes `picture` as a PNG, whole or not at all. Throws mpm::Error.
 void writePicture(const std::string& path, const cv::Mat& picture);

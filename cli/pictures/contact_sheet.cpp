@@ -40,18 +40,18 @@ cv::Mat legendPicture(const ModelInfo& model, const std::set<int>& classes) {
   return reduced(picture);
 }
 
-void ContactSheet::add(const std::string& title, const cv::Mat& image, const Segmentation& result) {
+void ContactSheet::add(const std::string& title, const cv::Mat& image, const RunReport& result, const cv::Mat& labels) {
   // Drawn at the size of the sheet, so that the borders of the clusters stay sharp.
   const cv::Size size(kWidth, image.rows * kWidth / image.cols);
   cv::Mat small;
   cv::resize(image, small, size, 0, 0, cv::INTER_AREA);
   Column column{title, "tokens " + tokensText(result.tokens), {small}};
-  if (!result.labels.empty()) {
-    cv::Mat labels;
-    cv::resize(result.labels, labels, size, 0, 0, cv::INTER_NEAREST);
+  if (!labels.empty()) {
+    cv::Mat small_labels;
+    cv::resize(labels, small_labels, size, 0, 0, cv::INTER_NEAREST);
     column.pictures.push_back(
-        vision::overlayPicture(small, labels, vision::classColors(model_.facts, model_.classes), 0.6));
-    for (const auto& [label, area] : vision::classAreas(labels)) areas_[label] += area;
+        vision::overlayPicture(small, small_labels, vision::classColors(model_.facts, model_.classes), 0.6));
+    for (const auto& [label, area] : vision::classAreas(small_labels)) areas_[label] += area;
   }
   if (!result.cluster_of_token.empty()) column.pictures.push_back(vision::mergePicture(small, result));
   columns_.push_back(std::move(column));

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/run_report.hpp"
 
 namespace mpm::cli {
 
@@ -19,7 +20,8 @@ class ContactSheet {
  public:
   explicit ContactSheet(const ModelInfo& model) : model_(model) {}
 
-  void add(const std::string& title, const cv::Mat& image, const Segmentation& result);
+  /// `labels` may be empty.
+  void add(const std::string& title, const cv::Mat& image, const RunReport& result, const cv::Mat& labels);
   bool empty() const { return columns_.empty(); }
   cv::Mat picture() const;
 

@@ -18,7 +18,7 @@ const std::vector<int> kWidths = {-12, -10, 8, 10};
 
 }  // namespace
 
-void TokenHistory::add(const vision::Frame& frame, const Segmentation& result) {
+void TokenHistory::add(const vision::Frame& frame, const RunReport& result) {
   if (!frame.unix_time || !frame.sun_elevation)
     throw UsageError("'" + frame.source +
                      "' does not know its time, only the built-in scene does; 'mpm monitor' and 'mpm report --chart' "

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/run_report.hpp"
 #include "vision/source.h"
 
 namespace mpm::cli {
@@ -17,7 +18,7 @@ class TokenHistory {
   explicit TokenHistory(const ModelInfo& model) : model_(model) {}
 
   /// Throws UsageError when the frame does not know its time.
-  void add(const vision::Frame& frame, const Segmentation& result);
+  void add(const vision::Frame& frame, const RunReport& result);
 
   /// A line for each insertion over time, nights shaded; frames of one moment (several streets) become mean and band.
   cv::Mat chart() const;

@@ -184,7 +184,7 @@ class Measurement {
               .digest = monitor::modelDigest(model),
               .data = &data,
               .options = plan_.options,
-              .info = {},
+              .info = ModelInfo(),  // with {} GCC 12 warns of an uninitialised optional
               .variants = plan_.variants,
               .sweep = false,
               .images = 0};

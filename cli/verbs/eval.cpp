@@ -118,7 +118,8 @@ int eval(EvalArguments arguments) {
   Segmenter segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
   if (!model.givesLabels())
-    throw Error("'" + model_path + "' does not segment (its head is '" + toString(model.head) +
+    throw Error("'" + model_path + "' does not segment (" +
+                (model.task ? "its task is '" + toString(*model.task) : "its head is '" + toString(model.head)) +
                 "'): nothing to evaluate");
   std::optional<Manifest> manifest;
   LabelledFrames frames(labelled, model, stderrIsTerminal(), [&](const std::string& path) {

@@ -43,6 +43,11 @@ std::string devicesText(const BuildInfo& build) {
   return text;
 }
 
+std::string taskText(const ModelInfo& model) {
+  if (!model.task) return "none";
+  return toString(*model.task) + (model.task == Task::kDepth ? ", " + toString(model.facts.depth) : "");
+}
+
 void printJson(const std::string& path, const ModelInfo& model, const BuildInfo& build) {
   const Json patch = model.patch.height == model.patch.width ? Json(model.patch.height) : toJson(model.patch);
   printLine(Json{{"path", path},
@@ -56,6 +61,8 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"tokens", model.tokens()},
                  {"input", toJson(model.input)},
                  {"head", toString(model.head)},
+                 {"task", model.task ? Json(toString(*model.task)) : Json(nullptr)},
+                 {"depth", model.task == Task::kDepth ? Json(toString(model.facts.depth)) : Json(nullptr)},
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
                  {"reduce", toString(model.reduction)},
@@ -93,6 +100,7 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("input",
       toString(model.input) + ", " + std::to_string(model.tokens()) + " tokens (" + toString(model.grid) + ")");
   row("head", toString(model.head));
+  row("task", taskText(model));
   row("classes",
       std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(vision::classNames(model))));
   row("reduce", toString(model.reduction) + (model.converted ? "" : " by default"));

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/size_text.h"
+#include "cli/frame_task.h"
 #include "cli/frames.h"
 #include "cli/manifest.h"
 #include "cli/model_options.h"
@@ -23,7 +24,6 @@
 #include "monitor/time.h"
 #include "mpm/error.hpp"
 #include "mpm/segmenter.hpp"
-#include "vision/classes.h"
 #include "vision/pictures.h"
 #include "vision/source.h"
 
@@ -51,15 +51,16 @@ constexpr const char* kDayFolder = "mpm_day";
 constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
 
-constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png", *kMerge = "_merge.png";
+constexpr const char* kMerge = "_merge.png";
 constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
 // What the pictures of a frame are called, behind its name.
-std::vector<std::string> endings(const ModelInfo& model, bool maps) {
-  std::vector<std::string> all = {kLabels, kOverlay, kMerge};
-  for (int k = 0; maps && k < static_cast<int>(model.schedule.size()); ++k) all.push_back(mapEnding(k));
+std::vector<std::string> endings(const FrameTask& task, bool maps) {
+  std::vector<std::string> all = task.endings();
+  all.emplace_back(kMerge);
+  for (int k = 0; maps && k < static_cast<int>(task.model().schedule.size()); ++k) all.push_back(mapEnding(k));
   return all;
 }
 
@@ -75,29 +76,21 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   return map;
 }
 
-std::string frameText(const vision::Frame& frame, const Segmentation& result, const std::vector<std::string>& names) {
-  std::string text = frame.name + "  tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
-  auto areas = vision::classAreas(result.labels);
-  std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (std::size_t i = 0; i < std::min<std::size_t>(areas.size(), 3); ++i)
-    text += (i == 0 ? "  " : ", ") + names[areas[i].first] + " " + fixed(100 * areas[i].second, 0) + " %";
-  return text;
+std::string frameText(const vision::Frame& frame, const FrameAnswer& answer) {
+  const RunReport& report = answer.report;
+  return frame.name + "  tokens " + tokensText(report.tokens) + "  " + fixed(report.ms.total, 1) + " ms" +
+         (answer.text.empty() ? "" : "  " + answer.text);
 }
 
 // `outputs`: names of the files written; null when nothing is to be.
-Json frameJson(int number, const vision::Frame& frame, const Segmentation& result,
-               const std::vector<std::string>& names, const Json& outputs) {
+Json frameJson(int number, const vision::Frame& frame, const FrameAnswer& answer, const Json& outputs) {
   Json tokens = Json::array();
-  for (double count : result.tokens) tokens.push_back(static_cast<int>(count));
-  Json classes = Json::object();
-  if (!result.labels.empty())  // every class in every line: a table needs no filling in
-    for (const std::string& name : names) classes[name] = 0.0;
-  for (const auto& [label, area] : vision::classAreas(result.labels)) classes[names[label]] = area;
+  for (double count : answer.report.tokens) tokens.push_back(static_cast<int>(count));
   Json json = {{"frame", number}, {"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
   json["tokens"] = tokens;
-  json["classes"] = classes;
-  json["ms"] = toJson(result.ms);
+  json.update(answer.fields);
+  json["ms"] = toJson(answer.report.ms);
   if (!outputs.is_null()) json["outputs"] = outputs;
   return json;
 }
@@ -136,13 +129,12 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 // Writes the pictures of each frame, under names that no other frame of this run has.
 class PictureFolder {
  public:
-  PictureFolder(const std::string& folder, const ModelInfo& model, bool maps)
-      : folder_(folder), model_(model), maps_(maps), colors_(vision::classColors(model.facts, model.classes)) {
+  PictureFolder(const std::string& folder, FrameTask& task, bool maps) : folder_(folder), task_(task), maps_(maps) {
     makeFolder(folder);
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Segmentation& result) {
+  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const FrameAnswer& answer) {
     const std::string name = unique_(frame);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
@@ -150,29 +142,25 @@ class PictureFolder {
       vision::writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
       ++pictures_;
     };
-    if (!result.labels.empty()) {
-      put(kLabels, result.labels);
-      put(kOverlay, vision::overlayPicture(image, result.labels, colors_));
-      for (const auto& [label, area] : vision::classAreas(result.labels)) classes_.insert(label);
-    }
-    put(kMerge, vision::mergePicture(image, result));
-    for (int k = 0; maps_ && k < static_cast<int>(result.cluster_of_token.size()); ++k)
-      put(mapEnding(k), clusterMap(result.cluster_of_token[k], result.grid));
+    for (const auto& [ending, picture] : answer.pictures) put(ending, picture);
+    const RunReport& report = answer.report;
+    put(kMerge, vision::mergePicture(image, report));
+    for (int k = 0; maps_ && k < static_cast<int>(report.cluster_of_token.size()); ++k)
+      put(mapEnding(k), clusterMap(report.cluster_of_token[k], report.grid));
     return written;
   }
 
-  /// The classes of a frame whose pictures are in the folder already: the legend is of all of them.
-  void addClasses(const Json& frame_json, const std::vector<std::string>& names) {
-    for (int label = 0; label < static_cast<int>(names.size()); ++label)
-      if (frame_json.value("/classes"_json_pointer / names[label], 0.0) > 0) classes_.insert(label);
+  /// A frame whose pictures are in the folder already: the legend is of all of them.
+  void addEarlier(const Json& frame_json) {
+    task_.addEarlier(frame_json);
     pictures_ += static_cast<int>(frame_json.value("outputs", Json::array()).size());
   }
 
-  /// The colours of the overlays. Returns what there is in the folder.
+  /// Writes the legend. Returns what there is in the folder.
   std::string finish() const {
     std::string summary = counted(pictures_, "picture");
-    if (!classes_.empty()) {
-      vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legendPicture(model_, classes_));
+    if (const cv::Mat legend = task_.legend(); !legend.empty()) {
+      vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legend);
       summary += std::string(" and ") + kLegend;
     }
     return summary + " in " + folder_;
@@ -180,10 +168,8 @@ class PictureFolder {
 
  private:
   const std::string& folder_;
-  const ModelInfo& model_;
+  FrameTask& task_;
   bool maps_;
-  std::vector<cv::Vec3b> colors_;
-  std::set<int> classes_;  // that occurred
   UniqueNames unique_;
   int pictures_ = 0;
 };
@@ -201,19 +187,18 @@ int run(RunArguments arguments) {
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
   if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
   const std::string model_path = chosenModel(arguments.model);
-  Segmenter segmenter(model_path, arguments.options);
-  const ModelInfo& model = segmenter.model();
+  const std::unique_ptr<FrameTask> task = frameTask(model_path, arguments.options);
+  const ModelInfo& model = task->model();
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) {
-    requireApart(arguments.frames.sources, arguments.folder, endings(model, arguments.maps), kLegend);
-    pictures.emplace(arguments.folder, model, arguments.maps);
+    requireApart(arguments.frames.sources, arguments.folder, endings(*task, arguments.maps), kLegend);
+    pictures.emplace(arguments.folder, *task, arguments.maps);
   }
   requireOutput("--chart", arguments.chart, {model_path});
-  const std::vector<std::string> names = vision::classNames(model);
   std::optional<Manifest> manifest;
   if (arguments.resume) {
     manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model));
-    for (const Json& entry : manifest->entries()) pictures->addClasses(entry, names);
+    for (const Json& entry : manifest->entries()) pictures->addEarlier(entry);
   }
   arguments.frames.chosen = [&](const std::string& path) {
     return arguments.shard.contains(path) &&
@@ -227,31 +212,30 @@ int run(RunArguments arguments) {
   while (std::optional<vision::Frame> frame = frames.next()) {
     const int number = frames.read() - 1;
     frame->image = arguments.night.applied(frame->image, frame->index);
-    Segmentation result;
+    const auto moment = std::find_if(kMoments.begin(), kMoments.end(),
+                                     [&](const auto& named) { return day && named.second == number; });
+    const bool draw = day ? moment != kMoments.end() : pictures.has_value();
+    FrameAnswer answer;
     try {
-      result = segmenter.segment(frame->image);
+      answer = task->answer(frame->image, draw);
     } catch (const Error& error) {
       throw Error(frame->name + ": " + error.what());
     }
-    if (!arguments.chart.empty()) history.add(*frame, result);
+    if (!arguments.chart.empty()) history.add(*frame, answer.report);
     Json outputs;
-    if (day) {
-      outputs = Json::array();
-      for (const auto& [name, moment] : kMoments) {
-        if (moment != number) continue;
-        outputs = pictures->write(name, frame->image, result);
-        const auto time = std::llround(frame->unix_time.value_or(0) * monitor::kSecondMs);
-        sheet.add(monitor::isoTime(time).substr(11, 5) + " UTC, " + name, frame->image, result);
-      }
-    } else if (pictures) {
-      outputs = pictures->write(frame->name, frame->image, result);
+    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, answer);
+    if (draw && day) {
+      const auto time = std::llround(frame->unix_time.value_or(0) * monitor::kSecondMs);
+      sheet.add(monitor::isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, answer.report,
+                answer.labels);
     }
-    const Json line = frameJson(number, *frame, result, names, outputs);
+    if (day && outputs.is_null()) outputs = Json::array();
+    const Json line = frameJson(number, *frame, answer, outputs);
     if (manifest) manifest->append(line);
     if (arguments.json)
       printLine(line);
     else if (!day)
-      printLine(frameText(*frame, result, names));
+      printLine(frameText(*frame, answer));
   }
 
   const std::size_t before = manifest ? manifest->entries().size() : 0;
@@ -288,7 +272,7 @@ int run(RunArguments arguments) {
 }  // namespace
 
 Verb addRun(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("run", "Segment images, videos and cameras");
+  CLI::App* verb = mpm.add_subcommand("run", "Labels or depth of images, videos and cameras");
   const auto arguments = std::make_shared<RunArguments>();
   addOption(*verb, "SOURCE", arguments->frames.sources, "...",
             "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
@@ -298,7 +282,8 @@ Verb addRun(CLI::App& mpm) {
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
-            "(colours of the overlays). Default: nowhere; mpm_day without a source");
+            "(colours of the overlays). Of a model of depth instead of labels and overlay: NAME_depth.png (16 bits) "
+            "and NAME_depth_colors.png. Default: nowhere; mpm_day without a source");
   verb->add_flag("--maps", arguments->maps,
                  "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   addOption(*verb, "--chart", arguments->chart, "FILE.png",
@@ -315,9 +300,10 @@ Verb addRun(CLI::App& mpm) {
   verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
-fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}; with --out,
-"outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which street),
-"night" and "sun_elevation" (degrees).
+fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
+"classes" it has "depth": {"unit", "min", "median", "max", "offset", "step"} of a model of depth; in NAME_depth.png, depth
+= offset + step x pixel. With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO
+8601, UTC), "film" (which street), "night" and "sun_elevation" (degrees).
 
 A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is the token's cluster after this insertion
 and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in

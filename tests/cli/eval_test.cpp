@@ -195,7 +195,10 @@ TEST_F(Eval, NamesALabelMapThatIsAPicture) {
 TEST_F(Eval, RefusesWhatCannotBeEvaluated) {
   expectFailure(mpmCommand({"eval", "--model", kClassifier, "--schedule", "1", "--images", folder_ / "images",
                             "--labels", folder_ / "labels"}),
-                1, {"does not segment"});
+                1, {"does not segment (its head is 'classifier')"});
+  expectFailure(mpmCommand({"eval", "--model", kDepthModel, "--schedule", "1", "--images", folder_ / "images",
+                            "--labels", folder_ / "labels"}),
+                1, {"does not segment (its task is 'depth')"});
   expectFailure(mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1", "--images", folder_ / "nothing",
                             "--labels", folder_ / "labels"}),
                 1, {"no folder of images"});

@@ -76,6 +76,18 @@ TEST(Info, PrintsATable) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("blocks          3\n"));
   EXPECT_THAT(result.out, HasSubstr("head            classifier\n"));
+  EXPECT_THAT(result.out, HasSubstr("task            none\n"));
+}
+
+TEST(Info, NamesTheTask) {
+  EXPECT_THAT(mpmCommand({"info", kDepthModel}).out, HasSubstr("task            depth, relative\n"));
+  const auto depth = mpmCommand({"info", kDepthModel, "--json"}).json();
+  EXPECT_EQ(depth["task"], "depth");
+  EXPECT_EQ(depth["depth"], "relative");
+  const auto labels = mpmCommand({"info", kSegmenter, "--json"}).json();
+  EXPECT_EQ(labels["task"], "semantic");
+  EXPECT_TRUE(labels["depth"].is_null());
+  EXPECT_TRUE(mpmCommand({"info", kClassifier, "--json"}).json()["task"].is_null());
 }
 
 TEST(Info, NamesTheInstructionSetThatTheEnvironmentPicked) {

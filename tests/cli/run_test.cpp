@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <opencv2/videoio.hpp>
 #include <set>
 
@@ -242,6 +243,51 @@ TEST(Run, ANetThatDoesNotSegmentGivesItsMergeMap) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.json()["classes"], nlohmann::json::object());
   EXPECT_EQ(filesIn(folder / "out"), (std::set<std::string>{"a_merge.png"}));
+}
+
+// The pixels of NAME_depth.png mean what the line of --json says.
+void expectDepths(const cv::Mat& pixels, const nlohmann::json& depth) {
+  ASSERT_EQ(pixels.type(), CV_16U);
+  double least = 0, most = 0;
+  cv::minMaxLoc(pixels, &least, &most);
+  const double offset = depth["offset"], step = depth["step"];
+  EXPECT_NEAR(offset + step * least, depth["min"].get<double>(), step);
+  EXPECT_NEAR(offset + step * most, depth["max"].get<double>(), step);
+  EXPECT_LE(depth["min"], depth["median"]);
+  EXPECT_LE(depth["median"], depth["max"]);
+}
+
+TEST(Run, WritesDepth) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 45, 261);
+  const auto run = [&](const std::string& model, const std::string& out, const std::string& schedule) {
+    return mpmCommand(
+        {"run", folder / "a.png", "--model", model, "--schedule", schedule, "--out", folder / out, "--json"});
+  };
+  const CommandResult result = run(kDepthModel, "out", "1,2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto line = result.json();
+  EXPECT_EQ(line["tokens"].size(), 3u);
+  EXPECT_FALSE(line.contains("classes"));
+  EXPECT_EQ(line["depth"]["unit"], "relative");
+  EXPECT_EQ(line["outputs"], (nlohmann::json{"a_depth.png", "a_depth_colors.png", "a_merge.png"}));
+  const cv::Mat pixels = cv::imread(folder / "out/a_depth.png", cv::IMREAD_UNCHANGED);
+  EXPECT_EQ(pixels.size(), cv::Size(261, 45));
+  expectDepths(pixels, line["depth"]);
+  const cv::Mat colors = cv::imread(folder / "out/a_depth_colors.png", cv::IMREAD_UNCHANGED);
+  EXPECT_EQ(colors.type(), CV_8UC3);
+  EXPECT_EQ(colors.cols, 261);
+  EXPECT_GT(colors.rows, 45) << "the legend below";
+
+  std::filesystem::copy_file(kDepthModel, folder / "m.onnx");
+  std::ofstream(folder / "m.json") << R"({"task": "depth", "depth": "metre"})";
+  const auto metres = run(folder / "m.onnx", "metres", "none").json();
+  EXPECT_EQ(metres["depth"]["unit"], "metre");
+  EXPECT_EQ(metres["depth"]["step"], 1.0 / 256);
+  expectDepths(cv::imread(folder / "metres/a_depth.png", cv::IMREAD_UNCHANGED), metres["depth"]);
+
+  const CommandResult text = mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx"});
+  EXPECT_THAT(text.out, HasSubstr(" m (min / median / max)"));
 }
 
 TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {

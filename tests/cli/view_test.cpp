@@ -45,5 +45,11 @@ TEST_F(View, WithoutADisplaySaysSo) {
   expectFailure(view({"a.png", "--model", kSegmenter}), 1, {"no display", "mpm run --out DIR"});
 }
 
+TEST_F(View, RefusesATaskThatItDoesNotShow) {
+  expectFailure(mpmCommand({"a.png", "--model", kDepthModel},
+                           {.program = "mpm-view", .environment = {{"QT_QPA_PLATFORM", "offscreen"}}}),
+                1, {"its task is 'depth', which is not shown"});
+}
+
 }  // namespace
 }  // namespace mpm::test

@@ -141,6 +141,13 @@ def hf_dpt(fused, **changes):
         fusion_hidden_size=6, is_hybrid=False, use_auxiliary_head=False, **changes))
 
 
+def hf_depth_anything(fused):
+    backbone = hf_dinov2(fused, num_hidden_layers=4, out_indices=[1, 2, 3, 4], reshape_hidden_states=False)
+    return Fields(transformers.DepthAnythingForDepthEstimation(transformers.DepthAnythingConfig(
+        backbone_config=backbone, patch_size=PATCH, reassemble_hidden_size=DIM, neck_hidden_sizes=[4, 4, 6, 8],
+        fusion_hidden_size=6, head_hidden_size=4)), "predicted_depth")
+
+
 def hf_eomt(fused):
     transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
     model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(**hf_settings(
@@ -241,9 +248,12 @@ SOURCES = {
     "hf_dpt_depth": Source("transformers DPTForDepthEstimation: the class token joined to every patch", head="other",
                            blocks=4, image=(32, 32), outputs=("predicted_depth",), layers=lambda m: m.model.dpt.encoder.layer,
                            build=lambda f: Fields(transformers.DPTForDepthEstimation(hf_dpt(f)), "predicted_depth")),
+    "hf_depth_anything": Source("transformers DepthAnythingForDepthEstimation: Depth Anything v2", hf_depth_anything,
+                                head="other", blocks=4, image=(32, 32), outputs=("predicted_depth",),
+                                layers=lambda m: m.model.backbone.encoder.layer),
     "hf_dpt_seg": Source("transformers DPTForSemanticSegmentation", head="other", blocks=4, image=(32, 32),
                          layers=lambda m: m.model.dpt.encoder.layer, build=lambda f: Fields(
-                             transformers.DPTForSemanticSegmentation(hf_dpt(f)), "logits")),
+                             transformers.DPTForSemanticSegmentation(hf_dpt(f, num_labels=3)), "logits")),
     "hf_eomt": Source("transformers EomtForUniversalSegmentation: queries join in front of the tokens before block 2",
                       hf_eomt, head="mask_queries", special=3, blocks=4, image=(32, 32),
                       outputs=("masks_queries_logits", "class_queries_logits"), layers=lambda m: m.model.layers),
@@ -355,6 +365,8 @@ KEPT = [
     Spec("dpt", "dynamo", 18),
     Spec("hf_dpt_depth", "torchscript", 17, dynamic=("batch",), oracle=True),
     Spec("hf_dpt_depth", "dynamo", 18),
+    Spec("hf_dpt_seg", "dynamo", 18),
+    Spec("hf_depth_anything", "dynamo", 18, oracle=True),
     Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
     Spec("hf_eomt", "dynamo", 18),
     Spec("hf_siglip", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),

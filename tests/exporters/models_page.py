@@ -29,8 +29,6 @@ The error line names the first node that does not fit.
 | transformers YolosForObjectDetection | special tokens behind the patches, positions added again between blocks |
 
 ## Notes
-- **Depth Anything v2** (`DepthAnythingForDepthEstimation`) and `DPTForSemanticSegmentation` convert and run like DPT. Their files are not in
-  the tree. ONNX Runtime's outputs differ from ours by at most 7e-5 standard deviations.
 - **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export.
 - **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`. No trained
   model has been measured with the three yet.

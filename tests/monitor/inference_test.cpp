@@ -189,6 +189,14 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   EXPECT_EQ(events_.size(), 2u);
 }
 
+TEST_F(InferenceWorkerTest, AModelOfDepthIsRefused) {
+  InferenceWorker worker(frames_, kModel, options(), callbacks());
+  ASSERT_TRUE(one());
+  worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx", Schedule{1, 2});
+  ASSERT_TRUE(eventually([&] { return toldOf("its task is 'depth', which is not watched"); }));
+  EXPECT_TRUE(one()) << "the model before it goes on";
+}
+
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   const TemporaryFolder folder;
   writeModelThatOverflows(kModel, folder / "large.onnx");

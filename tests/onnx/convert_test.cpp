@@ -320,6 +320,32 @@ TEST_F(Convert, LocalFunctionsHaveDefaults) {
   EXPECT_LT(difference(featuresOf(builder), featuresOf(written)), 1e-6);
 }
 
+TEST_F(Convert, TheTaskIsThatOfTheHead) {
+  const auto taskOf = [](const std::string& model) { return readModelInfo(dataPath(model)).task; };
+  EXPECT_EQ(taskOf("segmenter_mask_ts17.onnx"), Task::kSemantic);
+  EXPECT_EQ(taskOf("hf_eomt_ts17.onnx"), Task::kSemantic);
+  EXPECT_EQ(taskOf("hf_dpt_depth_dynamo18.onnx"), Task::kDepth);
+  EXPECT_EQ(taskOf("hf_vitpose_ts17.onnx"), std::nullopt);
+  EXPECT_EQ(taskOf("timm_vit_ts17.onnx"), std::nullopt);
+  EXPECT_EQ(taskOf("hf_dinov3_dynamo18.onnx"), std::nullopt);
+}
+
+TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
+  const auto withJson = [&](const std::string& model, const std::string& json) {
+    std::filesystem::copy_file(dataPath(model), path, std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(folder / "model.json") << json;
+    return readModelInfo(path).task;
+  };
+  EXPECT_EQ(withJson("segmenter_mask_ts17.onnx", R"({"task": "semantic"})"), Task::kSemantic);
+  EXPECT_MPM_ERROR(withJson("segmenter_mask_ts17.onnx", R"({"task": "depth"})"),
+                   "task 'depth', which the head 'mask_transformer' does not do");
+  EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "semantic"})"), "which the head 'other'");
+  EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
+  EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
+                   (folder / "model.json") + ": 'task': task 'sleep' is not semantic or depth");
+  EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
+}
+
 TEST(Options, Schedules) {
   EXPECT_EQ(parseSchedule("2,5"), (Schedule{2, 5}));
   EXPECT_EQ(parseSchedule("none"), Schedule{});
@@ -337,6 +363,8 @@ TEST(Options, Words) {
   for (const char* word : {"RGB", "BGR"}) EXPECT_EQ(toString(parseChannelOrder(word)), word);
   for (const char* word : {"mask_transformer", "linear", "classifier", "features", "other"})
     EXPECT_EQ(toString(parseHeadKind(word)), word);
+  for (const char* word : {"semantic", "depth"}) EXPECT_EQ(toString(parseTask(word)), word);
+  for (const char* word : {"metre", "relative", "inverse"}) EXPECT_EQ(toString(parseDepthUnit(word)), word);
   EXPECT_MPM_ERROR(parseChannelOrder("rgb"), "channel order 'rgb' is not RGB or BGR");
   EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32 or fp16");
   EXPECT_MPM_ERROR(parseAttention(""), "attention '' is not plain or proportional");

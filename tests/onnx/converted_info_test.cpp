@@ -91,6 +91,11 @@ TEST_F(ConvertedInfo, ClassesAreThoseOfAClassifier) {
   expectErrorWithInfo({{"class_count", 1 << 30}}, "has no side of 1073741824 classes");
 }
 
+TEST_F(ConvertedInfo, TheTaskIsOneOfTheHead) {
+  expectErrorWithInfo({{"task", "depth"}}, "task 'depth', which the head 'linear' does not do");
+  expectErrorWithInfo({{"task", "sleep"}}, "task 'sleep'");
+}
+
 TEST_F(ConvertedInfo, ScheduleIsThatOfTheMerges) {
   expectErrorWithInfo({{"schedule", {1}}}, "says schedule 1, the graph has 1,2");
   expectErrorWithInfo({{"schedule", {1, 500}}}, "says schedule 1,500, the graph has 1,2");

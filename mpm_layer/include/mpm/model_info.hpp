@@ -37,6 +37,29 @@ MPM_API std::string toString(HeadKind head);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API HeadKind parseHeadKind(const std::string& text);
 
+/// What a person gets of an image.
+enum class Task {
+  kSemantic,  ///< the class of each pixel: Segmenter
+  kDepth,     ///< the depth of each pixel: DepthEstimator
+};
+
+/// "semantic", "depth".
+MPM_API std::string toString(Task task);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API Task parseTask(const std::string& text);
+
+/// What a value of a depth map means.
+enum class DepthUnit {
+  kMetre,     ///< distance in m
+  kRelative,  ///< no unit; whether a larger value is farther is not known
+  kInverse,   ///< no unit, a larger value is nearer: inverse distance (MiDaS, DPT, Depth Anything)
+};
+
+/// "metre", "relative", "inverse".
+MPM_API std::string toString(DepthUnit unit);
+/// The inverse of toString(). Throws mpm::Error for any other text.
+MPM_API DepthUnit parseDepthUnit(const std::string& text);
+
 /// A class that a model predicts.
 struct ClassInfo {
   std::string name;
@@ -51,8 +74,10 @@ struct ModelFacts {
   /// Mean and standard deviation of pixel values 0..1, in the order of `channels`. Network input: (value - mean) / std.
   std::array<float, 3> mean = {0.5f, 0.5f, 0.5f};
   std::array<float, 3> std = {0.5f, 0.5f, 0.5f};
-  std::vector<ClassInfo> classes;  ///< empty: the JSON names no classes
-  int ignore = 255;                ///< label of pixels that belong to no class
+  std::vector<ClassInfo> classes;          ///< empty: the JSON names no classes
+  int ignore = 255;                        ///< label of pixels that belong to no class
+  std::optional<Task> task = {};           ///< nullopt: the JSON leaves it to the converter
+  DepthUnit depth = DepthUnit::kRelative;  ///< of a model that estimates depth
 };
 
 /// What the converter found in a model.
@@ -68,6 +93,9 @@ struct ModelInfo {
   Size2 grid;              ///< image tokens
   HeadKind head = HeadKind::kOther;
   int classes = 0;  ///< 0: the head has no classes
+  /// ModelFacts::task, or what the converter found: kSemantic for a net that gives labels, kDepth for one map of one
+  /// channel whose name says depth. nullopt: none of the tasks (classifiers, features).
+  std::optional<Task> task = {};
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
   Schedule schedule;  ///< blocks where tokens merge by `reduction`, defaults included: one for each merging step

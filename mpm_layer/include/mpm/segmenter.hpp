@@ -10,6 +10,7 @@
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
 #include "mpm/read_net.hpp"
+#include "mpm/run_report.hpp"
 
 namespace mpm {
 
@@ -35,15 +36,8 @@ struct SegmenterOptions {
 MPM_API Size2 windowStride(const SegmenterOptions& options, Size2 window);
 
 /// The result for one image. It shares no memory with the Segmenter or the image.
-struct Segmentation {
+struct Segmentation : RunReport {
   cv::Mat labels;  ///< CV_8U, class of each pixel, of the image's size; empty when the model does not segment
-  Size2 grid;      ///< image tokens
-  /// {K, N}: the cluster of each image token after each of K insertions, composed from the start. Empty without
-  /// merging. With Fit::kWindow: of the first window.
-  std::vector<std::vector<int>> cluster_of_token;
-  /// {K + 1}: image tokens before merging and after each insertion. With Fit::kWindow: the mean over the windows.
-  std::vector<double> tokens;
-  StageTimes ms;
 
   /// With SegmenterOptions::inspect, {N}: the softmax probability of the best class of each image token, 0..1. Empty
   /// when the model does not segment.

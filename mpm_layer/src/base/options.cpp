@@ -29,6 +29,9 @@ constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_tran
                                          {HeadKind::kFeatures, "features"},
                                          {HeadKind::kOther, "other"},
                                          {HeadKind::kMaskQueries, "mask_queries"}};
+constexpr Word<Task> kTasks[] = {{Task::kSemantic, "semantic"}, {Task::kDepth, "depth"}};
+constexpr Word<DepthUnit> kDepthUnits[] = {
+    {DepthUnit::kMetre, "metre"}, {DepthUnit::kRelative, "relative"}, {DepthUnit::kInverse, "inverse"}};
 
 template <class T, std::size_t N>
 std::string wordOf(const Word<T> (&words)[N], T value) {
@@ -56,6 +59,8 @@ std::string toString(Output output) { return wordOf(kOutputs, output); }
 std::string toString(Precision precision) { return wordOf(kPrecisions, precision); }
 std::string toString(ChannelOrder order) { return wordOf(kChannelOrders, order); }
 std::string toString(HeadKind head) { return wordOf(kHeadKinds, head); }
+std::string toString(Task task) { return wordOf(kTasks, task); }
+std::string toString(DepthUnit unit) { return wordOf(kDepthUnits, unit); }
 
 Attention parseAttention(const std::string& text) { return valueOf(kAttentions, text, "attention"); }
 MergedPositions parseMergedPositions(const std::string& text) {
@@ -65,6 +70,8 @@ Output parseOutput(const std::string& text) { return valueOf(kOutputs, text, "ou
 Precision parsePrecision(const std::string& text) { return valueOf(kPrecisions, text, "precision"); }
 ChannelOrder parseChannelOrder(const std::string& text) { return valueOf(kChannelOrders, text, "channel order"); }
 HeadKind parseHeadKind(const std::string& text) { return valueOf(kHeadKinds, text, "head"); }
+Task parseTask(const std::string& text) { return valueOf(kTasks, text, "task"); }
+DepthUnit parseDepthUnit(const std::string& text) { return valueOf(kDepthUnits, text, "depth"); }
 
 DeviceSpec parseDeviceSpec(const std::string& text) {
   using Kind = DeviceSpec::Kind;

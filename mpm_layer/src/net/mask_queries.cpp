@@ -8,6 +8,18 @@
 
 namespace mpm {
 
+MaskQueries maskQueries(const ImageNet& net) {
+  const bool masks_first = net.answer(0).dims == 4;
+  const cv::Mat &masks = net.answer(masks_first ? 0 : 1), &classes = net.answer(masks_first ? 1 : 0);
+  if (masks.dims != 4 || masks.depth() != CV_32F)
+    throw Error("the model has no output of masks and one of classes: convert the original model again");
+  const int queries = masks.size[1], count = net.info().classes + 1;
+  net.requireSize(masks_first ? 1 : 0, static_cast<std::size_t>(queries) * static_cast<std::size_t>(count));
+  return {{masks.ptr<float>(), queries, masks.size[2] * masks.size[3]},
+          {classes.ptr<float>(), queries, count},
+          {masks.size[2], masks.size[3]}};
+}
+
 void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> classes, const Parallel& parallel,
                      std::vector<float>& scores) {
   const int queries = masks.rows, pixels = masks.cols, count = classes.cols - 1;

@@ -186,6 +186,7 @@ void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
   const bool classifies = info.head == HeadKind::kClassifier;
   if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
   if (info.givesLabels() || classifies) requireClasses(info.facts, info.classes);
+  requireTask(info);
   if ((info.givesLabels() || classifies) != (info.classes > 0))
     throw Error("metadata 'mpm.info': says " + std::to_string(info.classes) + " classes for the head '" +
                 mpm::toString(info.head) + "'" + kAgain);

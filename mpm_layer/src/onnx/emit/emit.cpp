@@ -38,6 +38,7 @@ Converted Emitter::emit() && {
     segmentation(std::move(*head));
   else
     otherHead();
+  info_.task = task();
   const auto insertions = static_cast<std::int64_t>(info_.schedule.size());
   net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
   net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), info_.tokens()});
@@ -70,6 +71,22 @@ std::int64_t Emitter::maskQueryClasses() const {
   if (masks && masks->size() == 3) std::swap(masks, classes);
   const bool both = masks && classes && masks->size() == 4 && classes->size() == 3;
   return both && (*masks)[1] == trunk_.chain.late[0].rows && (*classes)[1] == (*masks)[1] ? classes->back() - 1 : 0;
+}
+
+/// What the JSON says, else what the head does. Throws mpm::Error when the head cannot do what the JSON says.
+std::optional<Task> Emitter::task() const {
+  ModelInfo info = info_;
+  const std::string& output = graph_.output_names[0];
+  const Shape* shape = graph_.shape(graph_.outputs[0]);
+  const bool map = info_.head == HeadKind::kOther && graph_.outputs.size() == 1 && shape && shape->size() >= 3 &&
+                   elements(*shape) == (*shape)[shape->size() - 2] * shape->back();
+  info.task = info_.facts.task;
+  requireTask(info);
+  if (info.task == Task::kDepth && !map)
+    throw Error("its JSON says task 'depth', but output '" + output + "' is not a map of one channel");
+  if (info.task) return info.task;
+  if (info_.givesLabels()) return Task::kSemantic;
+  return map && output.find("depth") != std::string::npos ? std::optional(Task::kDepth) : std::nullopt;
 }
 
 /// Labels are called "labels" and logits as in the graph. Where the graph itself gives labels, its name would be wrong

@@ -44,6 +44,7 @@ class Emitter {
   void encoder();
   void otherHead();
   std::int64_t maskQueryClasses() const;
+  std::optional<Task> task() const;
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
   Tokens embed();

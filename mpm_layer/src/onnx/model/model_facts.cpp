@@ -44,6 +44,17 @@ class Fields {
       value = found->get<std::string>();
     }
   }
+  /// Errors of `parse` name the field.
+  template <class T>
+  void read(const char* name, std::optional<T>& value, T (*parse)(const std::string&)) const {
+    std::string text;
+    read(name, text);
+    try {
+      if (!text.empty()) value = parse(text);
+    } catch (const Error& error) {
+      throw Error(path_ + ": '" + name + "': " + error.what());
+    }
+  }
   void read(const char* name, int& value, int least, int most) const {
     if (const Json* found = find(name)) {
       const bool fits = found->is_number_integer() && *found >= least && *found <= most;
@@ -93,6 +104,10 @@ void readCommon(const Fields& fields, ModelFacts& facts) {
   fields.read("mean", facts.mean, false);
   fields.read("std", facts.std, true);
   fields.read("ignore", facts.ignore, 0, 255);
+  fields.read("task", facts.task, parseTask);
+  std::optional<DepthUnit> depth;
+  fields.read("depth", depth, parseDepthUnit);
+  facts.depth = depth.value_or(facts.depth);
   const Json* classes = fields.find("classes");
   if (!classes) return;
   if (!classes->is_array()) fields.fail("a list in 'classes'", *classes);
@@ -152,13 +167,7 @@ FactsFile readFacts(const std::filesystem::path& onnx_path) {
     readChannels(fields.child("input", *input), file.facts);
     file.input = readSize(fields, "input");
   }
-  std::string reduce;
-  fields.read("reduce", reduce);
-  try {
-    if (!reduce.empty()) file.reduce = parseReduction(reduce);
-  } catch (const Error& error) {
-    throw Error(path.string() + ": 'reduce': " + error.what());
-  }
+  fields.read("reduce", file.reduce, parseReduction);
   return file;
 }
 
@@ -166,6 +175,14 @@ void requireClasses(const ModelFacts& facts, int classes) {
   if (facts.classes.empty() || static_cast<int>(facts.classes.size()) == classes) return;
   throw Error("its JSON names " + std::to_string(facts.classes.size()) + " classes, the graph has " +
               std::to_string(classes));
+}
+
+void requireTask(const ModelInfo& info) {
+  if (!info.task) return;
+  const bool depth = info.head == HeadKind::kOther && info.outputs.size() == 1;
+  if (*info.task == Task::kDepth ? depth : info.givesLabels()) return;
+  throw Error("its JSON says task '" + mpm::toString(*info.task) + "', which the head '" + mpm::toString(info.head) +
+              "' does not do");
 }
 
 std::string toJson(const ModelInfo& info) {
@@ -196,6 +213,8 @@ std::string toJson(const ModelInfo& info) {
                {"opset", info.opset},
                {"parameters", info.parameters},
                {"outputs", info.outputs}};
+  if (info.task) json["task"] = toString(*info.task);
+  if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
   if (info.merged_positions) json["merged_positions"] = toString(*info.merged_positions);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -224,6 +243,8 @@ ModelInfo fromJson(const std::string& text) {
   fields.read("merged_positions", positions);
   if (!positions.empty()) info.merged_positions = parseMergedPositions(positions);
   info.head = parseHeadKind(head);
+  info.task = info.facts.task;
+  if (!info.task && info.givesLabels()) info.task = Task::kSemantic;  // files from before 0.1 name no task
   info.attention = parseAttention(attention);
   info.precision = parsePrecision(precision);
   const Json* parameters = fields.find("parameters");

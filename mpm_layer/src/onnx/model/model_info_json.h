@@ -30,4 +30,7 @@ FactsFile readFacts(const std::filesystem::path& onnx_path);
 /// Throws mpm::Error when the facts name classes, but not as many as the graph has.
 void requireClasses(const ModelFacts& facts, int classes);
 
+/// Throws mpm::Error when the head cannot do the task.
+void requireTask(const ModelInfo& info);
+
 }  // namespace mpm::onnx_graph

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal/output.h"
+#include "mpm/run_report.hpp"
+#include "mpm/segmenter.hpp"
+
+namespace mpm::cli {
+
+/// What a model gave for one frame.
+struct FrameAnswer {
+  RunReport report;
+  cv::Mat labels;    ///< of the task semantic; else empty
+  std::string text;  ///< end of the frame's line: "road 40 %, sky 31 %"
+  Json fields;       ///< of the frame's line of --json, besides those that every task has
+  std::vector<std::pair<std::string, cv::Mat>> pictures;  ///< by the endings of their names
+};
+
+/// A model at work in `mpm run`, for one task.
+class FrameTask {
+ public:
+  virtual ~FrameTask() = default;
+
+  virtual const ModelInfo& model() const = 0;
+  /// Of FrameAnswer::pictures.
+  virtual std::vector<std::string> endings() const = 0;
+  /// Without `draw` there are no pictures.
+  virtual FrameAnswer answer(const cv::Mat& image, bool draw) = 0;
+  /// The colours of all pictures so far; empty when they need none.
+  virtual cv::Mat legend() const { return {}; }
+  /// The pictures of this frame, of an earlier run, count for the legend too.
+  virtual void addEarlier(const Json&) {}
+};
+
+/// Reads the model, for its own task; one without a task gives tokens and merge maps alone.
+std::unique_ptr<FrameTask> frameTask(const std::string& model, const SegmenterOptions& options);
+
+}  // namespace mpm::cli

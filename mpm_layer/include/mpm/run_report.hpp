@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "mpm/options.hpp"
+#include "mpm/read_net.hpp"
+
+namespace mpm {
+
+/// How an image went through a net: the part of a result that every task has.
+struct RunReport {
+  Size2 grid;  ///< image tokens
+  /// {K, N}: the cluster of each image token after each of K insertions, composed from the start. Empty without
+  /// merging. With Fit::kWindow: of the first window.
+  std::vector<std::vector<int>> cluster_of_token;
+  /// {K + 1}: image tokens before merging and after each insertion. With Fit::kWindow: the mean over the windows.
+  std::vector<double> tokens;
+  StageTimes ms;
+};
+
+}  // namespace mpm

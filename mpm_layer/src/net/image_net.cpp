@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/image_net.h"
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "kernels/finite.h"
+#include "net/stage_times.h"
+
+namespace mpm {
+namespace {
+
+/// `count` clusters of as many tokens.
+std::vector<int> toIds(const float* values, int count) {
+  std::vector<int> ids(count);
+  std::transform(values, values + count, ids.begin(), [&](float v) {
+    if (!(v >= 0 && v < static_cast<float>(count)))
+      throw Error("the model's output 'merge_map' holds " + std::to_string(v) + ", no cluster of " +
+                  std::to_string(count) + " tokens: convert the original model again");
+    return static_cast<int>(v);
+  });
+  return ids;
+}
+
+}  // namespace
+
+ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int threads, const ChooseOutputs& answers) {
+  if (threads < 0) throw Error("the number of threads must not be negative");
+  if (threads > 0) cv::setNumThreads(std::min(threads, cv::getNumberOfCPUs()));
+  LoadedNet loaded = readNet(model, options, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
+    std::vector<std::string> names = answers(graph, found);
+    names.insert(names.begin(), {"merge_map", "token_counts"});
+    outputs_.assign(names.begin(), names.end());
+    return names;
+  });
+  net_ = std::move(loaded.net);
+  info_ = std::move(loaded.info);
+  normalize_ = Normalizer(info_.facts);
+  planes_.create(std::vector<int>{1, 3, info_.input.height, info_.input.width}, CV_32F);
+  device_image_ = DeviceImage::of(net_, "backbone/patch_embed", normalize_.values(), planes_);
+  if (device_image_) net_.setInput(planes_);  // once, for its shape
+}
+
+void ImageNet::requireImage(const cv::Mat& image) {
+  if (image.empty()) throw Error("the image is empty");
+  if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+}
+
+void ImageNet::run(const cv::Mat& image, RunReport& report) {
+  StopWatch watch;
+  const cv::Mat* fitting = &image;
+  if (image.size() != toCv(info_.input)) {
+    cv::resize(image, resized_, toCv(info_.input), 0, 0, cv::INTER_LINEAR);
+    fitting = &resized_;
+  }
+  report.ms.preprocess += watch.lap();
+  forward(*fitting, report.ms);
+  takeMaps(report);
+  addTokens(report, 1);
+}
+
+void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
+  StopWatch watch;
+  if (device_image_) {
+    device_image_->put(image);
+  } else {
+    normalize_(image, planes_, parallel_);
+    net_.setInput(planes_);
+  }
+  ms.preprocess += watch.lap();
+  net_.forward(blobs_, outputs_);
+  const StageTimes forward_ms = forwardTimes(net_, watch.lap());
+  for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
+    ms.*stage += forward_ms.*stage;
+  requireBlob(0, std::max<std::size_t>(info_.schedule.size(), 1) * static_cast<std::size_t>(info_.tokens()));
+  requireBlob(1, info_.schedule.size() + 1);
+}
+
+void ImageNet::takeMaps(RunReport& report) const {
+  const int insertions = static_cast<int>(blobs_[1].total()) - 1;
+  for (int k = 0; k < insertions; ++k)
+    report.cluster_of_token.push_back(
+        toIds(blobs_[0].ptr<float>() + static_cast<std::ptrdiff_t>(k) * info_.tokens(), info_.tokens()));
+}
+
+void ImageNet::addTokens(RunReport& report, double share) const {
+  const float* counts = blobs_[1].ptr<float>();
+  report.tokens.resize(blobs_[1].total());
+  for (std::size_t i = 0; i < report.tokens.size(); ++i) report.tokens[i] += share * static_cast<double>(counts[i]);
+}
+
+void ImageNet::requireBlob(std::size_t index, std::size_t expected) const {
+  const cv::Mat& blob = blobs_[index];
+  if (blob.depth() == CV_32F && blob.total() == expected) return;
+  throw Error("the model's output '" + outputs_[index] + "' has " + std::to_string(blob.total()) +
+              " values, expected " + std::to_string(expected) + " floats: convert the original model again");
+}
+
+void ImageNet::requireFinite(std::size_t answer, const std::string& name) const {
+  const cv::Mat& blob = this->answer(answer);
+  if (blob.depth() == CV_32F && !allFinite(blob.ptr<float>(), blob.total())) failNotFinite(name);
+}
+
+void failNotFinite(const std::string& name) {
+  throw Error("the model's " + name + " hold NaN or infinity: its weights or its input are damaged");
+}
+
+}  // namespace mpm

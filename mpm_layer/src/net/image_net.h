@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <opencv2/dnn.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/resample.h"
+#include "layers/device_image.h"
+#include "layers/opencv_adapter.h"
+#include "layers/opencv_parallel.h"
+#include "mpm/error.hpp"
+#include "mpm/run_report.hpp"
+#include "net/choose_outputs.h"
+#include "net/preprocess.h"
+
+namespace mpm {
+
+class StopWatch {
+ public:
+  /// ms since the last call, or since it was made.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(since_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
+/// Returns the result of `work`. Errors of OpenCV and a lack of memory become mpm::Error.
+template <class Work>
+auto withOurErrors(Work work) {
+  try {
+    return work();
+  } catch (const cv::Exception& error) {  // of a layer: it names itself and the cause
+    throw Error(opencv::oneLine(error));
+  } catch (const std::bad_alloc&) {
+    throw Error("not enough memory for this image or this model");
+  }
+}
+
+inline cv::Size toCv(Size2 size) { return {size.width, size.height}; }
+
+/// One axis of a bilinear resize from a grid to the network input, then to the image, in one step.
+inline AxisResampling throughInput(int grid, int input, int image) {
+  return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, image));
+}
+
+/// A net that takes images: preprocessing, one pass, and the report of it. What Segmenter and DepthEstimator have in
+/// common.
+class ImageNet {
+ public:
+  /// `answers`: the outputs that the caller reads besides the merge maps and the token counts.
+  ImageNet(const std::string& model, const ReadOptions& options, int threads, const ChooseOutputs& answers);
+
+  const ModelInfo& info() const { return info_; }
+  cv::dnn::Net& net() { return net_; }
+  const Parallel& parallel() const { return parallel_; }
+
+  /// Calls `work` with a new Result, which it fills; the result's time is that of all of it. Throws mpm::Error for an
+  /// image that is empty or of another type than CV_8UC3.
+  template <class Result, class Work>
+  Result timed(const cv::Mat& image, Work work) const {
+    requireImage(image);
+    StopWatch watch;
+    Result result;
+    result.grid = info_.grid;
+    withOurErrors([&] { work(result); });
+    result.ms.total = watch.lap();
+    return result;
+  }
+
+  /// Resizes `image` to the network input and runs it. Adds its maps, its tokens and the times to `report`.
+  void run(const cv::Mat& image, RunReport& report);
+
+  /// Runs `image`, of the size of the network input. Adds the times to `ms`.
+  void forward(const cv::Mat& image, StageTimes& ms);
+  /// Of the last forward().
+  void takeMaps(RunReport& report) const;
+  void addTokens(RunReport& report, double share) const;
+  const cv::Mat& answer(std::size_t index) const { return blobs_[kReports + index]; }
+  std::size_t answers() const { return outputs_.size() - kReports; }
+  std::string answerName(std::size_t index) const { return outputs_[kReports + index]; }
+  /// Throws mpm::Error unless the answer has so many floats. The converter compared `info` with the declared shapes of
+  /// the outputs; this checks the outputs themselves.
+  void requireSize(std::size_t answer, std::size_t expected) const { requireBlob(kReports + answer, expected); }
+  void requireFinite(std::size_t answer, const std::string& name) const;
+
+ private:
+  static constexpr std::size_t kReports = 2;  // merge_map and token_counts, before the answers
+
+  static void requireImage(const cv::Mat& image);
+  void requireBlob(std::size_t index, std::size_t expected) const;
+
+  cv::dnn::Net net_;
+  ModelInfo info_;
+  std::vector<cv::String> outputs_;
+  std::vector<cv::Mat> blobs_;  // of outputs_
+  Normalizer normalize_{ModelFacts{}};
+  OpenCvParallel parallel_;
+  cv::Mat resized_, planes_;
+  std::unique_ptr<DeviceImage> device_image_;  // instead of planes_
+};
+
+/// Throws the error of a NaN or an infinity in an answer.
+[[noreturn]] void failNotFinite(const std::string& name);
+
+}  // namespace mpm
