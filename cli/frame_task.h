@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,14 @@ struct FrameAnswer {
   cv::Mat labels;    ///< of the task semantic; else empty
   std::string text;  ///< end of the frame's line: "road 40 %, sky 31 %"
   Json fields;       ///< of the frame's line of --json, besides those that every task has
-  std::vector<std::pair<std::string, cv::Mat>> pictures;  ///< by the endings of their names
+  std::vector<std::pair<std::string, cv::Mat>> pictures;     ///< by the endings of their names
+  std::vector<std::pair<std::string, std::string>> texts{};  ///< other files, as these
+};
+
+/// What `mpm run` lets a person choose.
+struct TaskOptions {
+  std::optional<Task> task;  ///< nullopt: that of the model
+  std::optional<double> min_score, min_overlap;
 };
 
 /// A model at work in `mpm run`, for one task.
@@ -28,9 +36,9 @@ class FrameTask {
   virtual ~FrameTask() = default;
 
   virtual const ModelInfo& model() const = 0;
-  /// Of FrameAnswer::pictures.
+  /// Of FrameAnswer::pictures and ::texts.
   virtual std::vector<std::string> endings() const = 0;
-  /// Without `draw` there are no pictures.
+  /// Without `draw` there are no files.
   virtual FrameAnswer answer(const cv::Mat& image, bool draw) = 0;
   /// The colours of all pictures so far; empty when they need none.
   virtual cv::Mat legend() const { return {}; }
@@ -38,7 +46,9 @@ class FrameTask {
   virtual void addEarlier(const Json&) {}
 };
 
-/// Reads the model, for its own task; one without a task gives tokens and merge maps alone.
-std::unique_ptr<FrameTask> frameTask(const std::string& model, const SegmenterOptions& options);
+/// Reads the model; one without a task gives tokens and merge maps alone. Throws mpm::Error when the model cannot do
+/// the task, UsageError for options of another one.
+std::unique_ptr<FrameTask> frameTask(const std::string& model, const SegmenterOptions& options,
+                                     const TaskOptions& wanted);
 
 }  // namespace mpm::cli

@@ -33,6 +33,19 @@ cv::Vec3b borderColor(const cv::Vec3b& fill) {
   return color;
 }
 
+// 8 bits after the point.
+int fixedPoint(double opacity) {
+  if (!(opacity >= 0 && opacity <= 1)) throw Error("the opacity of an overlay lies between 0 and 1");
+  return static_cast<int>(std::lround(opacity * 256));
+}
+
+cv::Vec3b blend(const cv::Vec3b& below, const cv::Vec3b& color, int alpha) {
+  cv::Vec3b result;
+  for (int c = 0; c < 3; ++c)
+    result[c] = static_cast<std::uint8_t>((below[c] * (256 - alpha) + color[c] * alpha + 128) >> 8);
+  return result;
+}
+
 }  // namespace
 
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
@@ -40,23 +53,35 @@ cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::v
   checkImage(image);
   if (labels.type() != CV_8UC1 || labels.size() != image.size())
     throw Error("an overlay needs a label map of 8 bits and of the image's size");
-  if (!(opacity >= 0 && opacity <= 1)) throw Error("the opacity of an overlay lies between 0 and 1");
 
-  const int alpha = static_cast<int>(std::lround(opacity * 256));
+  const int alpha = fixedPoint(opacity);
   const int painted = static_cast<int>(std::min<std::size_t>(colors.size(), 256));
   cv::Mat picture(image.size(), CV_8UC3);
   for (int y = 0; y < image.rows; ++y) {
     const auto* from = image.ptr<cv::Vec3b>(y);
     const auto* label = labels.ptr<std::uint8_t>(y);
     auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) to[x] = label[x] < painted ? blend(from[x], colors[label[x]], alpha) : from[x];
+  }
+  return picture;
+}
+
+cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,
+                        double opacity) {
+  checkImage(image);
+  if (ids.type() != CV_16UC1 || ids.size() != image.size())
+    throw Error("a picture of segments needs ids of 16 bits, of the image's size");
+  const int alpha = fixedPoint(opacity);
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto *id = ids.ptr<std::uint16_t>(y), *below = ids.ptr<std::uint16_t>(std::min(y + 1, image.rows - 1));
     for (int x = 0; x < image.cols; ++x) {
-      if (label[x] >= painted) {
-        to[x] = from[x];
-        continue;
-      }
-      const cv::Vec3b& color = colors[label[x]];
-      for (int c = 0; c < 3; ++c)
-        to[x][c] = static_cast<std::uint8_t>((from[x][c] * (256 - alpha) + color[c] * alpha + 128) >> 8);
+      const cv::Vec3b& pixel = image.at<cv::Vec3b>(y, x);
+      const std::uint16_t own = id[x];
+      const bool painted = own > 0 && own <= colors.size();
+      const cv::Vec3b fill = painted ? blend(pixel, colors[own - 1u], alpha) : pixel;
+      const bool edge = own != below[x] || own != id[std::min(x + 1, image.cols - 1)];
+      picture.at<cv::Vec3b>(y, x) = edge ? borderColor(painted ? colors[own - 1u] : pixel) : fill;
     }
   }
   return picture;

@@ -19,6 +19,11 @@ std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
                        double opacity = 0.5);
 
+/// `image` with segments painted over it and outlined. `ids`: CV_16U, same size; segment i has colors[i - 1], 0 is
+/// none.
+cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,
+                        double opacity = 0.5);
+
 /// Fills every cluster with its mean colour in `image` and draws a border of 1 px between clusters.
 /// `cluster_of_token` has grid.height * grid.width ids, raster order.
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);

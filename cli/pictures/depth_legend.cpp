@@ -10,8 +10,8 @@
 namespace mpm::cli {
 namespace {
 
-constexpr int kHeight = 48, kMargin = 8;
-constexpr double kLetters = 11, kBar = 14, kGap = 16;
+constexpr int kStripHeight = 48, kStripMargin = 8;
+constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
 
 }  // namespace
 
@@ -28,20 +28,20 @@ std::string unitText(DepthUnit unit) {
 
 cv::Mat withDepthLegend(const cv::Mat& picture, const vision::DepthRange& range, DepthUnit unit) {
   const std::string low = depthText(range.min), high = depthText(range.max), what = "depth " + unitText(unit);
-  const double texts = textWidth(low, kLetters) + textWidth(what, kLetters) + textWidth(high, kLetters);
-  const int width = std::max(picture.cols, static_cast<int>(texts + 2 * kGap) + 2 * kMargin);
-  cv::Mat legend(at(width, kHeight).y, at(width, kHeight).x, CV_8UC3, cv::Scalar::all(255));
-  const int length = width - 2 * kMargin;
+  const double texts = textWidth(low, kStripLetters) + textWidth(what, kStripLetters) + textWidth(high, kStripLetters);
+  const int width = std::max(picture.cols, static_cast<int>(texts + 2 * kStripGap) + 2 * kStripMargin);
+  cv::Mat legend(at(width, kStripHeight).y, at(width, kStripHeight).x, CV_8UC3, cv::Scalar::all(255));
+  const int length = width - 2 * kStripMargin;
   for (int x = 0; x < length; ++x)
-    cv::rectangle(legend, at(kMargin + x, kMargin), at(kMargin + x + 1, kMargin + kBar),
+    cv::rectangle(legend, at(kStripMargin + x, kStripMargin), at(kStripMargin + x + 1, kStripMargin + kStripBar),
                   vision::depthColor(x / static_cast<double>(length - 1)), cv::FILLED);
-  const double line = kHeight - kMargin - 2;
-  write(legend, low, kMargin, line, 0, kLetters);
-  write(legend, what, width / 2.0, line, 0.5, kLetters);
-  write(legend, high, width - kMargin, line, 1, kLetters);
-  cv::Mat result(picture.rows + kHeight, width, CV_8UC3, cv::Scalar::all(255));
+  const double line = kStripHeight - kStripMargin - 2;
+  write(legend, low, kStripMargin, line, 0, kStripLetters);
+  write(legend, what, width / 2.0, line, 0.5, kStripLetters);
+  write(legend, high, width - kStripMargin, line, 1, kStripLetters);
+  cv::Mat result(picture.rows + kStripHeight, width, CV_8UC3, cv::Scalar::all(255));
   picture.copyTo(result(cv::Rect(cv::Point(), picture.size())));
-  reduced(legend).copyTo(result(cv::Rect(0, picture.rows, width, kHeight)));
+  reduced(legend).copyTo(result(cv::Rect(0, picture.rows, width, kStripHeight)));
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "cli/frame_task.h"
 #include "cli/frames.h"
@@ -34,6 +35,7 @@ struct RunArguments {
   FrameOptions frames;
   std::string model, folder, chart;
   SegmenterOptions options;
+  TaskOptions task;
   Night night;
   Shard shard;
   bool maps = false, resume = false, json = false;
@@ -103,6 +105,9 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
           {"maps", arguments.maps},
+          {"task", arguments.task.task ? Json(toString(*arguments.task.task)) : Json(nullptr)},
+          {"min_score", orNull(arguments.task.min_score)},
+          {"min_overlap", orNull(arguments.task.min_overlap)},
           {"simulated_night", toJson(arguments.night)}};
 }
 
@@ -143,6 +148,10 @@ class PictureFolder {
       ++pictures_;
     };
     for (const auto& [ending, picture] : answer.pictures) put(ending, picture);
+    for (const auto& [ending, text] : answer.texts) {
+      written.push_back(name + ending);
+      writeFileAtomically((std::filesystem::path(folder_) / written.back()).string(), text);
+    }
     const RunReport& report = answer.report;
     put(kMerge, vision::mergePicture(image, report));
     for (int k = 0; maps_ && k < static_cast<int>(report.cluster_of_token.size()); ++k)
@@ -187,7 +196,7 @@ int run(RunArguments arguments) {
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
   if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
   const std::string model_path = chosenModel(arguments.model);
-  const std::unique_ptr<FrameTask> task = frameTask(model_path, arguments.options);
+  const std::unique_ptr<FrameTask> task = frameTask(model_path, arguments.options, arguments.task);
   const ModelInfo& model = task->model();
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) {
@@ -272,18 +281,30 @@ int run(RunArguments arguments) {
 }  // namespace
 
 Verb addRun(CLI::App& mpm) {
-  CLI::App* verb = mpm.add_subcommand("run", "Labels or depth of images, videos and cameras");
+  CLI::App* verb = mpm.add_subcommand("run", "Labels, segments or depth of images, videos and cameras");
   const auto arguments = std::make_shared<RunArguments>();
   addOption(*verb, "SOURCE", arguments->frames.sources, "...",
             "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
             "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
             "Without a source: a day of the scene, its pictures and its tokens by hour");
   addModelOptions(*verb, arguments->model, arguments->options);
+  std::vector<std::pair<std::string, std::optional<Task>>> tasks;
+  for (const Task task : {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth})
+    tasks.emplace_back(toString(task), task);
+  addChoice(*verb, "--task", arguments->task.task, tasks,
+            "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
+            "info' names it)");
+  addNumber(*verb, "--min-score", arguments->task.min_score, "0..1", 0, 1,
+            "Of a segment, for the tasks panoptic and instance. Default: 0.8");
+  addNumber(*verb, "--min-overlap", arguments->task.min_overlap, "0..1", 0, 1,
+            "Leave out a segment that other segments cover, unless a larger share of its mask is left, for the task "
+            "panoptic. Default: 0.8");
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
-            "(colours of the overlays). Of a model of depth instead of labels and overlay: NAME_depth.png (16 bits) "
-            "and NAME_depth_colors.png. Default: nowhere; mpm_day without a source");
+            "(colours of the overlays). For the tasks panoptic and instance instead of labels: NAME_segments.png (16 "
+            "bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth instead of labels and "
+            "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. Default: nowhere; mpm_day without a source");
   verb->add_flag("--maps", arguments->maps,
                  "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   addOption(*verb, "--chart", arguments->chart, "FILE.png",
@@ -301,9 +322,10 @@ Verb addRun(CLI::App& mpm) {
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
 fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
-"classes" it has "depth": {"unit", "min", "median", "max", "offset", "step"} of a model of depth; in NAME_depth.png, depth
-= offset + step x pixel. With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO
-8601, UTC), "film" (which street), "night" and "sun_elevation" (degrees).
+"classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
+"depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
+With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which
+street), "night" and "sun_elevation" (degrees).
 
 A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is the token's cluster after this insertion
 and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in

@@ -290,6 +290,43 @@ TEST(Run, WritesDepth) {
   EXPECT_THAT(text.out, HasSubstr(" m (min / median / max)"));
 }
 
+TEST(Run, WritesSegments) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 45, 61);
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", folder / "a.png", "--model", kEomt, "--schedule", "1,2", "--min-score", "0.3"});
+    return mpmCommand(more);
+  };
+  const CommandResult result = run({"--task", "panoptic", "--min-overlap", "0.1", "--out", folder / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto line = result.json();
+  EXPECT_EQ(line["outputs"], (nlohmann::json{"a_segments.png", "a_overlay.png", "a_segments.json", "a_merge.png"}));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/legend.png"));
+  const cv::Mat ids = cv::imread(folder / "out/a_segments.png", cv::IMREAD_UNCHANGED);
+  ASSERT_EQ(ids.type(), CV_16U);
+  EXPECT_EQ(ids.size(), cv::Size(61, 45));
+  ASSERT_GT(line["segments"].size(), 0u);
+  for (const auto& segment : line["segments"]) {
+    EXPECT_EQ(segment["area"], cv::countNonZero(ids == segment["id"].get<int>()));
+    EXPECT_THAT(segment["class"], ::testing::StartsWith("class_"));
+    EXPECT_EQ(segment["thing"], true);
+  }
+  const auto list = nlohmann::json::parse(std::ifstream(folder / "out/a_segments.json"));
+  EXPECT_EQ(list["segments"], line["segments"]);
+  EXPECT_EQ(list["task"], "panoptic");
+  EXPECT_THAT(run({"--task", "instance"}).out, HasSubstr("segment"));
+  EXPECT_TRUE(mpmCommand({"run", folder / "a.png", "--model", kEomt, "--json"}).json().contains("classes"));
+
+  expectFailure(run({}), 2, {"--min-score", "panoptic and instance"});
+  expectFailure(run({"--task", "depth"}), 2, {"--min-score"});
+  const auto as = [&](const std::string& model, const std::string& task) {
+    return mpmCommand({"run", folder / "a.png", "--model", model, "--task", task});
+  };
+  expectFailure(as(kSegmenter, "panoptic"), 1, {"its head 'mask_transformer' gives no segments"});
+  expectFailure(as(kClassifier, "semantic"), 1, {"gives no labels (its head is 'classifier')"});
+  expectFailure(as(kEomt, "depth"), 1, {"does not estimate depth"});
+}
+
 TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   const TemporaryFolder folder;
   for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);

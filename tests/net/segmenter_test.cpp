@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
@@ -155,6 +157,26 @@ TEST(Segmenter, LabelsFromMaskQueries) {
   }
   Segmenter windows(model, merging({1}, Fit::kWindow));
   EXPECT_EQ(windows.segment(picture(50, 70, 4)).labels.size(), cv::Size(70, 50));
+}
+
+// A head without a name of its own whose output has a channel for each class.
+TEST(Segmenter, LabelsFromAMapOfClasses) {
+  const test::TemporaryFolder folder;
+  const std::string model = folder / "m.onnx";
+  std::filesystem::copy_file(kData + "/hf_dpt_seg_dynamo18.onnx", model);  // input 32x32, 3 maps of 64x64
+  EXPECT_FALSE(readModelInfo(model).givesLabels());
+  std::ofstream(folder / "m.json") << R"({"task": "semantic"})";
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    const cv::Mat image = picture(32, 32, 7);
+    LoadedNet loaded = readNet(model, {.convert = {.schedule = schedule}});
+    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
+    std::vector<cv::Mat> planes;
+    for (int c = 0; c < 3; ++c)
+      planes.emplace_back(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
+    expectSameLabels(Segmenter(model, merging(schedule)).segment(image).labels, labelsOf(planes, image.size()));
+  }
+  EXPECT_EQ(Segmenter(model, merging({1}, Fit::kWindow)).segment(picture(50, 70)).labels.size(), cv::Size(70, 50));
 }
 
 TEST(Segmenter, LabelsAreThoseOfTheProtocolAtAnySize) {

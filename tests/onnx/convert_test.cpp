@@ -339,10 +339,18 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   EXPECT_EQ(withJson("segmenter_mask_ts17.onnx", R"({"task": "semantic"})"), Task::kSemantic);
   EXPECT_MPM_ERROR(withJson("segmenter_mask_ts17.onnx", R"({"task": "depth"})"),
                    "task 'depth', which the head 'mask_transformer' does not do");
-  EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "semantic"})"), "which the head 'other'");
+  EXPECT_EQ(withJson("hf_eomt_ts17.onnx", R"({"task": "panoptic"})"), Task::kPanoptic);
+  EXPECT_MPM_ERROR(withJson("segmenter_mask_ts17.onnx", R"({"task": "instance"})"),
+                   "which the head 'mask_transformer'");
+  EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"classes": [{"name": "a", "thing": 1}]})"),
+                   "expected true or false in 'thing'");
+  EXPECT_EQ(withJson("hf_dpt_seg_dynamo18.onnx", R"({"task": "semantic"})"), Task::kSemantic);
+  EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "semantic"})"),
+                   "'predicted_depth' is not a map with a channel for each class");
+  EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
   EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
-                   (folder / "model.json") + ": 'task': task 'sleep' is not semantic or depth");
+                   (folder / "model.json") + ": 'task': task 'sleep' is not semantic, panoptic, instance or depth");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
 }
 
@@ -363,7 +371,7 @@ TEST(Options, Words) {
   for (const char* word : {"RGB", "BGR"}) EXPECT_EQ(toString(parseChannelOrder(word)), word);
   for (const char* word : {"mask_transformer", "linear", "classifier", "features", "other"})
     EXPECT_EQ(toString(parseHeadKind(word)), word);
-  for (const char* word : {"semantic", "depth"}) EXPECT_EQ(toString(parseTask(word)), word);
+  for (const char* word : {"semantic", "panoptic", "instance", "depth"}) EXPECT_EQ(toString(parseTask(word)), word);
   for (const char* word : {"metre", "relative", "inverse"}) EXPECT_EQ(toString(parseDepthUnit(word)), word);
   EXPECT_MPM_ERROR(parseChannelOrder("rgb"), "channel order 'rgb' is not RGB or BGR");
   EXPECT_MPM_ERROR(parsePrecision("fp8"), "precision 'fp8' is not fp32, bf16, tf32 or fp16");

@@ -44,6 +44,20 @@ TEST(OverlayPicture, RefusesWhatDoesNotFit) {
   EXPECT_MPM_ERROR(overlayPicture(cv::Mat(), cv::Mat(), {}), "8-bit BGR image");
 }
 
+TEST(SegmentsPicture, PaintsAndOutlinesSegments) {
+  const cv::Mat image(3, 6, CV_8UC3, cv::Scalar::all(100));
+  cv::Mat ids(3, 6, CV_16U, cv::Scalar(0));
+  ids.colRange(2, 4).setTo(1);
+  ids.colRange(4, 6).setTo(2);
+  const std::vector<cv::Vec3b> colors = {{0, 0, 200}, {0, 0, 200}};
+  const cv::Mat picture = segmentsPicture(image, ids, colors);
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 0), cv::Vec3b::all(100)) << "no segment";
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 2), cv::Vec3b(50, 50, 150));
+  EXPECT_NE(picture.at<cv::Vec3b>(1, 3), picture.at<cv::Vec3b>(1, 2)) << "an outline between segments of one colour";
+  EXPECT_EQ(picture.at<cv::Vec3b>(2, 5), cv::Vec3b(50, 50, 150)) << "none at the border of the image";
+  EXPECT_MPM_ERROR(segmentsPicture(image, cv::Mat::zeros(3, 6, CV_8U), colors), "ids of 16 bits");
+}
+
 TEST(MergePicture, FillsClustersWithTheirMeanAndDrawsBorders) {
   // Two clusters, left and right half; the right one is two patches that do not touch the same mean alone.
   cv::Mat image(4, 8, CV_8UC3, cv::Scalar::all(10));

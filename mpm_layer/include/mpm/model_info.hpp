@@ -40,10 +40,12 @@ MPM_API HeadKind parseHeadKind(const std::string& text);
 /// What a person gets of an image.
 enum class Task {
   kSemantic,  ///< the class of each pixel: Segmenter
+  kPanoptic,  ///< segments that cover the image, each of a class: PanopticSegmenter
+  kInstance,  ///< single objects, each of a class: PanopticSegmenter
   kDepth,     ///< the depth of each pixel: DepthEstimator
 };
 
-/// "semantic", "depth".
+/// "semantic", "panoptic", "instance", "depth".
 MPM_API std::string toString(Task task);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API Task parseTask(const std::string& text);
@@ -64,6 +66,7 @@ MPM_API DepthUnit parseDepthUnit(const std::string& text);
 struct ClassInfo {
   std::string name;
   std::optional<std::array<std::uint8_t, 3>> rgb{};  ///< colour in pictures; nullopt: programs choose one
+  bool thing = true;  ///< its segments are single objects, as cars are; false for stuff, as the sky is
 };
 
 /// How to prepare an image for the net, and what its labels mean: the facts that an ONNX graph lacks. They come from
@@ -93,8 +96,8 @@ struct ModelInfo {
   Size2 grid;              ///< image tokens
   HeadKind head = HeadKind::kOther;
   int classes = 0;  ///< 0: the head has no classes
-  /// ModelFacts::task, or what the converter found: kSemantic for a net that gives labels, kDepth for one map of one
-  /// channel whose name says depth. nullopt: none of the tasks (classifiers, features).
+  /// ModelFacts::task, or what the converter found: kSemantic for a net that gives labels or mask queries, kDepth for
+  /// one map of one channel whose name says depth. nullopt: none of the tasks (classifiers, features).
   std::optional<Task> task = {};
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
@@ -113,7 +116,10 @@ struct ModelInfo {
   /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
   bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
   /// True when a Segmenter gives a class for each pixel.
-  bool givesLabels() const { return segments() || head == HeadKind::kMaskQueries; }
+  bool givesLabels() const {
+    const bool map_of_classes = head == HeadKind::kOther && task == Task::kSemantic;
+    return segments() || head == HeadKind::kMaskQueries || map_of_classes;
+  }
 };
 
 }  // namespace mpm

@@ -29,7 +29,10 @@ constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_tran
                                          {HeadKind::kFeatures, "features"},
                                          {HeadKind::kOther, "other"},
                                          {HeadKind::kMaskQueries, "mask_queries"}};
-constexpr Word<Task> kTasks[] = {{Task::kSemantic, "semantic"}, {Task::kDepth, "depth"}};
+constexpr Word<Task> kTasks[] = {{Task::kSemantic, "semantic"},
+                                 {Task::kPanoptic, "panoptic"},
+                                 {Task::kInstance, "instance"},
+                                 {Task::kDepth, "depth"}};
 constexpr Word<DepthUnit> kDepthUnits[] = {
     {DepthUnit::kMetre, "metre"}, {DepthUnit::kRelative, "relative"}, {DepthUnit::kInverse, "inverse"}};
 

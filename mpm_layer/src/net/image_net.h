@@ -50,8 +50,8 @@ inline AxisResampling throughInput(int grid, int input, int image) {
   return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, image));
 }
 
-/// A net that takes images: preprocessing, one pass, and the report of it. What Segmenter and DepthEstimator have in
-/// common.
+/// A net that takes images: preprocessing, one pass, and the report of it. What Segmenter, PanopticSegmenter and
+/// DepthEstimator have in common.
 class ImageNet {
  public:
   /// `answers`: the outputs that the caller reads besides the merge maps and the token counts.

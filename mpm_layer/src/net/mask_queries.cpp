@@ -20,18 +20,24 @@ MaskQueries maskQueries(const ImageNet& net) {
           {masks.size[2], masks.size[3]}};
 }
 
+std::vector<double> softmax(const float* logits, int count) {
+  const double largest = static_cast<double>(*std::max_element(logits, logits + count));
+  std::vector<double> shares(static_cast<std::size_t>(count));
+  double total = 0;
+  for (std::size_t c = 0; c < shares.size(); ++c)
+    total += shares[c] = std::exp(static_cast<double>(logits[c]) - largest);
+  for (double& share : shares) share /= total;
+  return shares;
+}
+
 void maskQueryScores(MatrixView<const float> masks, MatrixView<const float> classes, const Parallel& parallel,
                      std::vector<float>& scores) {
   const int queries = masks.rows, pixels = masks.cols, count = classes.cols - 1;
   std::vector<float> shares(static_cast<std::size_t>(count) * queries);  // {count, queries}
   for (int q = 0; q < queries; ++q) {
-    const float* const row = classes.row(q);
-    const double largest = static_cast<double>(*std::max_element(row, row + classes.cols));
-    double total = 0;
-    for (int c = 0; c < classes.cols; ++c) total += std::exp(static_cast<double>(row[c]) - largest);
+    const std::vector<double> of_query = softmax(classes.row(q), classes.cols);
     for (int c = 0; c < count; ++c)
-      shares[static_cast<std::size_t>(c) * queries + q] =
-          static_cast<float>(std::exp(static_cast<double>(row[c]) - largest) / total);
+      shares[static_cast<std::size_t>(c) * queries + q] = static_cast<float>(of_query[static_cast<std::size_t>(c)]);
   }
   const PackedLinear sum(MatrixView<const float>(shares.data(), count, queries), nullptr);
   scores.resize(static_cast<std::size_t>(pixels) * count);

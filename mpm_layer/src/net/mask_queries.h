@@ -20,6 +20,9 @@ struct MaskQueries {
 /// when their shapes do not fit.
 MaskQueries maskQueries(const ImageNet& net);
 
+/// Shares of 1, {count}.
+std::vector<double> softmax(const float* logits, int count);
+
 /// Class scores of pixels from queries with a mask and a class each (MaskFormer, EoMT): for pixel p and class c the sum
 /// over queries of softmax(classes)_c times sigmoid(mask)_p. The softmax is over the classes and "no object", the last.
 /// masks {queries, pixels}, classes {queries, count + 1} -> scores {pixels, count}.

@@ -73,10 +73,10 @@ struct Segmenter::Impl {
   SegmenterOptions options;
   ImageNet net;
   const ModelInfo& info = net.info();
-  std::size_t answers = 0;          // of the head; behind them are the input tokens of each insertion
-  Size2 score_grid;                 // of scores(): the patch grid, or that of the masks of queries
-  std::vector<float> query_scores;  // {pixels of a mask, classes}, of a head of mask queries
-  cv::Size labels_size;             // of the last image; the two below are for it
+  std::size_t answers = 0;         // of the head; behind them are the input tokens of each insertion
+  Size2 score_grid;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
+  std::vector<float> made_scores;  // {pixels of score_grid, classes}, when the net gives none
+  cv::Size labels_size;            // of the last image; the two below are for it
   AxisResampling label_rows, label_columns;
   std::unique_ptr<DeviceLabels> device_labels;  // instead of the scores, if nothing else needs them
 
@@ -97,7 +97,7 @@ struct Segmenter::Impl {
       device_labels = DeviceLabels::of(net.net(), net.answerName(0));
   }
 
-  // Checks what the last pass gave, and makes scores of mask queries.
+  // Checks what the last pass gave, and makes scores of mask queries and of a map of classes.
   void takeScores(StageTimes& ms) {
     const auto tokens = static_cast<std::size_t>(info.tokens());
     if (info.segments()) net.requireSize(0, tokens * static_cast<std::size_t>(info.classes));
@@ -105,17 +105,26 @@ struct Segmenter::Impl {
       net.requireSize(i, (tokens + static_cast<std::size_t>(info.special_tokens)) * static_cast<std::size_t>(info.dim));
     if (device_labels) return;
     for (std::size_t i = 0; i < answers; ++i) net.requireFinite(i, info.segments() ? "scores" : net.answerName(i));
-    if (info.head != HeadKind::kMaskQueries) return;
+    if (info.segments() || !info.givesLabels()) return;
     StopWatch watch;
-    const MaskQueries queries = maskQueries(net);
-    score_grid = queries.grid;
-    maskQueryScores(queries.masks, queries.classes, net.parallel(), query_scores);
+    if (info.head == HeadKind::kMaskQueries) {
+      const MaskQueries queries = maskQueries(net);
+      score_grid = queries.grid;
+      maskQueryScores(queries.masks, queries.classes, net.parallel(), made_scores);
+    } else {
+      const cv::Mat& map = net.answer(0);
+      score_grid = map.dims == 4 ? Size2{map.size[2], map.size[3]} : Size2{};
+      const int pixels = score_grid.height * score_grid.width;
+      net.requireSize(0, static_cast<std::size_t>(info.classes) * static_cast<std::size_t>(pixels));
+      made_scores.resize(map.total());
+      cv::transpose(cv::Mat(info.classes, pixels, CV_32F, const_cast<float*>(map.ptr<float>())),
+                    cv::Mat(pixels, info.classes, CV_32F, made_scores.data()));
+    }
     ms.postprocess += watch.lap();
   }
 
   MatrixView<const float> scores() const {
-    const bool queries = info.head == HeadKind::kMaskQueries;
-    return {queries ? query_scores.data() : net.answer(0).ptr<float>(), score_grid.height * score_grid.width,
+    return {info.segments() ? net.answer(0).ptr<float>() : made_scores.data(), score_grid.height * score_grid.width,
             info.classes};
   }
 

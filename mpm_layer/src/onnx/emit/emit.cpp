@@ -38,7 +38,7 @@ Converted Emitter::emit() && {
     segmentation(std::move(*head));
   else
     otherHead();
-  info_.task = task();
+  findTask();
   const auto insertions = static_cast<std::int64_t>(info_.schedule.size());
   net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
   net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), info_.tokens()});
@@ -74,19 +74,23 @@ std::int64_t Emitter::maskQueryClasses() const {
 }
 
 /// What the JSON says, else what the head does. Throws mpm::Error when the head cannot do what the JSON says.
-std::optional<Task> Emitter::task() const {
-  ModelInfo info = info_;
+void Emitter::findTask() {
   const std::string& output = graph_.output_names[0];
   const Shape* shape = graph_.shape(graph_.outputs[0]);
-  const bool map = info_.head == HeadKind::kOther && graph_.outputs.size() == 1 && shape && shape->size() >= 3 &&
-                   elements(*shape) == (*shape)[shape->size() - 2] * shape->back();
-  info.task = info_.facts.task;
-  requireTask(info);
-  if (info.task == Task::kDepth && !map)
+  const bool map = info_.head == HeadKind::kOther && graph_.outputs.size() == 1 && shape && shape->size() >= 3;
+  const std::int64_t pixels = map ? (*shape)[shape->size() - 2] * shape->back() : 0;
+  const std::int64_t channels = pixels > 0 ? elements(*shape) / pixels : 0;
+  info_.task = info_.facts.task;
+  if (!info_.task && info_.givesLabels()) info_.task = Task::kSemantic;
+  if (!info_.task && channels == 1 && output.find("depth") != std::string::npos) info_.task = Task::kDepth;
+  requireTask(info_);
+  if (info_.task == Task::kDepth && channels != 1)
     throw Error("its JSON says task 'depth', but output '" + output + "' is not a map of one channel");
-  if (info.task) return info.task;
-  if (info_.givesLabels()) return Task::kSemantic;
-  return map && output.find("depth") != std::string::npos ? std::optional(Task::kDepth) : std::nullopt;
+  if (info_.task != Task::kSemantic || info_.head != HeadKind::kOther) return;
+  if (channels < 2 || shape->size() != 4)
+    throw Error("its JSON says task 'semantic', but output '" + output +
+                "' is not a map with a channel for each class");
+  info_.classes = static_cast<int>(channels);
 }
 
 /// Labels are called "labels" and logits as in the graph. Where the graph itself gives labels, its name would be wrong

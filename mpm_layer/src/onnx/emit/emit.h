@@ -44,7 +44,7 @@ class Emitter {
   void encoder();
   void otherHead();
   std::int64_t maskQueryClasses() const;
-  std::optional<Task> task() const;
+  void findTask();
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
   Tokens embed();

@@ -55,6 +55,12 @@ class Fields {
       throw Error(path_ + ": '" + name + "': " + error.what());
     }
   }
+  void read(const char* name, bool& value) const {
+    if (const Json* found = find(name)) {
+      if (!found->is_boolean()) fail(std::string("true or false in '") + name + "'", *found);
+      value = found->get<bool>();
+    }
+  }
   void read(const char* name, int& value, int least, int most) const {
     if (const Json* found = find(name)) {
       const bool fits = found->is_number_integer() && *found >= least && *found <= most;
@@ -117,6 +123,7 @@ void readCommon(const Fields& fields, ModelFacts& facts) {
     one.read("name", info.name);
     if (info.name.empty()) one.fail("a class with a name", entry);
     if (const Json* color = one.find("color")) info.rgb = colour(one, *color);
+    one.read("thing", info.thing);
     facts.classes.push_back(std::move(info));
   }
 }
@@ -179,8 +186,11 @@ void requireClasses(const ModelFacts& facts, int classes) {
 
 void requireTask(const ModelInfo& info) {
   if (!info.task) return;
-  const bool depth = info.head == HeadKind::kOther && info.outputs.size() == 1;
-  if (*info.task == Task::kDepth ? depth : info.givesLabels()) return;
+  const bool other = info.head == HeadKind::kOther;
+  const bool fits = *info.task == Task::kSemantic ? info.givesLabels()
+                    : *info.task == Task::kDepth  ? other
+                                                  : info.head == HeadKind::kMaskQueries;
+  if (fits && (!other || info.outputs.size() == 1)) return;
   throw Error("its JSON says task '" + mpm::toString(*info.task) + "', which the head '" + mpm::toString(info.head) +
               "' does not do");
 }
@@ -190,6 +200,7 @@ std::string toJson(const ModelInfo& info) {
   for (const ClassInfo& one : info.facts.classes) {
     Json& entry = classes.emplace_back(Json{{"name", one.name}});
     if (one.rgb) entry["color"] = toString(*one.rgb);
+    if (!one.thing) entry["thing"] = false;
   }
   Json json = {{"name", info.facts.name},
                {"channels", toString(info.facts.channels)},

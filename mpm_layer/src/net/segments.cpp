@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/segments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
+
+namespace mpm {
+namespace {
+
+// A query and its best class.
+struct Candidate {
+  int query = 0, label = 0;
+  float score = 0;
+};
+
+// The queries whose best class passes `wanted`. The softmax is over the classes and "no object", the last; with
+// `no_object` that can be the best one, too.
+template <class Wanted>
+std::vector<Candidate> candidatesOf(const MaskQueries& queries, bool no_object, Wanted wanted) {
+  const int classes = queries.classes.cols - 1;
+  if (queries.classes.rows > std::numeric_limits<std::uint16_t>::max())
+    throw Error("the model has " + std::to_string(queries.classes.rows) + " queries: at most 65535 fit into an id map");
+  std::vector<Candidate> found;
+  for (int q = 0; q < queries.classes.rows; ++q) {
+    const std::vector<double> shares = softmax(queries.classes.row(q), queries.classes.cols);
+    const auto best = std::max_element(shares.begin(), shares.end() - (no_object ? 0 : 1));
+    const Candidate candidate{q, static_cast<int>(best - shares.begin()), static_cast<float>(*best)};
+    if (candidate.label < classes && wanted(candidate)) found.push_back(candidate);
+  }
+  return found;
+}
+
+// Row y of the mask of a query, {columns.outputs()}. `line` {grid.width} is scratch.
+void maskRow(const ResizedMasks& masks, int query, int y, std::vector<float>& line, float* logits) {
+  const auto& [queries, rows, columns] = masks;
+  const int width = queries.grid.width;
+  line.assign(static_cast<std::size_t>(width), 0.0f);
+  for (int t = 0; t < rows.taps; ++t) {
+    const float weight = rows.weight[static_cast<std::size_t>(y) * rows.taps + t];
+    const float* const from = queries.masks.row(query) + static_cast<std::ptrdiff_t>(rows.first[y] + t) * width;
+    for (int x = 0; x < width; ++x) line[x] += weight * from[x];
+  }
+  for (int x = 0; x < columns.outputs(); ++x) {
+    const float* const weight = columns.weight.data() + static_cast<std::size_t>(x) * columns.taps;
+    logits[x] = 0;
+    for (int t = 0; t < columns.taps; ++t) logits[x] += weight[t] * line[columns.first[x] + t];
+  }
+}
+
+float sigmoid(float logit) { return 1 / (1 + std::exp(-logit)); }
+
+// Calls work(y, logits) for each row of each candidate's mask, rows in parallel, candidates in order.
+template <class Work>
+void forRows(const ResizedMasks& masks, const std::vector<Candidate>& candidates, const Parallel& parallel, Work work) {
+  parallel.run(masks.rows.outputs(), [&](int y) {
+    thread_local std::vector<float> line, logits;
+    logits.resize(static_cast<std::size_t>(masks.columns.outputs()));
+    work(y, [&](std::size_t k) -> const float* {
+      maskRow(masks, candidates[k].query, y, line, logits.data());
+      return logits.data();
+    });
+  });
+}
+
+void countAreas(const cv::Mat& ids, std::vector<Segment>& segments) {
+  for (int y = 0; y < ids.rows; ++y)
+    for (const auto* id = ids.ptr<std::uint16_t>(y); id < ids.ptr<std::uint16_t>(y) + ids.cols; ++id)
+      if (*id > 0) ++segments[*id - 1].area;
+}
+
+}  // namespace
+
+std::vector<Segment> panopticSegments(const ResizedMasks& masks, const PanopticOptions& options,
+                                      const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
+  const std::vector<Candidate> candidates = candidatesOf(
+      masks.queries, true, [&](const Candidate& one) { return static_cast<double>(one.score) > options.min_score; });
+  // Pixels of each candidate: where it has the largest score, where its mask is, and both.
+  struct Pixels {
+    std::int64_t won = 0, masked = 0, both = 0;
+  };
+  const std::size_t count = candidates.size();
+  std::vector<Pixels> pixels(count);
+  std::mutex mutex;
+  forRows(masks, candidates, parallel, [&](int y, const auto& logitsOf) {
+    thread_local std::vector<float> best;
+    thread_local std::vector<std::uint16_t> winner;
+    std::vector<Pixels> of_row(count);
+    best.assign(static_cast<std::size_t>(ids.cols), -1.0f);
+    winner.assign(static_cast<std::size_t>(ids.cols), 0);
+    auto* const kept = ids.ptr<std::uint16_t>(y);
+    std::fill_n(kept, ids.cols, std::uint16_t{0});
+    for (std::size_t k = 0; k < count; ++k) {
+      const float* const logits = logitsOf(k);
+      for (int x = 0; x < ids.cols; ++x) {
+        const float present = sigmoid(logits[x]), score = candidates[k].score * present;
+        const bool masked = present >= 0.5f;
+        of_row[k].masked += masked;
+        if (!(score > best[x])) continue;
+        best[x] = score;
+        winner[x] = static_cast<std::uint16_t>(k);
+        kept[x] = static_cast<std::uint16_t>(masked ? k + 1 : 0);
+      }
+    }
+    for (int x = 0; count > 0 && x < ids.cols; ++x) {
+      ++of_row[winner[x]].won;
+      of_row[winner[x]].both += kept[x] > 0;
+    }
+    const std::lock_guard lock(mutex);
+    for (std::size_t k = 0; k < count; ++k) {
+      pixels[k].won += of_row[k].won;
+      pixels[k].masked += of_row[k].masked;
+      pixels[k].both += of_row[k].both;
+    }
+  });
+
+  std::vector<Segment> segments;
+  std::vector<std::uint16_t> id_of(count + 1, 0);  // of candidate k at k + 1
+  std::map<int, int> id_of_stuff;                  // by class
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& [won, masked, both] = pixels[k];
+    if (both == 0 || !(static_cast<double>(won) > options.min_overlap * static_cast<double>(masked))) continue;
+    const auto [label, score] = std::pair(candidates[k].label, candidates[k].score);
+    int id = static_cast<int>(segments.size()) + 1;
+    if (!things[static_cast<std::size_t>(label)]) id = id_of_stuff.emplace(label, id).first->second;
+    id_of[k + 1] = static_cast<std::uint16_t>(id);
+    if (id > static_cast<int>(segments.size())) segments.push_back({id, label, static_cast<double>(score), 0});
+  }
+  for (int y = 0; y < ids.rows; ++y)
+    for (int x = 0; x < ids.cols; ++x) ids.at<std::uint16_t>(y, x) = id_of[ids.at<std::uint16_t>(y, x)];
+  countAreas(ids, segments);
+  return segments;
+}
+
+std::vector<Segment> instanceSegments(const ResizedMasks& masks, const PanopticOptions& options,
+                                      const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
+  // The mean of a mask is at most 1, so a class below the limit never passes it.
+  const auto wanted = [&](const Candidate& one) {
+    return things[static_cast<std::size_t>(one.label)] && static_cast<double>(one.score) >= options.min_score;
+  };
+  std::vector<Candidate> candidates = candidatesOf(masks.queries, false, wanted);
+  std::vector<double> scores(candidates.size());
+  parallel.run(static_cast<int>(candidates.size()), [&](int k) {  // sums in one order, whatever the threads
+    std::vector<float> line, logits(static_cast<std::size_t>(ids.cols));
+    double sum = 0;
+    std::int64_t masked = 0;
+    for (int y = 0; y < ids.rows; ++y) {
+      maskRow(masks, candidates[static_cast<std::size_t>(k)].query, y, line, logits.data());
+      for (const float logit : logits)
+        if (logit > 0) {
+          sum += static_cast<double>(sigmoid(logit));
+          ++masked;
+        }
+    }
+    const double mean = masked > 0 ? sum / static_cast<double>(masked) : 0;
+    scores[static_cast<std::size_t>(k)] = static_cast<double>(candidates[static_cast<std::size_t>(k)].score) * mean;
+  });
+  std::vector<Segment> segments;
+  std::vector<Candidate> kept;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    if (scores[k] <= 0 || scores[k] < options.min_score) continue;
+    kept.push_back(candidates[k]);
+    segments.push_back({static_cast<int>(kept.size()), candidates[k].label, scores[k], 0});
+  }
+  forRows(masks, kept, parallel, [&](int y, const auto& logitsOf) {
+    auto* const id = ids.ptr<std::uint16_t>(y);
+    std::fill_n(id, ids.cols, std::uint16_t{0});
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      const float* const logits = logitsOf(k);
+      for (int x = 0; x < ids.cols; ++x)
+        if (logits[x] > 0) id[x] = static_cast<std::uint16_t>(k + 1);
+    }
+  });
+  countAreas(ids, segments);
+  return segments;
+}
+
+}  // namespace mpm
