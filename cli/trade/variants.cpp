@@ -6,12 +6,6 @@
 
 namespace mpm::cli {
 
-std::string toString(const Variant& variant) {
-  const bool proportional =
-      variant.reduction.method == ReductionMethod::kMpm && variant.attention == Attention::kProportional;
-  return toString(variant.reduction) + (proportional ? " proportional" : "");
-}
-
 InterleavedVariants::InterleavedVariants(std::string model, SegmenterOptions options, double max_bytes)
     : model_(std::move(model)), options_(std::move(options)), full_(make(kFullModel)) {
   const double bytes = 4.0 * static_cast<double>(full_.model().parameters);

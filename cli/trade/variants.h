@@ -6,26 +6,12 @@
 #include <vector>
 
 #include "mpm/segmenter.hpp"
+#include "vision/variant.h"
 
 namespace mpm::cli {
 
-/// A way to reduce the tokens of a model.
-struct Variant {
-  Reduction reduction;
-  Attention attention = Attention::kPlain;  ///< of Mutual Pair Merging
-  friend bool operator==(const Variant&, const Variant&) = default;
-
-  ConvertOptions options(ConvertOptions base) const {
-    base.reduce = reduction;
-    base.attention = attention;
-    return base;
-  }
-};
-
-inline const Variant kFullModel{.reduction = {.method = ReductionMethod::kNone}};
-
-/// "gradual:blocks=0-7:count=48"; of Mutual Pair Merging with " proportional" after it, if it is.
-std::string toString(const Variant& variant);
+using vision::kFullModel;
+using vision::Variant;
 
 /// What a variant costs on an image, and what it gives.
 struct VariantRun {

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <numeric>
 
 #include "base/blocks_text.h"
+#include "base/reduction_defaults.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
 
@@ -156,6 +158,31 @@ auto naming(const std::string& spec, Work work) {
   throw Error("reduction '" + spec + "': " + problem);
 }
 
+Schedule firstBlocks(int count) {
+  Schedule blocks(static_cast<std::size_t>(count));
+  std::iota(blocks.begin(), blocks.end(), 0);
+  return blocks;
+}
+
+Schedule defaultBlocks(ReductionMethod method, int blocks) {
+  switch (method) {
+    case ReductionMethod::kNone:
+      break;
+    case ReductionMethod::kMpm: {
+      Schedule schedule = kDefaultSchedule;
+      std::erase_if(schedule, [&](int block) { return block >= blocks; });
+      return schedule;
+    }
+    case ReductionMethod::kGradual:
+      return firstBlocks(std::min(8, blocks));
+    case ReductionMethod::kTome:
+      return firstBlocks(blocks);
+    case ReductionMethod::kAlgm:
+      return {0, blocks < 24 ? 4 : 6};
+  }
+  return {};
+}
+
 Reduction parsed(const std::string& spec) {
   std::vector<std::string> parts(1);
   for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
@@ -225,6 +252,18 @@ void Reduction::validate() const {
     requireValues(*this);
     return 0;
   });
+}
+
+Reduction withDefaults(Reduction reduction, int blocks) {
+  if (!reduction.blocks) reduction.blocks = defaultBlocks(reduction.method, blocks);
+  if (reduction.blocks->empty()) reduction.method = ReductionMethod::kNone;
+  const bool limited = reduction.count || reduction.share || reduction.similarity;
+  if (reduction.method == ReductionMethod::kGradual && !limited) reduction.share = 0.073;
+  if (reduction.method == ReductionMethod::kTome && !limited) reduction.share = 0.04;
+  if (reduction.method == ReductionMethod::kTome && !reduction.attention)
+    reduction.attention = Attention::kProportional;
+  if (reduction.method == ReductionMethod::kAlgm && !reduction.similarity) reduction.similarity = 0.88;
+  return reduction;
 }
 
 Reduction parseReduction(const std::string& spec) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/freed_memory.h"
+#include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "onnx/converted_info.h"
 #include "onnx/emit/emit.h"

@@ -1,40 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/merge_steps.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 
 namespace mpm::onnx_graph {
 namespace {
-
-Schedule firstBlocks(int count) {
-  Schedule blocks(static_cast<std::size_t>(count));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  return blocks;
-}
-
-Schedule defaultBlocks(ReductionMethod method, int blocks) {
-  switch (method) {
-    case ReductionMethod::kNone:
-      break;
-    case ReductionMethod::kMpm: {
-      Schedule schedule = kDefaultSchedule;
-      std::erase_if(schedule, [&](int block) { return block >= blocks; });
-      return schedule;
-    }
-    case ReductionMethod::kGradual:
-      return firstBlocks(std::min(8, blocks));
-    case ReductionMethod::kTome:
-      return firstBlocks(blocks);
-    case ReductionMethod::kAlgm:
-      return {0, blocks < 24 ? 4 : 6};
-  }
-  return {};
-}
 
 void requireWindows(const ModelInfo& info) {
   if (info.grid.height % 2 == 0 && info.grid.width % 2 == 0) return;
@@ -43,18 +17,6 @@ void requireWindows(const ModelInfo& info) {
 }
 
 }  // namespace
-
-Reduction withDefaults(Reduction reduction, int blocks) {
-  if (!reduction.blocks) reduction.blocks = defaultBlocks(reduction.method, blocks);
-  if (reduction.blocks->empty()) reduction.method = ReductionMethod::kNone;
-  const bool limited = reduction.count || reduction.share || reduction.similarity;
-  if (reduction.method == ReductionMethod::kGradual && !limited) reduction.share = 0.073;
-  if (reduction.method == ReductionMethod::kTome && !limited) reduction.share = 0.04;
-  if (reduction.method == ReductionMethod::kTome && !reduction.attention)
-    reduction.attention = Attention::kProportional;
-  if (reduction.method == ReductionMethod::kAlgm && !reduction.similarity) reduction.similarity = 0.88;
-  return reduction;
-}
 
 Reduction reductionFor(const ConvertOptions& options, int blocks) {
   Reduction reduction;

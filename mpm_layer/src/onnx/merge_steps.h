@@ -19,10 +19,6 @@ struct MergeStep {
   std::string name() const { return (inside ? "merge/in_block" : "merge/before_block") + std::to_string(block); }
 };
 
-/// `reduction` with its blocks, and every other default that counts, in a model of so many blocks. Merging in no block
-/// is kNone.
-Reduction withDefaults(Reduction reduction, int blocks);
-
 /// How tokens merge in a model of so many blocks. Throws mpm::Error for a block that it lacks.
 Reduction reductionFor(const ConvertOptions& options, int blocks);
 
