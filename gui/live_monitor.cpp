@@ -66,19 +66,19 @@ void LiveMonitor::repeatFrame() {
   if (repeats()) session_->repeat(frame_->result.frame);
 }
 
-void LiveMonitor::setSchedule(const Schedule& schedule) {
-  session_->setSchedule(schedule);
+void LiveMonitor::setVariant(const vision::Variant& variant) {
+  session_->setVariant(variant);
   repeatFrame();
 }
 
-void LiveMonitor::setModel(const std::string& path, const std::optional<Schedule>& schedule) {
-  session_->setModel(path, schedule);
+void LiveMonitor::setModel(const std::string& path, const std::optional<vision::Variant>& variant) {
+  session_->setModel(path, variant);
   repeatFrame();
 }
 
-void LiveMonitor::setCompare(bool compare) {
-  session_->setCompare(compare);
-  if (compare) repeatFrame();
+void LiveMonitor::setCompare(const std::optional<vision::Variant>& variant) {
+  session_->setCompare(variant);
+  if (variant) repeatFrame();
 }
 
 }  // namespace mpm::gui

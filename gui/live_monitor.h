@@ -25,9 +25,9 @@ class LiveMonitor : public QObject {
   void close();
   /// These three show on the next frame. Where repeats(), on the last one: the model runs on it again; it is no new
   /// sample.
-  void setSchedule(const Schedule& schedule);
-  void setModel(const std::string& path, const std::optional<Schedule>& schedule);
-  void setCompare(bool compare);
+  void setVariant(const vision::Variant& variant);
+  void setModel(const std::string& path, const std::optional<vision::Variant>& variant);
+  void setCompare(const std::optional<vision::Variant>& variant);
   /// A frame is on show, and no next one comes by itself: the source is paused, lost or at its end.
   bool repeats() const { return frame_ && !session_->framesCome(); }
 

@@ -35,7 +35,8 @@
 #include "gui/views/legend_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
@@ -46,6 +47,16 @@
 #include "vision/default_model.h"
 
 namespace mpm::gui {
+
+namespace {
+
+std::optional<vision::Variant> namedVariant(const ConvertOptions& convert) {
+  if (!convert.reduce && !convert.schedule) return std::nullopt;
+  return vision::Variant{convert.reduce ? *convert.reduce : vision::mpmBefore(*convert.schedule).reduction,
+                         convert.attention};
+}
+
+}  // namespace
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent), options_(options), settings_(options.settings), history_view_(options.database) {
@@ -81,10 +92,11 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
-  const ConvertOptions& convert = options.inference.read.convert;
-  opener_ = new Opener({options.model, convert.schedule, convert.reduce.has_value()}, live_.get(), *settings,
+  opener_ = new Opener({options.model, namedVariant(options.inference.read.convert)}, live_.get(), *settings,
                        &settings_, this);
   exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
+  tuning_ =
+      new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action(QStringLiteral("pause")), this);
   source_->setModel(nullptr, model);
   wireOpening();
   wirePictures();
@@ -119,7 +131,7 @@ void MainWindow::makeCentral() {
 
 void MainWindow::makeDocks() {
   source_ = new SourcePanel;
-  schedule_ = new SchedulePanel;
+  reduction_ = new ReductionPanel;
   legend_panel_ = new LegendPanel(&legend_);
   inspector_ = new InspectorPanel(&selection_, &legend_);
   speed_ = new SpeedPanel;
@@ -128,7 +140,7 @@ void MainWindow::makeDocks() {
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(2000);
   log_->setFrameShape(QFrame::NoFrame);
-  docks_ = new PanelDocks({source_, schedule_, legend_panel_, inspector_, speed_, history_view_.dayNightPanel(),
+  docks_ = new PanelDocks({source_, reduction_, legend_panel_, inspector_, speed_, history_view_.dayNightPanel(),
                            compare_, history_view_.chartPanel(), history_view_.eventsPanel(), log_},
                           this, actions_);
 }
@@ -203,21 +215,27 @@ void MainWindow::openDatabase(const QString& path) {
     showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), "warning");
 }
 
-void MainWindow::openModel(const QString& path, const std::optional<Schedule>& schedule) {
+void MainWindow::openModel(const QString& path, const std::optional<vision::Variant>& variant) {
   if (!model_) pane_->setBanner({});
-  live_->setModel(path.toStdString(), schedule);
+  live_->setModel(path.toStdString(), variant);
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
+}
+
+void MainWindow::chooseVariant(const vision::Variant& variant) {
+  live_->setVariant(variant);
+  sayWhenItShows(tr("reduction %1").arg(QString::fromStdString(toString(variant))));
 }
 
 void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   if (model == model_ || !model) return;
-  // Another schedule of the same model keeps the colours and the choice of classes.
+  // Another reduction of the same model keeps the colours and the choice of classes.
   if (!model_ || vision::classNames(*model_) != vision::classNames(*model)) {
     legend_.setClasses(*model);
   }
   const bool first = !model_;
   model_ = model;
-  schedule_->setModel(*model);
+  reduction_->setModel(*model);
+  compare_->setModel(*model);
   source_->setModel(model.get(), QString::fromStdString(live_->session().model()));
   pane_->setSteps(static_cast<int>(model->schedule.size()));
   if (first) pane_->setBanner({});
@@ -226,7 +244,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
 
 // Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
 void MainWindow::remember() {
-  opener_->remember(asked_, model_ && model_->reduction.isSchedule() ? std::optional(model_->schedule) : std::nullopt);
+  opener_->remember(asked_, model_ ? std::optional(vision::variantOf(*model_)) : std::nullopt);
 }
 
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
@@ -262,10 +280,13 @@ void MainWindow::takeEvent(const monitor::Event& event) {
   if (event.severity != monitor::Severity::kInfo)
     showNotice(text, event.severity == monitor::Severity::kError ? "bad" : "warning");
   if (event.kind == monitor::EventKind::kModel && event.severity == monitor::Severity::kError) {
-    if (model_)
-      schedule_->setModel(*model_);  // what was asked for did not come about
-    else
+    if (model_) {
+      reduction_->setModel(*model_);  // what was asked for did not come about
+      const QString path = QString::fromStdString(live_->session().model());
+      reduction_->editor()->setProblem(breakable(QString(text).replace(path, QFileInfo(path).fileName())));
+    } else {
       pane_->setBanner(text);
+    }
   }
 }
 
@@ -361,8 +382,8 @@ void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from
 QString MainWindow::commandLine() const {
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
-       QString::fromStdString(live_->session().model()), schedule_->schedule(), options_.inference, options_.database,
-       model_ && !model_->reduction.isSchedule() ? QString::fromStdString(toString(model_->reduction)) : QString()});
+       QString::fromStdString(live_->session().model()), reduction_->editor()->variant(), options_.inference,
+       options_.database});
 }
 
 void MainWindow::copyCommandLine() {

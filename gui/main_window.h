@@ -32,7 +32,7 @@ class MergeView;
 class Opener;
 class PanelDocks;
 class PicturesPane;
-class SchedulePanel;
+class ReductionPanel;
 class SourcePanel;
 class SpeedPanel;
 class StatusLine;
@@ -43,7 +43,7 @@ class WindowMemory;
 /// What the command line decided.
 struct WindowOptions {
   QString model;                     ///< empty: the default model
-  SegmenterOptions inference;        ///< of that model, and but for the schedule of every one that is opened later
+  SegmenterOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
@@ -118,7 +118,8 @@ class MainWindow : public QMainWindow {
   void refreshTitle();
   void setRecording(bool recording);
   monitor::OverlayStyle overlayStyle() const;
-  void openModel(const QString& path, const std::optional<Schedule>& schedule);
+  void openModel(const QString& path, const std::optional<vision::Variant>& variant);
+  void chooseVariant(const vision::Variant& variant);
   void showNotice(const QString& text, const char* badge = "");
   void sayWhenItShows(const QString& change);
   void log(const QString& text);
@@ -145,7 +146,7 @@ class MainWindow : public QMainWindow {
   PicturesPane* pane_;
   QSlider* opacity_;
   SourcePanel* source_;
-  SchedulePanel* schedule_;
+  ReductionPanel* reduction_;
   LegendPanel* legend_panel_;
   InspectorPanel* inspector_;
   SpeedPanel* speed_;

@@ -121,7 +121,7 @@ void MainWindow::makeActions() {
      tick();
    })->setIcon(icon(Glyph::kPause));
   a.action(QStringLiteral("pause"))->setEnabled(false);  // nothing is watched yet
-  a.addToggle(watch, "compare", tr("&Compare with the full model"), tr("X"), false, [this](bool on) {
+  a.addToggle(watch, "compare", tr("&Compare with another reduction"), tr("X"), false, [this](bool on) {
      compare_->box()->setChecked(on);
      if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));

@@ -18,7 +18,8 @@
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/welcome_page.h"
 #include "gui/watch_rules.h"
@@ -28,7 +29,7 @@ namespace mpm::gui {
 void MainWindow::wireOpening() {
   connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
   connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
-  connect(opener_, &Opener::scheduleChosen, live_.get(), &LiveMonitor::setSchedule);
+  connect(opener_, &Opener::variantChosen, live_.get(), &LiveMonitor::setVariant);
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
   connect(opener_, &Opener::said, this, &MainWindow::showNotice);
   connect(opener_, &Opener::modelGone, this, [this](const QString& text) {
@@ -85,16 +86,13 @@ void MainWindow::wireWatching() {
   connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
   connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
 
-  connect(schedule_, &SchedulePanel::scheduleChanged, this, [this](const Schedule& schedule) {
-    live_->setSchedule(schedule);
-    sayWhenItShows(tr("schedule %1").arg(QString::fromStdString(toString(schedule))));
-  });
-  connect(schedule_, &SchedulePanel::copyRequested, this, &MainWindow::copyCommandLine);
-  connect(compare_, &ComparePanel::compareToggled, this, [this](bool on) {
-    live_->setCompare(on);
-    if (on) sayWhenItShows(tr("the comparison with the full model"));
+  connect(reduction_->editor(), &ReductionEditor::variantChanged, this, &MainWindow::chooseVariant);
+  connect(reduction_, &ReductionPanel::copyRequested, this, &MainWindow::copyCommandLine);
+  connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<vision::Variant>& variant) {
+    live_->setCompare(variant);
+    if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
     const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
-    actions_->action(QStringLiteral("compare"))->setChecked(on);
+    actions_->action(QStringLiteral("compare"))->setChecked(variant.has_value());
   });
 
   connect(rules_, &WatchRules::nightChanged, this, [this] {

@@ -17,8 +17,8 @@ namespace {
 
 QString absolute(const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); }
 
-QString textOf(const std::optional<Schedule>& schedule) {
-  return schedule ? QString::fromStdString(toString(*schedule)) : QString();
+QString textOf(const std::optional<vision::Variant>& variant) {
+  return variant ? QString::fromStdString(toString(*variant)) : QString();
 }
 
 // In the order in which they are opened: a source begins with the model that came with it, and shows its own history.
@@ -35,10 +35,10 @@ std::optional<std::pair<QDateTime, qint64>> stateOf(const QString& path) {
   return file.exists() ? std::optional(std::pair(file.lastModified(), file.size())) : std::nullopt;
 }
 
-std::optional<Schedule> scheduleOf(const QString& text) {
+std::optional<vision::Variant> variantOf(const QString& text) {
   try {
-    if (!text.isEmpty()) return parseSchedule(text.toStdString());
-  } catch (const Error&) {  // settings edited by hand: the model's own schedule stands
+    if (!text.isEmpty()) return vision::parseVariant(text.toStdString());
+  } catch (const Error&) {  // settings edited by hand: the model's own reduction stands
   }
   return std::nullopt;
 }
@@ -63,15 +63,15 @@ void Opener::lookForModel() {
   const FileState now = stateOf(wanted_->model);
   if (std::exchange(seen_, now) != now || now == tried_) return;
   tried_ = now;
-  if (now) emit modelChosen(wanted_->model, scheduleOf(wanted_->schedule));
+  if (now) emit modelChosen(wanted_->model, variantOf(wanted_->reduce));
 }
 
-void Opener::remember(const QString& source, const std::optional<Schedule>& schedule) {
+void Opener::remember(const QString& source, const std::optional<vision::Variant>& variant) {
   const QString model = absolute(QString::fromStdString(live_->session().model()));
   const QString name = QString::fromStdString(sourceSpec(source).shownText());
   if (wanted_ && (wanted_->model == model || wanted_->source != name)) want(std::nullopt);
-  recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model,
-                                   wanted_ ? wanted_->schedule : textOf(schedule), QDateTime::currentDateTime()});
+  recents_ = remembered(recents_, {name, wanted_ ? wanted_->model : model, wanted_ ? wanted_->reduce : textOf(variant),
+                                   QDateTime::currentDateTime()});
   settings_->change([recents = recents_](QSettings& settings) { saveRecents(settings, recents); });
 }
 
@@ -120,26 +120,25 @@ void Opener::openRecent(const Recent& recent) { openRemembered(recent, true, tru
 void Opener::resumeLast() {
   if (recents_.isEmpty()) return emit said(tr("Nothing was watched yet: choose a source"), "");
   const Recent last = recents_.front();  // a copy: opening it puts it in front
-  // What the command line names is newer than what is remembered, and a schedule or a reduction belongs to its model.
-  const bool model_named = !named_.model.isEmpty() || named_.reduction;
+  // What the command line names is newer than what is remembered, and a reduction belongs to its model.
+  const bool model_named = !named_.model.isEmpty();
   const bool same_model = model_named && QFileInfo(named_.model).absoluteFilePath() == last.model;
-  openRemembered(last, !model_named, !named_.schedule && !named_.reduction && (same_model || !model_named));
+  openRemembered(last, !model_named, !named_.variant && (same_model || !model_named));
 }
 
-void Opener::openRemembered(const Recent& recent, bool take_model, bool take_schedule) {
-  std::optional<Schedule> schedule = take_schedule ? std::nullopt : named_.schedule;
-  if (take_schedule) schedule = scheduleOf(recent.schedule);
+void Opener::openRemembered(const Recent& recent, bool take_model, bool take_variant) {
+  const std::optional<vision::Variant> variant = take_variant ? variantOf(recent.reduce) : named_.variant;
   const bool remembered_model = take_model && !recent.model.isEmpty();
-  want(remembered_model ? std::optional(Recent{recent.source, recent.model, textOf(schedule), {}}) : std::nullopt);
+  want(remembered_model ? std::optional(Recent{recent.source, recent.model, textOf(variant), {}}) : std::nullopt);
   const bool gone = remembered_model && !QFileInfo::exists(recent.model);
   if (gone) {  // blocks of another model mean nothing to the one that is loaded
     const QString other = QFileInfo(QString::fromStdString(live_->session().model())).fileName();
     emit modelGone(other.isEmpty() ? tr("%1 is gone").arg(recent.model)
                                    : tr("%1 is gone; going on with %2").arg(recent.model, other));
   } else if (remembered_model) {
-    emit modelChosen(recent.model, schedule);
-  } else if (take_schedule && schedule) {
-    emit scheduleChosen(*schedule);
+    emit modelChosen(recent.model, variant);
+  } else if (take_variant && variant) {
+    emit variantChosen(*variant);
   }
   if (!recent.needsPassword()) return emit sourceChosen(recent.source);
   showSourceDialog(vision::SourceKind::kUrl, recent.source);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gui/models/recents.h"
-#include "mpm/options.hpp"
+#include "vision/variant.h"
 
 class QWidget;
 
@@ -24,8 +24,7 @@ class Opener : public QObject {
   /// What the command line named, which is newer than what is remembered.
   struct Named {
     QString model;  ///< empty: none
-    std::optional<Schedule> schedule;
-    bool reduction = false;  ///< one that is no schedule
+    std::optional<vision::Variant> variant;
   };
 
   /// `window`: what the dialogs belong to.
@@ -33,8 +32,8 @@ class Opener : public QObject {
 
   const QVector<Recent>& recents() const { return recents_; }
   /// What is watched now is what was watched last: `source`, as it was asked for, with the model that runs and its
-  /// schedule. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
-  void remember(const QString& source, const std::optional<Schedule>& schedule);
+  /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
+  void remember(const QString& source, const std::optional<vision::Variant>& variant);
 
   /// A source, a model, or a database, by what it is; also as file:///.
   void open(const QString& asked);
@@ -50,17 +49,17 @@ class Opener : public QObject {
 
  signals:
   void sourceChosen(const QString& source);
-  /// nullopt: the model's own schedule.
-  void modelChosen(const QString& path, const std::optional<mpm::Schedule>& schedule);
+  /// nullopt: the model's own reduction.
+  void modelChosen(const QString& path, const std::optional<mpm::vision::Variant>& variant);
   /// Of the model that is there.
-  void scheduleChosen(const mpm::Schedule& schedule);
+  void variantChosen(const mpm::vision::Variant& variant);
   void databaseChosen(const QString& path);
   /// A model that was watched with is no longer there.
   void modelGone(const QString& message);
   void said(const QString& text, const char* badge);
 
  private:
-  void openRemembered(const Recent& recent, bool take_model, bool take_schedule);
+  void openRemembered(const Recent& recent, bool take_model, bool take_variant);
   void showSourceDialog(vision::SourceKind kind, const QString& source);
   void chooseModel(const QString& path);
   void want(const std::optional<Recent>& recent);

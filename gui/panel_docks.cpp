@@ -19,8 +19,9 @@ PanelDocks::PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry
   window->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
 
   const auto left = Qt::LeftDockWidgetArea, right = Qt::RightDockWidgetArea, bottom = Qt::BottomDockWidgetArea;
+  // By these names stored layouts know the panels; that of the reduction had another title.
   const std::tuple<const char*, QString, QWidget*, Qt::DockWidgetArea> all[] = {
-      {"source", tr("Source"), panels.source, left},     {"schedule", tr("Schedule"), panels.schedule, left},
+      {"source", tr("Source"), panels.source, left},     {"schedule", tr("Reduction"), panels.reduction, left},
       {"legend", tr("Legend"), panels.legend, right},    {"inspector", tr("Inspector"), panels.inspector, right},
       {"speed", tr("Speed"), panels.speed, right},       {"day_night", tr("Day/night"), panels.day_night, right},
       {"compare", tr("Compare"), panels.compare, right}, {"chart", tr("Chart"), panels.chart, bottom},
@@ -76,9 +77,9 @@ void PanelDocks::restore() {
     window_->removeDockWidget(dock);
   }
   // In the order of the constructor.
-  QDockWidget *source = docks_[0], *schedule = docks_[1], *legend = docks_[2], *inspector = docks_[3],
+  QDockWidget *source = docks_[0], *reduction = docks_[1], *legend = docks_[2], *inspector = docks_[3],
               *chart = docks_[7];
-  for (QDockWidget* dock : {source, schedule}) window_->addDockWidget(Qt::LeftDockWidgetArea, dock);
+  for (QDockWidget* dock : {source, reduction}) window_->addDockWidget(Qt::LeftDockWidgetArea, dock);
   for (QDockWidget* dock : {legend, inspector}) window_->addDockWidget(Qt::RightDockWidgetArea, dock);
   window_->addDockWidget(Qt::BottomDockWidgetArea, chart);
   for (int i = 4; i < 7; ++i) window_->tabifyDockWidget(inspector, docks_[i]);
@@ -89,7 +90,7 @@ void PanelDocks::restore() {
   inspector->raise();
   chart->raise();
   window_->resizeDocks({source, legend}, {232, 310}, Qt::Horizontal);
-  window_->resizeDocks({source, schedule}, {300, 330}, Qt::Vertical);
+  window_->resizeDocks({source, reduction}, {300, 330}, Qt::Vertical);
   window_->resizeDocks({legend, inspector}, {360, 270}, Qt::Vertical);
   window_->resizeDocks({chart}, {230}, Qt::Vertical);
 }

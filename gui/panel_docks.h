@@ -19,7 +19,7 @@ class PanelDocks : public QObject {
  public:
   /// What the window shows in its docks, which own it from then on.
   struct Panels {
-    QWidget *source, *schedule, *legend, *inspector, *speed, *day_night, *compare, *chart, *events, *log;
+    QWidget *source, *reduction, *legend, *inspector, *speed, *day_night, *compare, *chart, *events, *log;
   };
 
   PanelDocks(const Panels& panels, QMainWindow* window, ActionRegistry* actions);

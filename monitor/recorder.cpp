@@ -27,10 +27,10 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
   info.model_digest = result.model_digest;
-  if (result.model->reduction.isSchedule())
+  if (const vision::Variant variant = vision::variantOf(*result.model); variant.isSchedule())
     info.schedule = result.model->schedule;
   else
-    info.reduce = mpm::toString(result.model->reduction);
+    info.reduce = toString(variant);
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
   info.cross_validation = vision::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
@@ -53,11 +53,12 @@ Event moved(const ViewShift& shift, UnixMs time) {
 
 Event takeover(const InferenceResult& result) {
   const ModelInfo& model = *result.model;
+  const vision::Variant variant = vision::variantOf(model);
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
           "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
-              (model.schedule.empty()         ? "without merging"
-               : model.reduction.isSchedule() ? "schedule " + mpm::toString(model.schedule)
-                                              : "reduction " + mpm::toString(model.reduction))};
+              (model.schedule.empty() ? "without merging"
+               : variant.isSchedule() ? "schedule " + mpm::toString(model.schedule)
+                                      : "reduction " + toString(variant))};
 }
 
 }  // namespace

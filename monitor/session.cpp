@@ -215,13 +215,13 @@ void Session::tick() {
   if (impl_->watch) impl_->watch->recorder.tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
 }
 
-void Session::setSchedule(const Schedule& schedule) { impl_->worker->setSchedule(schedule); }
+void Session::setVariant(const vision::Variant& variant) { impl_->worker->setVariant(variant); }
 
-void Session::setModel(const std::string& path, std::optional<Schedule> schedule) {
-  impl_->worker->setModel(path, std::move(schedule));
+void Session::setModel(const std::string& path, const std::optional<vision::Variant>& variant) {
+  impl_->worker->setModel(path, variant);
 }
 
-void Session::setCompare(bool compare) { impl_->worker->setCompare(compare); }
+void Session::setCompare(const std::optional<vision::Variant>& variant) { impl_->worker->setCompare(variant); }
 void Session::repeat(const CapturedFrame& frame) { impl_->worker->repeat(frame); }
 
 void Session::setPaused(bool paused) {

@@ -18,7 +18,7 @@ namespace mpm::monitor {
 /// What stays the same from source to source.
 struct SessionOptions {
   std::string model{};                ///< empty: frames wait for setModel()
-  SegmenterOptions inference{};       ///< of every model; its schedule is that of the first one
+  SegmenterOptions inference{};       ///< of every model; its reduction is that of the first one
   std::string database{};             ///< empty: nothing is stored
   StoreOptions store{};               ///< its `now` is replaced by the one below
   SnapshotOptions snapshots{};        ///< without a folder: no pictures
@@ -91,9 +91,9 @@ class Session {
   void tick();
 
   /// As InferenceWorker. A model file that changes on the disk is read again.
-  void setSchedule(const Schedule& schedule);
-  void setModel(const std::string& path, std::optional<Schedule> schedule = std::nullopt);
-  void setCompare(bool compare);
+  void setVariant(const vision::Variant& variant);
+  void setModel(const std::string& path, const std::optional<vision::Variant>& variant = std::nullopt);
+  void setCompare(const std::optional<vision::Variant>& variant);
   void repeat(const CapturedFrame& frame);
   void setPaused(bool paused);
   bool paused() const;

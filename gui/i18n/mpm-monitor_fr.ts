@@ -290,28 +290,50 @@
         <translation>Pixels dont la classe diffère</translation>
     </message>
     <message>
-        <source>Shows how far merging changes the labels of the very same frame, and how much time it saves.</source>
-        <translation>Montre à quel point la fusion change les classes de la même image, et le temps qu’elle fait gagner.</translation>
-    </message>
-    <message>
         <source>Waiting for the first frame…</source>
         <translation>En attente de la première image…</translation>
     </message>
     <message>
-        <source>Same label on %1 % of the pixels
-%2 times as fast: %3 ms instead of %4 ms
-Orange: the label differs</source>
-        <translation>Même classe sur %1 % des pixels
-%2 fois plus rapide : %3 ms au lieu de %4 ms
-En orange : la classe diffère</translation>
-    </message>
-    <message>
-        <source>Also run the full model</source>
-        <translation>Exécuter aussi le modèle complet</translation>
-    </message>
-    <message>
         <source>No comparison: %1</source>
         <translation>Pas de comparaison : %1</translation>
+    </message>
+    <message>
+        <source>Compare with another reduction</source>
+        <translation>Comparer avec une autre réduction</translation>
+    </message>
+    <message>
+        <source>Reduction</source>
+        <translation>Réduction</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Temps</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Jetons</translation>
+    </message>
+    <message>
+        <source>Live</source>
+        <translation>En direct</translation>
+    </message>
+    <message>
+        <source>Compared</source>
+        <translation>Comparée</translation>
+    </message>
+    <message>
+        <source>Shows how far a reduction changes the labels of the very same frame, and its time.</source>
+        <translation>Montre à quel point une réduction change les classes de la même image, et son temps.</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>Same label on %1 % of the pixels. The live one is %2 times as fast.
+Orange: the label differs</source>
+        <translation>Même classe sur %1 % des pixels. Celle en direct est %2 fois plus rapide.
+Orange : la classe diffère</translation>
     </message>
 </context>
 <context>
@@ -709,6 +731,10 @@ En orange : la classe diffère</translation>
         <source>row %1, column %2</source>
         <translation>ligne %1, colonne %2</translation>
     </message>
+    <message>
+        <source>in block %1</source>
+        <translation>dans le bloc %1</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::KeepDialog</name>
@@ -876,14 +902,6 @@ En orange : la classe diffère</translation>
     <message>
         <source>It is paused; from the next frame on: %1</source>
         <translation>En pause ; dès la prochaine image : %1</translation>
-    </message>
-    <message>
-        <source>the comparison with the full model</source>
-        <translation>la comparaison avec le modèle complet</translation>
-    </message>
-    <message>
-        <source>schedule %1</source>
-        <translation>insertions %1</translation>
     </message>
     <message>
         <source>There is no %1 yet: what is written to it will be shown</source>
@@ -1210,10 +1228,6 @@ En orange : la classe diffère</translation>
         <translation>P</translation>
     </message>
     <message>
-        <source>&amp;Compare with the full model</source>
-        <translation>&amp;Comparer au modèle complet</translation>
-    </message>
-    <message>
         <source>X</source>
         <translation>X</translation>
     </message>
@@ -1324,6 +1338,18 @@ En orange : la classe diffère</translation>
     <message>
         <source>The picture on show is stored already. Esc: back to live</source>
         <translation>L’image affichée est déjà enregistrée. Échap : retour au direct</translation>
+    </message>
+    <message>
+        <source>reduction %1</source>
+        <translation>réduction %1</translation>
+    </message>
+    <message>
+        <source>&amp;Compare with another reduction</source>
+        <translation>&amp;Comparer avec une autre réduction</translation>
+    </message>
+    <message>
+        <source>the comparison with %1</source>
+        <translation>la comparaison avec %1</translation>
     </message>
 </context>
 <context>
@@ -1510,10 +1536,6 @@ En orange : la classe diffère</translation>
         <translation>Source</translation>
     </message>
     <message>
-        <source>Schedule</source>
-        <translation>Insertions</translation>
-    </message>
-    <message>
         <source>Legend</source>
         <translation>Légende</translation>
     </message>
@@ -1556,6 +1578,10 @@ En orange : la classe diffère</translation>
     <message>
         <source>F9</source>
         <translation>F9</translation>
+    </message>
+    <message>
+        <source>Reduction</source>
+        <translation>Réduction</translation>
     </message>
 </context>
 <context>
@@ -1628,55 +1654,145 @@ En orange : la classe diffère</translation>
     </message>
 </context>
 <context>
-    <name>mpm::gui::SchedulePanel</name>
+    <name>mpm::gui::ReductionEditor</name>
     <message>
-        <source>Paper: 2, 5</source>
-        <translation>Article : 2, 5</translation>
-    </message>
-    <message>
-        <source>Merge before blocks 2 and 5, the schedule of the paper</source>
-        <translation>Fusionner avant les blocs 2 et 5, comme dans l’article</translation>
+        <source>Method</source>
+        <translation>Méthode</translation>
     </message>
     <message>
         <source>Full model</source>
         <translation>Modèle complet</translation>
     </message>
     <message>
-        <source>No merging at all</source>
-        <translation>Aucune fusion</translation>
+        <source>Mutual Pair Merging</source>
+        <translation>Mutual Pair Merging</translation>
+    </message>
+    <message>
+        <source>Gradual merging</source>
+        <translation>Fusion graduelle</translation>
+    </message>
+    <message>
+        <source>ToMe</source>
+        <translation>ToMe</translation>
+    </message>
+    <message>
+        <source>ALGM</source>
+        <translation>ALGM</translation>
+    </message>
+    <message>
+        <source>How much merges in each block</source>
+        <translation>Combien fusionne dans chaque bloc</translation>
+    </message>
+    <message>
+        <source>A share of the tokens</source>
+        <translation>Une part des jetons</translation>
+    </message>
+    <message>
+        <source>A number of pairs</source>
+        <translation>Un nombre de paires</translation>
+    </message>
+    <message>
+        <source>All similar pairs</source>
+        <translation>Toutes les paires semblables</translation>
+    </message>
+    <message>
+        <source>Share of the tokens, per block</source>
+        <translation>Part des jetons, par bloc</translation>
+    </message>
+    <message>
+        <source> % per block</source>
+        <translation> % par bloc</translation>
+    </message>
+    <message>
+        <source>Pairs, per block</source>
+        <translation>Paires, par bloc</translation>
+    </message>
+    <message>
+        <source> per block</source>
+        <translation> par bloc</translation>
+    </message>
+    <message>
+        <source>Only similar ones</source>
+        <translation>Seulement les semblables</translation>
+    </message>
+    <message>
+        <source>Least similarity</source>
+        <translation>Similarité minimale</translation>
+    </message>
+    <message>
+        <source>Cosine similarity: 1 is equal. Nearer to 1 merges less</source>
+        <translation>Similarité cosinus : 1 signifie égal. Plus près de 1, moins de fusions</translation>
+    </message>
+    <message>
+        <source>Attention</source>
+        <translation>Attention</translation>
+    </message>
+    <message>
+        <source>Plain attention</source>
+        <translation>Attention simple</translation>
+    </message>
+    <message>
+        <source>Proportional attention</source>
+        <translation>Attention proportionnelle</translation>
+    </message>
+    <message>
+        <source>Proportional: a merged token counts as many times as it has members</source>
+        <translation>Proportionnelle : un jeton fusionné compte autant de fois qu’il a de membres</translation>
+    </message>
+    <message>
+        <source>Reduction as text</source>
+        <translation>Réduction en texte</translation>
+    </message>
+    <message>
+        <source>What --reduce takes on the command line. It can be copied, and changed here: Enter applies it</source>
+        <translation>Ce que --reduce prend en ligne de commande. À copier, ou à modifier ici : Entrée l’applique</translation>
+    </message>
+    <message>
+        <source>Merge at block %1</source>
+        <translation>Fusionner au bloc %1</translation>
+    </message>
+    <message>
+        <source>Nothing merges. All other methods are compared with it.</source>
+        <translation>Rien ne fusionne. Toutes les autres méthodes lui sont comparées.</translation>
+    </message>
+    <message>
+        <source>All pairs that are each other&apos;s nearest neighbour, before a few blocks: the paper.</source>
+        <translation>Toutes les paires de plus proches voisins mutuels, avant quelques blocs : l’article.</translation>
+    </message>
+    <message>
+        <source>The most similar pairs, a few in each of many blocks. Start here.</source>
+        <translation>Les paires les plus semblables, quelques-unes dans beaucoup de blocs. Commencez ici.</translation>
+    </message>
+    <message>
+        <source>In each block even tokens merge into odd ones, the most similar first.</source>
+        <translation>Dans chaque bloc, des jetons pairs fusionnent dans des impairs, les plus semblables d’abord.</translation>
+    </message>
+    <message>
+        <source>First windows of 2x2 patches, in a later block single tokens.</source>
+        <translation>D’abord des fenêtres de 2x2 carrés, dans un bloc ultérieur des jetons seuls.</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::ReductionPanel</name>
+    <message>
+        <source>No model is loaded</source>
+        <translation>Aucun modèle n’est chargé</translation>
     </message>
     <message>
         <source>Copy as command line</source>
         <translation>Copier en ligne de commande</translation>
     </message>
     <message>
-        <source>The command that watches this source with this model and schedule without a window</source>
-        <translation>La commande qui surveille cette source avec ce modèle et ces insertions sans fenêtre</translation>
+        <source>The command that watches this source with this model and reduction without a window</source>
+        <translation>La commande qui observe cette source avec ce modèle et cette réduction, sans fenêtre</translation>
     </message>
     <message>
-        <source>Merge tokens before block</source>
-        <translation>Fusionner les jetons avant le bloc</translation>
+        <source>This file is converted, so its reduction is fixed. Open the plain model to choose another one.</source>
+        <translation>Ce fichier est converti : sa réduction est fixée. Ouvrez le modèle d’origine pour en choisir une autre.</translation>
     </message>
-    <message>
-        <source>Merge before block %1</source>
-        <translation>Fusionner avant le bloc %1</translation>
-    </message>
-    <message>
-        <source>Merge before block %1; takes effect at once</source>
-        <translation>Fusionner avant le bloc %1 ; prend effet aussitôt</translation>
-    </message>
-    <message>
-        <source>No model is loaded</source>
-        <translation>Aucun modèle n’est chargé</translation>
-    </message>
-    <message>
-        <source>Full model: nothing is merged</source>
-        <translation>Modèle complet : rien n’est fusionné</translation>
-    </message>
-    <message>
-        <source>Schedule %1</source>
-        <translation>Insertions %1</translation>
-    </message>
+</context>
+<context>
+    <name>mpm::gui::SchedulePanel</name>
 </context>
 <context>
     <name>mpm::gui::SourceDialog</name>

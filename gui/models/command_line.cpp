@@ -15,21 +15,26 @@ QString quoted(const QString& text) {
 
 }  // namespace
 
+QString optionsOf(const vision::Variant& variant) {
+  const Reduction& reduction = variant.reduction;
+  if (!reduction.isSchedule() || (reduction.method == ReductionMethod::kMpm && !reduction.blocks))
+    return QStringLiteral("--reduce ") + quoted(QString::fromStdString(toString(reduction)));
+  return QStringLiteral("--schedule ") + QString::fromStdString(toString(reduction.blocks.value_or(Schedule()))) +
+         (variant.isSchedule() ? QString()
+                               : QStringLiteral(" --attention ") + QString::fromStdString(toString(variant.attention)));
+}
+
 QString commandLine(const WatchedJob& job) {
   QStringList words = {QStringLiteral("mpm"), QStringLiteral("monitor"),
                        job.source.isEmpty() ? QStringLiteral("SOURCE") : quoted(job.source)};
   if (!job.model.isEmpty()) words << QStringLiteral("--model") << quoted(job.model);
-  if (job.reduce.isEmpty())
-    words << QStringLiteral("--schedule") << QString::fromStdString(toString(job.schedule));
-  else
-    words << QStringLiteral("--reduce") << quoted(job.reduce);
+  words << optionsOf(job.variant);
   const ReadOptions &read = job.inference.read, standard;
   if (const auto& size = read.convert.input_size)
     words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
   const auto say = [&](const char* name, const std::string& value, const std::string& usual) {
     if (value != usual) words << QLatin1String(name) << QString::fromStdString(value);
   };
-  say("--attention", toString(read.convert.attention), toString(standard.convert.attention));
   say("--merged-positions", toString(read.convert.merged_positions), toString(standard.convert.merged_positions));
   say("--precision", toString(read.convert.precision), toString(standard.convert.precision));
   say("--device", read.device, standard.device);

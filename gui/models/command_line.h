@@ -3,8 +3,8 @@
 
 #include <QString>
 
-#include "mpm/options.hpp"
 #include "mpm/segmenter.hpp"
+#include "vision/variant.h"
 
 namespace mpm::gui {
 
@@ -12,11 +12,13 @@ namespace mpm::gui {
 struct WatchedJob {
   QString source;  ///< without credentials; empty: none
   QString model;   ///< empty: the default one
-  Schedule schedule;
-  SegmenterOptions inference;  ///< but for the schedule
+  vision::Variant variant;
+  SegmenterOptions inference;  ///< but for the reduction
   QString database;            ///< empty: nothing is stored
-  QString reduce = {};         ///< a reduction other than MPM, instead of the schedule; else empty
 };
+
+/// A reduction as a shell takes it: "--reduce gradual:count=48", "--schedule 2,5 --attention proportional".
+QString optionsOf(const vision::Variant& variant);
 
 /// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --schedule 2,5".
 QString commandLine(const WatchedJob& job);

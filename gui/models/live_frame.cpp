@@ -21,25 +21,36 @@ std::vector<cv::Mat> halvings(const cv::Mat& image) {
   return scales;
 }
 
-Comparison compare(const Segmentation& merged, const Segmentation& full, const cv::Mat& image) {
-  Comparison result;
-  result.merged_ms = merged.ms.total;
-  result.full_ms = full.ms.total;
-  result.speed_up = merged.ms.total > 0 ? full.ms.total / merged.ms.total : 0;
-  cv::cvtColor(image, result.picture, cv::COLOR_BGR2GRAY);
-  result.picture.convertTo(result.picture, -1, 0.64, 40);
-  cv::cvtColor(result.picture, result.picture, cv::COLOR_GRAY2BGR);
-  if (!merged.labels.empty() && merged.labels.size() == full.labels.size()) {
-    cv::Mat differs;
-    cv::compare(merged.labels, full.labels, differs, cv::CMP_NE);
-    result.agreement = 1 - static_cast<double>(cv::countNonZero(differs)) / static_cast<double>(differs.total());
-    cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
-    result.picture.setTo(cv::Scalar(0, 140, 255), differs);
-  }
-  return result;
+Comparison::Side sideOf(const Segmentation& result, const vision::Variant& variant) {
+  return {variant, result.ms.total, result.tokens.empty() ? 0 : result.tokens.back()};
+}
+
+Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
+  const Segmentation &own = result.segmentation, &other = result.compared->segmentation;
+  Comparison comparison{.live = sideOf(own, vision::variantOf(*result.model)),
+                        .other = sideOf(other, result.compared->variant),
+                        .picture = differencePicture(image, own.labels, other.labels)};
+  comparison.speed_up = own.ms.total > 0 ? other.ms.total / own.ms.total : 0;
+  if (!own.labels.empty() && own.labels.size() == other.labels.size())
+    comparison.agreement =
+        static_cast<double>(cv::countNonZero(own.labels == other.labels)) / static_cast<double>(own.labels.total());
+  return comparison;
 }
 
 }  // namespace
+
+cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others) {
+  cv::Mat picture;
+  cv::cvtColor(image, picture, cv::COLOR_BGR2GRAY);
+  picture.convertTo(picture, -1, 0.64, 40);
+  cv::cvtColor(picture, picture, cv::COLOR_GRAY2BGR);
+  if (labels.empty() || labels.size() != others.size()) return picture;
+  cv::Mat differs;
+  cv::compare(labels, others, differs, cv::CMP_NE);
+  cv::resize(differs, differs, image.size(), 0, 0, cv::INTER_NEAREST);
+  picture.setTo(cv::Scalar(0, 140, 255), differs);
+  return picture;
+}
 
 std::optional<int> LiveFrame::classOfToken(int token) const {
   const cv::Mat& map = labels();
@@ -65,7 +76,7 @@ LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
   frame->lookup = MergeLookup(segmentation.grid, segmentation.cluster_of_token, result.model->schedule);
   frame->patch_colors = patchColors(result.frame.image, segmentation.grid);
   frame->areas = vision::classAreas(segmentation.labels);
-  if (result.full) frame->comparison = compare(segmentation, *result.full, frame->scales.back());
+  if (result.compared) frame->comparison = compare(result, frame->scales.back());
   frame->result = std::move(result);
   return frame;
 }

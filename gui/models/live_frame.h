@@ -14,13 +14,21 @@
 
 namespace mpm::gui {
 
-/// The same frame with and without merging.
+/// The same frame with two reductions.
 struct Comparison {
+  struct Side {
+    vision::Variant variant;
+    double ms = 0;      ///< of the whole
+    double tokens = 0;  ///< at the end
+  };
+  Side live, other;
   double agreement = 0;  ///< share of the pixels with the same label, 0..1
-  double speed_up = 0;   ///< time without merging / time with
-  double merged_ms = 0, full_ms = 0;
-  cv::Mat picture;  ///< BGR: the frame in grey, orange where the labels differ
+  double speed_up = 0;   ///< time of the other / time of the live one
+  cv::Mat picture;       ///< differencePicture()
 };
+
+/// BGR: the image in grey, orange where two label maps of one size differ.
+cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv::Mat& others);
 
 /// Everything that the window shows of one frame. Made off the UI thread, never changed after.
 struct LiveFrame {

@@ -19,9 +19,10 @@ QVector<Recent> loadRecents(QSettings& settings) {
   const int count = settings.beginReadArray(QStringLiteral("recent"));
   for (int i = 0; i < count; ++i) {
     settings.setArrayIndex(i);
-    Recent recent{
-        settings.value(QStringLiteral("source")).toString(), settings.value(QStringLiteral("model")).toString(),
-        settings.value(QStringLiteral("schedule")).toString(), settings.value(QStringLiteral("last")).toDateTime()};
+    Recent recent{settings.value(QStringLiteral("source")).toString(),
+                  settings.value(QStringLiteral("model")).toString(),
+                  settings.value(QStringLiteral("reduce"), settings.value(QStringLiteral("schedule"))).toString(),
+                  settings.value(QStringLiteral("last")).toDateTime()};
     if (!recent.source.isEmpty()) result.append(recent);
   }
   settings.endArray();
@@ -43,7 +44,7 @@ void saveRecents(QSettings& settings, const QVector<Recent>& recents) {
     settings.setArrayIndex(i);
     settings.setValue(QStringLiteral("source"), recents[i].source);
     settings.setValue(QStringLiteral("model"), recents[i].model);
-    settings.setValue(QStringLiteral("schedule"), recents[i].schedule);
+    settings.setValue(QStringLiteral("reduce"), recents[i].reduce);
     settings.setValue(QStringLiteral("last"), recents[i].last);
   }
   settings.endArray();

@@ -15,7 +15,7 @@ namespace mpm::gui {
 struct Recent {
   QString source;  ///< without credentials: they are never kept
   QString model;
-  QString schedule;  ///< as mpm::toString() writes it
+  QString reduce;  ///< as vision::toString() writes it; a schedule, "2,5", in settings of older versions
   QDateTime last;
   bool needsPassword() const { return source.contains(QLatin1String("***")); }
   friend bool operator==(const Recent&, const Recent&) = default;

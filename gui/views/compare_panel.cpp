@@ -2,46 +2,74 @@
 #include "gui/views/compare_panel.h"
 
 #include <QCheckBox>
+#include <QGridLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QVBoxLayout>
 
 #include "gui/views/look.h"
+#include "gui/views/reduction_editor.h"
 
 namespace mpm::gui {
 
 ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
-  on_ = new QCheckBox(tr("Also run the full model"));
+  on_ = new QCheckBox(tr("Compare with another reduction"));
   on_->setToolTip(tr("Each frame is processed twice, so fewer frames a second are"));
+  editor_ = new ReductionEditor(false);
+  numbers_ = new QWidget;
+  auto* grid = new QGridLayout(numbers_);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setColumnStretch(0, 1);
+  const QString columns[] = {tr("Reduction"), tr("Time"), tr("Tokens")};
+  for (int column = 0; column < 3; ++column) grid->addWidget(mutedLabel(columns[column]), 0, column);
+  for (int row = 0; row < 2; ++row) {
+    const QString which = row == 0 ? tr("Live") : tr("Compared");
+    QLabel** const cells[] = {&names_[row], &ms_[row], &tokens_[row]};
+    for (int column = 0; column < 3; ++column) {
+      *cells[column] = namedValue(new QLabel, QStringLiteral("%1, %2").arg(columns[column], which));
+      grid->addWidget(*cells[column], row + 1, column);
+    }
+    wrapped(names_[row]);
+  }
   facts_ = wrapped(new QLabel);
   difference_ = named(new QLabel, tr("Pixels whose class differs"));
-  difference_->setMinimumHeight(60);
+  difference_->setMinimumHeight(140);
   difference_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  panelColumn(this, on_, facts_, difference_)->setStretch(2, 1);
+  panelColumn(this, on_, editor_, numbers_, facts_, difference_)->setStretch(4, 1);
   connect(on_, &QCheckBox::toggled, this, [this](bool on) {
     refused_.clear();
     if (!on) setFrame(nullptr);
-    emit compareToggled(on);
+    emit compareChosen(on ? std::optional(editor_->variant()) : std::nullopt);
+  });
+  connect(editor_, &ReductionEditor::variantChanged, this, [this](const vision::Variant& variant) {
+    if (on_->isChecked()) emit compareChosen(variant);
   });
   setFrame(nullptr);
 }
 
+void ComparePanel::setModel(const ModelInfo& info) { editor_->setModel(info); }
+
 void ComparePanel::setFrame(const LiveFramePtr& frame) {
   picture_ = {};
+  const bool compared = on_->isChecked() && frame && frame->comparison;
+  numbers_->setVisible(compared);
   if (!on_->isChecked()) {
-    facts_->setText(
-        !refused_.isEmpty()
-            ? refused_
-            : tr("Shows how far merging changes the labels of the very same frame, and how much time it saves."));
-  } else if (!frame || !frame->comparison) {
+    facts_->setText(!refused_.isEmpty()
+                        ? refused_
+                        : tr("Shows how far a reduction changes the labels of the very same frame, and its time."));
+  } else if (!compared) {
     facts_->setText(tr("Waiting for the first frame…"));
   } else {
     const Comparison& c = *frame->comparison;
     const QLocale locale;
-    facts_->setText(
-        tr("Same label on %1 % of the pixels\n%2 times as fast: %3 ms instead of %4 ms\nOrange: the label differs")
-            .arg(locale.toString(c.agreement * 100, 'f', 2), locale.toString(c.speed_up, 'f', 2),
-                 locale.toString(c.merged_ms, 'f', 1), locale.toString(c.full_ms, 'f', 1)));
+    for (int row = 0; row < 2; ++row) {
+      const Comparison::Side& side = row == 0 ? c.live : c.other;
+      setValue(names_[row], breakable(QString::fromStdString(toString(side.variant))));
+      setValue(ms_[row], tr("%1 ms").arg(locale.toString(side.ms, 'f', 1)));
+      setValue(tokens_[row], locale.toString(side.tokens, 'f', 0));
+    }
+    facts_->setText(tr("Same label on %1 % of the pixels. The live one is %2 times as fast.\nOrange: the label differs")
+                        .arg(locale.toString(c.agreement * 100, 'f', 2), locale.toString(c.speed_up, 'f', 2)));
     picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
                       QImage::Format_BGR888)
                    .copy();

@@ -3,6 +3,7 @@
 
 #include <QImage>
 #include <QWidget>
+#include <optional>
 
 #include "gui/models/live_frame.h"
 
@@ -11,19 +12,24 @@ class QLabel;
 
 namespace mpm::gui {
 
-/// The same frame with and without merging: agreement, speed, and where the labels differ.
+class ReductionEditor;
+
+/// The same frame with two reductions: time, tokens, agreement, and where the labels differ.
 class ComparePanel : public QWidget {
   Q_OBJECT
  public:
   explicit ComparePanel(QWidget* parent = nullptr);
+  void setModel(const ModelInfo& info);
   void setFrame(const LiveFramePtr& frame);
   /// Switches the comparison off because it is impossible, and shows why.
   void refuse(const QString& why);
   QCheckBox* box() const { return on_; }
+  ReductionEditor* editor() const { return editor_; }
   const QImage& picture() const { return picture_; }
 
  signals:
-  void compareToggled(bool on);
+  /// nullopt: with nothing.
+  void compareChosen(const std::optional<mpm::vision::Variant>& variant);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -31,6 +37,9 @@ class ComparePanel : public QWidget {
  private:
   void showPicture();
   QCheckBox* on_;
+  ReductionEditor* editor_;
+  QWidget* numbers_;
+  QLabel *names_[2], *ms_[2], *tokens_[2];  // of the live reduction and of the other one
   QLabel *facts_, *difference_;
   QImage picture_;
   QString refused_;

@@ -65,7 +65,10 @@ void InspectorPanel::refresh() {
   setValue(cluster_, tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
   setValue(size_, tr("%n patch(es)", nullptr, size));
   const int merged = lookup.mergedAt(step, *token);
-  setValue(merged_, merged == 0 ? tr("not yet") : tr("before block %1").arg(lookup.block(merged)));
+  const auto& model = frame_->result.model;
+  const bool inside = model && !model->reduction.isSchedule();
+  setValue(merged_, merged == 0 ? tr("not yet")
+                                : (inside ? tr("in block %1") : tr("before block %1")).arg(lookup.block(merged)));
   const bool similar = merged > 0 && static_cast<std::size_t>(merged) <= result.pair_similarity.size();
   setValue(similarity_,
            similar ? tr("%1 with its pair")

@@ -11,6 +11,7 @@
 #include <QPainterPath>
 #include <QProxyStyle>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -259,6 +260,11 @@ void setValue(QLabel* label, const QString& text) {
   if (label->text() == text) return;
   label->setText(text);
   namedValue(label, label->property(kValueName).toString());
+}
+
+QString breakable(QString text) {
+  static const QRegularExpression ends(QStringLiteral("([:,])"));
+  return text.replace(ends, QStringLiteral("\\1\u200b"));
 }
 
 QLabel* wrapped(QLabel* label) {

@@ -62,6 +62,8 @@ QLabel* namedValue(QLabel* label, const QString& name);
 /// Changes the text of a label that namedValue() named.
 void setValue(QLabel* label, const QString& text);
 
+/// `text` with places where a line may break after its colons and commas: the spec of a reduction has no space.
+QString breakable(QString text);
 QLabel* wrapped(QLabel* label);  ///< `label` itself, which may take several lines
 QLabel* mutedLabel(const QString& text = {});
 QLabel* headingLabel(const QString& text = {});

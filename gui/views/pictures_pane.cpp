@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "gui/models/settings_writer.h"
+#include "gui/views/fields.h"
 #include "gui/views/image_view.h"
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
@@ -55,6 +56,7 @@ QWidget* PicturesPane::makeImageSide() {
   image_->setPlaceholder(tr("Waiting for the first frame…"));
   frame_label_ = namedValue(mutedLabel(), tr("Frame on show"));
   frame_label_->setContentsMargins(10, 0, 6, 0);
+  frame_label_->setMinimumWidth(40);
   return side(image_, frame_label_);
 }
 
@@ -70,10 +72,7 @@ QWidget* PicturesPane::makeMapSide() {
   forward->setDefaultAction(next_);
   step_label_ = namedValue(new QLabel, tr("Insertion on show"));
   step_label_->setMinimumWidth(40);
-  coloring_ = named(new QComboBox, tr("Colour of the clusters"));
-  coloring_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  coloring_->setMinimumContentsLength(8);
-  coloring_->addItems({tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
+  coloring_ = choiceField(tr("Colour of the clusters"), {tr("Mean colour"), tr("Cluster size"), tr("Insertion")});
   connect(coloring_, &QComboBox::activated, this,
           [this](int index) { setColoring(static_cast<MergeColoring>(index)); });
   map_bar_ = new QWidget;
@@ -88,11 +87,12 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   image_->setFrame(frame);
   map_->setFrame(frame);
   const auto& captured = frame->result.frame;
-  setValue(frame_label_, tr("%1 × %2 px").arg(frame->size().height()).arg(frame->size().width()) +
-                             (captured.time > 0 ? QStringLiteral("  ·  ") +
-                                                      QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time),
-                                                                         QStringLiteral("d MMM HH:mm:ss"))
-                                                : QString()));
+  QStringList facts = {tr("%1 × %2 px").arg(frame->size().height()).arg(frame->size().width())};
+  if (captured.time > 0)
+    facts << QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time), QStringLiteral("d MMM HH:mm:ss"));
+  if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(vision::variantOf(*model)));
+  setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
+  frame_label_->setToolTip(facts.last());
   refreshStep();
 }
 

@@ -13,28 +13,11 @@
 #include <QTimeEdit>
 #include <cmath>
 
+#include "gui/views/fields.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
 namespace {
-
-QDoubleSpinBox* number(const QString& name, double low, double high, double value, int decimals,
-                       const QString& suffix) {
-  auto* box = named(new QDoubleSpinBox, name);
-  box->setDecimals(decimals);
-  box->setRange(low, high);
-  box->setValue(value);
-  box->setSuffix(suffix);
-  return box;
-}
-
-QSpinBox* whole(const QString& name, int low, int high, double value, const QString& suffix = {}) {
-  auto* box = named(new QSpinBox, name);
-  box->setRange(low, high);
-  box->setValue(static_cast<int>(value));
-  box->setSuffix(suffix);
-  return box;
-}
 
 // Fields that count only while their box is checked.
 QCheckBox* guarded(QFormLayout* form, const QString& text, bool on, std::initializer_list<QWidget*> fields) {
@@ -108,11 +91,12 @@ NightDialog::NightDialog(const monitor::NightRule& rule, const NightNumbers& num
     connect(button, &QRadioButton::toggled, inner, &QWidget::setEnabled);
     return button;
   };
-  latitude_ = number(tr("Latitude, degrees north"), -90, 90, sun.latitude, 4, tr("° N"));
-  longitude_ = number(tr("Longitude, degrees east"), -180, 180, sun.longitude, 4, tr("° E"));
-  elevation_ = number(tr("Night below this elevation of the sun"), -18, 10, sun.night_below, 1, QStringLiteral("°"));
-  dark_ = whole(tr("Night below this brightness"), 0, 254, light.night_below);
-  bright_ = whole(tr("Day above this brightness"), 1, 255, light.day_above);
+  latitude_ = numberField(tr("Latitude, degrees north"), -90, 90, sun.latitude, 4, tr("° N"));
+  longitude_ = numberField(tr("Longitude, degrees east"), -180, 180, sun.longitude, 4, tr("° E"));
+  elevation_ =
+      numberField(tr("Night below this elevation of the sun"), -18, 10, sun.night_below, 1, QStringLiteral("°"));
+  dark_ = wholeField(tr("Night below this brightness"), 0, 254, light.night_below);
+  bright_ = wholeField(tr("Day above this brightness"), 1, 255, light.day_above);
   from_ = named(new QTimeEdit(QTime(fixed.from / 60, fixed.from % 60)), tr("Night begins"));
   to_ = named(new QTimeEdit(QTime(fixed.to / 60, fixed.to % 60)), tr("Night ends"));
   sun_ = group(
@@ -146,18 +130,19 @@ AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringLi
     : SettingsDialog(tr("Alarms"), parent) {
   const bool area = !options.areas.empty();
   const monitor::AreaAlarm first = area ? options.areas.front() : monitor::AreaAlarm{};
-  seconds_ = whole(tr("Seconds without a frame"), 1, 86400, options.no_frame_s > 0 ? options.no_frame_s : 60, tr(" s"));
-  fewest_ = whole(tr("Fewest tokens"), 1, 100000, options.tokens_below.value_or(300));
-  most_ = whole(tr("Most tokens"), 1, 100000, options.tokens_above.value_or(900));
+  seconds_ =
+      wholeField(tr("Seconds without a frame"), 1, 86400, options.no_frame_s > 0 ? options.no_frame_s : 60, tr(" s"));
+  fewest_ = wholeField(tr("Fewest tokens"), 1, 100000, options.tokens_below.value_or(300));
+  most_ = wholeField(tr("Most tokens"), 1, 100000, options.tokens_above.value_or(900));
   class_ = named(new QComboBox, tr("Class"));
   class_->addItems(classes);
   class_->setCurrentIndex(first.label);
   side_ = named(new QComboBox, tr("Above or below"));
   side_->addItems({tr("covers more than"), tr("covers less than")});
   side_->setCurrentIndex(first.below ? 1 : 0);
-  share_ = number(tr("Share of the picture"), 0, 100, 100 * first.above.value_or(first.below.value_or(0.1)), 1,
-                  QStringLiteral(" %"));
-  minutes_ = number(tr("Minutes before it rings"), 0.1, 1440, options.minutes, 1, tr(" min"));
+  share_ = numberField(tr("Share of the picture"), 0, 100, 100 * first.above.value_or(first.below.value_or(0.1)), 1,
+                       QStringLiteral(" %"));
+  minutes_ = numberField(tr("Minutes before it rings"), 0.1, 1440, options.minutes, 1, tr(" min"));
   no_frame_ = guarded(form_, tr("No frame for"), options.no_frame_s > 0, {seconds_});
   below_ = guarded(form_, tr("Fewer tokens than"), options.tokens_below.has_value(), {fewest_});
   above_ = guarded(form_, tr("More tokens than"), options.tokens_above.has_value(), {most_});
@@ -230,7 +215,7 @@ KeepDialog::KeepDialog(const KeepOptions& options, const QString& folder, const 
   const auto add = [&](double KeepOptions::*value, const QString& text, const QString& name, double low, double high,
                        double usual, int decimals, const QString& suffix) {
     const bool on = options.*value > 0;
-    QDoubleSpinBox* box = number(name, low, high, on ? options.*value : usual, decimals, suffix);
+    QDoubleSpinBox* box = numberField(name, low, high, on ? options.*value : usual, decimals, suffix);
     fields_.push_back({value, guarded(form_, text, on, {box}), box});
     return fields_.back().on;
   };

@@ -56,7 +56,11 @@ void StatusLine::setFrame(const LiveFrame& frame) {
   QStringList counts;
   const auto& tokens = frame.result.segmentation.tokens;
   for (double count : tokens) counts << QString::number(std::lround(count));
-  QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(QStringLiteral(" → ")));
+  const QString arrow = QStringLiteral(" → ");
+  tokens_->setToolTip(counts.join(arrow));
+  constexpr qsizetype kMaxCounts = 3;  // a reduction in every block has a dozen
+  if (counts.size() > kMaxCounts) counts = {counts.first(), QStringLiteral("…"), counts.last()};
+  QString text = counts.isEmpty() ? QString() : tr("tokens %1").arg(counts.join(arrow));
   if (tokens.size() > 1)
     text += tr(" (−%1 %)").arg(QLocale().toString(100 * (1 - tokens.back() / tokens.front()), 'f', 0));
   setValue(tokens_, text);

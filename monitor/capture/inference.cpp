@@ -48,13 +48,7 @@ std::optional<FileState> lookAt(const std::string& path) {
   return error ? std::nullopt : std::optional(state);
 }
 
-// Instead of the reduction that there was.
-void replaceReduction(SegmenterOptions& options, std::optional<Schedule> schedule) {
-  options.read.convert.reduce.reset();
-  options.read.convert.schedule = std::move(schedule);
-}
-
-void validate(const std::optional<Schedule>& schedule) { ConvertOptions{.schedule = schedule}.validate(); }
+void validate(const vision::Variant& variant) { variant.options({}).validate(); }
 
 }  // namespace
 
@@ -70,9 +64,11 @@ struct InferenceWorker::Impl {
     SegmenterOptions options;  // its reduction is the wanted one
     int version = 0;           // grows with every change of path or reduction
     int stream = 0;
-    bool compare = false, follow = false, paused = false;
+    std::optional<vision::Variant> compare{};
+    bool follow = false, paused = false;
     double interval_s = 0;
   } wanted;
+  Attention attention = Attention::kPlain;  // of models that bring their own reduction
   std::optional<CapturedFrame> to_repeat;
   InferenceStatus status;
   std::deque<double> latencies;
@@ -81,7 +77,7 @@ struct InferenceWorker::Impl {
 
   // Of the worker's thread.
   std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
-  std::unique_ptr<Loaded> full;               // without merging, for comparisons
+  std::unique_ptr<Loaded> other;              // with the reduction to compare with
   int loaded_version = 0, sessions = 0;
   std::optional<FileState> file, file_seen;
   std::int64_t next_look = 0, next_due = 0;
@@ -149,7 +145,7 @@ struct InferenceWorker::Impl {
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
-      full.reset();
+      other.reset();
     } catch (const std::exception& error) {
       std::string what = error.what();
       if (what.find(now.path) == std::string::npos) what = now.path + ": " + what;
@@ -189,7 +185,7 @@ struct InferenceWorker::Impl {
 
   void segmentAndDeliver(CapturedFrame frame, bool repeated) {
     const int version = loaded_version;
-    bool compare = false;
+    std::optional<vision::Variant> compare;
     {
       const std::lock_guard lock(mutex);
       if (frame.stream != wanted.stream) {
@@ -204,7 +200,7 @@ struct InferenceWorker::Impl {
       post(Severity::kError,
            "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
       current = std::move(previous);
-      full.reset();
+      other.reset();
       keepWantedAsLoaded();
       setLoading(false);
       error = segment(*current, frame.image, result.segmentation);
@@ -217,7 +213,7 @@ struct InferenceWorker::Impl {
     }
     previous.reset();
     if (current->session == 0) current->session = ++sessions;
-    if (compare) result.full = segmentInFull(frame.image, result.segmentation);
+    if (compare) result.compared = segmentWith(*compare, frame.image, result.segmentation);
     result.frame = std::move(frame);
     result.model = current->info;
     result.model_path = current->path;
@@ -253,29 +249,33 @@ struct InferenceWorker::Impl {
     }
   }
 
-  std::optional<Segmentation> segmentInFull(const cv::Mat& image, const Segmentation& merged) {
-    if (current->info->schedule.empty()) return merged;
+  std::optional<ComparedResult> segmentWith(const vision::Variant& variant, const cv::Mat& image,
+                                            const Segmentation& own) {
+    if (variant == vision::variantOf(*current->info)) return ComparedResult{own, variant};
     try {
-      if (!full || full->path != current->path) {
+      const ConvertOptions convert = variant.options(current->convert);
+      if (!other || other->path != current->path || other->convert.reduce != convert.reduce ||
+          other->convert.attention != convert.attention) {
         SegmenterOptions options;
         {
           const std::lock_guard lock(mutex);
           options = wanted.options;
         }
-        replaceReduction(options, Schedule());
+        options.read.convert = convert;
         Segmenter segmenter(current->path, options);
         auto info = std::make_shared<const ModelInfo>(segmenter.model());
-        full = std::make_unique<Loaded>(
-            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, options.read.convert});
+        other = std::make_unique<Loaded>(
+            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, convert});
       }
-      return full->segmenter.segment(image);
+      return ComparedResult{other->segmenter.segment(image), variant};
     } catch (const std::exception& error) {
       {
         const std::lock_guard lock(mutex);
-        wanted.compare = false;
+        if (wanted.compare != variant) return std::nullopt;  // another one is wanted by now
+        wanted.compare.reset();
         status.no_comparison = error.what();
       }
-      post(Severity::kWarning, std::string("no comparison with the full model: ") + error.what());
+      post(Severity::kWarning, "no comparison with " + toString(variant) + ": " + error.what());
       return std::nullopt;
     }
   }
@@ -319,6 +319,7 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
   impl_->wanted.path = std::move(model);
+  impl_->attention = options.read.convert.attention;
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
   impl_->status.loading = !impl_->wanted.path.empty();
@@ -327,19 +328,22 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
 
 InferenceWorker::~InferenceWorker() = default;
 
-void InferenceWorker::setSchedule(Schedule schedule) {
-  validate(schedule);
+void InferenceWorker::setVariant(const vision::Variant& variant) {
+  validate(variant);
   impl_->change([&](Impl::Wanted& wanted) {
-    replaceReduction(wanted.options, std::move(schedule));
+    ConvertOptions& convert = wanted.options.read.convert;
+    convert = variant.options(convert);
     ++wanted.version;
   });
 }
 
-void InferenceWorker::setModel(std::string path, std::optional<Schedule> schedule) {
-  validate(schedule);
+void InferenceWorker::setModel(std::string path, const std::optional<vision::Variant>& variant) {
+  if (variant) validate(*variant);
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.path = std::move(path);
-    replaceReduction(wanted.options, std::move(schedule));
+    ConvertOptions& convert = wanted.options.read.convert;
+    convert = variant.value_or(vision::Variant{{}, impl_->attention}).options(convert);
+    if (!variant) convert.reduce.reset();
     ++wanted.version;
   });
 }
@@ -348,10 +352,11 @@ void InferenceWorker::setStream(int stream) {
   impl_->change([&](Impl::Wanted& wanted) { wanted.stream = stream; });
 }
 
-void InferenceWorker::setCompare(bool compare) {
+void InferenceWorker::setCompare(const std::optional<vision::Variant>& variant) {
+  if (variant) validate(*variant);
   impl_->change([&](Impl::Wanted& wanted) {
-    wanted.compare = compare;
-    if (compare) impl_->status.no_comparison.clear();
+    wanted.compare = variant;
+    if (variant) impl_->status.no_comparison.clear();
   });
 }
 
@@ -376,7 +381,7 @@ void InferenceWorker::repeat(CapturedFrame frame) {
 InferenceStatus InferenceWorker::status() const {
   const std::lock_guard lock(impl_->mutex);
   InferenceStatus status = impl_->status;
-  status.comparing = impl_->wanted.compare;
+  status.comparing = impl_->wanted.compare.has_value();
   const std::vector<double> latencies(impl_->latencies.begin(), impl_->latencies.end());
   if (!latencies.empty()) {
     status.p50_ms = quantile(latencies, 0.5);

@@ -10,23 +10,30 @@
 #include "monitor/capture/capture.h"
 #include "monitor/store/event.h"
 #include "mpm/segmenter.hpp"
+#include "vision/variant.h"
 
 namespace mpm::monitor {
+
+/// The same frame with another reduction.
+struct ComparedResult {
+  Segmentation segmentation;
+  vision::Variant variant;
+};
 
 struct InferenceResult {
   CapturedFrame frame;
   Segmentation segmentation;
-  std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its schedule; never null
+  std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its reduction; never null
   std::string model_path;                  ///< the file it was read from
   std::string model_digest;                ///< modelDigest() of it
-  int session = 0;                         ///< grows when another model or schedule takes over
-  std::optional<Segmentation> full;        ///< the same frame without merging, while setCompare(true)
+  int session = 0;                         ///< grows when another model or reduction takes over
+  std::optional<ComparedResult> compared;  ///< while setCompare() asks for it
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 
 struct InferenceStatus {
   std::int64_t processed = 0;     ///< results delivered
-  std::int64_t stale = 0;         ///< results dropped, because the schedule, model or stream changed meanwhile
+  std::int64_t stale = 0;         ///< results dropped, because the reduction, model or stream changed meanwhile
   std::int64_t failed = 0;        ///< frames that gave an error
   double p50_ms = 0, p95_ms = 0;  ///< Segmentation::ms.total over the last few hundred frames
   double fps = 0;                 ///< results per second, over the last seconds
@@ -37,7 +44,7 @@ struct InferenceStatus {
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none
   std::shared_ptr<const ModelInfo> info;  ///< what that model is; null: none
-  bool comparing = false;                 ///< setCompare() holds
+  bool comparing = false;                 ///< setCompare() asks for it
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
@@ -59,13 +66,15 @@ class InferenceWorker {
   InferenceWorker(const InferenceWorker&) = delete;
   InferenceWorker& operator=(const InferenceWorker&) = delete;
 
-  void setSchedule(Schedule schedule);
-  /// Keeps the options but for the schedule, which becomes `schedule` (nullopt: the model's own).
-  void setModel(std::string path, std::optional<Schedule> schedule = std::nullopt);
+  /// Throws mpm::Error for a reduction that is not valid. One that the model or the device lacks is an event.
+  void setVariant(const vision::Variant& variant);
+  /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
+  void setModel(std::string path, const std::optional<vision::Variant>& variant = std::nullopt);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.
   void setStream(int stream);
-  /// Given up, with an event, when the model does not load without merging.
-  void setCompare(bool compare);
+  /// Each frame runs a second time with this reduction; nullopt: once. Given up, with an event, when the model does not
+  /// load with it. Throws mpm::Error as setVariant() does.
+  void setCompare(const std::optional<vision::Variant>& variant);
   /// Reads the model again when its file changes on disk. Off by default.
   void setFollowFile(bool follow);
   /// At most one frame in this time; 0: every frame.

@@ -39,6 +39,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
                      {"model", result.model_path},
                      {"reduce", toString(result.model->reduction)},
                      {"schedule", result.model->schedule},
+                     {"attention", toString(result.model->attention)},
                      {"tokens", sample.tokens},
                      {"area_fraction", areas},
                      {"night", sample.night ? Json(*sample.night) : Json(nullptr)},

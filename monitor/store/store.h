@@ -24,8 +24,8 @@ struct SessionInfo {
   std::string model;   ///< path
   std::string model_name;
   std::string model_digest;          ///< modelDigest(); empty: not known (sessions before schema 3)
-  Schedule schedule;                 ///< of Mutual Pair Merging
-  std::string reduce;                ///< any other reduction as mpm::toString() writes it; else empty
+  Schedule schedule;                 ///< of Mutual Pair Merging with plain attention
+  std::string reduce;                ///< any other reduction, as vision::toString() writes it; else empty
   int tokens = 0;                    ///< N
   std::vector<std::string> classes;  ///< names, by index
   /// How the model did on pictures that it was not trained on (vision::readCrossValidation); nullopt: not known.

@@ -5,6 +5,7 @@
 
 #include <QAction>
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -27,7 +28,8 @@
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/source_dialog.h"
 #include "gui/views/source_panel.h"
@@ -40,21 +42,122 @@
 namespace mpm::gui {
 namespace {
 
-TEST(SchedulePanel, ChecksAreTheSchedule) {
-  SchedulePanel panel;
+/// An editor for a model of 12 blocks and 660 tokens.
+struct Editor : ReductionEditor {
+  Editor() {
+    ModelInfo info;
+    info.blocks = 12;
+    info.grid = {22, 30};
+    setModel(info);
+  }
+  void choose(QComboBox* list, int index) {
+    list->setCurrentIndex(index);
+    emit list->activated(index);
+  }
+  std::string text() const { return toString(variant()); }
+};
+
+enum Methods { kFull, kPaper, kGradual, kToMe, kAlgm };
+
+TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
+  Editor editor;
+  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  const std::pair<int, const char*> methods[] = {
+      {kPaper, "mpm"}, {kGradual, "gradual"}, {kToMe, "tome"}, {kAlgm, "algm"}, {kFull, "none"}};
+  for (const auto& [method, spec] : methods) {
+    editor.choose(editor.method(), method);
+    EXPECT_EQ(editor.text(), spec);
+    EXPECT_EQ(editor.spec()->text(), QLatin1String(spec));
+    EXPECT_TRUE(editor.problem().isEmpty()) << editor.problem().toStdString();
+  }
+  EXPECT_EQ(spy.count(), 5);
+  editor.choose(editor.method(), kFull);
+  EXPECT_EQ(spy.count(), 5) << "nothing changed";
+}
+
+TEST(ReductionEditor, ControlsAreTheSpec) {
+  Editor editor;
+  editor.setVariant(vision::mpmBefore({2, 5}));
+  EXPECT_EQ(editor.method()->currentIndex(), kPaper);
+  editor.box(7)->click();
+  EXPECT_EQ(editor.text(), "mpm:blocks=2,5,7");
+
+  editor.choose(editor.method(), kGradual);
+  for (int block = 0; block < 12; ++block) EXPECT_EQ(editor.box(block)->isChecked(), block < 8) << block;
+  editor.choose(editor.limit(), 1);
+  EXPECT_EQ(editor.text(), "gradual:count=48") << "the share of 7.3 % as a number";
+  editor.count()->setValue(30);
+  EXPECT_EQ(editor.text(), "gradual:count=30");
+  buttonOf(&editor, ReductionEditor::tr("Only similar ones"))->click();
+  EXPECT_EQ(editor.text(), "gradual:count=30:similarity=0.95");
+  editor.choose(editor.limit(), 2);
+  EXPECT_EQ(editor.text(), "gradual:similarity=0.95");
+  editor.similarity()->setValue(0.9);
+  EXPECT_EQ(editor.text(), "gradual:similarity=0.9");
+  editor.choose(editor.limit(), 0);
+  EXPECT_EQ(editor.text(), "gradual:share=0.073:similarity=0.9");
+
+  editor.choose(editor.method(), kToMe);
+  EXPECT_EQ(editor.limit()->count(), 2) << "ToMe has no similarity";
+  editor.choose(editor.limit(), 1);
+  EXPECT_EQ(editor.text(), "tome:count=26");
+  editor.choose(editor.method(), kAlgm);
+  editor.similarity()->setValue(0.93);
+  EXPECT_EQ(editor.text(), "algm:threshold=0.93");
+}
+
+TEST(ReductionEditor, TheTextIsTheControls) {
+  Editor editor;
+  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  const auto type = [&](const char* spec) {
+    editor.spec()->setText(QString::fromLatin1(spec));
+    QTest::keyClick(editor.spec(), Qt::Key_Return);
+  };
+  type(" gradual:blocks=0-3:share=0.0625:similarity=0.87654321 ");
+  EXPECT_EQ(editor.text(), "gradual:blocks=0-3:share=0.0625:similarity=0.87654321");
+  EXPECT_EQ(editor.method()->currentIndex(), kGradual);
+  EXPECT_TRUE(editor.box(3)->isChecked());
+  EXPECT_FALSE(editor.box(4)->isChecked());
+  editor.box(4)->click();
+  EXPECT_EQ(editor.text(), "gradual:blocks=0-4:share=0.0625:similarity=0.87654321") << "no digit is lost";
+  type("gradual:colour=3");
+  EXPECT_EQ(editor.problem(),
+            QStringLiteral("reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
+                           "similarity"));
+  EXPECT_EQ(spy.count(), 2) << "what is wrong changes nothing";
+  editor.setVariant(vision::parseVariant("mpm:blocks=3 proportional"));
+  type("mpm:blocks=4");
+  EXPECT_EQ(editor.text(), "mpm:blocks=4 proportional");
+}
+
+TEST(ReductionEditor, AHalfChosenReductionSaysWhatItLacks) {
+  Editor editor;
+  editor.choose(editor.method(), kAlgm);
+  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  editor.box(5)->click();
+  EXPECT_TRUE(editor.problem().contains(QStringLiteral("'algm' merges in two blocks, not in 3")))
+      << editor.problem().toStdString();
+  EXPECT_EQ(editor.text(), "algm") << "the last that is valid";
+  editor.box(4)->click();
+  EXPECT_TRUE(editor.problem().isEmpty());
+  EXPECT_EQ(editor.text(), "algm:blocks=0,5");
+  EXPECT_EQ(spy.count(), 1);
+}
+
+TEST(ReductionPanel, OfAConvertedFileItIsFixed) {
+  ReductionPanel panel;
+  EXPECT_FALSE(panel.editor()->isEnabled()) << "no model";
   ModelInfo info;
   info.blocks = 12;
+  info.head = HeadKind::kLinear;
   info.schedule = {2, 5};
   panel.setModel(info);
-  EXPECT_EQ(panel.schedule(), (Schedule{2, 5}));
-  QSignalSpy spy(&panel, &SchedulePanel::scheduleChanged);
-  panel.box(7)->click();
-  ASSERT_EQ(spy.count(), 1);
-  EXPECT_EQ(spy[0][0].value<Schedule>(), (Schedule{2, 5, 7}));
-  for (auto* button : panel.findChildren<QPushButton*>())
-    if (button->text() == SchedulePanel::tr("Full model")) button->click();
-  EXPECT_EQ(panel.schedule(), Schedule{});
-  EXPECT_EQ(spy.count(), 2);
+  EXPECT_TRUE(panel.editor()->isEnabled());
+  EXPECT_EQ(panel.editor()->variant(), vision::mpmBefore({2, 5}));
+  info.converted = true;
+  panel.setModel(info);
+  EXPECT_FALSE(panel.editor()->isEnabled());
+  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("its reduction is fixed")));
 }
 
 TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {

@@ -69,17 +69,23 @@ TEST(PictureStore, NearestWithinTheTolerance) {
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
 }
 
-TEST(LiveFrame, ComparesWithTheFullModel) {
+TEST(LiveFrame, ComparesWithAnotherReduction) {
   monitor::InferenceResult result = frameAt(1)->result;
   result.segmentation.ms.total = 10;
-  result.full = result.segmentation;
-  result.full->ms.total = 25;
-  result.full->labels = result.segmentation.labels.clone();
-  result.full->labels(cv::Rect(0, 0, 12, 16)).setTo(0);
+  result.compared = {result.segmentation, vision::parseVariant("tome:count=1")};
+  Segmentation& other = result.compared->segmentation;
+  other.ms.total = 25;
+  other.tokens = {6, 4};
+  other.labels = result.segmentation.labels.clone();
+  other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
   EXPECT_DOUBLE_EQ(frame->comparison->agreement, 0.5);
   EXPECT_DOUBLE_EQ(frame->comparison->speed_up, 2.5);
+  EXPECT_EQ(toString(frame->comparison->live.variant), "mpm:blocks=2");
+  EXPECT_EQ(toString(frame->comparison->other.variant), "tome:count=1");
+  EXPECT_EQ(frame->comparison->live.tokens, 5);
+  EXPECT_EQ(frame->comparison->other.tokens, 4);
   EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 3), cv::Vec3b(0, 140, 255));
   EXPECT_EQ(frame->comparison->picture.at<cv::Vec3b>(3, 20)[0], frame->comparison->picture.at<cv::Vec3b>(3, 20)[2]);
   EXPECT_EQ(frame->classOfToken(0), 1);

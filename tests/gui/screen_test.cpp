@@ -24,7 +24,8 @@
 #include "gui/views/inspector_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/status_line.h"
 #include "gui/views/welcome_page.h"
@@ -128,7 +129,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
 
   // Another schedule.
   const int steps = frame()->lookup.steps();
-  QCheckBox* box = part<SchedulePanel>(*window_)->box(8);
+  QCheckBox* box = part<ReductionPanel>(*window_)->editor()->box(8);
   ASSERT_FALSE(box->isChecked());
   click(box, QPoint(8, box->height() / 2));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == steps + 1; })) << "one more insertion";

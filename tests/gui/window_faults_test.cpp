@@ -28,7 +28,8 @@
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
 #include "gui/views/pictures_pane.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
@@ -207,8 +208,8 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
   EXPECT_EQ(frame()->result.model->attention, Attention::kProportional);
-  EXPECT_TRUE(
-      window_->commandLine().contains(QStringLiteral("--input-size 64x64 --attention proportional --threads 1 --db")))
+  EXPECT_TRUE(window_->commandLine().contains(
+      QStringLiteral("--schedule 2 --attention proportional --input-size 64x64 --threads 1 --db")))
       << window_->commandLine().toStdString();
 }
 
@@ -544,10 +545,10 @@ TEST_F(Faults, ARecordingCountsWhatItLeavesOut) {
 }
 
 TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
-  ASSERT_TRUE(wait([&] { return part<SchedulePanel>(*window_)->blocks() == 3; }));
+  ASSERT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
   window_->openSource(file("street"));
   trigger("pause");  // before the event loop brings a frame
-  emit part<SchedulePanel>(*window_)->scheduleChanged({});
+  emit part<ReductionPanel>(*window_)->editor()->variantChanged(vision::kFullModel);
   EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("It is paused")))
       << part<StatusLine>(*window_)->notice().toStdString();
   window_->openSource(file("gone"));
@@ -567,7 +568,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
   QTest::qWait(50);
   trigger("record");
   const LiveFramePtr before = frame();
-  part<SchedulePanel>(*window_)->box(2)->click();
+  part<ReductionPanel>(*window_)->editor()->box(2)->click();
   EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("On this frame: ")))
       << part<StatusLine>(*window_)->notice().toStdString();
   ASSERT_TRUE(wait([&] { return frame() != before; })) << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
@@ -588,7 +589,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
     return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.in;
   }));
   const LiveFramePtr last = frame();
-  emit part<SchedulePanel>(*window_)->scheduleChanged({});
+  emit part<ReductionPanel>(*window_)->editor()->variantChanged(vision::kFullModel);
   EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 1; })) << "also at the end";
   EXPECT_EQ(frame()->result.frame.id, last->result.frame.id);
 
@@ -672,7 +673,7 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
     return loadRecents(settings).value(0);
   };
   EXPECT_EQ(entry().model, remembered) << "the other only stands in for it";
-  EXPECT_EQ(entry().schedule, QStringLiteral("1,2"));
+  EXPECT_EQ(entry().reduce, QStringLiteral("mpm:blocks=1,2"));
   QFile::copy(options().model, remembered);
   EXPECT_TRUE(wait([&] { return frame()->result.model_path == remembered.toStdString(); })) << "it came back";
   EXPECT_EQ(frame()->result.model->schedule, (Schedule{1, 2}));

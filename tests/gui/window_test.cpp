@@ -13,6 +13,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLayout>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
@@ -39,7 +40,9 @@
 #include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/merge_view.h"
-#include "gui/views/schedule_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
@@ -58,7 +61,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
   EXPECT_EQ(window_->legend().classes(), 4);
-  EXPECT_EQ(part<SchedulePanel>(*window_)->schedule(), (Schedule{1, 2}));
+  EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->variant(), vision::mpmBefore({1, 2}));
   EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → ")))
       << part<StatusLine>(*window_)->tokens().toStdString();
   EXPECT_TRUE(wait([&] {
@@ -73,8 +76,8 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
 }
 
 TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
-  EXPECT_TRUE(wait([&] { return part<SchedulePanel>(*window_)->blocks() == 3; }));
-  part<SchedulePanel>(*window_)->box(2)->click();
+  EXPECT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
+  part<ReductionPanel>(*window_)->editor()->box(2)->click();
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
 }
@@ -176,13 +179,54 @@ TEST_F(Window, ZoomAndCursorAreLinked) {
   EXPECT_EQ(part<MergeView>(*window_)->viewState(), ViewState());
 }
 
-TEST_F(Window, ScheduleTakesEffectAndIsACommandLine) {
+// Chooses what a person would choose in a list.
+void choose(QComboBox* list, const QString& text) {
+  const int index = list->findText(text);
+  ASSERT_GE(index, 0) << text.toStdString();
+  list->setCurrentIndex(index);
+  emit list->activated(index);
+}
+
+TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   ASSERT_TRUE(openAndWait());
-  part<SchedulePanel>(*window_)->box(2)->click();
+  ReductionEditor* editor = part<ReductionPanel>(*window_)->editor();
+  const auto runs_as = [&](const char* spec) {
+    return wait([&] { return toString(vision::variantOf(*frame()->result.model)) == spec; });
+  };
+  editor->box(2)->click();
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
   EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
-  part<SchedulePanel>(*window_)->box(1)->click();
+  for (const auto& [method, spec] : {std::pair("Gradual merging", "gradual"), std::pair("ToMe", "tome"),
+                                     std::pair("Mutual Pair Merging", "mpm:blocks=2")}) {
+    choose(editor->method(), ReductionEditor::tr(method));
+    ASSERT_TRUE(runs_as(spec)) << toString(vision::variantOf(*frame()->result.model));
+    EXPECT_EQ(editor->spec()->text().toStdString(), spec);
+    EXPECT_TRUE(part<PicturesPane>(*window_)->frameText().endsWith(QLatin1String(spec)))
+        << part<PicturesPane>(*window_)->frameText().toStdString();
+  }
+  editor->spec()->setText(QStringLiteral("gradual:count=3:similarity=0.5"));
+  QTest::keyClick(editor->spec(), Qt::Key_Return);
+  ASSERT_TRUE(runs_as("gradual:count=3:similarity=0.5"));
+  EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → … → ")))
+      << part<StatusLine>(*window_)->tokens().toStdString();
+  trigger("command");
+  EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("--reduce gradual:count=3:similarity=0.5")))
+      << QApplication::clipboard()->text().toStdString();
+
+  // What the model lacks is the library's line, and what runs goes on.
+  editor->spec()->setText(QStringLiteral("tome:blocks=1,7"));
+  QTest::keyClick(editor->spec(), Qt::Key_Return);
+  ASSERT_TRUE(wait([&] { return !editor->problem().isEmpty(); }));
+  EXPECT_TRUE(
+      editor->problem()
+          .remove(QChar(0x200b))
+          .contains(QStringLiteral("segmenter_mask_ts17.onnx: reduction 'tome:blocks=1,7': block 7 does not exist")))
+      << editor->problem().toStdString();
+  EXPECT_EQ(editor->spec()->text(), QStringLiteral("gradual:count=3:similarity=0.5"));
+
+  choose(editor->method(), ReductionEditor::tr("Full model"));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 1; }));
+  EXPECT_TRUE(editor->problem().isEmpty());
   EXPECT_EQ(part<StatusLine>(*window_)->tokens(), QStringLiteral("tokens 32"));
   trigger("command");
   const QString line = QApplication::clipboard()->text();
@@ -191,7 +235,7 @@ TEST_F(Window, ScheduleTakesEffectAndIsACommandLine) {
   EXPECT_TRUE(line.contains(QStringLiteral("segmenter_mask_ts17.onnx")));
 }
 
-TEST_F(Window, ComparesWithTheFullModel) {
+TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
   ASSERT_TRUE(openAndWait());
   trigger("compare");
   ASSERT_TRUE(
@@ -201,6 +245,22 @@ TEST_F(Window, ComparesWithTheFullModel) {
   EXPECT_GE(frame()->comparison->agreement, 0);
   EXPECT_LE(frame()->comparison->agreement, 1);
   EXPECT_GT(frame()->comparison->speed_up, 0);
+  ReductionEditor* other = part<ComparePanel>(*window_)->editor();
+  choose(other->method(), ReductionEditor::tr("ALGM"));
+  const auto compares = [&](const char* spec) {
+    return wait([&] { return frame()->comparison && toString(frame()->comparison->other.variant) == spec; });
+  };
+  // ALGM merges in blocks 0 and 4, and this model has three.
+  EXPECT_TRUE(wait([&] {
+    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("block 4 does not exist"));
+  })) << textOf(part<ComparePanel>(*window_)).toStdString();
+  EXPECT_FALSE(part<ComparePanel>(*window_)->box()->isChecked());
+  other->setVariant(vision::parseVariant("algm:blocks=0,2"));
+  trigger("compare");
+  ASSERT_TRUE(compares("algm:blocks=0,2"));
+  EXPECT_EQ(toString(frame()->comparison->live.variant), "mpm:blocks=1,2");
+  EXPECT_TRUE(textOf(part<ComparePanel>(*window_)).remove(QChar(0x200b)).contains(QStringLiteral("algm:blocks=0,2")))
+      << textOf(part<ComparePanel>(*window_)).toStdString();
   trigger("compare");
   EXPECT_TRUE(part<ComparePanel>(*window_)->picture().isNull());
 }
@@ -799,7 +859,7 @@ TEST_F(Watched, ComparingAndChangingTheSchedule) {
     ASSERT_TRUE(runs());
     hands.key(Qt::Key_X, {}, QStringLiteral("x"));
     EXPECT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->picture().isNull(); }));
-    hands.run([&] { part<SchedulePanel>(*window_)->box(2)->click(); });
+    hands.run([&] { part<ReductionPanel>(*window_)->editor()->box(2)->click(); });
     EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
   });
 }

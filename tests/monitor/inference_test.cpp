@@ -84,7 +84,7 @@ TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
   EXPECT_EQ(result->model_path, kModel);
   EXPECT_EQ(result->model_digest, modelDigest(kModel));
-  EXPECT_FALSE(result->full);
+  EXPECT_FALSE(result->compared);
   Segmenter direct(kModel, options());
   EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->segmentation.labels), 0);
   EXPECT_GT(worker.status().processed, 0);
@@ -123,7 +123,7 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   const auto first = one();
   ASSERT_TRUE(first);
   for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{0, 1, 2}}) {
-    worker.setSchedule(schedule);
+    worker.setVariant(vision::mpmBefore(schedule));
     const std::size_t before = results_.size();
     const auto result = until([&](const InferenceResult& now) { return now.model->schedule == schedule; });
     ASSERT_TRUE(result);
@@ -134,7 +134,7 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
     EXPECT_EQ(result->segmentation.tokens.size(), schedule.size() + 1);
     EXPECT_GT(result->session, first->session);
   }
-  EXPECT_MPM_ERROR(worker.setSchedule({2, 1}), "");
+  EXPECT_MPM_ERROR(worker.setVariant(vision::mpmBefore({2, 1})), "");
 }
 
 TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
@@ -145,18 +145,18 @@ TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
   const auto first = one();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->model->reduction, *gradual.read.convert.reduce);
-  worker.setCompare(true);
-  const auto compared = until([](const InferenceResult& now) { return now.full.has_value(); });
+  worker.setCompare(vision::kFullModel);
+  const auto compared = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(compared);
-  EXPECT_EQ(compared->full->tokens.size(), 1u) << "the full model merges nothing";
-  worker.setSchedule({1});
+  EXPECT_EQ(compared->compared->segmentation.tokens.size(), 1u) << "the full model merges nothing";
+  worker.setVariant(vision::mpmBefore({1}));
   EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
 }
 
 TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitIsAnEventAndTheOldOneGoesOn) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setSchedule({1, 99});
+  worker.setVariant(vision::mpmBefore({1, 99}));
   ASSERT_TRUE(eventually([&] { return events_.size() > 0; }));
   EXPECT_EQ(events_.all()[0].kind, EventKind::kModel);
   EXPECT_THAT(events_.all()[0].message, HasSubstr("goes on"));
@@ -179,7 +179,7 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->session, before->session);
   EXPECT_EQ(result->segmentation.tokens, before->segmentation.tokens);
-  worker.setSchedule({2});  // needs the file, which is garbage
+  worker.setVariant(vision::mpmBefore({2}));  // needs the file, which is garbage
   ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
   result = one();
   ASSERT_TRUE(result);
@@ -203,7 +203,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
   ASSERT_TRUE(before);
-  worker.setModel(folder / "large.onnx", Schedule{1, 2});
+  worker.setModel(folder / "large.onnx", vision::mpmBefore({1, 2}));
   const auto after = one();
   ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
   EXPECT_EQ(after->model_path, kModel);
@@ -222,7 +222,7 @@ TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
   }));
   EXPECT_EQ(events_.size(), 1u);
   EXPECT_EQ(results_.size(), 0u);
-  worker.setModel(kModel, Schedule{1});
+  worker.setModel(kModel, vision::mpmBefore({1}));
   EXPECT_TRUE(one()) << "and it goes on with a good one";
 }
 
@@ -245,7 +245,7 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsIsAnEventAndTheNextResultComes) {
 TEST_F(InferenceWorkerTest, SwapsModels) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setModel(kOther, Schedule{1});
+  worker.setModel(kOther, vision::mpmBefore({1}));
   const auto result = one();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->model_path, kOther);
@@ -259,7 +259,7 @@ TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
   EXPECT_EQ(worker.status().processed, 0);
   worker.setModel(folder / "none.onnx");
   ASSERT_TRUE(eventually([&] { return toldOf("none.onnx"); }));
-  worker.setModel(kModel, Schedule{});
+  worker.setModel(kModel, vision::mpmBefore({}));
   ASSERT_TRUE(one());
 }
 
@@ -281,13 +281,13 @@ TEST_F(InferenceWorkerTest, FramesOfAnotherStreamAreDropped) {
 
 TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  worker.setCompare(true);
-  const auto result = until([](const InferenceResult& now) { return now.full.has_value(); });
+  worker.setCompare(vision::kFullModel);
+  const auto result = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->full->tokens.size(), 1u);
-  EXPECT_EQ(result->full->labels.size(), result->segmentation.labels.size());
+  EXPECT_EQ(result->compared->segmentation.tokens.size(), 1u);
+  EXPECT_EQ(result->compared->segmentation.labels.size(), result->segmentation.labels.size());
   Segmenter full(kModel, options({}));
-  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->full->labels), 0);
+  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->compared->segmentation.labels), 0);
 }
 
 // What was looked at when the source was paused answers to a change.
@@ -297,7 +297,7 @@ TEST_F(InferenceWorkerTest, AFrameIsRepeatedWhilePaused) {
   ASSERT_TRUE(first);
   EXPECT_FALSE(first->repeated);
   worker.setPaused(true);
-  worker.setSchedule({1});
+  worker.setVariant(vision::mpmBefore({1}));
   worker.repeat(first->frame);
   ASSERT_TRUE(eventually([&] { return results_.all().back().repeated; }));
   const InferenceResult again = results_.all().back();

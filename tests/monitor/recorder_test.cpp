@@ -93,6 +93,32 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   EXPECT_EQ(events[0].message, "'m.onnx' takes over, schedule 1,2");
 }
 
+TEST(Recorder, ASessionNamesItsReduction) {
+  const TemporaryFolder folder;
+  const std::pair<const char*, Attention> reductions[] = {{"mpm:blocks=1,2", Attention::kPlain},
+                                                          {"mpm:blocks=1,2", Attention::kProportional},
+                                                          {"gradual:blocks=1,2:count=3", Attention::kProportional}};
+  {
+    StoreWriter store(folder / "a.db");
+    Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
+    int session = 0;
+    for (const auto& [spec, attention] : reductions) {
+      InferenceResult result = resultAt(session + 1, session + 1);
+      ++session;
+      auto info = std::make_shared<ModelInfo>(*result.model);
+      info->reduction = parseReduction(spec);
+      info->attention = attention;
+      result.model = info;
+      recorder.add(result, 0);
+    }
+  }
+  std::vector<std::string> names;
+  for (const SessionRecord& session : StoreReader(folder / "a.db").sessions(1))
+    names.push_back(session.reductionText());
+  EXPECT_THAT(names,
+              ::testing::UnorderedElementsAre("1,2", "mpm:blocks=1,2 proportional", "gradual:blocks=1,2:count=3"));
+}
+
 TEST(Recorder, AViewThatMovesIsAnEventAndANewSession) {
   const TemporaryFolder folder;
   cv::Mat scene(200, 300, CV_8UC3);

@@ -283,7 +283,7 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   fs::copy_file(kOther, folder_ / "new.onnx");
   fs::rename(folder_ / "new.onnx", path);
   ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
-  session_->setSchedule({1});
+  session_->setVariant(vision::mpmBefore({1}));
   ASSERT_TRUE(eventually([&] { return samples_.all().back().tokens.size() == 2; }));
   const StoreReader reader = stored();
   const auto sessions = reader.sessions(1);
@@ -428,7 +428,7 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   const auto last = session_->lastFrame();
   ASSERT_TRUE(last && session_->owns(*last));
   const std::size_t frames = frames_.size(), samples = samples_.size();
-  session_->setSchedule({1});
+  session_->setVariant(vision::mpmBefore({1}));
   session_->repeat(*last);
   ASSERT_TRUE(eventually([&] { return frames_.size() == frames + 1; }));
   EXPECT_EQ(samples_.size(), samples);

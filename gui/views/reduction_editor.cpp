@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/reduction_editor.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/reduction_defaults.h"
+#include "gui/views/fields.h"
+#include "gui/views/look.h"
+#include "mpm/error.hpp"
+
+namespace mpm::gui {
+namespace {
+
+// In the order of the list.
+constexpr ReductionMethod kMethods[] = {ReductionMethod::kNone, ReductionMethod::kMpm, ReductionMethod::kGradual,
+                                        ReductionMethod::kTome, ReductionMethod::kAlgm};
+
+// What bounds how much merges, in the order of the list.
+enum Limit { kShareOfTokens, kNumberOfPairs, kSimilarPairs };
+
+constexpr double kProposedSimilarity = 0.95;  // for gradual merging, which has none by default
+
+QDoubleSpinBox* finelyTuned(QDoubleSpinBox* box, double step) {
+  box->setSingleStep(step);
+  box->setKeyboardTracking(false);
+  return box;
+}
+
+Limit limitOf(const Reduction& reduction) {
+  if (reduction.count) return kNumberOfPairs;
+  return reduction.similarity && !reduction.share ? kSimilarPairs : kShareOfTokens;
+}
+
+}  // namespace
+
+ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(parent) {
+  method_ = choiceField(tr("Method"),
+                        {tr("Full model"), tr("Mutual Pair Merging"), tr("Gradual merging"), tr("ToMe"), tr("ALGM")});
+  meaning_ = wrapped(mutedLabel());
+  meaning_->setVisible(explains);
+  block_area_ = new QWidget;
+  auto* grid = new QGridLayout(block_area_);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(10);
+  grid->setVerticalSpacing(4);
+
+  limit_ = choiceField(tr("How much merges in each block"),
+                       {tr("A share of the tokens"), tr("A number of pairs"), tr("All similar pairs")});
+  share_ = finelyTuned(numberField(tr("Share of the tokens, per block"), 0.01, 100, 5, 2, tr(" % per block")), 0.5);
+  count_ = wholeField(tr("Pairs, per block"), 1, 1'000'000, 1, tr(" per block"));
+  count_->setKeyboardTracking(false);
+  similar_ = new QCheckBox(tr("Only similar ones"));
+  similarity_ = finelyTuned(numberField(tr("Least similarity"), -1, 1, kProposedSimilarity, 4), 0.01);
+  similarity_->setPrefix(QStringLiteral("≥ "));
+  similarity_->setToolTip(tr("Cosine similarity: 1 is equal. Nearer to 1 merges less"));
+  attention_ = choiceField(tr("Attention"), {tr("Plain attention"), tr("Proportional attention")});
+  attention_->setToolTip(tr("Proportional: a merged token counts as many times as it has members"));
+  amount_area_ = new QWidget;
+  fill(new QVBoxLayout(amount_area_), limit_, share_, count_, similar_, similarity_, attention_)
+      ->setContentsMargins(0, 0, 0, 0);
+
+  spec_ = named(new QLineEdit, tr("Reduction as text"));
+  spec_->setToolTip(
+      tr("What --reduce takes on the command line. It can be copied, and changed here: Enter applies it"));
+  problem_ = wrapped(new QLabel);
+  setBadge(problem_, "bad");
+  fill(new QVBoxLayout(this), method_, meaning_, block_area_, amount_area_, spec_, problem_)
+      ->setContentsMargins(0, 0, 0, 0);
+
+  connect(method_, &QComboBox::activated, this, [this](int index) {
+    if (kMethods[index] != shown_.reduction.method) take({.reduction = {.method = kMethods[index]}});
+  });
+  connect(limit_, &QComboBox::activated, this, &ReductionEditor::takeLimit);
+  connect(share_, &QDoubleSpinBox::valueChanged, this, [this] { change([this](auto& r) { r.share = share(); }); });
+  connect(count_, &QSpinBox::valueChanged, this, [this](int pairs) { change([pairs](auto& r) { r.count = pairs; }); });
+  connect(similar_, &QCheckBox::toggled, this, [this](bool on) {
+    change([this, on](Reduction& reduction) {
+      if (!reduction.count) reduction.share = share();  // else the similarity would stand alone
+      reduction.similarity = on ? std::optional(similarity_->value()) : std::nullopt;
+    });
+  });
+  connect(similarity_, &QDoubleSpinBox::valueChanged, this,
+          [this](double least) { change([least](auto& r) { r.similarity = least; }); });
+  connect(attention_, &QComboBox::activated, this, [this](int index) {
+    const auto attention = static_cast<Attention>(index);
+    if (shown_.reduction.method != ReductionMethod::kMpm)
+      return change([attention](auto& r) { r.attention = attention; });
+    take({shown_.reduction, attention});
+  });
+  connect(spec_, &QLineEdit::returnPressed, this, &ReductionEditor::takeSpec);
+  setEnabled(false);
+  show(variant_);
+}
+
+void ReductionEditor::setModel(const ModelInfo& info) {
+  tokens_ = info.tokens();
+  setEnabled(!info.converted);
+  constexpr int kColumns = 4;
+  auto* grid = static_cast<QGridLayout*>(block_area_->layout());
+  if (blocks() != info.blocks) qDeleteAll(std::exchange(boxes_, {}));
+  for (int block = blocks(); block < info.blocks; ++block) {
+    auto* box = named(new QCheckBox(QString::number(block)), tr("Merge at block %1").arg(block));
+    connect(box, &QCheckBox::toggled, this, &ReductionEditor::takeBlocks);
+    grid->addWidget(box, block / kColumns, block % kColumns);
+    boxes_.push_back(box);
+  }
+  show(shown_);
+}
+
+void ReductionEditor::setVariant(const vision::Variant& variant) {
+  variant_ = variant;
+  setProblem({});
+  show(variant);
+}
+
+void ReductionEditor::setProblem(const QString& problem) {
+  problem_->setText(problem);
+  problem_->setVisible(!problem.isEmpty());
+}
+
+QString ReductionEditor::problem() const { return problem_->text(); }
+
+void ReductionEditor::take(const vision::Variant& variant) {
+  setProblem({});
+  show(variant);
+  try {
+    variant.options({}).validate();
+  } catch (const Error& error) {
+    return setProblem(QString::fromStdString(error.what()));
+  }
+  if (std::exchange(variant_, variant) != variant) emit variantChanged(variant);
+}
+
+void ReductionEditor::change(const std::function<void(Reduction&)>& apply) {
+  vision::Variant variant = shown_;
+  apply(variant.reduction);
+  take(variant);
+}
+
+double ReductionEditor::share() const { return std::round(share_->value() * 100) / 1e4; }
+
+void ReductionEditor::takeBlocks() {
+  change([this](Reduction& reduction) {
+    reduction.blocks.emplace();
+    for (int block = 0; block < blocks(); ++block)
+      if (box(block)->isChecked()) reduction.blocks->push_back(block);
+  });
+}
+
+void ReductionEditor::takeLimit(int limit) {
+  change([this, limit](Reduction& reduction) {
+    reduction.count = limit == kNumberOfPairs ? std::optional(count_->value()) : std::nullopt;
+    reduction.share = limit == kShareOfTokens ? std::optional(share()) : std::nullopt;
+    if (limit == kSimilarPairs) reduction.similarity = similarity_->value();
+  });
+}
+
+void ReductionEditor::takeSpec() {
+  try {
+    const Reduction reduction = parseReduction(spec_->text().trimmed().toStdString());
+    take({reduction, reduction.method == ReductionMethod::kMpm ? shown_.attention : Attention::kPlain});
+  } catch (const Error& error) {
+    setProblem(QString::fromStdString(error.what()));
+  }
+}
+
+void ReductionEditor::show(const vision::Variant& variant) {
+  using enum ReductionMethod;
+  shown_ = variant;
+  const ReductionMethod method = variant.reduction.method;
+  const Reduction full = withDefaults(variant.reduction, blocks());
+  const QString meanings[] = {tr("Nothing merges. All other methods are compared with it."),
+                              tr("All pairs that are each other's nearest neighbour, before a few blocks: the paper."),
+                              tr("The most similar pairs, a few in each of many blocks. Start here."),
+                              tr("In each block even tokens merge into odd ones, the most similar first."),
+                              tr("First windows of 2x2 patches, in a later block single tokens.")};
+  const auto index = static_cast<int>(std::find(std::begin(kMethods), std::end(kMethods), method) - kMethods);
+  const QSignalBlocker quiet[] = {QSignalBlocker(method_),   QSignalBlocker(limit_),   QSignalBlocker(share_),
+                                  QSignalBlocker(count_),    QSignalBlocker(similar_), QSignalBlocker(similarity_),
+                                  QSignalBlocker(attention_)};
+  method_->setCurrentIndex(index);
+  meaning_->setText(meanings[index]);
+  block_area_->setVisible(method != kNone);
+  for (int block = 0; block < blocks(); ++block) {
+    const QSignalBlocker still(box(block));
+    box(block)->setChecked(std::find(full.blocks->begin(), full.blocks->end(), block) != full.blocks->end());
+  }
+
+  const bool gradual = method == kGradual, limited = gradual || method == kTome;
+  const Limit limit = limitOf(full);
+  amount_area_->setVisible(method != kNone);
+  limit_->setVisible(limited);
+  if (const int choices = gradual ? 3 : 2; limit_->count() != choices) {
+    if (gradual)
+      limit_->addItem(tr("All similar pairs"));
+    else
+      limit_->removeItem(kSimilarPairs);
+  }
+  limit_->setCurrentIndex(limit);
+  share_->setVisible(limited && limit == kShareOfTokens);
+  count_->setVisible(limited && limit == kNumberOfPairs);
+  similar_->setVisible(gradual && limit != kSimilarPairs);
+  similar_->setChecked(full.similarity.has_value());
+  similarity_->setVisible(method == kAlgm || (gradual && full.similarity));
+  if (full.share) share_->setValue(*full.share * 100);
+  // What is proposed once a number is chosen: as many pairs as the share.
+  count_->setValue(
+      full.count.value_or(std::max(1, static_cast<int>(std::lround(full.share.value_or(0.05) * tokens_)))));
+  similarity_->setValue(full.similarity.value_or(kProposedSimilarity));
+  attention_->setVisible(method == kMpm || method == kTome);
+  attention_->setCurrentIndex(
+      static_cast<int>(method == kTome ? full.attention.value_or(Attention::kPlain) : variant.attention));
+  spec_->setText(QString::fromStdString(toString(variant.reduction)));
+  spec_->setCursorPosition(0);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "vision/variant.h"
+
+class QCheckBox;
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QLineEdit;
+class QSpinBox;
+
+namespace mpm::gui {
+
+/// A reduction: its method, its blocks, how much it merges, and its spec as text. The controls show the defaults that
+/// the library uses; what a person has not changed is not written into the spec.
+class ReductionEditor : public QWidget {
+  Q_OBJECT
+ public:
+  /// `explains`: with a sentence about the method.
+  explicit ReductionEditor(bool explains = true, QWidget* parent = nullptr);
+
+  /// The model that the reduction is for: its blocks and tokens.
+  void setModel(const ModelInfo& info);
+  void setVariant(const vision::Variant& variant);
+  /// The last one that is valid.
+  const vision::Variant& variant() const { return variant_; }
+  /// Why the reduction cannot be had; empty: nothing is wrong. It goes with the next change.
+  void setProblem(const QString& problem);
+
+  // For tests.
+  QComboBox* method() const { return method_; }
+  QCheckBox* box(int block) const { return boxes_[static_cast<std::size_t>(block)]; }
+  int blocks() const { return static_cast<int>(boxes_.size()); }
+  QComboBox* limit() const { return limit_; }
+  QSpinBox* count() const { return count_; }
+  QDoubleSpinBox* similarity() const { return similarity_; }
+  QLineEdit* spec() const { return spec_; }
+  QString problem() const;
+
+ signals:
+  /// A person chose another one, which is valid.
+  void variantChanged(const mpm::vision::Variant& variant);
+
+ private:
+  void take(const vision::Variant& variant);
+  void change(const std::function<void(Reduction&)>& apply);
+  double share() const;
+  void takeBlocks();
+  void takeLimit(int limit);
+  void takeSpec();
+  void show(const vision::Variant& variant);
+
+  int tokens_ = 0;
+  vision::Variant variant_ = vision::kFullModel, shown_ = vision::kFullModel;  // shown: may be half chosen
+  QComboBox* method_;
+  QLabel* meaning_;
+  QWidget* block_area_;
+  std::vector<QCheckBox*> boxes_;
+  QWidget* amount_area_;
+  QComboBox* limit_;
+  QDoubleSpinBox* share_;
+  QSpinBox* count_;
+  QCheckBox* similar_;
+  QDoubleSpinBox* similarity_;
+  QComboBox* attention_;
+  QLineEdit* spec_;
+  QLabel* problem_;
+};
+
+}  // namespace mpm::gui

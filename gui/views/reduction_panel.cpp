@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/reduction_panel.h"
+
+#include <QLabel>
+#include <QPushButton>
+
+#include "gui/views/look.h"
+#include "gui/views/reduction_editor.h"
+
+namespace mpm::gui {
+
+ReductionPanel::ReductionPanel(QWidget* parent) : QWidget(parent) {
+  editor_ = new ReductionEditor;
+  state_ = wrapped(mutedLabel(tr("No model is loaded")));
+  copy_ = new QPushButton(tr("Copy as command line"));
+  copy_->setToolTip(tr("The command that watches this source with this model and reduction without a window"));
+  panelColumn(this, state_, editor_, copy_);
+  copy_->setEnabled(false);
+  connect(copy_, &QPushButton::clicked, this, &ReductionPanel::copyRequested);
+}
+
+void ReductionPanel::setModel(const ModelInfo& info) {
+  editor_->setModel(info);
+  editor_->setVariant(vision::variantOf(info));
+  state_->setText(tr("This file is converted, so its reduction is fixed. Open the plain model to choose another one."));
+  state_->setVisible(info.converted);
+  copy_->setEnabled(true);
+}
+
+}  // namespace mpm::gui

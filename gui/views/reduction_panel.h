@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "vision/variant.h"
+
+class QLabel;
+class QPushButton;
+
+namespace mpm::gui {
+
+class ReductionEditor;
+
+/// How the tokens of the live picture merge.
+class ReductionPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ReductionPanel(QWidget* parent = nullptr);
+
+  /// Shows how this model merges.
+  void setModel(const ModelInfo& info);
+  ReductionEditor* editor() const { return editor_; }
+
+ signals:
+  void copyRequested();
+
+ private:
+  ReductionEditor* editor_;
+  QLabel* state_;
+  QPushButton* copy_;
+};
+
+}  // namespace mpm::gui
