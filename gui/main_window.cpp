@@ -27,6 +27,7 @@
 #include "gui/models/span_text.h"
 #include "gui/opener.h"
 #include "gui/panel_docks.h"
+#include "gui/tuning.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"

@@ -36,6 +36,7 @@ class ReductionPanel;
 class SourcePanel;
 class SpeedPanel;
 class StatusLine;
+class Tuning;
 class WatchRules;
 class WelcomePage;
 class WindowMemory;
@@ -141,6 +142,7 @@ class MainWindow : public QMainWindow {
   PanelDocks* docks_;
   FrameSaver* saver_;
   Exports* exports_;
+  Tuning* tuning_;
   QStackedWidget* stack_;
   WelcomePage* welcome_;
   PicturesPane* pane_;

@@ -13,6 +13,7 @@
 #include "gui/main_window.h"
 #include "gui/opener.h"
 #include "gui/panel_docks.h"
+#include "gui/tuning.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/look.h"
@@ -125,6 +126,7 @@ void MainWindow::makeActions() {
      compare_->box()->setChecked(on);
      if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));
+  a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(pane_->paint()); });
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
     if (live_->session().isOpen()) openSource(asked_);
   });

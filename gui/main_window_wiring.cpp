@@ -15,6 +15,7 @@
 #include "gui/frame_saver.h"
 #include "gui/main_window.h"
 #include "gui/opener.h"
+#include "gui/tuning.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/pictures_pane.h"
@@ -87,6 +88,12 @@ void MainWindow::wireWatching() {
   connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
 
   connect(reduction_->editor(), &ReductionEditor::variantChanged, this, &MainWindow::chooseVariant);
+  connect(reduction_, &ReductionPanel::tuneRequested, actions_->action(QStringLiteral("tune")), &QAction::trigger);
+  connect(tuning_, &Tuning::said, this, &MainWindow::showNotice);
+  connect(tuning_, &Tuning::chosen, this, [this](const vision::Variant& variant) {
+    reduction_->editor()->setVariant(variant);
+    chooseVariant(variant);
+  });
   connect(reduction_, &ReductionPanel::copyRequested, this, &MainWindow::copyCommandLine);
   connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<vision::Variant>& variant) {
     live_->setCompare(variant);

@@ -82,6 +82,7 @@ std::vector<Variant> schedulesOf(int blocks) {
 struct Quality {
   Sample agreement;  // percent, of each picture
   std::vector<double> ms, ratio, tokens;
+  cv::Mat example;  // labels of the part's picture in the middle
   std::optional<vision::ConfusionMatrix> matrix;
 };
 
@@ -93,8 +94,10 @@ class Tuner {
     const std::size_t count = pictures.size();
     const std::size_t searched =
         options.loss ? std::clamp<std::size_t>(count / 3, 4, 40) : std::clamp<std::size_t>(count / 5, 4, 10);
-    for (std::size_t i = 0; i < count; ++i)
-      ((i + 1) * searched / count > i * searched / count ? search_ : held_back_).add(pictures[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool search = isInSpread(static_cast<int>(i), static_cast<int>(count), static_cast<int>(searched));
+      (search ? search_ : held_back_).add(pictures[i]);
+    }
     film_ = monitor::blocksOf(held_back_.films);
   }
 
@@ -118,6 +121,7 @@ class Tuner {
       films.push_back(picture.film);
     }
     int size() const { return static_cast<int>(images.size()); }
+    int example() const { return size() / 2; }
   };
 
   static ModelInfo infoOf(const TuneOptions& options) {
@@ -151,6 +155,7 @@ class Tuner {
     quality.ms.push_back(run.ms);
     quality.ratio.push_back(run.full_ms / run.ms);
     quality.tokens.push_back(run.result.tokens.back());
+    if (image == part.example()) quality.example = labels;
     if (!options_.loss) return;
     if (!quality.matrix) quality.matrix.emplace(model_.classes, options_.void_label);
     quality.matrix->add(part.truths[static_cast<std::size_t>(image)], labels);
@@ -172,7 +177,8 @@ class Tuner {
     TuneRow row{.variant = variant,
                 .ms = quantile(quality.ms, 0.5),
                 .speed_up = quantile(quality.ratio, 0.5),
-                .agreement = quality.agreement.mean()};
+                .agreement = quality.agreement.mean(),
+                .example = quality.example};
     row.tokens =
         std::accumulate(quality.tokens.begin(), quality.tokens.end(), 0.0) / static_cast<double>(quality.tokens.size());
     row.agreement_low = row.agreement - monitor::halfInterval(quality.agreement.values, film_).value_or(100);
@@ -238,6 +244,7 @@ class Tuner {
     TuneResult result;
     result.searched = search_.size();
     result.held_back = held_back_.size();
+    result.example = held_back_.images[static_cast<std::size_t>(held_back_.example())];
     const std::vector<Quality> qualities = measure(last, held_back_, true);
     for (std::size_t i = 0; i < last.size(); ++i) result.rows.push_back(row(last[i], qualities[i]));
     TuneRow full = row(kFullModel, held_back_.full);
@@ -280,6 +287,11 @@ class Tuner {
 void TuneOptions::validate() const {
   if (!(agreement > 0 && agreement <= 100)) throw Error("the agreement must be more than 0 and at most 100 percent");
   if (loss && !(*loss >= 0 && *loss <= 100)) throw Error("the loss must be 0 to 100 points of mIoU");
+}
+
+bool isInSpread(int index, int total, int wanted) {
+  return wanted >= total ||
+         static_cast<std::int64_t>(index + 1) * wanted / total > static_cast<std::int64_t>(index) * wanted / total;
 }
 
 std::optional<double> largestPassing(int steps, const std::function<bool(double x)>& passes) {

@@ -40,6 +40,7 @@ struct TuneRow {
   std::optional<double> loss{};                 ///< of mIoU, percentage points; with TuneOptions::loss
   bool passes = true;                           ///< meets what was asked for
   bool front = false;                           ///< no other row is faster and better
+  cv::Mat example{};                            ///< CV_8U labels of TuneResult::example
 };
 
 struct TuneResult {
@@ -47,6 +48,7 @@ struct TuneResult {
   std::size_t chosen = 0;
   int tried = 0;                    ///< variants, also those that are in no row
   int searched = 0, held_back = 0;  ///< pictures
+  cv::Mat example;                  ///< one of the pictures that the search did not use
 
   const TuneRow& choice() const { return rows[chosen]; }
 };
@@ -59,6 +61,9 @@ constexpr int kMinTunePictures = 8;
 /// does. nullopt when `progress` stopped it. Throws mpm::Error for fewer than kMinTunePictures pictures and for a model
 /// that is converted already or does not segment.
 std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const TuneOptions& options);
+
+/// Whether picture `index` of `total` is one of `wanted` that are spread evenly.
+bool isInSpread(int index, int total, int wanted);
 
 /// Two sentences: what was chosen and why.
 std::string explanation(const TuneResult& result, const TuneOptions& options);

@@ -24,12 +24,6 @@ struct TuneArguments {
   bool json = false;
 };
 
-/// Whether picture `index` of `total` is one of `wanted` that are spread evenly.
-bool isChosen(int index, int total, int wanted) {
-  return wanted >= total ||
-         static_cast<std::int64_t>(index + 1) * wanted / total > static_cast<std::int64_t>(index) * wanted / total;
-}
-
 /// `next` gives an object with the frame in hand, as long as there is one.
 template <class Next, class Make>
 std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next, Make make) {
@@ -37,7 +31,7 @@ std::vector<TunePicture> spread(std::optional<int> total, int wanted, Next next,
   for (int index = 0; static_cast<int>(pictures.size()) < wanted; ++index) {
     auto item = next();
     if (!item) break;
-    if (isChosen(index, total.value_or(wanted), wanted)) pictures.push_back(make(*item));
+    if (isInSpread(index, total.value_or(wanted), wanted)) pictures.push_back(make(*item));
   }
   return pictures;
 }

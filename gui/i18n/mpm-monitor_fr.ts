@@ -1348,6 +1348,14 @@ Orange : la classe diffère</translation>
         <translation>&amp;Comparer avec une autre réduction</translation>
     </message>
     <message>
+        <source>&amp;Tune for this camera…</source>
+        <translation>Ré&amp;gler pour cette caméra…</translation>
+    </message>
+    <message>
+        <source>U</source>
+        <translation>U</translation>
+    </message>
+    <message>
         <source>the comparison with %1</source>
         <translation>la comparaison avec %1</translation>
     </message>
@@ -1779,6 +1787,14 @@ Orange : la classe diffère</translation>
         <translation>Aucun modèle n’est chargé</translation>
     </message>
     <message>
+        <source>Tune for this camera…</source>
+        <translation>Régler pour cette caméra…</translation>
+    </message>
+    <message>
+        <source>Finds the fastest reduction that keeps the labels, on pictures of this source</source>
+        <translation>Cherche la réduction la plus rapide qui garde les classes, sur des images de cette source</translation>
+    </message>
+    <message>
         <source>Copy as command line</source>
         <translation>Copier en ligne de commande</translation>
     </message>
@@ -1790,9 +1806,6 @@ Orange : la classe diffère</translation>
         <source>This file is converted, so its reduction is fixed. Open the plain model to choose another one.</source>
         <translation>Ce fichier est converti : sa réduction est fixée. Ouvrez le modèle d’origine pour en choisir une autre.</translation>
     </message>
-</context>
-<context>
-    <name>mpm::gui::SchedulePanel</name>
 </context>
 <context>
     <name>mpm::gui::SourceDialog</name>
@@ -2149,6 +2162,210 @@ Orange : la classe diffère</translation>
     <message>
         <source>nearest: %1</source>
         <translation>au plus près : %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TradeChart</name>
+    <message>
+        <source>times as fast</source>
+        <translation>fois plus rapide</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TuneDialog</name>
+    <message>
+        <source>the full model</source>
+        <translation>le modèle complet</translation>
+    </message>
+    <message>
+        <source>Tune for this camera</source>
+        <translation>Régler pour cette caméra</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>Commencer</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>L’utiliser</translation>
+    </message>
+    <message>
+        <source>A reduction merges tokens: the model is faster, and a few pixels get another class. How many depends on what the camera sees. This tries many reductions on your pictures and finds the fastest one that keeps the labels of the full model. You need no labels of your own.</source>
+        <translation>Une réduction fusionne des jetons : le modèle est plus rapide, et quelques pixels changent de classe. Combien dépend de ce que voit la caméra. Ceci essaie de nombreuses réductions sur vos images et trouve la plus rapide qui garde les classes du modèle complet. Vous n’avez besoin d’aucune annotation.</translation>
+    </message>
+    <message>
+        <source>The next frames of this source, one every</source>
+        <translation>Les prochaines images de cette source, une toutes les</translation>
+    </message>
+    <message>
+        <source>Seconds between two frames</source>
+        <translation>Secondes entre deux images</translation>
+    </message>
+    <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message numerus="yes">
+        <source>The %n stored picture(s) of this source</source>
+        <translation>
+            <numerusform>L’image enregistrée de cette source</numerusform>
+            <numerusform>Les %n images enregistrées de cette source</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Snapshots, recordings and time-lapses; at least %1</source>
+        <translation>Instantanés, enregistrements et accélérés ; au moins %1</translation>
+    </message>
+    <message>
+        <source>Most pictures</source>
+        <translation>Nombre maximal d’images</translation>
+    </message>
+    <message>
+        <source>Least agreement</source>
+        <translation>Accord minimal</translation>
+    </message>
+    <message>
+        <source> % of the pixels</source>
+        <translation> % des pixels</translation>
+    </message>
+    <message>
+        <source>Pictures</source>
+        <translation>Images</translation>
+    </message>
+    <message>
+        <source>At most</source>
+        <translation>Au plus</translation>
+    </message>
+    <message>
+        <source>What to keep</source>
+        <translation>Ce qu’il faut garder</translation>
+    </message>
+    <message>
+        <source>The same class on at least</source>
+        <translation>La même classe sur au moins</translation>
+    </message>
+    <message>
+        <source>Pictures of day and night, of dry and wet days, make the choice safer: a time-lapse collects them. The search takes a few minutes and measures time, so the live picture pauses meanwhile.</source>
+        <translation>Des images de jour et de nuit, de temps sec et humide, rendent le choix plus sûr : un accéléré les collecte. La recherche dure quelques minutes et mesure le temps ; le direct est donc en pause pendant ce temps.</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>Avancement</translation>
+    </message>
+    <message>
+        <source>Time left</source>
+        <translation>Temps restant</translation>
+    </message>
+    <message>
+        <source>Reductions, the fastest first</source>
+        <translation>Réductions, la plus rapide d’abord</translation>
+    </message>
+    <message>
+        <source>Reduction</source>
+        <translation>Réduction</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Vitesse</translation>
+    </message>
+    <message>
+        <source>Same</source>
+        <translation>Accord</translation>
+    </message>
+    <message>
+        <source>At least</source>
+        <translation>Au moins</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Jetons</translation>
+    </message>
+    <message>
+        <source>What --reduce takes</source>
+        <translation>Ce que --reduce prend</translation>
+    </message>
+    <message>
+        <source>Times as fast as the full model</source>
+        <translation>Nombre de fois plus rapide que le modèle complet</translation>
+    </message>
+    <message>
+        <source>Pixels with the class of the full model, in percent</source>
+        <translation>Pixels de la même classe qu’avec le modèle complet, en pour cent</translation>
+    </message>
+    <message>
+        <source>The lower end of the 95 % interval of that number. It decides</source>
+        <translation>Borne inférieure de l’intervalle à 95 % de ce nombre. C’est elle qui décide</translation>
+    </message>
+    <message>
+        <source>Tokens at the end, on average</source>
+        <translation>Jetons à la fin, en moyenne</translation>
+    </message>
+    <message>
+        <source>Labels of the full model</source>
+        <translation>Classes du modèle complet</translation>
+    </message>
+    <message>
+        <source>Labels of the chosen reduction</source>
+        <translation>Classes de la réduction choisie</translation>
+    </message>
+    <message>
+        <source>Full model</source>
+        <translation>Modèle complet</translation>
+    </message>
+    <message>
+        <source>Leave it as it is</source>
+        <translation>Ne rien changer</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Annuler</translation>
+    </message>
+    <message>
+        <source>Collecting frames: %1 of %2. The live picture goes on.</source>
+        <translation>Collecte d’images : %1 sur %2. Le direct continue.</translation>
+    </message>
+    <message>
+        <source>about %1 left, then it measures</source>
+        <translation>encore %1 environ, puis la mesure</translation>
+    </message>
+    <message>
+        <source>Measuring reductions. The live picture is paused.</source>
+        <translation>Mesure des réductions. Le direct est en pause.</translation>
+    </message>
+    <message>
+        <source>%1 of about %2 runs, about %3 left</source>
+        <translation>%1 passages sur environ %2, encore %3 environ</translation>
+    </message>
+    <message>
+        <source>None of the %1 reductions that were tried is faster and keeps enough labels, so the full model stays. Ask for a little less agreement to have a choice.</source>
+        <translation>Aucune des %1 réductions essayées n’est plus rapide tout en gardant assez de classes : le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
+    </message>
+    <message>
+        <source>Of the %1 reductions that were tried, %2 is the fastest that keeps the labels: %3 times as fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels have the same class (95 % interval from %6 %).</source>
+        <translation>Des %1 réductions essayées, %2 est la plus rapide qui garde les classes : %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5 % des pixels ont la même classe (intervalle à 95 % à partir de %6 %).</translation>
+    </message>
+    <message>
+        <source>%1. Orange: another class</source>
+        <translation>%1. Orange : une autre classe</translation>
+    </message>
+    <message>
+        <source> pictures</source>
+        <translation> images</translation>
+    </message>
+    <message>
+        <source>Speed against agreement</source>
+        <translation>Vitesse et accord</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::Tuning</name>
+    <message>
+        <source>Open a source first: it is tuned for what that shows</source>
+        <translation>Ouvrez d’abord une source : le réglage se fait pour ce qu’elle montre</translation>
+    </message>
+    <message>
+        <source>No frames come: the source is paused, lost or at its end</source>
+        <translation>Aucune image n’arrive : la source est en pause, perdue ou terminée</translation>
     </message>
 </context>
 <context>

@@ -12,10 +12,13 @@ namespace mpm::gui {
 ReductionPanel::ReductionPanel(QWidget* parent) : QWidget(parent) {
   editor_ = new ReductionEditor;
   state_ = wrapped(mutedLabel(tr("No model is loaded")));
+  tune_ = new QPushButton(tr("Tune for this camera…"));
+  tune_->setToolTip(tr("Finds the fastest reduction that keeps the labels, on pictures of this source"));
   copy_ = new QPushButton(tr("Copy as command line"));
   copy_->setToolTip(tr("The command that watches this source with this model and reduction without a window"));
-  panelColumn(this, state_, editor_, copy_);
-  copy_->setEnabled(false);
+  panelColumn(this, state_, editor_, tune_, copy_);
+  for (QPushButton* button : {tune_, copy_}) button->setEnabled(false);
+  connect(tune_, &QPushButton::clicked, this, &ReductionPanel::tuneRequested);
   connect(copy_, &QPushButton::clicked, this, &ReductionPanel::copyRequested);
 }
 
@@ -24,6 +27,7 @@ void ReductionPanel::setModel(const ModelInfo& info) {
   editor_->setVariant(vision::variantOf(info));
   state_->setText(tr("This file is converted, so its reduction is fixed. Open the plain model to choose another one."));
   state_->setVisible(info.converted);
+  tune_->setEnabled(!info.converted && info.segments());
   copy_->setEnabled(true);
 }
 

@@ -23,12 +23,13 @@ class ReductionPanel : public QWidget {
   ReductionEditor* editor() const { return editor_; }
 
  signals:
+  void tuneRequested();
   void copyRequested();
 
  private:
   ReductionEditor* editor_;
   QLabel* state_;
-  QPushButton* copy_;
+  QPushButton *tune_, *copy_;
 };
 
 }  // namespace mpm::gui

@@ -23,6 +23,14 @@ TEST(ParetoFront, HasWhatNoOtherBeats) {
   EXPECT_TRUE(paretoFront({}).empty());
 }
 
+TEST(Spread, TakesPicturesFromAllOfTheTime) {
+  std::vector<int> taken;
+  for (int i = 0; i < 10; ++i)
+    if (isInSpread(i, 10, 4)) taken.push_back(i);
+  EXPECT_THAT(taken, ElementsAre(2, 4, 7, 9));
+  EXPECT_TRUE(isInSpread(0, 3, 4));
+}
+
 TEST(LargestPassing, IsFoundByBisection) {
   int calls = 0;
   const auto below = [&](double limit) {
@@ -108,6 +116,7 @@ TEST_F(Tune, ChoosesTheFastestThatPasses) {
     }
     EXPECT_EQ(row.passes, row.agreement_low >= 90);
     EXPECT_LE(row.agreement_low, row.agreement);
+    ASSERT_EQ(row.example.size(), result->example.size()) << "each row has the labels of one picture";
     if (i < result->chosen) {
       EXPECT_FALSE(row.passes) << "a faster one that passes would be the choice";
     }

@@ -154,9 +154,11 @@ TEST(ReductionPanel, OfAConvertedFileItIsFixed) {
   panel.setModel(info);
   EXPECT_TRUE(panel.editor()->isEnabled());
   EXPECT_EQ(panel.editor()->variant(), vision::mpmBefore({2, 5}));
+  EXPECT_TRUE(buttonOf(&panel, ReductionPanel::tr("Tune for this camera…"))->isEnabled());
   info.converted = true;
   panel.setModel(info);
   EXPECT_FALSE(panel.editor()->isEnabled());
+  EXPECT_FALSE(buttonOf(&panel, ReductionPanel::tr("Tune for this camera…"))->isEnabled());
   EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("its reduction is fixed")));
 }
 

@@ -24,7 +24,9 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QSpinBox>
 #include <QTableView>
+#include <QTableWidget>
 #include <QThread>
 #include <QToolButton>
 #include <atomic>
@@ -46,6 +48,7 @@
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
+#include "gui/views/tune_dialog.h"
 #include "gui/views/welcome_page.h"
 #include "monitor/store/store.h"
 #include "wall_clock.h"
@@ -861,6 +864,24 @@ TEST_F(Watched, ComparingAndChangingTheSchedule) {
     EXPECT_TRUE(wait([&] { return !part<ComparePanel>(*window_)->picture().isNull(); }));
     hands.run([&] { part<ReductionPanel>(*window_)->editor()->box(2)->click(); });
     EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
+  });
+}
+
+TEST_F(Watched, Tuning) {
+  expectFast([&] {
+    const Hands hands(window_.get());
+    hands.run([&] { window_->openSource(file("street")); });
+    ASSERT_TRUE(runs());
+    hands.key(Qt::Key_U, {}, QStringLiteral("u"));
+    auto* dialog = window_->findChild<TuneDialog*>();
+    ASSERT_TRUE(dialog) << "keys arrive";
+    for (QSpinBox* box : dialog->findChildren<QSpinBox*>()) hands.run([&] { box->setValue(8); });
+    hands.run([&] { dialog->startButton()->click(); });
+    ASSERT_TRUE(wait([&] { return dialog->useButton()->isVisibleTo(dialog); })) << dialog->text().toStdString();
+    for (int row = 0; row < dialog->table()->rowCount(); ++row)
+      hands.run([&] { dialog->table()->setCurrentCell(row, 0); });
+    hands.run([&] { dialog->useButton()->click(); });
+    QTest::qWait(300);
   });
 }
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/tune_dialog.h"
+
+#include <QFormLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QTableWidget>
+#include <algorithm>
+
+#include "gui/models/span_text.h"
+#include "gui/models/viewport.h"
+#include "gui/views/fields.h"
+#include "gui/views/look.h"
+#include "gui/views/trade_chart.h"
+#include "monitor/time.h"
+
+namespace mpm::gui {
+
+/// One picture under its labels; the pixels of TuneJob::kDiffers are orange.
+class LabelPicture : public QWidget {
+ public:
+  explicit LabelPicture(const ClassPaint& paint) : paint_(paint) {
+    paint_.mode = ViewMode::kOverlay;
+    paint_.color[TuneJob::kDiffers] = qRgb(255, 140, 0);
+    paint_.visible[TuneJob::kDiffers] = true;
+    setMinimumSize(120, 70);
+  }
+
+  void show(const cv::Mat& image, const cv::Mat& labels) {
+    image_ = image;
+    labels_ = labels;
+    update();
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    const double ratio = devicePixelRatioF();
+    QImage canvas(size() * ratio, QImage::Format_RGB32);
+    canvas.fill(theme().panel);
+    const Viewport view({image_.cols, image_.rows}, canvas.size(), {});
+    if (!image_.empty()) paintClasses(image_, labels_, paint_, view.pictureRect(), canvas);
+    canvas.setDevicePixelRatio(ratio);
+    QPainter(this).drawImage(0, 0, canvas);
+  }
+
+ private:
+  ClassPaint paint_;
+  cv::Mat image_, labels_;
+};
+
+namespace {
+
+enum Page { kQuestion, kProgress, kResult };
+enum Column { kReduction, kSpeedUp, kSame, kAtLeast, kTokens, kColumns };
+
+QString percent(double value) { return QLocale().toString(value, 'f', 2); }
+
+QString nameOf(const vision::Variant& variant) {
+  return variant == vision::kFullModel ? TuneDialog::tr("the full model") : QString::fromStdString(toString(variant));
+}
+
+}  // namespace
+
+TuneDialog::TuneDialog(int stored, double next_every_s, const ClassPaint& paint, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Tune for this camera"));
+  pages_ = new QStackedWidget;
+  for (QWidget* page : {makeQuestion(stored, next_every_s), makeProgress(), makeResult(paint)}) pages_->addWidget(page);
+  start_ = new QPushButton(tr("Start"));
+  use_ = new QPushButton(tr("Use it"));
+  close_ = new QPushButton;
+  for (QPushButton* button : {start_, use_}) makePrimary(button);
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch();
+  fill(buttons, start_, use_, close_);
+  QBoxLayout* column = fill(new QVBoxLayout(this), pages_, buttons);
+  column->setContentsMargins(16, 14, 16, 14);
+  connect(start_, &QPushButton::clicked, this, &TuneDialog::startRequested);
+  connect(close_, &QPushButton::clicked, this, &QDialog::reject);
+  connect(use_, &QPushButton::clicked, this, [this] {
+    emit used(result_->rows[static_cast<std::size_t>(table_->currentRow())].variant);
+    accept();
+  });
+  showPage(kQuestion);
+  fitToWindow(this, QSize(900, 560));
+}
+
+QWidget* TuneDialog::makeQuestion(int stored, double next_every_s) {
+  auto* text = wrapped(new QLabel(
+      tr("A reduction merges tokens: the model is faster, and a few pixels get another class. How many depends "
+         "on what the camera sees. This tries many reductions on your pictures and finds the fastest one that "
+         "keeps the labels of the full model. You need no labels of your own.")));
+  next_ = new QRadioButton(tr("The next frames of this source, one every"));
+  every_ = numberField(tr("Seconds between two frames"), 0, 3600, next_every_s, 1, tr(" s"));
+  stored_ = new QRadioButton(tr("The %n stored picture(s) of this source", nullptr, stored));
+  stored_->setEnabled(stored >= cli::kMinTunePictures);
+  stored_->setToolTip(tr("Snapshots, recordings and time-lapses; at least %1").arg(cli::kMinTunePictures));
+  count_ = wholeField(tr("Most pictures"), cli::kMinTunePictures, 200, Choice().pictures, tr(" pictures"));
+  agreement_ = numberField(tr("Least agreement"), 50, 100, Choice().agreement, 2, tr(" % of the pixels"));
+  (stored_->isEnabled() ? stored_ : next_)->setChecked(true);
+  problem_ = wrapped(new QLabel);
+  setBadge(problem_, "bad");
+  problem_->hide();
+
+  auto* content = new QWidget;
+  auto* form = new QFormLayout(content);
+  form->setContentsMargins(0, 0, 0, 0);
+  form->addRow(text);
+  form->addRow(problem_);
+  form->addRow(headingLabel(tr("Pictures")));
+  form->addRow(stored_);
+  form->addRow(leftRow(next_, every_));
+  form->addRow(tr("At most"), leftRow(count_));
+  form->addRow(headingLabel(tr("What to keep")));
+  form->addRow(tr("The same class on at least"), leftRow(agreement_));
+  form->addRow(
+      wrapped(mutedLabel(tr("Pictures of day and night, of dry and wet days, make the choice safer: a time-lapse "
+                            "collects them. The search takes a few minutes and measures time, so the live "
+                            "picture pauses meanwhile."))));
+  return scrolled(content);
+}
+
+QWidget* TuneDialog::makeProgress() {
+  auto* page = new QWidget;
+  doing_ = wrapped(headingLabel());
+  bar_ = named(new QProgressBar, tr("Progress"));
+  bar_->setTextVisible(false);
+  left_ = namedValue(mutedLabel(), tr("Time left"));
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addStretch();
+  fill(column, doing_, bar_, left_)->addStretch();
+  return page;
+}
+
+QWidget* TuneDialog::makeResult(const ClassPaint& paint) {
+  auto* page = new QWidget;
+  explanation_ = wrapped(new QLabel);
+  explanation_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  table_ = named(new QTableWidget(0, kColumns), tr("Reductions, the fastest first"));
+  makePlain(table_, 6);
+  table_->setHorizontalHeaderLabels({tr("Reduction"), tr("Speed"), tr("Same"), tr("At least"), tr("Tokens")});
+  const QString tips[] = {tr("What --reduce takes"), tr("Times as fast as the full model"),
+                          tr("Pixels with the class of the full model, in percent"),
+                          tr("The lower end of the 95 % interval of that number. It decides"),
+                          tr("Tokens at the end, on average")};
+  for (int i = 0; i < kColumns; ++i) table_->horizontalHeaderItem(i)->setToolTip(tips[i]);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(kReduction, QHeaderView::Stretch);
+  table_->setMinimumWidth(300);
+  before_ = named(new LabelPicture(paint), tr("Labels of the full model"));
+  after_ = named(new LabelPicture(paint), tr("Labels of the chosen reduction"));
+  row_text_ = wrapped(mutedLabel());
+  QBoxLayout* pictures = fill(new QVBoxLayout, mutedLabel(tr("Full model")), before_, row_text_, after_);
+  pictures->setStretch(1, 1);
+  pictures->setStretch(3, 1);
+  chart_ = named(new TradeChart, tr("Speed against agreement"));
+  QBoxLayout* trade = fill(new QVBoxLayout, table_, chart_);
+  trade->setStretch(0, 1);
+  QBoxLayout* row = fill(new QHBoxLayout, trade, pictures);
+  row->setStretch(0, 3);
+  row->setStretch(1, 2);
+  QBoxLayout* column = fill(new QVBoxLayout(page), explanation_, row);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setStretch(1, 1);
+  constexpr int kEnough = 520;  // px; a lower dialog needs its height for the table
+  chart_->setVisible(!parentWidget() || parentWidget()->window()->height() > kEnough);
+  connect(table_, &QTableWidget::currentCellChanged, this, &TuneDialog::showRow);
+  return page;
+}
+
+void TuneDialog::showPage(int page) {
+  pages_->setCurrentIndex(page);
+  start_->setVisible(page == kQuestion);
+  use_->setVisible(page == kResult);
+  close_->setText(page == kResult ? tr("Leave it as it is") : tr("Cancel"));
+  QPushButton* const chosen[] = {start_, close_, use_};
+  chosen[page]->setDefault(true);
+  if (page == kResult)
+    table_->setFocus();
+  else
+    chosen[page]->setFocus();
+}
+
+TuneDialog::Choice TuneDialog::choice() const {
+  return {stored_->isChecked(), count_->value(), every_->value(), agreement_->value()};
+}
+
+QString TuneDialog::text() const {
+  QStringList lines;
+  for (const QLabel* label : pages_->currentWidget()->findChildren<QLabel*>())
+    if (label->isVisibleTo(this)) lines << label->text();
+  return lines.join(QLatin1Char('\n'));
+}
+
+void TuneDialog::showCollecting(int pictures, int wanted) {
+  doing_->setText(tr("Collecting frames: %1 of %2. The live picture goes on.").arg(pictures).arg(wanted));
+  bar_->setRange(0, wanted);
+  bar_->setValue(pictures);
+  const double left = (wanted - pictures) * every_->value();
+  setValue(left_, left > 0 ? tr("about %1 left, then it measures").arg(spanText(left)) : QString());
+  if (pages_->currentIndex() != kProgress) showPage(kProgress);
+}
+
+void TuneDialog::showMeasuring() {
+  started_ = monitor::steadyNow();
+  doing_->setText(tr("Measuring reductions. The live picture is paused."));
+  bar_->setRange(0, 0);
+  setValue(left_, {});
+  if (pages_->currentIndex() != kProgress) showPage(kProgress);
+}
+
+void TuneDialog::showProgress(int done, int estimate) {
+  const double seconds = static_cast<double>(monitor::steadyNow() - started_) / 1000;
+  bar_->setRange(0, estimate);
+  bar_->setValue(done);
+  constexpr double kSure = 1;  // s
+  if (seconds > kSure)
+    setValue(left_, tr("%1 of about %2 runs, about %3 left")
+                        .arg(done)
+                        .arg(estimate)
+                        .arg(spanText(std::ceil(seconds / done * (estimate - done)))));
+}
+
+void TuneDialog::showResult(const TuneJob::Result& result) {
+  result_ = result;
+  const cli::TuneRow& best = result->choice();
+  const QString speed = QLocale().toString(best.speed_up, 'f', 2);
+  if (best.variant == vision::kFullModel)
+    explanation_->setText(tr("None of the %1 reductions that were tried is faster and keeps enough labels, so the full "
+                             "model stays. Ask for a little less agreement to have a choice.")
+                              .arg(result->tried));
+  else
+    explanation_->setText(
+        tr("Of the %1 reductions that were tried, %2 is the fastest that keeps the labels: %3 times as "
+           "fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels "
+           "have the same class (95 % interval from %6 %).")
+            .arg(result->tried)
+            .arg(breakable(nameOf(best.variant)), speed)
+            .arg(result->held_back)
+            .arg(percent(best.agreement), percent(best.agreement_low)));
+  table_->setRowCount(static_cast<int>(result->rows.size()));
+  for (int i = 0; i < table_->rowCount(); ++i) {
+    const cli::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
+    const QString cells[] = {nameOf(row.variant), QLocale().toString(row.speed_up, 'f', 2), percent(row.agreement),
+                             percent(row.agreement_low), QLocale().toString(row.tokens, 'f', 0)};
+    for (int column = 0; column < kColumns; ++column) {
+      auto* cell = new QTableWidgetItem(cells[column]);
+      if (column > kReduction) cell->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      QFont font = cell->font();
+      font.setBold(static_cast<std::size_t>(i) == result->chosen);
+      cell->setFont(font);
+      cell->setToolTip(nameOf(row.variant));
+      table_->setItem(i, column, cell);
+    }
+    table_->item(i, kAtLeast)->setText((row.passes ? QStringLiteral("✓ ") : QString()) + cells[kAtLeast]);
+  }
+  chart_->setResult(result, agreement_->value());
+  showPage(kResult);
+  table_->setCurrentCell(static_cast<int>(result->chosen), kReduction);
+  showRow();
+}
+
+void TuneDialog::showRow() {
+  if (!result_ || table_->currentRow() < 0) return;
+  const cli::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
+  for (const cli::TuneRow& other : result_->rows)
+    if (other.variant == vision::kFullModel) before_->show(result_->example, other.example);
+  after_->show(result_->example, row.example);
+  chart_->setRow(table_->currentRow());
+  row_text_->setText(tr("%1. Orange: another class").arg(breakable(nameOf(row.variant))));
+}
+
+void TuneDialog::showProblem(const QString& message) {
+  problem_->setText(message);
+  problem_->show();
+  showPage(kQuestion);
+}
+
+}  // namespace mpm::gui

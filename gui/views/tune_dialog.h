@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QDialog>
+
+#include "gui/models/class_paint.h"
+#include "gui/tune_job.h"
+
+class QDoubleSpinBox;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QRadioButton;
+class QSpinBox;
+class QStackedWidget;
+class QTableWidget;
+
+namespace mpm::gui {
+
+class LabelPicture;
+class TradeChart;
+
+/// What the search for a reduction asks, how far it is, and what it found.
+class TuneDialog : public QDialog {
+  Q_OBJECT
+ public:
+  struct Choice {
+    bool stored = false;    ///< the stored pictures; false: the next frames of the source
+    int pictures = 40;      ///< at most
+    double every_s = 2;     ///< between two frames
+    double agreement = 99;  ///< percent
+  };
+
+  /// `stored`: pictures of the source that are stored. `next_every_s`: what is proposed between two frames.
+  TuneDialog(int stored, double next_every_s, const ClassPaint& paint, QWidget* parent = nullptr);
+
+  Choice choice() const;
+  /// Pictures are being collected: so many of that many.
+  void showCollecting(int pictures, int wanted);
+  void showMeasuring();
+  void showProgress(int done, int estimate);
+  void showResult(const TuneJob::Result& result);
+  /// Back to the question.
+  void showProblem(const QString& message);
+
+  // For tests.
+  QPushButton* startButton() const { return start_; }
+  QPushButton* useButton() const { return use_; }
+  QTableWidget* table() const { return table_; }
+  QRadioButton* storedButton() const { return stored_; }
+  QDoubleSpinBox* everyField() const { return every_; }
+  QDoubleSpinBox* agreementField() const { return agreement_; }
+  QString text() const;  ///< of the page on show
+
+ signals:
+  void startRequested();
+  void used(const mpm::vision::Variant& variant);
+
+ private:
+  QWidget* makeQuestion(int stored, double next_every_s);
+  QWidget* makeProgress();
+  QWidget* makeResult(const ClassPaint& paint);
+  void showPage(int page);
+  void showRow();
+
+  QStackedWidget* pages_;
+  QRadioButton *next_, *stored_;
+  QSpinBox* count_;
+  QDoubleSpinBox *every_, *agreement_;
+  QLabel *problem_, *doing_, *left_, *explanation_, *row_text_;
+  QProgressBar* bar_;
+  QTableWidget* table_;
+  TradeChart* chart_;
+  LabelPicture *before_, *after_;
+  QPushButton *start_, *use_, *close_;
+  TuneJob::Result result_;
+  qint64 started_ = 0;  // ms, steady
+};
+
+}  // namespace mpm::gui

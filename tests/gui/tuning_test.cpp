@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a reduction, from the question to the choice.
+#include <gtest/gtest.h>
+
+#include <QDoubleSpinBox>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableWidget>
+
+#include "gui/views/reduction_editor.h"
+#include "gui/views/reduction_panel.h"
+#include "gui/views/tune_dialog.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+class TuningTest : public Window {
+ protected:
+  /// The question, for so many pictures.
+  TuneDialog* ask(int pictures) {
+    buttonOf(part<ReductionPanel>(*window_), ReductionPanel::tr("Tune for this camera…"))->click();
+    auto* dialog = window_->findChild<TuneDialog*>();
+    if (dialog)
+      for (QSpinBox* box : dialog->findChildren<QSpinBox*>())
+        if (box->accessibleName() == TuneDialog::tr("Most pictures")) box->setValue(pictures);
+    return dialog;
+  }
+  bool paused() const { return window_->live().session().paused(); }
+  static bool found(const TuneDialog* dialog) {
+    return wait([&] { return dialog->useButton()->isVisibleTo(dialog); });
+  }
+};
+
+TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
+  ASSERT_TRUE(openAndWait());
+  TuneDialog* dialog = ask(10);
+  ASSERT_TRUE(dialog);
+  EXPECT_FALSE(dialog->storedButton()->isEnabled()) << "none is stored";
+  EXPECT_EQ(dialog->everyField()->value(), 0) << "a folder has no pictures to wait for";
+  dialog->agreementField()->setValue(80);
+  dialog->startButton()->click();
+  EXPECT_TRUE(dialog->text().contains(QStringLiteral("Collecting frames"))) << dialog->text().toStdString();
+  EXPECT_FALSE(paused()) << "the live picture goes on";
+  ASSERT_TRUE(wait([&] { return dialog->text().contains(QStringLiteral("The live picture is paused")); }));
+  EXPECT_TRUE(paused());
+  ASSERT_TRUE(found(dialog)) << dialog->text().toStdString();
+  EXPECT_FALSE(paused()) << "and goes on again";
+  EXPECT_TRUE(dialog->text().contains(QStringLiteral("reductions that were tried"))) << dialog->text().toStdString();
+  const QTableWidget* table = dialog->table();
+  ASSERT_GT(table->rowCount(), 1);
+  EXPECT_GE(table->currentRow(), 0) << "the choice of the search";
+  QString other;
+  for (int row = 0; row < table->rowCount() && other.isEmpty(); ++row) {
+    const QString spec = table->item(row, 0)->text();
+    if (spec == QStringLiteral("the full model") || spec == QStringLiteral("mpm:blocks=1,2")) continue;
+    dialog->table()->setCurrentCell(row, 0);
+    other = spec;
+  }
+  ASSERT_FALSE(other.isEmpty());
+  EXPECT_TRUE(dialog->text().remove(QChar(0x200b)).contains(other)) << "beside its picture";
+  dialog->useButton()->click();
+  ASSERT_TRUE(wait([&] { return toString(vision::variantOf(*frame()->result.model)) == other.toStdString(); }))
+      << other.toStdString();
+  EXPECT_EQ(toString(part<ReductionPanel>(*window_)->editor()->variant()), other.toStdString());
+  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); }));
+}
+
+TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
+  window_->openSource(file("street"));
+  trigger("record");
+  ASSERT_TRUE(wait([&] { return window_->live().session().snapshots().recording().written >= 12; }));
+  trigger("record");
+  ASSERT_TRUE(wait([&] { return window_->pictures().pictures().size() >= 12; }));
+  TuneDialog* dialog = ask(12);
+  ASSERT_TRUE(dialog);
+  ASSERT_TRUE(dialog->storedButton()->isChecked()) << "they show more than the next minute does";
+  dialog->startButton()->click();
+  EXPECT_TRUE(paused());
+  EXPECT_TRUE(dialog->text().contains(QStringLiteral("Measuring"))) << dialog->text().toStdString();
+  dialog->reject();
+  EXPECT_FALSE(paused());
+  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneJob*>(); })) << "its thread ends";
+  EXPECT_EQ(frame()->result.model->schedule, (Schedule{1, 2})) << "nothing changed";
+
+  // What was paused stays paused.
+  trigger("pause");
+  dialog = ask(12);
+  ASSERT_TRUE(dialog);
+  dialog->startButton()->click();
+  ASSERT_TRUE(found(dialog)) << dialog->text().toStdString();
+  EXPECT_TRUE(paused());
+  dialog->reject();
+  EXPECT_TRUE(paused());
+}
+
+TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
+  TuneDialog dialog(12, 2, {});
+  EXPECT_TRUE(dialog.storedButton()->isChecked());
+  dialog.showCollecting(10, 40);
+  EXPECT_TRUE(dialog.text().contains(QStringLiteral("about 1 min 00 s left"))) << dialog.text().toStdString();
+  dialog.showMeasuring();
+  QTest::qWait(1100);
+  dialog.showProgress(20, 400);
+  EXPECT_TRUE(dialog.text().contains(QStringLiteral("20 of about 400 runs, about 2"))) << dialog.text().toStdString();
+
+  auto result = std::make_shared<cli::TuneResult>();
+  result->tried = 44;
+  result->held_back = 30;
+  result->example = cv::Mat(32, 48, CV_8UC3, cv::Scalar(90, 90, 90));
+  for (const auto& [spec, speed_up, agreement] :
+       {std::tuple("mpm:blocks=2,5", 1.6, 97.2), std::tuple("gradual:blocks=0-5:count=46", 1.5, 99.31),
+        std::tuple("none", 1.0, 100.0)})
+    result->rows.push_back({.variant = vision::parseVariant(spec),
+                            .speed_up = speed_up,
+                            .agreement = agreement,
+                            .agreement_low = agreement - 0.125,
+                            .passes = agreement > 99,
+                            .front = true,
+                            .example = cv::Mat(32, 48, CV_8U, cv::Scalar(1))});
+  result->chosen = 1;
+  dialog.showResult(result);
+  const QString text = dialog.text().remove(QChar(0x200b));
+  EXPECT_TRUE(
+      text.contains(QStringLiteral("Of the 44 reductions that were tried, gradual:blocks=0-5:count=46 is the "
+                                   "fastest that keeps the labels: 1.50 times as fast")))
+      << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("On 30 pictures"))) << text.toStdString();
+  EXPECT_EQ(dialog.table()->currentRow(), 1);
+  EXPECT_FALSE(dialog.table()->item(0, 3)->text().startsWith(QStringLiteral("✓")));
+  EXPECT_TRUE(dialog.table()->item(1, 3)->text().startsWith(QStringLiteral("✓")));
+  QSignalSpy used(&dialog, &TuneDialog::used);
+  dialog.useButton()->click();
+  ASSERT_EQ(used.count(), 1);
+  EXPECT_EQ(toString(used[0][0].value<vision::Variant>()), "gradual:blocks=0-5:count=46");
+
+  result->chosen = 2;
+  dialog.showResult(result);
+  EXPECT_TRUE(dialog.text().contains(QStringLiteral("the full model stays"))) << dialog.text().toStdString();
+}
+
+TEST_F(TuningTest, SaysWhatIsWrong) {
+  ASSERT_TRUE(openAndPause());
+  TuneDialog* dialog = ask(8);
+  ASSERT_TRUE(dialog);
+  dialog->startButton()->click();
+  EXPECT_TRUE(dialog->text().contains(QStringLiteral("No frames come"))) << dialog->text().toStdString();
+  dialog->reject();
+
+  // The end of the source comes before there are enough pictures.
+  for (int i = 3; i < 40; ++i) QFile::remove(QString::fromStdString(path("street/%1.png", i)));
+  ASSERT_TRUE(openAndWait());
+  dialog = ask(8);
+  ASSERT_TRUE(dialog);
+  dialog->startButton()->click();
+  ASSERT_TRUE(wait([&] { return dialog->text().contains(QStringLiteral("tuning needs at least 8 pictures, not ")); }))
+      << dialog->text().toStdString();
+  EXPECT_TRUE(dialog->startButton()->isVisibleTo(dialog));
+  EXPECT_FALSE(paused());
+  dialog->reject();
+  window_->closeSource();
+  trigger("tune");
+  EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); })) << "there is nothing to tune for";
+}
+
+}  // namespace
+}  // namespace mpm::gui
