@@ -21,6 +21,7 @@
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "vision/classes.h"
+#include "vision/variant.h"
 
 namespace mpm::monitor {
 namespace {
@@ -55,6 +56,11 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
+// What --reduce takes to merge as the session did.
+std::string specOf(const SessionRecord& session) {
+  return session.reduce.empty() ? toString(vision::mpmBefore(session.schedule)) : session.reduce;
+}
+
 // What the columns are: known only after a look at every sample, because sessions may differ, also in what their
 // models call the same number.
 struct Columns {
@@ -69,6 +75,12 @@ struct Columns {
   std::vector<std::string> classes;  // of all sessions
   std::map<std::int64_t, Session> sessions;
   SessionRecord latest;  // says where the camera stands
+
+  // How tokens merged; empty where the session is not known.
+  std::string reduction(const Sample& sample) const {
+    const auto session = sessions.find(sample.session);
+    return session == sessions.end() ? std::string() : specOf(session->second.record);
+  }
 
   // Share of the pixels per column; nullopt where the sample's model does not know the class.
   std::vector<std::optional<double>> areas(const Sample& sample) const {
@@ -152,7 +164,7 @@ long standardOffset(UnixMs time) {
 void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
-  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames";
+  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,reduction";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   out << '\n';
 }
@@ -165,31 +177,34 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
   else
     out << ',' << number(100 * (1 - sample.tokens.back() / sample.tokens.front()), 3);
   out << ',' << number(sample.inference_ms, 3) << ',' << number(sample.brightness, 2) << ',';
-  out << (!sample.night ? missing : *sample.night ? "1" : "0") << ',' << sample.dropped;
+  out << (!sample.night   ? missing
+          : *sample.night ? "1"
+                          : "0")
+      << ',' << sample.dropped << ',' << field(columns.reduction(sample));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
 
 void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
   const SessionRecord& session = columns.latest;
-  std::vector<std::string> models, schedules;
+  std::vector<std::string> models, reductions;
   const auto add = [](std::vector<std::string>& to, const std::string& text) {
     if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
   };
   for (const auto& [id, used] : columns.sessions) {
     add(models, oneLine(used.record.model_name.empty() ? used.record.model : used.record.model_name));
-    add(schedules, used.record.reductionText());
+    add(reductions, specOf(used.record));
   }
   const std::string now = isoTime(unixNow());
   const auto place = [](const std::optional<double>& degrees) {
     return degrees ? number(*degrees, 5) : std::string("NA");
   };
-  out << "#\n# Tokens kept by Mutual Pair Merging\n#\n"
+  out << "#\n# Tokens kept after merging\n#\n"
       << "# Site: " << oneLine(session.source) << "\n# Lat: " << place(session.latitude)
       << "\n# Lon: " << place(session.longitude)
       << "\n# UTC Offset: " << shortest(static_cast<double>(standardOffset(session.started)) / 3600)
       << "\n# Image Count: " << columns.samples << "\n# Model: " << joined(models)
-      << "\n# Schedule: " << joined(schedules) << "\n# Software: mpm " MPM_VERSION
+      << "\n# Reduction: " << joined(reductions) << "\n# Software: mpm " MPM_VERSION
       << "\n# Creation Date: " << now.substr(0, 10) << "\n# Creation Time: " << now.substr(11, 8)
       << "\n# Units: doy day of year from 1.0; solar_elev degrees; NA missing\n#\n"
       << "date,local_std_time,doy,solar_elev,";
@@ -217,6 +232,7 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
       {"time", isoTime(sample.time, true)},
       {"unix_ms", sample.time},
       {"tokens", sample.tokens},
+      {"reduce", columns.reduction(sample)},
       {"inference_ms", sample.inference_ms},
       {"brightness_0_255", sample.brightness},
       {"night", sample.night ? nlohmann::ordered_json(*sample.night) : nlohmann::ordered_json(nullptr)},

@@ -63,10 +63,12 @@ class ExportTest : public ::testing::Test {
 TEST_F(ExportTest, Csv) {
   EXPECT_THAT(linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1})),
               ElementsAre("time_utc,unix_ms,tokens,tokens_after_merge_1,tokens_after_merge_2,merged_percent,"
-                          "inference_ms,brightness_0_255,night,dropped_frames,area_road_percent,"
+                          "inference_ms,brightness_0_255,night,dropped_frames,reduction,area_road_percent,"
                           "\"area_tree, \"\"old\"\"_percent\"",
-                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,75.0000,25.0000",
-                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,100.0000,0.0000"));
+                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,"
+                          "\"mpm:blocks=2,5\",75.0000,25.0000",
+                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,"
+                          "\"mpm:blocks=2,5\",100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
 }
 
@@ -90,7 +92,7 @@ TEST_F(ExportTest, PhenoCamHasAHeaderTheDayOfTheYearAndTheSun) {
   std::string comments;
   while (header < lines.size() && lines[header].starts_with("#")) comments += lines[header++] + "\n";
   for (const char* part : {"# Site: camera 0\n", "# Lat: 48.00000\n", "# Lon: 11.50000\n", "# UTC Offset: 1\n",
-                           "# Image Count: 2\n", "# Schedule: 2,5\n"})
+                           "# Image Count: 2\n", "# Reduction: mpm:blocks=2,5\n"})
     EXPECT_THAT(comments, HasSubstr(part));
   ASSERT_EQ(lines.size(), header + 3);
   EXPECT_THAT(lines[header], HasSubstr("date,local_std_time,doy,solar_elev,tokens,"));
@@ -115,12 +117,14 @@ TEST_F(ExportTest, JsonLines) {
 }
 
 // A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
-TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModel) {
+TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModelAndItsReduction) {
   {
     StoreWriter writer(folder_ / "a.db");
     SessionInfo info = session();
     info.model_name = "new one";
     info.classes = {"sky", "road"};
+    info.schedule = {};
+    info.reduce = "gradual:blocks=0-7:count=48";
     writer.beginSession(info);
     Sample sample = sampleAt(kNoon + kDayMs);
     sample.areas = {{0, 0.125}, {1, 0.875}};
@@ -131,11 +135,17 @@ TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModel) {
   EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
   EXPECT_THAT(csv[1], ::testing::EndsWith(",75.0000,0.0000,25.0000"));
   EXPECT_THAT(csv[3], ::testing::EndsWith(",87.5000,12.5000,")) << "it knows no tree";
+  EXPECT_THAT(csv[0], HasSubstr(",dropped_frames,reduction,area_"));
+  EXPECT_THAT(csv[1], HasSubstr(",\"mpm:blocks=2,5\",75.0000"));
+  EXPECT_THAT(csv[3], HasSubstr(",gradual:blocks=0-7:count=48,87.5000"));
   const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));
+  EXPECT_EQ(nlohmann::json::parse(json[0])["reduce"], "mpm:blocks=2,5");
+  EXPECT_EQ(nlohmann::json::parse(json[2])["reduce"], "gradual:blocks=0-7:count=48");
   EXPECT_EQ(nlohmann::json::parse(json[0])["area_fraction"], (nlohmann::json{{"road", 0.75}, {"tree, \"old\"", 0.25}}));
   EXPECT_EQ(nlohmann::json::parse(json[2])["area_fraction"], (nlohmann::json{{"sky", 0.125}, {"road", 0.875}}));
   const std::string phenocam = exportText(reader(), {.format = ExportFormat::kPhenoCam, .source = 1});
-  EXPECT_THAT(phenocam, HasSubstr("# Model: tiny; new one\n# Schedule: 2,5\n"));
+  EXPECT_THAT(phenocam,
+              HasSubstr("# Model: tiny; new one\n# Reduction: mpm:blocks=2,5; gradual:blocks=0-7:count=48\n"));
   EXPECT_THAT(phenocam, HasSubstr(",87.5000,12.5000,NA\n"));
 }
 
