@@ -2208,8 +2208,8 @@ Orange : la classe diffère</translation>
     <message numerus="yes">
         <source>The %n stored picture(s) of this source</source>
         <translation>
-            <numerusform>L’image enregistrée de cette source</numerusform>
-            <numerusform>Les %n images enregistrées de cette source</numerusform>
+            <numerusform>%n image enregistrée de cette source</numerusform>
+            <numerusform>%n images enregistrées de cette source</numerusform>
         </translation>
     </message>
     <message>

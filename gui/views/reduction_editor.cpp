@@ -99,7 +99,7 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   });
   connect(spec_, &QLineEdit::returnPressed, this, &ReductionEditor::takeSpec);
   setEnabled(false);
-  show(variant_);
+  display(variant_);
 }
 
 void ReductionEditor::setModel(const ModelInfo& info) {
@@ -114,13 +114,13 @@ void ReductionEditor::setModel(const ModelInfo& info) {
     grid->addWidget(box, block / kColumns, block % kColumns);
     boxes_.push_back(box);
   }
-  show(shown_);
+  display(shown_);
 }
 
 void ReductionEditor::setVariant(const vision::Variant& variant) {
   variant_ = variant;
   setProblem({});
-  show(variant);
+  display(variant);
 }
 
 void ReductionEditor::setProblem(const QString& problem) {
@@ -132,7 +132,7 @@ QString ReductionEditor::problem() const { return problem_->text(); }
 
 void ReductionEditor::take(const vision::Variant& variant) {
   setProblem({});
-  show(variant);
+  display(variant);
   try {
     variant.options({}).validate();
   } catch (const Error& error) {
@@ -174,7 +174,7 @@ void ReductionEditor::takeSpec() {
   }
 }
 
-void ReductionEditor::show(const vision::Variant& variant) {
+void ReductionEditor::display(const vision::Variant& variant) {
   using enum ReductionMethod;
   shown_ = variant;
   const ReductionMethod method = variant.reduction.method;

@@ -53,7 +53,7 @@ class ReductionEditor : public QWidget {
   void takeBlocks();
   void takeLimit(int limit);
   void takeSpec();
-  void show(const vision::Variant& variant);
+  void display(const vision::Variant& variant);
 
   int tokens_ = 0;
   vision::Variant variant_ = vision::kFullModel, shown_ = vision::kFullModel;  // shown: may be half chosen

@@ -36,7 +36,7 @@ void TradeChart::paintEvent(QPaintEvent*) {
   }
   const double span = std::max(0.1, 100 - low);
   const int line = metrics.height();
-  const QRectF area = QRectF(rect()).adjusted(metrics.horizontalAdvance(percent(99.9)) + 14, line, -16, -line - 8);
+  const QRectF area = QRectF(rect()).adjusted(metrics.horizontalAdvance(percent(100)) + 14, line, -16, -line - 8);
   const auto at = [&](double speed_up, double agreement) {
     return QPointF(area.left() + (speed_up - slow) / std::max(0.01, fast - slow) * area.width(),
                    area.top() + (100 - agreement) / span * area.height());
@@ -48,7 +48,8 @@ void TradeChart::paintEvent(QPaintEvent*) {
                      Qt::AlignRight | Qt::AlignVCenter, percent(agreement));
   };
   label(100);
-  if (at(slow, wanted_).y() > area.top() + line) label(wanted_);
+  for (const double agreement : {wanted_, low})
+    if (at(slow, agreement).y() > area.top() + line) label(agreement);
   const QRectF below(area.left(), area.bottom() + 4, area.width(), line);
   painter.drawText(below, Qt::AlignLeft, locale.toString(slow, 'f', 2));
   painter.drawText(below, Qt::AlignHCenter, tr("times as fast"));

@@ -34,7 +34,7 @@ class LabelPicture : public QWidget {
     setMinimumSize(120, 70);
   }
 
-  void show(const cv::Mat& image, const cv::Mat& labels) {
+  void setPicture(const cv::Mat& image, const cv::Mat& labels) {
     image_ = image;
     labels_ = labels;
     update();
@@ -275,8 +275,8 @@ void TuneDialog::showRow() {
   if (!result_ || table_->currentRow() < 0) return;
   const cli::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
   for (const cli::TuneRow& other : result_->rows)
-    if (other.variant == vision::kFullModel) before_->show(result_->example, other.example);
-  after_->show(result_->example, row.example);
+    if (other.variant == vision::kFullModel) before_->setPicture(result_->example, other.example);
+  after_->setPicture(result_->example, row.example);
   chart_->setRow(table_->currentRow());
   row_text_->setText(tr("%1. Orange: another class").arg(breakable(nameOf(row.variant))));
 }
