@@ -18,32 +18,52 @@
 namespace mpm::cli {
 namespace {
 
-class SemanticTask final : public FrameTask {
+// A task whose pictures have the colours of classes.
+template <class Net>
+class ClassTask : public FrameTask {
  public:
-  SemanticTask(const std::string& model, const SegmenterOptions& options) : segmenter_(model, options) {}
+  template <class Options>
+  ClassTask(const std::string& model, const Options& options) : net_(model, options) {}
 
-  const ModelInfo& model() const override { return segmenter_.model(); }
+  const ModelInfo& model() const override { return net_.model(); }
+  cv::Mat legend() const override { return drawn_.empty() ? cv::Mat() : legendPicture(model(), drawn_); }
+
+ protected:
+  // "road 40 %, sky 31 %": the three of these classes that cover most; shares of the image.
+  std::string largest(std::vector<std::pair<int, double>> areas) const {
+    std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(areas.size(), 3); ++i)
+      text += (i == 0 ? "" : ", ") + names_[areas[i].first] + " " + fixed(100 * areas[i].second, 0) + " %";
+    return text;
+  }
+
+  Net net_;
+  std::vector<std::string> names_ = vision::classNames(model());
+  std::vector<cv::Vec3b> colors_ = vision::classColors(model().facts, model().classes);
+  std::set<int> drawn_;  // classes
+};
+
+class SemanticTask final : public ClassTask<Segmenter> {
+ public:
+  using ClassTask::ClassTask;
+
   std::vector<std::string> endings() const override { return {kLabels, kOverlay}; }
 
   FrameAnswer answer(const cv::Mat& image, bool draw) override {
-    const Segmentation result = segmenter_.segment(image);
+    const Segmentation result = net_.segment(image);
     FrameAnswer answer{result, result.labels, {}, {{"classes", Json::object()}}, {}};
     if (result.labels.empty()) return answer;
-    auto areas = vision::classAreas(result.labels);
+    const auto areas = vision::classAreas(result.labels);
+    answer.text = largest(areas);
     Json& classes = answer.fields["classes"];
     for (const std::string& name : names_) classes[name] = 0.0;  // in every line: a table needs no filling in
     for (const auto& [label, area] : areas) classes[names_[label]] = area;
-    if (draw) {
-      answer.pictures = {{kLabels, result.labels}, {kOverlay, vision::overlayPicture(image, result.labels, colors_)}};
-      for (const auto& [label, area] : areas) drawn_.insert(label);
-    }
-    std::stable_sort(areas.begin(), areas.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(areas.size(), 3); ++i)
-      answer.text += (i == 0 ? "" : ", ") + names_[areas[i].first] + " " + fixed(100 * areas[i].second, 0) + " %";
+    if (!draw) return answer;
+    answer.pictures = {{kLabels, result.labels}, {kOverlay, vision::overlayPicture(image, result.labels, colors_)}};
+    for (const auto& [label, area] : areas) drawn_.insert(label);
     return answer;
   }
-
-  cv::Mat legend() const override { return drawn_.empty() ? cv::Mat() : legendPicture(model(), drawn_); }
 
   void addEarlier(const Json& line) override {
     for (int label = 0; label < static_cast<int>(names_.size()); ++label)
@@ -52,30 +72,29 @@ class SemanticTask final : public FrameTask {
 
  private:
   static constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png";
-
-  Segmenter segmenter_;
-  std::vector<std::string> names_ = vision::classNames(model());
-  std::vector<cv::Vec3b> colors_ = vision::classColors(model().facts, model().classes);
-  std::set<int> drawn_;  // classes
 };
 
-class SegmentsTask final : public FrameTask {
+class SegmentsTask final : public ClassTask<PanopticSegmenter> {
  public:
-  SegmentsTask(const std::string& model, const PanopticOptions& options) : segmenter_(model, options) {}
+  using ClassTask::ClassTask;
 
-  const ModelInfo& model() const override { return segmenter_.model(); }
-  std::vector<std::string> endings() const override { return {kIds, kList, kOverlay}; }
+  std::vector<std::string> endings() const override { return {kIds, kOverlay, kList}; }
 
   FrameAnswer answer(const cv::Mat& image, bool draw) override {
-    const PanopticMap result = segmenter_.segment(image);
-    Json segments = Json::array();
-    for (const Segment& one : result.segments)
-      segments.push_back({{"id", one.id},
-                          {"class", names_[one.label]},
-                          {"score", one.score},
-                          {"area", one.area},
-                          {"thing", isThing(one.label)}});
-    FrameAnswer answer{result, {}, textOf(result), {{"segments", segments}}, {}};
+    const PanopticMap result = net_.segment(image);
+    const std::vector<ClassInfo>& classes = model().facts.classes;
+    Json list = Json::array();
+    std::vector<std::pair<int, double>> areas;
+    for (const Segment& one : result.segments) {
+      list.push_back({{"id", one.id},
+                      {"class", names_[one.label]},
+                      {"score", one.score},
+                      {"area", one.area},
+                      {"thing", classes.empty() || classes[one.label].thing}});
+      areas.emplace_back(one.label, static_cast<double>(one.area) / static_cast<double>(result.ids.total()));
+    }
+    const std::string count = counted(static_cast<std::int64_t>(areas.size()), "segment");
+    FrameAnswer answer{result, {}, count + (areas.empty() ? "" : ": " + largest(areas)), {{"segments", list}}, {}};
     if (!draw) return answer;
     std::vector<cv::Vec3b> colors;
     for (const Segment& one : result.segments) {
@@ -83,41 +102,19 @@ class SegmentsTask final : public FrameTask {
       drawn_.insert(one.label);
     }
     answer.pictures = {{kIds, result.ids}, {kOverlay, vision::segmentsPicture(image, result.ids, colors)}};
-    answer.texts = {{kList, toLine({{"task", toString(segmenter_.task())}, {"segments", segments}}) + "\n"}};
+    answer.texts = {{kList, toLine({{"task", toString(net_.task())}, {"segments", list}}) + "\n"}};
     return answer;
   }
 
-  cv::Mat legend() const override { return drawn_.empty() ? cv::Mat() : legendPicture(model(), drawn_); }
-
   void addEarlier(const Json& line) override {
-    for (const Json& segment : line.value("segments", Json::array()))
-      for (int label = 0; label < static_cast<int>(names_.size()); ++label)
-        if (segment.value("class", "") == names_[label]) drawn_.insert(label);
+    for (const Json& segment : line.value("segments", Json::array())) {
+      const auto name = std::find(names_.begin(), names_.end(), segment.value("class", ""));
+      if (name != names_.end()) drawn_.insert(static_cast<int>(name - names_.begin()));
+    }
   }
 
  private:
-  static constexpr const char *kIds = "_segments.png", *kList = "_segments.json", *kOverlay = "_overlay.png";
-
-  bool isThing(int label) const {
-    const std::vector<ClassInfo>& classes = model().facts.classes;
-    return classes.empty() || classes[label].thing;
-  }
-
-  // "4 segments: road 31 %, car 4 %"
-  std::string textOf(const PanopticMap& result) const {
-    std::vector<Segment> largest = result.segments;
-    std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.area > b.area; });
-    std::string text = counted(static_cast<std::int64_t>(largest.size()), "segment");
-    for (std::size_t i = 0; i < std::min<std::size_t>(largest.size(), 3); ++i)
-      text += (i == 0 ? ": " : ", ") + names_[largest[i].label] + " " +
-              fixed(100 * static_cast<double>(largest[i].area) / static_cast<double>(result.ids.total()), 0) + " %";
-    return text;
-  }
-
-  PanopticSegmenter segmenter_;
-  std::vector<std::string> names_ = vision::classNames(model());
-  std::vector<cv::Vec3b> colors_ = vision::classColors(model().facts, model().classes);
-  std::set<int> drawn_;  // classes
+  static constexpr const char *kIds = "_segments.png", *kOverlay = "_overlay.png", *kList = "_segments.json";
 };
 
 class DepthTask final : public FrameTask {
