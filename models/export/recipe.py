@@ -47,7 +47,16 @@ def size(text):
     return height, width
 
 
-size.__name__, numbers.__name__ = "HxW", "R,G,B"  # what argparse calls a value that does not fit
+def ranges(text):
+    """"1,3-5" -> [1, 3, 4, 5]"""
+    result = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        result.extend(range(int(first), int(last or first) + 1))
+    return result
+
+
+size.__name__, numbers.__name__, ranges.__name__ = "HxW", "R,G,B", "1,3-5"  # what argparse calls a value that does not fit
 
 
 def parser(description, checkpoint, example):
@@ -179,11 +188,9 @@ def add_head(state, layout, path):
 
 def write(options, state, layout, normalisation, classes, resize):
     """OUT.json, then OUT.onnx; each appears whole or not at all. `resize`: interpolate()'s arguments for positions."""
-    torch = import_torch()
+    import_torch()
     from network import network, resized_positions
 
-    if options.out.suffix != ".onnx":
-        raise ExportError(f"{options.out}: the name must end in .onnx")
     if options.classes:
         classes = sidecar.read_classes(options.classes)
     if options.input_size:
@@ -201,18 +208,26 @@ def write(options, state, layout, normalisation, classes, resize):
 
     model = network(layout)
     model.load_state_dict(state, strict=True)
-    replace_file(options.out.with_suffix(".json"), lambda path: path.write_text(facts, encoding="utf-8"))
-    replace_file(options.out, lambda path: export(torch, model.eval(), layout, path))
+    write_files(options.out, model.eval(), layout.image, ["logits"], facts)
     print(f"{options.out}: {layout}")
 
 
-def export(torch, model, layout, path):
-    image = torch.zeros(2, 3, *layout.image)  # a batch of one would become part of the graph
+def write_files(out, model, size, outputs, facts):
+    """OUT.json with the text `facts`, then OUT.onnx."""
+    torch = import_torch()
+    if out.suffix != ".onnx":
+        raise ExportError(f"{out}: the name must end in .onnx")
+    replace_file(out.with_suffix(".json"), lambda path: path.write_text(facts, encoding="utf-8"))
+    replace_file(out, lambda path: export(torch, model, size, outputs, path))
+
+
+def export(torch, model, size, outputs, path):
+    image = torch.zeros(2, 3, *size)  # a batch of one would become part of the graph
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            torch.onnx.export(model, (image,), str(path), input_names=["image"], output_names=["logits"],
+            torch.onnx.export(model, (image,), str(path), input_names=["image"], output_names=list(outputs),
                               dynamic_shapes={"image": {0: torch.export.Dim("batch", min=1)}}, opset_version=18,
                               dynamo=True, external_data=False, verbose=False)
     except ImportError as error:

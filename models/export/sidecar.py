@@ -89,13 +89,14 @@ def read_classes(path):
     return class_list(entries, path)
 
 
-def document(name, image, normalisation, classes, count):
-    """The JSON text. `image`: height, width; `classes`: of class_list(), may be empty; `count`: of the network."""
+def document(name, image, normalisation, classes, count, **facts):
+    """The JSON text. `image`: height, width; `classes`: of class_list(), may be empty; `count`: of the network; `facts`:
+    more fields."""
     if classes and len(classes) != count:
         raise ExportError(f"{len(classes)} class names for a network of {count} classes")
     mean, std = normalisation
     facts = {"name": name, "input": {"height": image[0], "width": image[1], "channels": "RGB"},
-             "mean": list(mean), "std": list(std)}
+             "mean": list(mean), "std": list(std), **facts}
     if classes:
         facts["classes"] = classes
     return json.dumps(facts | {"ignore": 255}, indent=2, ensure_ascii=False) + "\n"

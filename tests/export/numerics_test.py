@@ -43,6 +43,7 @@ import from_huggingface
 import from_mmsegmentation
 import from_segmenter
 import from_timm
+import from_transformers
 import published
 import recipe
 
@@ -491,6 +492,90 @@ class HuggingFace(ExportTest):
             with self.subTest(change):
                 (self.folder / "config.json").write_text(json.dumps(config | change))
                 self.refused(from_huggingface, self.folder, about=about)
+
+
+@needs("transformers")
+class Transformers(ExportTest):
+    """The library's own code: the outputs of the file are the model's, and the JSON says what a person gets of them."""
+
+    def configuration(self, kind):
+        import transformers
+        small = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, image_size=32, patch_size=PATCH)
+        if kind == "dinov3":
+            return transformers.DINOv3ViTConfig(**small, intermediate_size=32, num_register_tokens=2)
+        if kind == "eomt":
+            return transformers.EomtConfig(**small, mlp_ratio=2, num_blocks=1, num_queries=5, num_upscale_blocks=1,
+                                           num_labels=CLASSES, num_register_tokens=2)
+        backbone = transformers.Dinov2Config(**{**small, "num_hidden_layers": 4}, mlp_ratio=2, out_indices=[1, 2, 3, 4],
+                                             reshape_hidden_states=False)
+        return transformers.DepthAnythingConfig(
+            backbone_config=backbone, patch_size=PATCH, reassemble_hidden_size=16, neck_hidden_sizes=[4, 4, 6, 8],
+            fusion_hidden_size=6, head_hidden_size=4, depth_estimation_type="metric", max_depth=20)
+
+    def save(self, folder, kind):
+        import transformers
+        transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
+        config = self.configuration(kind)
+        name = {"dinov3": "DINOv3ViTModel", "eomt": "EomtForUniversalSegmentation",
+                "depth": "DepthAnythingForDepthEstimation"}[kind]
+        model = randomise(getattr(transformers, name)(config))
+        model.save_pretrained(folder)
+        (folder / "preprocessor_config.json").write_text(
+            json.dumps({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}))
+        return model
+
+    def check(self, kind, folder, *options):
+        """Exports and compares; the JSON and what mpm info says."""
+        folder = self.folder / folder
+        folder.mkdir(exist_ok=True)
+        model = self.save(folder, kind)
+        self.export(from_transformers, folder, *options)
+        facts = json.loads(self.out.with_suffix(".json").read_text())
+        image = self.image(facts["input"]["height"], facts["input"]["width"])
+        if kind == "eomt":
+            model.attn_mask_probs.zero_()
+        with torch.no_grad():
+            result = model(pixel_values=image)
+        wanted = {"dinov3": lambda: result.last_hidden_state, "eomt": lambda: result.masks_queries_logits,
+                  "depth": lambda: result.predicted_depth}[kind]()
+        self.check_logits(image, wanted)
+        return facts, json.loads(self.mpm("info", self.out, "--json"))
+
+    def test_features_of_dinov3(self):
+        facts, info = self.check("dinov3", "dinov3", "--input-size", "40x56")
+        self.assertNotIn("task", facts)
+        self.assertEqual((info["head"], info["task"]), ("features", None))
+
+    def test_segments_of_eomt(self):
+        facts, info = self.check("eomt", "coco_panoptic_eomt")
+        self.assertEqual((facts["task"], info["task"], info["head"]), ("panoptic", "panoptic", "mask_queries"))
+        self.assertNotIn("classes", facts, "LABEL_0 is no name")
+        (self.folder / "names.txt").write_text("\n".join("abcdef"))
+        facts, info = self.check("eomt", "eomt", "--task", "instance", "--classes", self.folder / "names.txt",
+                                 "--stuff", "1,4-5")
+        self.assertEqual(info["task"], "instance")
+        self.assertEqual([one.get("thing", True) for one in facts["classes"]], [True, False, True, True, False, False])
+        self.export(from_transformers, self.folder / "eomt", "--stuff", "5")
+        classes = json.loads(self.out.with_suffix(".json").read_text())["classes"]
+        self.assertEqual((classes[5]["name"], classes[5]["thing"], "thing" in classes[4]), ("class_5", False, False))
+        self.refused(from_transformers, self.folder / "eomt", "--stuff", "6", "--classes", self.folder / "names.txt",
+                     about="there are 6 classes")
+        self.refused(from_transformers, self.folder / "eomt", "--input-size", "48x48", about="trained with")
+
+    def test_depth_of_depth_anything(self):
+        facts, info = self.check("depth", "depth", "--input-size", "32x48")
+        self.assertEqual((info["task"], info["depth"]), ("depth", "metre"))
+        config = json.loads((self.folder / "depth/config.json").read_text())
+        (self.folder / "depth/config.json").write_text(json.dumps(config | {"depth_estimation_type": "relative"}))
+        (self.folder / "depth/model.safetensors").unlink()
+        self.assertIn("random weights", self.export(from_transformers, self.folder / "depth", "--random"))
+        self.assertEqual(json.loads(self.out.with_suffix(".json").read_text())["depth"], "inverse")
+        self.refused(from_transformers, self.folder / "depth", "--task", "instance", about="--task is for EoMT")
+
+    def test_other_models_are_refused(self):
+        (self.folder / "config.json").write_text('{"model_type": "swin"}')
+        (self.folder / "preprocessor_config.json").write_text("{}")
+        self.refused(from_transformers, self.folder, about="type 'swin'; known are dinov3_vit, eomt, depth_anything")
 
 
 class Touch:
