@@ -196,6 +196,7 @@ SOURCES = {
         "eva_giant_patch14_224", f)),
     "timm_eva_swiglu": Source("timm eva_giant_patch14_224 with SwiGLU and norm inside the MLP", build=lambda f: timm_vit(
         "eva_giant_patch14_224", f, swiglu_mlp=True, scale_mlp=True, qkv_fused=False)),
+    "timm_intern": Source("timm vit_intern300m_patch14_448: InternViT", lambda f: timm_vit("vit_intern300m_patch14_448", f)),
     "timm_vit_dynamic": Source("timm vit_small_patch16_224, dynamic_img_size: positions resized in the graph",
                                lambda f: timm_vit("vit_small_patch16_224", f, dynamic_img_size=True)),
     "hf_vit": Source("transformers ViTForImageClassification", build=lambda f: Fields(
@@ -328,6 +329,7 @@ KEPT = [
     Spec("timm_eva", "torchscript", 14, fused=False),
     Spec("timm_eva", "dynamo", 20),
     Spec("timm_eva_swiglu", "torchscript", 17, fused=False),
+    Spec("timm_intern", "dynamo", 18),
     Spec("timm_vit_dynamic", "torchscript", 17, dynamic=("batch", "size")),
     Spec("hf_vit", "torchscript", 14, fused=False, dynamic=("batch", "size")),
     Spec("hf_vit", "dynamo", 18, dynamic=("batch",), batch=2),

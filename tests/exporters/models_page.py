@@ -29,7 +29,9 @@ The error line names the first node that does not fit.
 | transformers YolosForObjectDetection | special tokens behind the patches, positions added again between blocks |
 
 ## Notes
-- **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export.
+- **Tasks:** `DPTForSemanticSegmentation` gives labels with `"task": "semantic"` in its JSON ([converter.md](converter.md), "Tasks"). The script
+  `models/export/from_transformers.py` exports DINOv3, EoMT and Depth Anything with a JSON that names the task.
+- **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export, as the script does.
 - **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`. No trained
   model has been measured with the three yet.
 - **On a GPU:** rotary positions, RMSNorm, late tokens and patches with a border are not supported yet; use the CPU.
