@@ -192,7 +192,7 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
 TEST_F(InferenceWorkerTest, AModelOfDepthIsRefused) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx", Schedule{1, 2});
+  worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx", vision::mpmBefore({1, 2}));
   ASSERT_TRUE(eventually([&] { return toldOf("its task is 'depth', which is not watched"); }));
   EXPECT_TRUE(one()) << "the model before it goes on";
 }
