@@ -137,6 +137,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["input"] = pair(info.input);
   dict["grid"] = pair(info.grid);
   dict["head"] = toString(info.head);
+  dict["task"] = info.task ? nb::object(nb::cast(toString(*info.task))) : nb::none();
   dict["classes"] = info.classes;
   dict["class_names"] = vision::classNames(info);
   dict["ignore"] = info.facts.ignore;

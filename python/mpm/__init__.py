@@ -158,8 +158,9 @@ def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = Non
 
 def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
-    'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'classes', 'class_names', 'mean', 'std', 'schedule' and
-    more. Raises Error for a model that is not a plain pre-norm ViT."""
+    'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
+    None), 'classes', 'class_names', 'mean', 'std', 'schedule' and more. Raises Error for a model that is not a plain
+    pre-norm ViT."""
     return _mpm.info(os.fspath(model))
 
 

@@ -88,6 +88,12 @@ def test_windows_slide_over_the_resized_image():
     assert half.labels.shape == image.shape[:2] and (half.labels != whole.labels).any()
 
 
+def test_info_names_the_task():
+    assert mpm.info(SEGMENTER)["task"] == "semantic"
+    assert mpm.info(DATA / "hf_depth_anything_dynamo18.onnx")["task"] == "depth"
+    assert mpm.info(CLIP)["task"] is None
+
+
 def test_batches_are_lists_of_results():
     segmenter = mpm.Segmenter(SEGMENTER, schedule=(1,))
     images = [picture(seed=i) for i in range(3)]
