@@ -47,7 +47,8 @@ Training is the work of mpm-train, which needs LibTorch. On a computer without i
 classes.json to one that has it, and copy the two files back.
 
 With --json the last line is {"model", "pictures", "reduce", "cross_validation": {"rounds", "miou", "pixel_accuracy",
-"iou": {name: value}, "confusion": [[..]..]}}, in percent; "cross_validation" is null where there was none.
+"iou": {name: value}, "pictures": [..], "confusion": [[..]..]}}, in percent. "pictures": of each class, in how many it
+is labelled. "cross_validation" is null where there was none.
 
 Examples:
   mpm teach --images pictures --labels labels --classes classes.json -o mine.onnx

@@ -6,6 +6,7 @@
 
 #include "mpm/options.hpp"
 #include "vision/label_map.h"
+#include "vision/labelled_picture.h"
 
 namespace mpm::vision {
 
@@ -32,10 +33,6 @@ DatasetProtocol protocolOf(Dataset dataset);
 
 /// Its labels as classes from 0. ADE20K and Pascal Context count classes from 1, Cityscapes has ids of its own.
 LabelMeaning labelMeaningOf(Dataset dataset);
-
-struct LabelledFile {
-  std::string image, labels;
-};
 
 /// The images of a split, sorted by name, each with its label map. Throws mpm::Error naming the folder or the file that
 /// is missing.

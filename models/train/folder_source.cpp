@@ -4,10 +4,9 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
-#include "base/size_text.h"
 #include "mpm/error.hpp"
 #include "samples.h"
-#include "vision/source.h"
+#include "vision/labelled_picture.h"
 
 namespace mpm::train {
 namespace {
@@ -108,7 +107,9 @@ class FolderSource : public SampleSource {
 
   Sample read(const Pair& pair) const {
     const int offset = pair.from_one ? -1 : 0;
-    return readLabelledImage(pair.image, pair.labels, {{ignore_}, offset, static_cast<int>(classes_.size()), ignore_});
+    const auto [image, labels] = vision::readLabelledPicture(
+        pair.image, pair.labels, {{ignore_}, offset, static_cast<int>(classes_.size()), ignore_});
+    return {image, labels, false};
   }
 
   std::vector<ClassInfo> classes_;
@@ -119,23 +120,6 @@ class FolderSource : public SampleSource {
 };
 
 }  // namespace
-
-cv::Mat readStoredImage(const std::string& path) {
-  return vision::openSource(path, {.apply_exif_rotation = false})->next()->image;
-}
-
-Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning) {
-  Sample sample{readStoredImage(image), vision::readLabelMap(labels), false};
-  if (sample.labels.size() != sample.image.size())
-    throw Error("label map '" + labels + "' is " + toString(Size2{sample.labels.rows, sample.labels.cols}) +
-                ", its image " + toString(Size2{sample.image.rows, sample.image.cols}));
-  try {
-    sample.labels = meaning.applied(sample.labels);
-  } catch (const Error& error) {
-    throw Error("'" + labels + "': " + error.what());
-  }
-  return sample;
-}
 
 std::unique_ptr<SampleSource> openFolder(const FolderOptions& folder, const AugmentationOptions& augmentation,
                                          std::uint64_t seed, int ignore) {

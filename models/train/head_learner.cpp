@@ -61,8 +61,17 @@ std::vector<float> valuesOf(const at::Tensor& tensor) {
   return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
 }
 
-at::Tensor tensorOf(const std::vector<float>& values, at::IntArrayRef shape) {
-  return torch::tensor(values).view(shape);
+// In the order of the table; `flat`: each as one row of numbers.
+std::vector<at::Tensor> tensorsOf(const TokenHead& head, bool flat = false) {
+  const auto tensor = [&](const std::vector<float>& values, at::IntArrayRef shape) {
+    return flat ? torch::tensor(values) : torch::tensor(values).view(shape);
+  };
+  return {tensor(head.norm_weight, {head.dim}),
+          tensor(head.norm_bias, {head.dim}),
+          tensor(head.hidden_weight, {head.dim, head.hidden}),
+          tensor(head.hidden_bias, {head.hidden}),
+          tensor(head.score_weight, {head.hidden, head.classes}),
+          tensor(head.score_bias, {head.classes})};
 }
 
 }  // namespace
@@ -80,7 +89,8 @@ TokenHead trainHead(const HeadRecipe& recipe, const std::vector<const LabelledTo
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = weights[i].view(parameters[i].shape);
     return weights;
   };
-  at::Tensor flat = initial(parameters, recipe.seed).requires_grad_(true);
+  at::Tensor flat =
+      (recipe.start ? at::cat(tensorsOf(*recipe.start, true)) : initial(parameters, recipe.seed)).requires_grad_(true);
   LearnerOptions options;
   options.weight_decay = recipe.weight_decay;
   Optimizer optimizer(options, parameters, at::kCPU);
@@ -133,12 +143,7 @@ TokenHead trainHead(const HeadRecipe& recipe, const std::vector<const LabelledTo
 
 cv::Mat predictLabels(const TokenHead& head, const cv::Mat& tokens, Size2 grid, Size2 size) {
   const at::NoGradGuard no_gradient;
-  const std::vector<at::Tensor> weights = {tensorOf(head.norm_weight, {head.dim}),
-                                           tensorOf(head.norm_bias, {head.dim}),
-                                           tensorOf(head.hidden_weight, {head.dim, head.hidden}),
-                                           tensorOf(head.hidden_bias, {head.hidden}),
-                                           tensorOf(head.score_weight, {head.hidden, head.classes}),
-                                           tensorOf(head.score_bias, {head.classes})};
+  const std::vector<at::Tensor> weights = tensorsOf(head);
   const at::Tensor scores = scoresOf(viewOf(tokens, at::kFloat).unsqueeze(0), weights, grid, size);
   const at::Tensor labels = scores.argmax(1).to(at::kByte).contiguous();
   return cv::Mat(size.height, size.width, CV_8U, labels.data_ptr()).clone();

@@ -21,7 +21,7 @@ struct LabelledTokens {
 };
 
 struct HeadRecipe {
-  Size2 grid;
+  Size2 grid{};
   int classes = 0;
   int ignore = 255;
   int hidden = 256;
@@ -30,8 +30,10 @@ struct HeadRecipe {
   double lr = 5e-3;
   double weight_decay = 0.05;
   std::uint64_t seed = 1;
-  std::vector<float> class_weights;  ///< of the loss
-  int threads = 0;                   ///< 0: LibTorch's default
+  std::vector<float> class_weights{};  ///< of the loss
+  int threads = 0;                     ///< 0: LibTorch's default
+  /// Training goes on from this head, of the same size, instead of from random weights.
+  const onnx_graph::TokenHead* start = nullptr;
 };
 
 /// Trains a head on the tokens of a frozen encoder with AdamW. The loss is the cross entropy of the scores, resized to

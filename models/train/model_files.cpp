@@ -5,7 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "onnx_file.h"
-#include "recipe.h"
+#include "vision/class_list.h"
 
 namespace mpm::train {
 
@@ -15,7 +15,7 @@ nlohmann::ordered_json toJson(const ModelFacts& facts, Size2 input) {
   json["input"] = {{"height", input.height}, {"width", input.width}, {"channels", toString(facts.channels)}};
   json["mean"] = facts.mean;
   json["std"] = facts.std;
-  json["classes"] = toJson(facts.classes);
+  json["classes"] = vision::toJson(facts.classes);
   json["ignore"] = facts.ignore;
   return json;
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe.h"
 
-#include <cstdio>
-
-#include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "vision/class_list.h"
 
 namespace mpm::train {
 namespace {
@@ -78,7 +76,7 @@ Json toJson(const Recipe& recipe) {
   Json json;
   Recipe copy = recipe;  // the list of fields is written once, for readers and writers
   visit(copy, [&](const char*, const char* name, const auto& value, const char*) { put(json, name, value); });
-  if (!recipe.classes.empty()) json["classes"] = toJson(recipe.classes);
+  if (!recipe.classes.empty()) json["classes"] = vision::toJson(recipe.classes);
   return json;
 }
 
@@ -86,50 +84,17 @@ Recipe recipeFromJson(const nlohmann::json& json) {
   Recipe recipe;
   try {
     visit(recipe, [&](const char*, const char* name, auto& value, const char*) { get(json, name, value); });
-    if (json.contains("classes")) recipe.classes = classesFromJson(json.at("classes"));
+    if (json.contains("classes")) recipe.classes = vision::classesFromJson(json.at("classes"));
   } catch (const nlohmann::json::exception& error) {
     throw Error(std::string("the recipe in the checkpoint is not one of this version: ") + error.what());
   }
   return recipe;
 }
 
-Json toJson(const std::vector<ClassInfo>& classes) {
-  Json list = Json::array();
-  for (const ClassInfo& entry : classes) {
-    Json& added = list.emplace_back(Json{{"name", entry.name}});
-    if (!entry.rgb) continue;
-    char color[8];
-    std::snprintf(color, sizeof color, "#%02x%02x%02x", (*entry.rgb)[0], (*entry.rgb)[1], (*entry.rgb)[2]);
-    added["color"] = color;
-  }
-  return list;
-}
-
-std::vector<ClassInfo> classesFromJson(const nlohmann::json& json) {
-  std::vector<ClassInfo> classes;
-  for (const nlohmann::json& entry : json) {
-    classes.push_back({entry.at("name").get<std::string>()});
-    if (!entry.contains("color")) continue;
-    const auto color = entry.at("color").get<std::string>();
-    unsigned r = 0, g = 0, b = 0;
-    char rest = 0;
-    if (color.size() != 7 || std::sscanf(color.c_str(), "#%2x%2x%2x%c", &r, &g, &b, &rest) != 3)
-      throw Error("'" + color + "' is not a colour; write #rrggbb");
-    const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
-    classes.back().rgb = {byte(r), byte(g), byte(b)};
-  }
-  return classes;
-}
-
 std::vector<ClassInfo> readClasses(const std::string& path) {
-  try {
-    const nlohmann::json json = nlohmann::json::parse(readFile(path));
-    const std::vector<ClassInfo> classes = classesFromJson(json.is_object() ? json.at("classes") : json);
-    if (classes.size() < 2) throw Error("'" + path + "' names fewer than two classes");
-    return classes;
-  } catch (const nlohmann::json::exception&) {
-    throw Error("'" + path + "' is not a list of classes: [{\"name\": \"sky\", \"color\": \"#87ceeb\"}, ...]");
-  }
+  const std::vector<ClassInfo> classes = vision::readClassList(path).classes;
+  if (classes.size() < 2) throw Error("'" + path + "' names fewer than two classes");
+  return classes;
 }
 
 }  // namespace mpm::train

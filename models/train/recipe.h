@@ -115,10 +115,7 @@ nlohmann::ordered_json toJson(const Recipe& recipe);
 /// Throws mpm::Error when a field is missing or of another type.
 Recipe recipeFromJson(const nlohmann::json& json);
 
-/// The form of "classes" in MODEL.json: [{"name": "sky", "color": "#rrggbb"}, ...].
-nlohmann::ordered_json toJson(const std::vector<ClassInfo>& classes);
-std::vector<ClassInfo> classesFromJson(const nlohmann::json& json);
-/// From a JSON file: such a list, or an object (a MODEL.json) with one called "classes". Throws mpm::Error.
+/// The classes of vision::readClassList(). Throws mpm::Error, also for fewer than two.
 std::vector<ClassInfo> readClasses(const std::string& path);
 
 }  // namespace mpm::train

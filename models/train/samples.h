@@ -10,7 +10,6 @@
 #include "augmentation.h"
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
-#include "vision/label_map.h"
 
 namespace mpm::train {
 
@@ -55,11 +54,6 @@ struct FolderOptions {
   std::string validation;  ///< the same; empty: every tenth pair of `training` is held out
   std::vector<ClassInfo> classes;
 };
-
-/// An image as it is stored: EXIF rotation is ignored, because label maps have none. Throws mpm::Error naming the file.
-cv::Mat readStoredImage(const std::string& path);
-/// It and its label map, whose labels are replaced by what they mean. Throws mpm::Error naming the file.
-Sample readLabelledImage(const std::string& image, const std::string& labels, const vision::LabelMeaning& meaning);
 
 /// Throws mpm::Error when a folder holds no pairs.
 std::unique_ptr<SampleSource> openFolder(const FolderOptions& folder, const AugmentationOptions& augmentation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "labelme.h"
+#include "vision/labelme.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "base/size_text.h"
 #include "mpm/error.hpp"
 
-namespace mpm::train {
+namespace mpm::vision {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,6 +59,15 @@ bool paint(cv::Mat& labels, const std::string& kind, const std::vector<cv::Point
   return true;
 }
 
+template <typename Read>
+void orNotLabelMe(const std::string& path, Read&& read) {
+  try {
+    read();
+  } catch (const nlohmann::json::exception&) {
+    throw Error("'" + path + "' is not a file of LabelMe: a shape needs \"label\" and \"points\"");
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> labelMeFiles(const std::string& folder) {
@@ -75,9 +84,21 @@ std::map<std::string, std::string> labelMeFiles(const std::string& folder) {
   return files;
 }
 
+std::vector<std::string> labelMeNames(const std::string& path) {
+  std::vector<std::string> names;
+  orNotLabelMe(path, [&] {
+    const nlohmann::json json = parsed(path);
+    for (const nlohmann::json& shape : json.at("shapes"))
+      if (const auto name = shape.at("label").get<std::string>();
+          std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+  });
+  return names;
+}
+
 cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) {
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
-  try {
+  orNotLabelMe(path, [&] {
     const nlohmann::json json = parsed(path);
     const Size2 own{json.value("imageHeight", size.height), json.value("imageWidth", size.width)};
     const Size2 picture{size.height, size.width};
@@ -94,10 +115,8 @@ cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& class
         throw Error("'" + path + "' holds a " + kind + " with " + std::to_string(shape.at("points").size()) +
                     " points: only polygons, rectangles, circles, lines and points can be read");
     }
-  } catch (const nlohmann::json::exception&) {
-    throw Error("'" + path + "' is not a file of LabelMe: a shape needs \"label\" and \"points\"");
-  }
+  });
   return labels;
 }
 
-}  // namespace mpm::train
+}  // namespace mpm::vision

@@ -8,15 +8,18 @@
 
 #include "mpm/model_info.hpp"
 
-namespace mpm::train {
+namespace mpm::vision {
 
 /// The LabelMe files of a folder (JSON with "shapes") by their names without extension. Other JSON files do not count.
 /// Throws mpm::Error naming the folder.
 std::map<std::string, std::string> labelMeFiles(const std::string& folder);
+
+/// The labels in a LabelMe file, each once, in the order of its shapes. Throws mpm::Error naming the file.
+std::vector<std::string> labelMeNames(const std::string& path);
 
 /// The label map, CV_8U of `size`, of a LabelMe file: polygons, rectangles, circles, lines and points, later shapes
 /// over earlier ones, `ignore` where there is none. Labels are names of classes. Throws mpm::Error naming the file:
 /// when a label is none of the classes, a shape of another kind, or the picture of another size.
 cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
 
-}  // namespace mpm::train
+}  // namespace mpm::vision

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/label_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+#include "support/temporary_folder.h"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const cv::Size kSize(12, 8);
+
+cv::Mat map(int upper, int lower) {
+  cv::Mat labels(kSize, CV_8U, cv::Scalar(lower));
+  labels.rowRange(0, 4).setTo(upper);
+  return labels;
+}
+
+bool same(const cv::Mat& a, const cv::Mat& b) { return a.size() == b.size() && cv::countNonZero(a != b) == 0; }
+
+class LabelFolderTest : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return disk_ / ("a.labels/" + name); }
+  static cv::Mat image() { return cv::Mat(kSize, CV_8UC3, cv::Scalar(20, 120, 200)); }
+
+  // What a call throws; "" when it does not.
+  template <typename Call>
+  static std::string refusal(Call&& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
+      return error.what();
+    }
+    return "";
+  }
+
+  // Three classes, and two pictures labelled with them.
+  LabelFolder filled() const {
+    LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+    folder.setClasses({{"ice"}, {"rock", {{1, 2, 3}}}, {"sky"}});
+    for (const char* name : {"p", "q"}) folder.addPicture(name, image());
+    folder.saveLabels("p", map(2, 255));
+    folder.saveLabels("q", map(0, 1));
+    return folder;
+  }
+
+  test::TemporaryFolder disk_;
+};
+
+TEST_F(LabelFolderTest, KeepsPicturesLabelsAndClasses) {
+  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+  EXPECT_FALSE(fs::exists(disk_ / "a.labels")) << "looking makes nothing";
+  EXPECT_THAT(folder.pictures(), IsEmpty());
+  folder = filled();
+  EXPECT_EQ(folder.addPicture("p", image()), "p_2");
+  const LabelFolder again(disk_ / "a.labels");
+  EXPECT_THAT(again.pictures(), ElementsAre("p", "p_2", "q"));
+  EXPECT_THAT(again.labelled(), ElementsAre("p", "q"));
+  EXPECT_TRUE(same(again.labels("p"), map(2, 255)));
+  EXPECT_TRUE(same(again.labels("p_2"), map(255, 255)));
+  ASSERT_EQ(again.classes().count(), 3);
+  EXPECT_EQ(again.classes().classes[1].name, "rock");
+  EXPECT_EQ(again.classes().classes[1].rgb, (std::array<std::uint8_t, 3>{1, 2, 3}));
+  folder.saveLabels("p", map(255, 255));
+  folder.removePicture("q");
+  EXPECT_THAT(again.labelled(), IsEmpty());
+  EXPECT_THAT(again.pictures(), ElementsAre("p", "p_2"));
+}
+
+TEST_F(LabelFolderTest, MergingAClassRewritesEveryLabelMap) {
+  LabelFolder folder = filled();
+  folder.mergeClass(1, 2);
+  EXPECT_TRUE(same(folder.labels("p"), map(1, 255)));
+  EXPECT_TRUE(same(folder.labels("q"), map(0, 1)));
+  folder.mergeClass(0, std::nullopt);
+  const LabelFolder again(disk_ / "a.labels");
+  EXPECT_EQ(again.classes().count(), 1);
+  EXPECT_EQ(again.classes().classes[0].name, "sky");
+  EXPECT_TRUE(same(again.labels("p"), map(0, 255)));
+  EXPECT_TRUE(same(again.labels("q"), map(255, 0)));
+}
+
+// What is on the disk when a merge is killed before and after the moment at which it takes effect.
+TEST_F(LabelFolderTest, AKilledMergeHappensWhollyOrNotAtAll) {
+  filled();
+  const LabelFolder target = [&] {
+    fs::copy(path(""), disk_ / "b.labels", fs::copy_options::recursive);
+    LabelFolder merged(disk_ / "b.labels", LabelFolder::Access::kWrite);
+    merged.mergeClass(0, 1);
+    return merged;
+  }();
+  const auto writeChanged = [&](const std::string& folder) {
+    fs::create_directories(path(folder));
+    for (const std::string file : {"p.png", "q.png"})
+      fs::copy(fs::path(target.labelsPath()) / file, path(folder + "/" + file));
+    fs::copy(target.classesPath(), path(folder + "/classes.json"));
+  };
+  writeChanged("labels.part");
+  fs::remove(path("labels.part/q.png"));
+  EXPECT_EQ(LabelFolder(path(""), LabelFolder::Access::kWrite).classes().count(), 3);
+  EXPECT_FALSE(fs::exists(path("labels.part")));
+
+  writeChanged("labels.new");
+  fs::rename(path("labels.new/p.png"), path("labels/p.png"));  // and was killed between two files
+  const LabelFolder folder(path(""), LabelFolder::Access::kWrite);
+  EXPECT_EQ(folder.classes().count(), 2);
+  for (const char* name : {"p", "q"}) EXPECT_TRUE(same(folder.labels(name), target.labels(name))) << name;
+  EXPECT_FALSE(fs::exists(path("labels.new")));
+}
+
+TEST_F(LabelFolderTest, RefusesWhatMakesNoSenseAndStaysAsItWas) {
+  LabelFolder folder = filled();
+  const std::string classes = readFile(folder.classesPath());
+  EXPECT_THAT(refusal([&] { folder.setClasses({{"ice"}, {"ice"}, {"sky"}}); }), HasSubstr("two classes 'ice'"));
+  EXPECT_THAT(refusal([&] { folder.setClasses({{"ice"}, {""}, {"sky"}}); }), HasSubstr("without a name"));
+  EXPECT_THAT(refusal([&] { folder.setClasses({{"ice"}, {"rock"}}); }), HasSubstr("left out"));
+  EXPECT_THAT(refusal([&] { folder.setClasses(std::vector<ClassInfo>(256, {"a"})); }), HasSubstr("255"));
+  EXPECT_EQ(readFile(folder.classesPath()), classes);
+  EXPECT_EQ(folder.classes().count(), 3);
+
+  cv::imwrite(path("labels/p.png"), cv::Mat(3, 3, CV_8U, cv::Scalar(0)));
+  EXPECT_THAT(refusal([&] { folder.labels("p"); }), ::testing::AllOf(HasSubstr("p.png"), HasSubstr("3x3")));
+  cv::imwrite(path("labels/p.png"), map(7, 255));
+  EXPECT_THAT(refusal([&] { folder.labels("p"); }), HasSubstr("label 7"));
+  EXPECT_THAT(refusal([&] { folder.mergeClass(0, 1); }), HasSubstr("label 7"));
+  EXPECT_TRUE(same(folder.labels("q"), map(0, 1)));
+  EXPECT_EQ(folder.classes().count(), 3);
+  EXPECT_FALSE(fs::exists(path("labels.part")));
+
+  std::ofstream(folder.classesPath()) << "[";
+  EXPECT_THAT(refusal([&] { LabelFolder(path("")); }), HasSubstr("classes.json"));
+  fs::remove_all(path("labels"));
+  std::ofstream(path("labels")) << "a file in place of the folder";
+  EXPECT_THAT(refusal([&] { folder.saveLabels("p", map(0, 1)); }), HasSubstr("cannot"));
+}
+
+// A disk without space.
+TEST_F(LabelFolderTest, AFullDiskLeavesTheOldLabels) {
+  LabelFolder folder = filled();
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  fs::remove(path("labels/p.png"));
+  fs::create_symlink("/dev/full", path("labels/p.png"));
+  EXPECT_THAT(refusal([&] { folder.saveLabels("p", map(0, 1)); }), HasSubstr("p.png"));
+  EXPECT_TRUE(same(folder.labels("q"), map(0, 1)));
+}
+
+TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
+  for (const char* folder : {"maps/images", "maps/labels", "shapes"}) fs::create_directories(disk_ / folder);
+  cv::imwrite(disk_ / "maps/images/m.png", image());
+  cv::imwrite(disk_ / "maps/labels/m.png", map(1, 255));
+  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+  EXPECT_THAT(refusal([&] { folder.import(disk_ / "maps"); }), HasSubstr("label 1"));
+  EXPECT_THAT(folder.pictures(), IsEmpty());
+  std::ofstream(disk_ / "maps/classes.json") << R"({"classes": [{"name": "ice"}, {"name": "rock"}]})";
+  EXPECT_EQ(folder.import(disk_ / "maps"), 1);
+  EXPECT_TRUE(same(folder.labels("m"), map(1, 255)));
+
+  cv::imwrite(disk_ / "shapes/s.png", image());
+  std::ofstream(disk_ / "shapes/s.json")
+      << R"({"shapes": [{"label": "lake", "shape_type": "rectangle", "points": [[0, 0], [11, 3]]}]})";
+  EXPECT_EQ(folder.import(disk_ / "shapes"), 1);
+  EXPECT_EQ(folder.classes().classes[2].name, "lake");
+  EXPECT_TRUE(same(folder.labels("s"), map(2, 255)));
+  EXPECT_EQ(folder.import(disk_ / "shapes"), 1);
+  EXPECT_THAT(folder.pictures(), ElementsAre("m", "s", "s_2"));
+  EXPECT_THAT(refusal([&] { folder.import(disk_ / "nowhere"); }), HasSubstr("nowhere"));
+}
+
+}  // namespace
+}  // namespace mpm::vision
