@@ -12,6 +12,7 @@
 #include "cli/teach_options.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
+#include "live_teacher.h"
 #include "mpm/error.hpp"
 #include "teach.h"
 #include "trainer.h"
@@ -46,7 +47,8 @@ constexpr const char* kNotes =
     "classes.json: [{\"name\": \"road\", \"color\": \"#804080\"}, ...], or the .json beside any model.\n"
     "Progress goes to stderr; the path of the ONNX file to stdout. Exit status: 0 done, 1 failed,\n"
     "2 wrong usage, 130 stopped with the run saved.\n\n"
-    "'mpm-train teach' does the work of 'mpm teach': see 'mpm teach --help'.";
+    "'mpm-train teach' does the work of 'mpm teach': see 'mpm teach --help'. 'mpm-train live' works for the\n"
+    "app's Teach mode.";
 
 constexpr int kMaxThreads = 1024;
 
@@ -125,6 +127,18 @@ int teachMain(int argc, char** argv) {
   return cli::runProgram(app, argc, argv, [&] { return train::teach(options); });
 }
 
+int liveMain(int argc, char** argv) {
+  train::LiveOptions options;
+  CLI::App app("Trains a head after each stroke of the app's Teach mode.", "mpm-train");
+  cli::prepare(app);
+  CLI::App* const verb =
+      app.add_subcommand("live", "Answers lines of JSON on stdin until it ends (models/train/live_teacher.h)");
+  verb->add_option("--folder", options.folder, "Holds classes.json, pictures/ and labels/")->required();
+  verb->add_option("--model", options.model, "A plain ViT as ONNX, whose encoder is used");
+  verb->add_option("--threads", options.threads, "CPU threads. Default: all");
+  return cli::runProgram(app, argc, argv, [&] { return train::teachLive(options); });
+}
+
 int trainMain(int argc, char** argv) {
   train::Recipe recipe;
   train::RunOptions run;
@@ -159,5 +173,6 @@ int trainMain(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return argc > 1 && argv[1] == std::string_view("teach") ? teachMain(argc, argv) : trainMain(argc, argv);
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  return verb == "teach" ? teachMain(argc, argv) : verb == "live" ? liveMain(argc, argv) : trainMain(argc, argv);
 }

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
+#include <sstream>
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
@@ -225,6 +227,38 @@ TEST_F(Teach, ReadsFilesOfLabelMe) {
   expectRefusal({}, 1, {"b.json", "not valid JSON"});
   write("b", nlohmann::json::array({{{"label", "low"}}}));
   expectRefusal({}, 1, {"b.json", "\"points\""});
+}
+
+// The process behind the app's Teach mode: labels change between two questions, and a bad question is one line.
+TEST_F(Teach, AnswersAfterEachStroke) {
+  writeFlat("a", {64, 48}, {64, 48}, 255, 255);
+  writeFlat("b", {64, 48}, {64, 48}, 0, 1);
+  fs::rename(folder_ / "train/images", folder_ / "train/pictures");
+  writeClasses({"low", "high"});
+  fs::copy_file(classes_, folder_ / "train/classes.json");
+  const std::string questions = R"({"picture": "a"}\n{"picture": "b"}\n{"picture": "nowhere"}\nnonsense\n)";
+  const std::string command = "printf '" + questions + "' | '" + MPM_BINARY_DIR + "/mpm-train' live --folder '" +
+                              (folder_ / "train") + "' --model '" + MPM_TEST_DATA_DIR + "/timm_vit_ts17.onnx'";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string out;
+  for (char buffer[4096]; const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe);) out.append(buffer, got);
+  EXPECT_EQ(::pclose(pipe), 0);
+  std::vector<nlohmann::json> answers;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 4U) << out;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(answers[i]["ok"], true) << answers[i];
+    int pixels = 0;
+    for (std::size_t k = 0; k < answers[i]["runs"].size(); k += 2) {
+      EXPECT_LT(answers[i]["runs"][k], 2);
+      pixels += answers[i]["runs"][k + 1].get<int>();
+    }
+    EXPECT_EQ(pixels, answers[i]["size"]["height"].get<int>() * answers[i]["size"]["width"].get<int>());
+  }
+  EXPECT_THAT(answers[2]["why"], HasSubstr("no picture 'nowhere'"));
+  EXPECT_THAT(answers[3]["why"], HasSubstr("a question is"));
 }
 
 // A program alone, without the trainer beside it or in PATH.
