@@ -75,7 +75,13 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {tr("Wheel, drag"), tr("Zoom, move")},
            {tr("Double click"), tr("In the legend: show one class alone")},
            {tr("Shift+Enter"), tr("In the legend: show the current class alone")},
-           {tr("Enter"), tr("In the legend: change a colour; in the events: go to that time")}};
+           {tr("Enter"), tr("In the legend: change a colour; in the events: go to that time")},
+           {QStringLiteral("1 … 9"), tr("Teach: choose a class")},
+           {QStringLiteral("F  B  G  E  V  H"), tr("Teach: cluster, brush, polygon, eraser, accept, move")},
+           {QStringLiteral(",  ."), tr("Teach: smaller, larger brush")},
+           {tr("Space, Enter"), tr("Teach: draw at the cross of the arrow keys; close the polygon")},
+           {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Teach: undo, redo")},
+           {tr("Page up, page down"), tr("Teach: previous, next picture")}};
   auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2), tr("Keys"));
   table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
   makePlain(table, 8);

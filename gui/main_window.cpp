@@ -27,12 +27,14 @@
 #include "gui/models/span_text.h"
 #include "gui/opener.h"
 #include "gui/panel_docks.h"
+#include "gui/teach_mode.h"
 #include "gui/tuning.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/events_panel.h"
 #include "gui/views/inspector_panel.h"
+#include "gui/views/label_pictures_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
@@ -41,6 +43,7 @@
 #include "gui/views/source_panel.h"
 #include "gui/views/speed_panel.h"
 #include "gui/views/status_line.h"
+#include "gui/views/teach_pane.h"
 #include "gui/views/welcome_page.h"
 #include "gui/watch_rules.h"
 #include "gui/window_memory.h"
@@ -115,6 +118,7 @@ MainWindow::~MainWindow() {
   disconnect(live_.get(), nullptr, this, nullptr);
   memory_.reset();
   hide();
+  delete std::exchange(teach_, nullptr);
   // The views look at models that are members of this class: they go first.
   delete docks_;
   delete takeCentralWidget();
@@ -202,6 +206,7 @@ void MainWindow::forgetFrame() {
   speed_->setTimes({});
   compare_->setFrame(nullptr);
   status_->clearFrame();
+  if (teach_) teach_pane_->pictures()->setLive(false);
 }
 
 void MainWindow::openDropped(const QString& asked) { opener_->open(asked); }
@@ -239,6 +244,8 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   compare_->setModel(*model);
   source_->setModel(model.get(), QString::fromStdString(live_->session().model()));
   pane_->setSteps(static_cast<int>(model->schedule.size()));
+  giveModelToTeach();
+  noteTaughtModel();
   if (first) pane_->setBanner({});
   if (live_frame_) remember();
 }
@@ -252,6 +259,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
   const bool first = !live_frame_;
   live_frame_ = frame;
   takeModel(frame->result.model);
+  if (first && teach_) teach_pane_->pictures()->setLive(true);
   if (first) remember();
   if (!frozen_) showFrame(frame);
   if (!frame->hasGrid()) return;
@@ -430,6 +438,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     event->ignore();
     return exports_->askToGiveUp([this] { leave(); });
   }
+  setTeaching(false);
   memory_->write();
   event->accept();
 }

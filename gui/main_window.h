@@ -37,6 +37,8 @@ class SourcePanel;
 class SpeedPanel;
 class StatusLine;
 class Tuning;
+class TeachMode;
+class TeachPane;
 class WatchRules;
 class WelcomePage;
 class WindowMemory;
@@ -49,6 +51,8 @@ struct WindowOptions {
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
   monitor::SourceFactory factory{};  ///< instead of every source's own; for tests
+  std::optional<QString> trainer{};  ///< instead of the mpm-train that is found; empty: none. For tests
+  int teach_steps = 0;               ///< of training; 0: the trainer's default. For tests
 };
 
 /// The window: it makes the parts and wires them, nothing else.
@@ -69,6 +73,8 @@ class MainWindow : public QMainWindow {
   void resumeLast();
   /// The history of another program's database, read-only, while that goes on.
   void openDatabase(const QString& path);
+  /// The Teach mode takes the place of the live view, which goes on behind it.
+  void setTeaching(bool on);
 
   // The parts that are no QObject below the window, for tests.
   LiveMonitor& live() { return *live_; }
@@ -78,6 +84,7 @@ class MainWindow : public QMainWindow {
   EventsModel& events() { return history_view_.events(); }
   PictureStore& pictures() { return *pictures_; }
   History& history() { return history_view_.history(); }
+  TeachMode& teach();
   const QVector<QDockWidget*>& docks() const;
   void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
   QString commandLine() const;
@@ -103,6 +110,12 @@ class MainWindow : public QMainWindow {
   void wirePictures();
   void wireWatching();
   void wireHistory();
+
+  // main_window_teach.cpp.
+  void giveModelToTeach();
+  void takeToTeach();
+  void useTaughtModel(const QString& path);
+  void noteTaughtModel();
 
   void takeFrame(const LiveFramePtr& frame);
   void remember();
@@ -161,6 +174,10 @@ class MainWindow : public QMainWindow {
   LiveFramePtr live_frame_;
   bool frozen_ = false;  // a stored picture is on show
   bool leaving_ = false;
+  TeachPane* teach_pane_ = nullptr;
+  TeachMode* teach_ = nullptr;
+  QByteArray layout_;                    // of the live view while the Teach mode is on show
+  QString model_before_, model_wanted_;  // by "Use it": what ran until then; what does not run yet
   std::unique_ptr<WindowMemory> memory_;
   std::unique_ptr<LiveMonitor> live_;  // last: its threads end before the rest goes
 };

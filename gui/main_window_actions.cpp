@@ -127,6 +127,10 @@ void MainWindow::makeActions() {
      if (on) docks_->raise(QStringLiteral("compare"));
    })->setIcon(icon(Glyph::kCompare));
   a.add(watch, "tune", tr("&Tune for this camera…"), tr("U"), [this] { tuning_->ask(pane_->paint()); });
+  a.addToggle(watch, "teach", tr("Teac&h the model"), tr("L"), false, [this](bool on) {
+     setTeaching(on);
+   })->setIcon(icon(Glyph::kTeach));
+  a.add(watch, "take", tr("Ta&ke this picture to teach it"), tr("K"), [this] { takeToTeach(); });
   a.add(watch, "again", tr("Open the source a&gain"), tr("Ctrl+R"), [this] {
     if (live_->session().isOpen()) openSource(asked_);
   });
@@ -167,7 +171,7 @@ void MainWindow::makeToolBar() {
   bar->addWidget(opacity_);
   connect(opacity_, &QSlider::valueChanged, this, [this](int value) { pane_->setOpacity(value / 100.0); });
   bar->addSeparator();
-  for (const char* id : {"snapshot", "record", "compare", "export"}) put(id, false);
+  for (const char* id : {"snapshot", "record", "compare", "teach", "export"}) put(id, false);
   auto* space = new QWidget(bar);
   space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   bar->addWidget(space);

@@ -21,6 +21,8 @@ class WindowMemory {
   WindowMemory(const QSettings& stored, SettingsWriter* settings, QMainWindow* window, PicturesPane* pictures,
                ChartPanel* chart);
   void write();
+  /// While paused what is on screen is not what is to come back.
+  void setPaused(bool paused) { paused ? timer_.stop() : timer_.start(); }
 
  private:
   SettingsWriter* settings_;

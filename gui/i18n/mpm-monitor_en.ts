@@ -67,6 +67,23 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::TaughtModelsPanel</name>
+    <message numerus="yes">
+        <source>%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right</source>
+        <translation>
+            <numerusform>%n picture. mIoU %1 %; %2 % of the labelled pixels are right</numerusform>
+            <numerusform>%n pictures. mIoU %1 %; %2 % of the labelled pixels are right</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Labelled in %n picture(s)</source>
+        <translation>
+            <numerusform>Labelled in %n picture</numerusform>
+            <numerusform>Labelled in %n pictures</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::TuneDialog</name>
     <message numerus="yes">
         <source>The %n stored picture(s) of this source</source>

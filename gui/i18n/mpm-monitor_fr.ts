@@ -80,6 +80,42 @@
         <source>&lt;b&gt;MPM Monitor %1&lt;/b&gt;&lt;p&gt;Live segmentation, merge maps and day/night token counts for a camera on a fixed scene.&lt;/p&gt;&lt;p&gt;Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Apache License 2.0&lt;/p&gt;</source>
         <translation>&lt;b&gt;Moniteur MPM %1&lt;/b&gt;&lt;p&gt;Segmentation en direct, cartes de fusion et nombre de jetons de jour et de nuit pour une caméra fixe.&lt;/p&gt;&lt;p&gt;Méthode : Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.&lt;/p&gt;&lt;p&gt;OpenCV %2, Qt %3, %4&lt;/p&gt;&lt;p&gt;Licence Apache 2.0&lt;/p&gt;</translation>
     </message>
+    <message>
+        <source>Teach: choose a class</source>
+        <translation>Apprendre : choisir une classe</translation>
+    </message>
+    <message>
+        <source>Teach: cluster, brush, polygon, eraser, accept, move</source>
+        <translation>Apprendre : groupe, pinceau, polygone, gomme, accepter, déplacer</translation>
+    </message>
+    <message>
+        <source>Teach: smaller, larger brush</source>
+        <translation>Apprendre : pinceau plus petit, plus grand</translation>
+    </message>
+    <message>
+        <source>Space, Enter</source>
+        <translation>Espace, Entrée</translation>
+    </message>
+    <message>
+        <source>Teach: draw at the cross of the arrow keys; close the polygon</source>
+        <translation>Apprendre : dessiner à la croix des flèches ; fermer le polygone</translation>
+    </message>
+    <message>
+        <source>Ctrl+Z, Ctrl+Shift+Z</source>
+        <translation>Ctrl+Z, Ctrl+Maj+Z</translation>
+    </message>
+    <message>
+        <source>Teach: undo, redo</source>
+        <translation>Apprendre : annuler, rétablir</translation>
+    </message>
+    <message>
+        <source>Page up, page down</source>
+        <translation>Page précédente, page suivante</translation>
+    </message>
+    <message>
+        <source>Teach: previous, next picture</source>
+        <translation>Apprendre : image précédente, suivante</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::AlarmsDialog</name>
@@ -816,6 +852,132 @@ Orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::gui::LabelClassesPanel</name>
+    <message>
+        <source>Classes to draw</source>
+        <translation>Classes à dessiner</translation>
+    </message>
+    <message>
+        <source>Name of a new class</source>
+        <translation>Nom d’une nouvelle classe</translation>
+    </message>
+    <message>
+        <source>New class</source>
+        <translation>Nouvelle classe</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Ajouter</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Renommer</translation>
+    </message>
+    <message>
+        <source>Change the name of the chosen class (F2)</source>
+        <translation>Changer le nom de la classe choisie (F2)</translation>
+    </message>
+    <message>
+        <source>Colour…</source>
+        <translation>Couleur…</translation>
+    </message>
+    <message>
+        <source>Merge</source>
+        <translation>Fusionner</translation>
+    </message>
+    <message>
+        <source>Give the labels of the chosen class to another one, and take it away</source>
+        <translation>Donner les étiquettes de la classe choisie à une autre, et la supprimer</translation>
+    </message>
+    <message>
+        <source>Take the classes of the model</source>
+        <translation>Prendre les classes du modèle</translation>
+    </message>
+    <message>
+        <source>Key %1</source>
+        <translation>Touche %1</translation>
+    </message>
+    <message>
+        <source>Colour of %1</source>
+        <translation>Couleur de %1</translation>
+    </message>
+    <message>
+        <source>Into %1</source>
+        <translation>Dans %1</translation>
+    </message>
+    <message>
+        <source>Remove it; its labels are lost</source>
+        <translation>La supprimer ; ses étiquettes sont perdues</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::LabelPicturesPanel</name>
+    <message>
+        <source>Pictures to label</source>
+        <translation>Images à étiqueter</translation>
+    </message>
+    <message>
+        <source>Labelled</source>
+        <translation>Étiquetées</translation>
+    </message>
+    <message>
+        <source>Take this picture</source>
+        <translation>Prendre cette image</translation>
+    </message>
+    <message>
+        <source>The frame of the live source that is on show (K)</source>
+        <translation>L’image affichée de la source en direct (K)</translation>
+    </message>
+    <message>
+        <source>From files…</source>
+        <translation>Depuis des fichiers…</translation>
+    </message>
+    <message>
+        <source>Import labels…</source>
+        <translation>Importer des étiquettes…</translation>
+    </message>
+    <message>
+        <source>A folder with label maps (PNG) or files of LabelMe, and their pictures</source>
+        <translation>Un dossier de cartes d’étiquettes (PNG) ou de fichiers de LabelMe, avec leurs images</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Supprimer</translation>
+    </message>
+    <message>
+        <source>The picture on show and its labels</source>
+        <translation>L’image affichée et ses étiquettes</translation>
+    </message>
+    <message>
+        <source>%1: labelled</source>
+        <translation>%1 : étiquetée</translation>
+    </message>
+    <message>
+        <source>%1: no labels yet</source>
+        <translation>%1 : pas encore d’étiquettes</translation>
+    </message>
+    <message>
+        <source>%1 of %2 are labelled. Four that differ are a good start</source>
+        <translation>%1 sur %2 sont étiquetées. Quatre qui diffèrent sont un bon début</translation>
+    </message>
+    <message>
+        <source>Pictures (*.png *.jpg *.jpeg *.bmp *.tif)</source>
+        <translation>Images (*.png *.jpg *.jpeg *.bmp *.tif)</translation>
+    </message>
+    <message>
+        <source>Folder of labels and pictures</source>
+        <translation>Dossier d’étiquettes et d’images</translation>
+    </message>
+    <message>
+        <source>Remove the picture %1 and its labels?</source>
+        <translation>Supprimer l’image %1 et ses étiquettes ?</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Garder</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::LegendModel</name>
     <message>
         <source>%1 %</source>
@@ -883,6 +1045,25 @@ Orange : la classe diffère</translation>
     <message>
         <source>Change its colour…</source>
         <translation>Changer sa couleur…</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::LiveTrainer</name>
+    <message>
+        <source>The trainer was killed; the next stroke starts it again</source>
+        <translation>L’entraîneur a été arrêté ; le prochain trait le relance</translation>
+    </message>
+    <message>
+        <source>The trainer ended; the next stroke starts it again</source>
+        <translation>L’entraîneur s’est terminé ; le prochain trait le relance</translation>
+    </message>
+    <message>
+        <source>%1 cannot be started: %2</source>
+        <translation>%1 ne peut pas être lancé : %2</translation>
+    </message>
+    <message>
+        <source>The trainer answers in a way that this program does not know</source>
+        <translation>L’entraîneur répond d’une façon que ce programme ne connaît pas</translation>
     </message>
 </context>
 <context>
@@ -1358,6 +1539,30 @@ Orange : la classe diffère</translation>
     <message>
         <source>the comparison with %1</source>
         <translation>la comparaison avec %1</translation>
+    </message>
+    <message>
+        <source>Teac&amp;h the model</source>
+        <translation>App&amp;rendre au modèle</translation>
+    </message>
+    <message>
+        <source>L</source>
+        <translation>L</translation>
+    </message>
+    <message>
+        <source>Ta&amp;ke this picture to teach it</source>
+        <translation>Prendre cette image pour l’&amp;étiqueter</translation>
+    </message>
+    <message>
+        <source>K</source>
+        <translation>K</translation>
+    </message>
+    <message>
+        <source>There is no frame yet</source>
+        <translation>Il n’y a pas encore d’image</translation>
+    </message>
+    <message>
+        <source>Taken. %1: label it</source>
+        <translation>Prise. %1 : l’étiqueter</translation>
     </message>
 </context>
 <context>
@@ -2138,6 +2343,240 @@ Orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::gui::TaughtModelsPanel</name>
+    <message>
+        <source>good</source>
+        <translation>bonne</translation>
+    </message>
+    <message>
+        <source>fair</source>
+        <translation>moyenne</translation>
+    </message>
+    <message>
+        <source>label more</source>
+        <translation>étiqueter plus</translation>
+    </message>
+    <message>
+        <source>label it in two pictures</source>
+        <translation>l’étiqueter dans deux images</translation>
+    </message>
+    <message>
+        <source>Train</source>
+        <translation>Entraîner</translation>
+    </message>
+    <message>
+        <source>Make a model of these labels, and test it on pictures that it was not trained on</source>
+        <translation>Faire un modèle de ces étiquettes, et le tester sur des images qu’il n’a pas vues</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Annuler</translation>
+    </message>
+    <message>
+        <source>Training</source>
+        <translation>Entraînement</translation>
+    </message>
+    <message>
+        <source>Time left</source>
+        <translation>Temps restant</translation>
+    </message>
+    <message>
+        <source>Why there is no model</source>
+        <translation>Pourquoi il n’y a pas de modèle</translation>
+    </message>
+    <message>
+        <source>Trained model</source>
+        <translation>Modèle entraîné</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>Verdict</translation>
+    </message>
+    <message>
+        <source>Verdict on each class</source>
+        <translation>Verdict par classe</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>IoU, %</source>
+        <translation>IoU, %</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>L’utiliser</translation>
+    </message>
+    <message>
+        <source>The live view and what is stored go on with this model</source>
+        <translation>La vue en direct et l’enregistrement continuent avec ce modèle</translation>
+    </message>
+    <message>
+        <source>%1  ·  %2</source>
+        <translation>%1  ·  %2</translation>
+    </message>
+    <message>
+        <source>It begins…</source>
+        <translation>Cela commence…</translation>
+    </message>
+    <message>
+        <source>About %1 left</source>
+        <translation>Encore %1 environ</translation>
+    </message>
+    <message>
+        <source>No model yet. Label each class in two pictures or more, then train</source>
+        <translation>Pas encore de modèle. Étiquetez chaque classe dans deux images ou plus, puis entraînez</translation>
+    </message>
+    <message>
+        <source>Made from one picture: label a second one, and the model can be tested</source>
+        <translation>Fait d’une seule image : étiquetez-en une deuxième, et le modèle pourra être testé</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right</source>
+        <translation>
+            <numerusform>%n image. mIoU %1 % ; %2 % des pixels étiquetés sont justes</numerusform>
+            <numerusform>%n images. mIoU %1 % ; %2 % des pixels étiquetés sont justes</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>label more: taken for %1</source>
+        <translation>étiqueter plus : prise pour %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>Labelled in %n picture(s)</source>
+        <translation>
+            <numerusform>Étiquetée dans %n image</numerusform>
+            <numerusform>Étiquetée dans %n images</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <translation>En service</translation>
+    </message>
+    <message>
+        <source>Back to %1</source>
+        <translation>Retour à %1</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TeachCanvas</name>
+    <message>
+        <source>Add a class first</source>
+        <translation>Ajoutez d’abord une classe</translation>
+    </message>
+    <message>
+        <source>The clusters of this picture come with the model: wait, or use the brush</source>
+        <translation>Les groupes de cette image viennent avec le modèle : attendez, ou prenez le pinceau</translation>
+    </message>
+    <message>
+        <source>There is no prediction of this picture yet</source>
+        <translation>Il n’y a pas encore de prédiction pour cette image</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TeachMode</name>
+    <message>
+        <source>Trained on your labels: the pale colours are what the model makes of this picture</source>
+        <translation>Entraîné sur vos étiquettes : les couleurs pâles sont ce que le modèle voit dans cette image</translation>
+    </message>
+    <message>
+        <source>Training needs mpm-train, which is not installed here. Copy %1 to a computer that has it, run &apos;mpm teach&apos; there, and open the model that it makes</source>
+        <translation>L’entraînement demande mpm-train, qui n’est pas installé ici. Copiez %1 sur un ordinateur qui l’a, lancez-y « mpm teach », et ouvrez le modèle qu’il fait</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>Aucun modèle n’est chargé</translation>
+    </message>
+    <message>
+        <source>Training on your labels…</source>
+        <translation>Entraînement sur vos étiquettes…</translation>
+    </message>
+    <message>
+        <source>%1 is trained. Read its verdict, then use it</source>
+        <translation>%1 est entraîné. Lisez son verdict, puis utilisez-le</translation>
+    </message>
+    <message>
+        <source>The training was cancelled; nothing was written</source>
+        <translation>L’entraînement a été annulé ; rien n’a été écrit</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TeachPane</name>
+    <message>
+        <source>Picture to label</source>
+        <translation>Image à étiqueter</translation>
+    </message>
+    <message>
+        <source>No picture yet. Open a camera and take this picture with K, or add pictures from files on the right</source>
+        <translation>Pas encore d’image. Ouvrez une caméra et prenez l’image avec K, ou ajoutez à droite des images de fichiers</translation>
+    </message>
+    <message>
+        <source>Pictures, classes and models</source>
+        <translation>Images, classes et modèles</translation>
+    </message>
+    <message>
+        <source>Pictures</source>
+        <translation>Images</translation>
+    </message>
+    <message>
+        <source>Classes</source>
+        <translation>Classes</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modèle</translation>
+    </message>
+    <message>
+        <source>Training after each stroke</source>
+        <translation>Entraînement après chaque trait</translation>
+    </message>
+    <message>
+        <source>Cluster: fill what the model merged</source>
+        <translation>Groupe : remplir ce que le modèle a fusionné</translation>
+    </message>
+    <message>
+        <source>Brush</source>
+        <translation>Pinceau</translation>
+    </message>
+    <message>
+        <source>Polygon: click its corners, then Enter</source>
+        <translation>Polygone : cliquer ses coins, puis Entrée</translation>
+    </message>
+    <message>
+        <source>Eraser</source>
+        <translation>Gomme</translation>
+    </message>
+    <message>
+        <source>Accept: take over a region of the prediction</source>
+        <translation>Accepter : reprendre une région de la prédiction</translation>
+    </message>
+    <message>
+        <source>Move the picture</source>
+        <translation>Déplacer l’image</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annuler</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>Rétablir</translation>
+    </message>
+    <message>
+        <source>Size of the brush</source>
+        <translation>Taille du pinceau</translation>
+    </message>
+    <message>
+        <source> px</source>
+        <translation> px</translation>
+    </message>
+    <message>
+        <source>Size of brush and eraser (, and .)</source>
+        <translation>Taille du pinceau et de la gomme (, et .)</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::TimeChart</name>
     <message>
         <source>Choose what to draw above</source>
@@ -2169,6 +2608,17 @@ Orange : la classe diffère</translation>
     <message>
         <source>times as fast</source>
         <translation>fois plus rapide</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::TrainingRun</name>
+    <message>
+        <source>The trainer was killed; labels and models are as they were</source>
+        <translation>L’entraîneur a été arrêté ; étiquettes et modèles sont inchangés</translation>
+    </message>
+    <message>
+        <source>%1 cannot be started: %2</source>
+        <translation>%1 ne peut pas être lancé : %2</translation>
     </message>
 </context>
 <context>

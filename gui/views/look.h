@@ -44,7 +44,16 @@ enum class Glyph {
   kPrevious,
   kNext,
   kCompare,
-  kLayout
+  kLayout,
+  kTeach,
+  kFill,
+  kBrush,
+  kPolygon,
+  kErase,
+  kAccept,
+  kMove,
+  kUndo,
+  kRedo
 };
 /// Drawn as lines in the text colour of the theme, so it is sharp at every size.
 QIcon icon(Glyph glyph);

@@ -63,7 +63,7 @@ void PictureView::paintEvent(QPaintEvent*) {
   } else {
     const Viewport view = viewport();
     paintPicture(painter, view);
-    if (frame_->hasGrid()) paintCluster(painter, view);
+    if (frame_->hasGrid() && outlinesCluster()) paintCluster(painter, view);
     paintCursor(painter, view);
   }
   if (!banner_.isEmpty()) paintBanner(painter);
@@ -173,9 +173,11 @@ void PictureView::mouseMoveEvent(QMouseEvent* event) {
 
 void PictureView::mouseReleaseEvent(QMouseEvent* event) {
   const Drag was = std::exchange(drag_, Drag::kNone);
-  if (was == Drag::kPan && !moved_ && event->button() == Qt::LeftButton && frame_)
-    selection_->togglePin(viewport().tokenAt(event->position(), frame_->lookup.grid()));
+  if (was == Drag::kView) endDrag();
+  if (was == Drag::kPan && !moved_ && event->button() == Qt::LeftButton && frame_) clicked(event->position());
 }
+
+void PictureView::clicked(QPointF at) { selection_->togglePin(viewport().tokenAt(at, frame_->lookup.grid())); }
 
 void PictureView::mouseDoubleClickEvent(QMouseEvent*) { changeState({}); }
 

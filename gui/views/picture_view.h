@@ -38,6 +38,11 @@ class PictureView : public QWidget {
   /// Before the base takes a press for panning; true: the view handles the drag.
   virtual bool beginDrag(QPointF) { return false; }
   virtual void drag(QPointF) {}
+  virtual void endDrag() {}
+  /// A press and a release at one place, which the view has not taken as a drag: pins the patch.
+  virtual void clicked(QPointF at);
+  /// Whether the cluster under the mouse is outlined.
+  virtual bool outlinesCluster() const { return true; }
   virtual void pictureChanged() {}
 
   const PatchSelection& selection() const { return *selection_; }

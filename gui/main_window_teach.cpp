@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Teach mode in the window: it takes the place of the live view, whose panels step aside.
+#include <QAction>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QSettings>
+#include <QStackedWidget>
+
+#include "gui/action_registry.h"
+#include "gui/main_window.h"
+#include "gui/panel_docks.h"
+#include "gui/teach_mode.h"
+#include "gui/views/image_view.h"
+#include "gui/views/label_pictures_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/taught_models_panel.h"
+#include "gui/views/teach_pane.h"
+#include "gui/views/welcome_page.h"
+#include "gui/window_memory.h"
+#include "monitor/time.h"
+
+namespace mpm::gui {
+namespace {
+
+const QString kBefore = QStringLiteral("teach/before");
+
+}  // namespace
+
+// Made when it is needed: most windows only watch.
+TeachMode& MainWindow::teach() {
+  if (teach_) return *teach_;
+  teach_pane_ = new TeachPane;
+  stack_->addWidget(teach_pane_);
+  teach_ = new TeachMode({labelFolder(options_.database, options_.pictures),
+                          options_.trainer.value_or(trainerProgram()), options_.teach_steps},
+                         teach_pane_, this);
+  model_before_ = openSettings(options_.settings)->value(kBefore).toString();
+  connect(teach_, &TeachMode::said, this, [this](const QString& text, const char* badge) {
+    log(text);
+    showNotice(text, badge);
+  });
+  connect(teach_, &TeachMode::useRequested, this, &MainWindow::useTaughtModel);
+  connect(teach_pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &MainWindow::takeToTeach);
+  connect(stack_, &QStackedWidget::currentChanged, this, [this] {
+    if (stack_->currentWidget() != teach_pane_) setTeaching(false);
+  });
+  teach_pane_->canvas()->setOpacity(pane_->paint().opacity);
+  connect(pane_, &PicturesPane::opacityChanged, teach_pane_->canvas(), &TeachCanvas::setOpacity);
+  giveModelToTeach();
+  return *teach_;
+}
+
+void MainWindow::giveModelToTeach() {
+  if (!teach_) return;
+  const std::string path = live_->session().model();
+  if (model_) teach_->setModel(path, model_, options_.inference);
+  teach_pane_->models()->setInUse(QFileInfo(QString::fromStdString(path)).absoluteFilePath(), model_before_);
+}
+
+void MainWindow::setTeaching(bool on) {
+  if (on == !layout_.isEmpty()) return;
+  if (on) {
+    teach();
+    layout_ = saveState();
+    memory_->setPaused(true);  // the panels come back
+    for (QDockWidget* dock : docks()) dock->hide();
+    stack_->setCurrentWidget(teach_pane_);
+    teach_pane_->pictures()->setLive(live_frame_ != nullptr);
+    teach_pane_->canvas()->setFocus();
+  } else {
+    restoreState(std::exchange(layout_, {}));
+    memory_->setPaused(false);
+    teach_->rest();
+    if (stack_->currentWidget() == teach_pane_)
+      stack_->setCurrentWidget(live_->session().isOpen() || frozen_ ? static_cast<QWidget*>(pane_)
+                                                                    : static_cast<QWidget*>(welcome_));
+  }
+  actions_->action(QStringLiteral("teach"))->setChecked(on);
+}
+
+void MainWindow::takeToTeach() {
+  const LiveFramePtr& frame = pane_->image()->frame();
+  if (!frame) return showNotice(tr("There is no frame yet"), "warning");
+  const monitor::UnixMs time = frame->result.frame.time;
+  teach().take(frame->image(), time > 0 ? time : monitor::unixNow());
+  if (layout_.isEmpty())
+    showNotice(tr("Taken. %1: label it")
+                   .arg(actions_->action(QStringLiteral("teach"))->shortcut().toString(QKeySequence::NativeText)),
+               "good");
+}
+
+void MainWindow::useTaughtModel(const QString& path) {
+  model_before_ = QFileInfo(QString::fromStdString(live_->session().model())).absoluteFilePath();
+  model_wanted_ = path;
+  settings_.set(kBefore, model_before_);
+  openModel(path, std::nullopt);
+}
+
+// Once it runs: until then the model before it does, and goes on where the new one cannot be read.
+void MainWindow::noteTaughtModel() {
+  const QString running = QFileInfo(QString::fromStdString(live_->session().model())).absoluteFilePath();
+  if (model_wanted_.isEmpty() || running != model_wanted_) return;
+  model_wanted_.clear();
+  live_->session().addEvent(
+      {monitor::unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
+       "the model is now '" + running.toStdString() + "'; before it was '" + model_before_.toStdString() + "'"});
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/label_store.h"
+
+#include <QFileInfo>
+#include <utility>
+
+#include "mpm/error.hpp"
+#include "vision/source.h"
+
+namespace mpm::gui {
+namespace {
+
+QStringList texts(const std::vector<std::string>& names) {
+  QStringList list;
+  for (const std::string& name : names) list << QString::fromStdString(name);
+  return list;
+}
+
+}  // namespace
+
+LabelStore::LabelStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder.toStdString()) {
+  thread_.setMaxThreadCount(1);
+}
+
+// A folder that cannot be read is tried again with each change.
+template <typename Change>
+void LabelStore::run(Change change) {
+  thread_.start([this, change = std::move(change)] {
+    const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
+    try {
+      if (!own_) own_.emplace(folder_.path(), vision::LabelFolder::Access::kWrite);
+      change(*own_, queue);
+      queue([this, now = state()] { emit changed(now); });
+    } catch (const std::exception& error) {
+      queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+    }
+  });
+}
+
+LabelState LabelStore::state() const {
+  return {own_->classes(), texts(own_->pictures()), texts(own_->labelled()), taughtModels(own_->modelsPath())};
+}
+
+void LabelStore::open() {
+  run([](vision::LabelFolder&, const auto&) {});
+}
+
+void LabelStore::load(const QString& name) {
+  run([this, name](vision::LabelFolder& folder, const auto& queue) {
+    const cv::Mat image = folder.picture(name.toStdString()), labels = folder.labels(name.toStdString());
+    queue([this, name, image, labels] { emit loaded(name, image, labels); });
+  });
+}
+
+void LabelStore::save(const QString& name, const cv::Mat& labels) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_[name] = labels.clone();
+  }
+  run([this, name](vision::LabelFolder& folder, const auto& queue) {
+    cv::Mat last;
+    {
+      const std::lock_guard lock(mutex_);
+      last = waiting_.take(name);
+    }
+    if (last.empty()) return;
+    folder.saveLabels(name.toStdString(), last);
+    queue([this, name] { emit saved(name); });
+  });
+}
+
+void LabelStore::add(const QString& name, const cv::Mat& image) {
+  run([this, name, image](vision::LabelFolder& folder, const auto& queue) {
+    const QString free = QString::fromStdString(folder.addPicture(name.toStdString(), image));
+    queue([this, free] { emit added(free); });
+  });
+}
+
+void LabelStore::addFiles(const QStringList& files) {
+  run([this, files](vision::LabelFolder& folder, const auto& queue) {
+    for (const QString& file : files) {
+      const cv::Mat image = vision::openSource(file.toStdString())->next()->image;
+      const QString free =
+          QString::fromStdString(folder.addPicture(QFileInfo(file).completeBaseName().toStdString(), image));
+      queue([this, free] { emit added(free); });
+    }
+  });
+}
+
+void LabelStore::import(const QString& from) {
+  run([from](vision::LabelFolder& folder, const auto&) { folder.import(from.toStdString()); });
+}
+
+void LabelStore::remove(const QString& name) {
+  run([name](vision::LabelFolder& folder, const auto&) { folder.removePicture(name.toStdString()); });
+}
+
+void LabelStore::setClasses(const std::vector<ClassInfo>& classes) {
+  run([classes](vision::LabelFolder& folder, const auto&) { folder.setClasses(classes); });
+}
+
+void LabelStore::mergeClass(int from, std::optional<int> into) {
+  run([from, into](vision::LabelFolder& folder, const auto&) { folder.mergeClass(from, into); });
+}
+
+}  // namespace mpm::gui

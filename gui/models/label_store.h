@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+#include <QThreadPool>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "gui/models/taught_model.h"
+#include "vision/label_folder.h"
+
+namespace mpm::gui {
+
+/// What a folder of labels holds.
+struct LabelState {
+  vision::ClassList classes;
+  QStringList pictures, labelled;     ///< names, ascending
+  std::vector<TaughtModel> models{};  ///< newest first
+};
+
+/// A vision::LabelFolder on its own thread: nothing waits for the disk. Each change is followed by changed() or
+/// failed(); after failed() the folder is as it was.
+class LabelStore : public QObject {
+  Q_OBJECT
+ public:
+  explicit LabelStore(const QString& folder, QObject* parent = nullptr);
+
+  QString folder() const { return QString::fromStdString(folder_.path()); }
+  QString modelsFolder() const { return QString::fromStdString(folder_.modelsPath()); }
+  const vision::LabelFolder& paths() const { return folder_; }
+
+  /// Reads what is there.
+  void open();
+  void load(const QString& name);
+  /// Labels of a picture. Where several wait for the disk the last is written.
+  void save(const QString& name, const cv::Mat& labels);
+  void add(const QString& name, const cv::Mat& image);
+  void addFiles(const QStringList& files);
+  void import(const QString& folder);
+  void remove(const QString& name);
+  void setClasses(const std::vector<ClassInfo>& classes);
+  void mergeClass(int from, std::optional<int> into);
+
+ signals:
+  void changed(const mpm::gui::LabelState& state);
+  void loaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
+  /// These labels are on the disk.
+  void saved(const QString& name);
+  /// The name that the last picture of add(), addFiles() or import() got.
+  void added(const QString& name);
+  void failed(const QString& message);
+
+ private:
+  template <typename Change>
+  void run(Change change);
+  LabelState state() const;
+
+  const vision::LabelFolder folder_;        // for its paths
+  std::optional<vision::LabelFolder> own_;  // touched on thread_ only
+  std::mutex mutex_;
+  QHash<QString, cv::Mat> waiting_;  // labels to be written; guarded by the mutex
+  QThreadPool thread_;               // last: waits for what is being written
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/picture_analysis.h"
+
+#include <utility>
+
+namespace mpm::gui {
+
+PictureAnalysis::PictureAnalysis(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
+
+void PictureAnalysis::setModel(const std::string& path, const SegmenterOptions& options) {
+  model_ = {path, options};
+  ++model_number_;
+}
+
+void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
+  if (model_.path.empty()) return;
+  thread_.start([this, name, image, model = model_, number = model_number_.load(), turn = ++last_] {
+    if (turn != last_) return;
+    const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
+    try {
+      if (std::exchange(loaded_, number) != number) segmenter_.reset();
+      if (!segmenter_) segmenter_.emplace(model.path, model.options);
+      monitor::InferenceResult result;
+      result.frame.image = image;
+      result.segmentation = segmenter_->segment(image);
+      result.model = std::make_shared<ModelInfo>(segmenter_->model());
+      queue([this, name, frame = makeLiveFrame(std::move(result))] { emit finished(name, frame); });
+    } catch (const std::exception& error) {
+      queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });
+    }
+  });
+}
+
+}  // namespace mpm::gui

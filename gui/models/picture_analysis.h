@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QThreadPool>
+#include <atomic>
+#include <optional>
+
+#include "gui/models/live_frame.h"
+#include "mpm/segmenter.hpp"
+
+namespace mpm::gui {
+
+/// What a model makes of single pictures, clusters and classes, on its own thread.
+class PictureAnalysis : public QObject {
+  Q_OBJECT
+ public:
+  explicit PictureAnalysis(QObject* parent = nullptr);
+
+  /// The model of the next begin().
+  void setModel(const std::string& path, const SegmenterOptions& options);
+  /// Ends in finished() or failed(); of several that wait only the last is looked at.
+  void begin(const QString& name, const cv::Mat& image);
+
+ signals:
+  void finished(const QString& name, const mpm::gui::LiveFramePtr& frame);
+  void failed(const QString& message);
+
+ private:
+  struct Model {
+    std::string path;
+    SegmenterOptions options;
+  };
+  Model model_;
+  std::atomic<int> last_ = 0, model_number_ = 0;
+  std::optional<Segmenter> segmenter_;  // touched on thread_ only
+  int loaded_ = 0;                      // the number of its model
+  QThreadPool thread_;                  // last: waits for the picture in work
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/label_classes_panel.h"
+
+#include <QColorDialog>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "gui/views/look.h"
+#include "gui/views/wrapping_row.h"
+
+namespace mpm::gui {
+namespace {
+
+constexpr int kSwatch = 18;  // px
+constexpr int kKeys = 9;     // of the number row
+constexpr int kColorRole = Qt::UserRole;
+
+// The colour of a class with its key, so that the keys can be learned by looking.
+QIcon swatch(const QColor& color, int index) {
+  QPixmap picture(kSwatch, kSwatch);
+  picture.fill(color);
+  if (index < kKeys) {
+    QPainter painter(&picture);
+    painter.setPen(readableOn(color));
+    QFont font = painter.font();
+    font.setPixelSize(13);
+    font.setBold(true);
+    painter.setFont(font);
+    painter.drawText(picture.rect(), Qt::AlignCenter, QString::number(index + 1));
+  }
+  return QIcon(picture);
+}
+
+}  // namespace
+
+LabelClassesPanel::LabelClassesPanel(QWidget* parent) : QWidget(parent) {
+  list_ = named(new QListWidget, tr("Classes to draw"));
+  list_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+  list_->setMinimumHeight(80);
+  name_ = named(new QLineEdit, tr("Name of a new class"));
+  name_->setPlaceholderText(tr("New class"));
+  auto* add = new QPushButton(tr("Add"));
+  rename_ = new QPushButton(tr("Rename"));
+  rename_->setToolTip(tr("Change the name of the chosen class (F2)"));
+  color_ = new QPushButton(tr("Colour…"));
+  merge_ = new QPushButton(tr("Merge"));
+  merge_->setToolTip(tr("Give the labels of the chosen class to another one, and take it away"));
+  merge_menu_ = new QMenu(merge_);
+  merge_->setMenu(merge_menu_);
+  from_model_ = new QPushButton(tr("Take the classes of the model"));
+  auto* row = new WrappingRow;
+  row->setSpacing(6);
+  for (QPushButton* button : {rename_, color_, merge_}) row->addWidget(button);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 8, 8, 8);
+  fill(column, list_, from_model_, fill(new QHBoxLayout, name_, add));
+  column->addLayout(row);
+
+  connect(list_, &QListWidget::currentRowChanged, this, [this](int index) {
+    for (QPushButton* button : {rename_, color_, merge_}) button->setEnabled(index >= 0);
+    emit chosenChanged(index);
+  });
+  connect(list_, &QListWidget::itemChanged, this,
+          [this](const QListWidgetItem* item) { emit renamed(list_->row(item), item->text().simplified()); });
+  connect(name_, &QLineEdit::returnPressed, this, &LabelClassesPanel::add);
+  connect(add, &QPushButton::clicked, this, &LabelClassesPanel::add);
+  connect(from_model_, &QPushButton::clicked, this, &LabelClassesPanel::modelClassesWanted);
+  connect(rename_, &QPushButton::clicked, this, [this] { list_->editItem(list_->currentItem()); });
+  connect(color_, &QPushButton::clicked, this, &LabelClassesPanel::askColor);
+  connect(merge_menu_, &QMenu::aboutToShow, this, &LabelClassesPanel::fillMergeMenu);
+  setClasses({}, {});
+}
+
+void LabelClassesPanel::setClasses(const QStringList& names, const std::vector<QColor>& colors) {
+  const int before = list_->count(), count = static_cast<int>(names.size());
+  const int next = before > 0 && count > before ? count - 1 : std::clamp(list_->currentRow(), 0, count - 1);
+  {
+    const QSignalBlocker quiet(list_);
+    list_->clear();
+    for (int i = 0; i < count; ++i) {
+      const QColor color = colors[static_cast<std::size_t>(i)];
+      auto* item = new QListWidgetItem(swatch(color, i), names[i], list_);
+      item->setData(kColorRole, color);
+      item->setFlags(item->flags() | Qt::ItemIsEditable);
+      if (i < kKeys) item->setToolTip(tr("Key %1").arg(i + 1));
+    }
+    list_->setCurrentRow(next);
+  }
+  if (count > 0 && from_model_->hasFocus()) list_->setFocus();  // else keys of classes would be written as a name
+  from_model_->setVisible(count == 0);
+  for (QPushButton* button : {rename_, color_, merge_}) button->setEnabled(count > 0);
+  emit chosenChanged(next);
+}
+
+void LabelClassesPanel::choose(int index) {
+  if (index >= 0 && index < list_->count()) list_->setCurrentRow(index);
+}
+
+int LabelClassesPanel::chosen() const { return list_->currentRow(); }
+
+void LabelClassesPanel::add() {
+  const QString name = name_->text().simplified();
+  if (name.isEmpty()) return name_->setFocus();
+  name_->clear();
+  emit added(name);
+}
+
+void LabelClassesPanel::askColor() {
+  const int index = chosen();
+  auto* dialog = new QColorDialog(list_->currentItem()->data(kColorRole).value<QColor>(), this);
+  dialog->setWindowTitle(tr("Colour of %1").arg(list_->currentItem()->text()));
+  connect(dialog, &QColorDialog::colorSelected, this,
+          [this, index](const QColor& color) { emit colored(index, color); });
+  openDialog(dialog);
+}
+
+void LabelClassesPanel::fillMergeMenu() {
+  merge_menu_->clear();
+  const int from = chosen();
+  for (int i = 0; i < list_->count(); ++i)
+    if (i != from)
+      merge_menu_->addAction(list_->item(i)->icon(), tr("Into %1").arg(list_->item(i)->text()), this,
+                             [this, from, i] { emit merged(from, i); });
+  merge_menu_->addSeparator();
+  merge_menu_->addAction(tr("Remove it; its labels are lost"), this, [this, from] { emit merged(from, std::nullopt); });
+}
+
+}  // namespace mpm::gui

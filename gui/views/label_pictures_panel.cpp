@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/label_pictures_panel.h"
+
+#include <QFileDialog>
+#include <QLabel>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "gui/views/look.h"
+#include "gui/views/wrapping_row.h"
+
+namespace mpm::gui {
+
+LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
+  list_ = named(new QListWidget, tr("Pictures to label"));
+  list_->setMinimumHeight(80);
+  count_ = wrapped(namedValue(mutedLabel(), tr("Labelled")));
+  take_ = new QPushButton(tr("Take this picture"));
+  take_->setToolTip(tr("The frame of the live source that is on show (K)"));
+  auto* files = new QPushButton(tr("From files…"));
+  auto* import = new QPushButton(tr("Import labels…"));
+  import->setToolTip(tr("A folder with label maps (PNG) or files of LabelMe, and their pictures"));
+  remove_ = new QPushButton(tr("Remove"));
+  remove_->setToolTip(tr("The picture on show and its labels"));
+  auto* row = new WrappingRow;
+  row->setSpacing(6);
+  for (QPushButton* button : {take_, files, import, remove_}) row->addWidget(button);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 8, 8, 8);
+  fill(column, list_, count_);
+  column->addLayout(row);
+
+  connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
+  connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
+  connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
+  connect(import, &QPushButton::clicked, this, &LabelPicturesPanel::askForFolder);
+  connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
+  setPictures({}, {});
+}
+
+void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList& labelled) {
+  const QSignalBlocker quiet(list_);
+  const QString shown = list_->currentItem() ? list_->currentItem()->text() : QString();
+  list_->clear();
+  for (const QString& name : names) {
+    auto* item = new QListWidgetItem(name, list_);
+    const bool done = labelled.contains(name);
+    item->setIcon(done ? icon(Glyph::kAccept) : icon(Glyph::kImage));
+    item->setToolTip(done ? tr("%1: labelled").arg(name) : tr("%1: no labels yet").arg(name));
+    item->setData(Qt::AccessibleTextRole, item->toolTip());
+  }
+  showAs(shown);
+  setValue(count_,
+           tr("%1 of %2 are labelled. Four that differ are a good start").arg(labelled.size()).arg(names.size()));
+}
+
+void LabelPicturesPanel::showAs(const QString& name) {
+  const QSignalBlocker quiet(list_);
+  const auto items = list_->findItems(name, Qt::MatchExactly);
+  list_->setCurrentItem(items.isEmpty() ? nullptr : items.front());
+  remove_->setEnabled(!items.isEmpty());
+}
+
+void LabelPicturesPanel::move(int step) {
+  if (list_->count() > 0) list_->setCurrentRow(std::clamp(list_->currentRow() + step, 0, list_->count() - 1));
+}
+
+void LabelPicturesPanel::setLive(bool live) { take_->setEnabled(live); }
+
+void LabelPicturesPanel::askForFiles() {
+  auto* dialog = new QFileDialog(this, tr("Pictures to label"), {}, tr("Pictures (*.png *.jpg *.jpeg *.bmp *.tif)"));
+  dialog->setFileMode(QFileDialog::ExistingFiles);
+  connect(dialog, &QFileDialog::filesSelected, this, &LabelPicturesPanel::filesChosen);
+  openDialog(dialog);
+}
+
+void LabelPicturesPanel::askForFolder() {
+  auto* dialog = new QFileDialog(this, tr("Folder of labels and pictures"));
+  dialog->setFileMode(QFileDialog::Directory);
+  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::importChosen);
+  openDialog(dialog);
+}
+
+void LabelPicturesPanel::askToRemove() {
+  const QString name = list_->currentItem()->text();
+  auto* question = new QMessageBox(QMessageBox::Question, tr("Remove"),
+                                   tr("Remove the picture %1 and its labels?").arg(name), QMessageBox::NoButton, this);
+  QPushButton* remove = question->addButton(tr("Remove"), QMessageBox::AcceptRole);
+  question->setDefaultButton(question->addButton(tr("Keep"), QMessageBox::RejectRole));
+  connect(remove, &QPushButton::clicked, this, [this, name] { emit removeRequested(name); });
+  openDialog(question);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/taught_models_panel.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QTableWidget>
+#include <cmath>
+
+#include "gui/models/span_text.h"
+#include "gui/views/look.h"
+
+namespace mpm::gui {
+namespace {
+
+using Grade = vision::ClassVerdict::Grade;
+
+QString percentText(double percent) {
+  return std::isnan(percent) ? QStringLiteral("–") : QLocale().toString(percent, 'f', 1);
+}
+
+QString gradeText(Grade grade) {
+  switch (grade) {
+    case Grade::kGood:
+      return TaughtModelsPanel::tr("good");
+    case Grade::kFair:
+      return TaughtModelsPanel::tr("fair");
+    case Grade::kWeak:
+      return TaughtModelsPanel::tr("label more");
+    case Grade::kUntested:
+      break;
+  }
+  return TaughtModelsPanel::tr("label it in two pictures");
+}
+
+QColor gradeColor(Grade grade) {
+  return grade == Grade::kGood ? theme().good : grade == Grade::kWeak ? theme().bad : theme().text;
+}
+
+}  // namespace
+
+TaughtModelsPanel::TaughtModelsPanel(QWidget* parent) : QWidget(parent) {
+  train_ = new QPushButton(tr("Train"));
+  train_->setToolTip(tr("Make a model of these labels, and test it on pictures that it was not trained on"));
+  makePrimary(train_);
+  cancel_ = new QPushButton(tr("Cancel"));
+  progress_ = named(new QProgressBar, tr("Training"));
+  progress_->setRange(0, 100);
+  left_ = namedValue(mutedLabel(), tr("Time left"));
+  progress_->setTextVisible(false);
+  hint_ = wrapped(mutedLabel());
+  problem_ = wrapped(namedValue(new QLabel, tr("Why there is no model")));
+  setBadge(problem_, "bad");
+  choice_ = named(new QComboBox, tr("Trained model"));
+  summary_ = wrapped(namedValue(new QLabel, tr("Verdict")));
+  table_ = named(new QTableWidget(0, 3), tr("Verdict on each class"));
+  table_->setHorizontalHeaderLabels({tr("Class"), tr("IoU, %"), tr("Verdict")});
+  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  makePlain(table_, 6);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  table_->setMinimumHeight(80);
+  use_ = new QPushButton(tr("Use it"));
+  use_->setToolTip(tr("The live view and what is stored go on with this model"));
+  back_ = new QPushButton;
+
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(8, 8, 8, 8);
+  fill(column, fill(new QHBoxLayout, train_, cancel_), progress_, left_, hint_, problem_, choice_, summary_, table_,
+       use_, back_);
+  column->setStretchFactor(table_, 1);
+  column->addStretch();
+
+  connect(train_, &QPushButton::clicked, this, &TaughtModelsPanel::trainRequested);
+  connect(cancel_, &QPushButton::clicked, this, &TaughtModelsPanel::cancelRequested);
+  connect(choice_, &QComboBox::currentIndexChanged, this, &TaughtModelsPanel::showModel);
+  connect(use_, &QPushButton::clicked, this, [this] { emit useRequested(choice_->currentData().toString()); });
+  connect(back_, &QPushButton::clicked, this, [this] { emit useRequested(before_); });
+  setProgress(-1, -1);
+  setHint({});
+  setProblem({});
+  showModel();
+}
+
+void TaughtModelsPanel::setModels(const std::vector<TaughtModel>& models) {
+  const bool newer = models_.size() != models.size();
+  const QString shown = choice_->currentData().toString();
+  models_ = models;
+  {
+    const QSignalBlocker quiet(choice_);
+    choice_->clear();
+    for (const TaughtModel& model : models)
+      choice_->addItem(
+          tr("%1  ·  %2")
+              .arg(QFileInfo(model.path).completeBaseName(), QLocale().toString(model.time, QLocale::ShortFormat)),
+          model.path);
+    const int index = newer ? 0 : choice_->findData(shown);
+    choice_->setCurrentIndex(models.empty() ? -1 : std::max(0, index));
+  }
+  showModel();
+}
+
+void TaughtModelsPanel::setInUse(const QString& running, const QString& before) {
+  running_ = running;
+  before_ = before;
+  refresh();
+}
+
+void TaughtModelsPanel::setHint(const QString& text) {
+  hint_->setText(text);
+  hint_->setVisible(!text.isEmpty());
+  train_->setEnabled(text.isEmpty() && !training_);
+}
+
+void TaughtModelsPanel::setProblem(const QString& text) {
+  setValue(problem_, text);
+  problem_->setVisible(!text.isEmpty());
+}
+
+void TaughtModelsPanel::setProgress(double share, double seconds_left) {
+  training_ = share >= 0;
+  progress_->setVisible(training_);
+  left_->setVisible(training_);
+  cancel_->setVisible(training_);
+  train_->setEnabled(!training_ && hint_->text().isEmpty());
+  progress_->setValue(static_cast<int>(100 * share));
+  setValue(left_, seconds_left < 0 ? tr("It begins…") : tr("About %1 left").arg(spanText(seconds_left)));
+}
+
+void TaughtModelsPanel::showModel() {
+  const int index = choice_->currentIndex();
+  const TaughtModel* model = index >= 0 ? &models_[static_cast<std::size_t>(index)] : nullptr;
+  choice_->setVisible(model != nullptr);
+  table_->setVisible(model && model->verdict);
+  table_->setRowCount(0);
+  refresh();
+  if (!model) return setValue(summary_, tr("No model yet. Label each class in two pictures or more, then train"));
+  if (!model->verdict)
+    return setValue(summary_, tr("Made from one picture: label a second one, and the model can be tested"));
+  const TaughtModel::Verdict& verdict = *model->verdict;
+  setValue(summary_, tr("%n picture(s). mIoU %1 %; %2 % of the labelled pixels are right", nullptr, model->pictures)
+                         .arg(percentText(verdict.miou), percentText(verdict.pixel_accuracy)));
+  table_->setRowCount(static_cast<int>(verdict.verdicts.size()));
+  for (const vision::ClassVerdict& one : verdict.verdicts) {
+    const auto nameOf = [&](int c) { return verdict.classes[static_cast<std::size_t>(c)]; };
+    QString text = gradeText(one.grade);
+    if (one.grade == Grade::kWeak && !one.taken_for.empty())
+      text = tr("label more: taken for %1").arg(nameOf(one.taken_for.front().first));
+    const QString cells[] = {nameOf(one.index),
+                             one.grade == Grade::kUntested ? percentText(NAN) : percentText(100 * one.iou), text};
+    for (int column = 0; column < 3; ++column) {
+      auto* item = new QTableWidgetItem(cells[column]);
+      if (column == 2) item->setForeground(gradeColor(one.grade));
+      item->setToolTip(QStringLiteral("%1\n%2").arg(text, tr("Labelled in %n picture(s)", nullptr, one.pictures)));
+      table_->setItem(one.index, column, item);
+    }
+  }
+}
+
+void TaughtModelsPanel::refresh() {
+  const QString chosen = choice_->currentData().toString();
+  const bool in_use = !chosen.isEmpty() && chosen == running_;
+  use_->setVisible(!chosen.isEmpty());
+  use_->setEnabled(!in_use);
+  use_->setText(in_use ? tr("In use") : tr("Use it"));
+  back_->setVisible(!before_.isEmpty() && before_ != running_);
+  back_->setText(tr("Back to %1").arg(QFileInfo(before_).fileName()));
+}
+
+}  // namespace mpm::gui

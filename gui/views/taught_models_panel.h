@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "gui/models/taught_model.h"
+
+class QComboBox;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QTableWidget;
+
+namespace mpm::gui {
+
+/// Trains a model on the labels, shows what its cross-validation says, and puts it to use.
+class TaughtModelsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TaughtModelsPanel(QWidget* parent = nullptr);
+
+  /// `models`: newest first. The one that was on show stays, unless there is a newer one.
+  void setModels(const std::vector<TaughtModel>& models);
+  /// The model that runs, and the one before it; empty: there was none.
+  void setInUse(const QString& running, const QString& before);
+  /// Why nothing can be trained here; empty: it can.
+  void setHint(const QString& text);
+  /// 0..1, negative: nothing is trained; `seconds_left` negative: not known.
+  void setProgress(double share, double seconds_left);
+  /// Why the last training made no model; empty: it did.
+  void setProblem(const QString& text);
+
+ signals:
+  void trainRequested();
+  void cancelRequested();
+  void useRequested(const QString& model);
+
+ private:
+  void showModel();
+  void refresh();
+
+  QPushButton *train_, *cancel_, *use_, *back_;
+  QProgressBar* progress_;
+  QLabel *left_, *hint_, *problem_, *summary_;
+  QComboBox* choice_;
+  QTableWidget* table_;
+  std::vector<TaughtModel> models_;
+  QString running_, before_;
+  bool training_ = false;
+};
+
+}  // namespace mpm::gui

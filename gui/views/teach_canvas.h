@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QPolygonF>
+
+#include "gui/models/label_editor.h"
+#include "gui/views/image_view.h"
+
+namespace mpm::gui {
+
+/// A picture on which labels are drawn. Below them stands what the model predicts, paler.
+class TeachCanvas : public ImageView {
+  Q_OBJECT
+ public:
+  /// kFill: the merge cluster, or the cell where nothing was merged. kAccept: the region of the prediction.
+  enum class Tool { kFill, kBrush, kPolygon, kErase, kAccept, kMove };
+  static constexpr double kMinBrush = 1, kMaxBrush = 400;
+
+  using ImageView::ImageView;
+
+  /// Draws into this one, which outlives the canvas; empty: nothing to draw on.
+  void setEditor(LabelEditor* editor);
+  void setTool(Tool tool);
+  Tool tool() const { return tool_; }
+  /// The class that is drawn; negative: there is none.
+  void setLabel(int label) { label_ = label; }
+  void setBrush(double diameter);  ///< px of the picture
+  double brush() const { return brush_; }
+  /// `ignore`: the label that has no colour.
+  void setColors(const std::array<QRgb, 256>& colors, int ignore);
+  /// 0..1, of the labels; the prediction has half of it.
+  void setOpacity(double opacity);
+  double opacity() const { return opacity_; }
+  /// The labels changed, or there are others.
+  void refreshLabels();
+  /// A polygon is begun.
+  bool hasPolygon() const { return !polygon_.isEmpty(); }
+  void closePolygon();
+  void dropPolygon();
+
+ signals:
+  /// A stroke has ended that changed a label.
+  void stroked();
+  /// A tool was used without a class, or a model that it needs.
+  void said(const QString& text);
+
+ protected:
+  void paintPicture(QPainter& painter, const Viewport& viewport) override;
+  bool beginDrag(QPointF at) override;
+  void drag(QPointF at) override;
+  void endDrag() override;
+  void clicked(QPointF) override {}
+  bool outlinesCluster() const override { return tool_ == Tool::kFill; }
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void enterEvent(QEnterEvent* event) override;
+
+ private:
+  bool canDraw();
+  void draw(QPointF from, QPointF to);
+  void finish();
+  void paintLabels(const cv::Rect& where);
+  void refreshPaint();
+
+  LabelEditor* editor_ = nullptr;
+  Tool tool_ = Tool::kFill;
+  int label_ = -1, ignore_ = 255;
+  double brush_ = 24, opacity_ = 0.6;
+  std::array<QRgb, 256> colors_{};
+  QImage labels_;  // of the picture's size
+  QPolygonF polygon_;
+  bool stroke_ = false;
+  QPointF last_;  // of the stroke, px of the picture
+};
+
+}  // namespace mpm::gui

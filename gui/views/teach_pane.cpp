@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/teach_pane.h"
+
+#include <QAbstractItemView>
+#include <QButtonGroup>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QToolButton>
+#include <algorithm>
+#include <utility>
+
+#include "gui/views/label_classes_panel.h"
+#include "gui/views/label_pictures_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/taught_models_panel.h"
+#include "gui/views/wrapping_row.h"
+
+namespace mpm::gui {
+namespace {
+
+constexpr double kBrushStep = 1.25;
+constexpr int kNarrowest = 230, kWidest = 340;  // px, of the side
+
+QString withKey(const QString& text, const QKeySequence& key) {
+  return QStringLiteral("%1 (%2)").arg(text, key.toString(QKeySequence::NativeText));
+}
+
+}  // namespace
+
+TeachPane::TeachPane(QWidget* parent) : QWidget(parent) {
+  canvas_ = named(new TeachCanvas(&selection_), tr("Picture to label"));
+  canvas_->setPlaceholder(
+      tr("No picture yet. Open a camera and take this picture with K, or add pictures from files on the right"));
+  classes_ = new LabelClassesPanel;
+  pictures_ = new LabelPicturesPanel;
+  models_ = new TaughtModelsPanel;
+  tabs_ = named(new QTabWidget, tr("Pictures, classes and models"));
+  tabs_->addTab(pictures_, tr("Pictures"));
+  tabs_->addTab(classes_, tr("Classes"));
+  tabs_->addTab(models_, tr("Model"));
+  tabs_->setProperty("panel", true);
+  tabs_->setAttribute(Qt::WA_StyledBackground);
+  tabs_->setMinimumWidth(kNarrowest);
+  status_ = namedValue(mutedLabel(), tr("Training after each stroke"));
+  status_->setContentsMargins(10, 4, 6, 4);
+  status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+
+  auto* left = new QWidget;
+  QBoxLayout* column = fill(new QVBoxLayout(left), makeTools(), canvas_, status_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->setStretch(1, 1);
+  split_ = new QSplitter(Qt::Horizontal);
+  split_->setChildrenCollapsible(false);
+  split_->setHandleWidth(6);
+  split_->addWidget(left);
+  split_->addWidget(tabs_);
+  split_->setStretchFactor(0, 1);
+  fill(new QVBoxLayout(this), split_)->setContentsMargins(0, 0, 0, 0);
+
+  connect(classes_, &LabelClassesPanel::chosenChanged, canvas_, &TeachCanvas::setLabel);
+  for (auto* list : findChildren<QAbstractItemView*>()) list->installEventFilter(this);
+  chooseTool(TeachCanvas::Tool::kFill);
+  setUndo(false, false);
+}
+
+QWidget* TeachPane::makeTools() {
+  using Tool = TeachCanvas::Tool;
+  auto* bar = new QWidget;
+  auto* row = new WrappingRow;
+  row->setSpacing(4);
+  auto* column = new QVBoxLayout(bar);
+  column->setContentsMargins(8, 4, 8, 4);
+  column->addLayout(row);
+  auto* group = new QButtonGroup(bar);
+  const std::tuple<Tool, Glyph, QString, Qt::Key> kinds[] = {
+      {Tool::kFill, Glyph::kFill, tr("Cluster: fill what the model merged"), Qt::Key_F},
+      {Tool::kBrush, Glyph::kBrush, tr("Brush"), Qt::Key_B},
+      {Tool::kPolygon, Glyph::kPolygon, tr("Polygon: click its corners, then Enter"), Qt::Key_G},
+      {Tool::kErase, Glyph::kErase, tr("Eraser"), Qt::Key_E},
+      {Tool::kAccept, Glyph::kAccept, tr("Accept: take over a region of the prediction"), Qt::Key_V},
+      {Tool::kMove, Glyph::kMove, tr("Move the picture"), Qt::Key_H}};
+  const auto button = [&](Glyph glyph, const QString& name, const QKeySequence& key) {
+    auto* result = named(new QToolButton, name);
+    result->setIcon(icon(glyph));
+    result->setIconSize(QSize(18, 18));
+    result->setToolTip(withKey(name, key));
+    result->setFocusPolicy(Qt::TabFocus);
+    row->addWidget(result);
+    return result;
+  };
+  for (const auto& [tool, glyph, name, key] : kinds) {
+    QToolButton* one = button(glyph, name, key);
+    one->setCheckable(true);
+    group->addButton(one);
+    tools_.emplace_back(key, one);
+    connect(one, &QToolButton::toggled, this, [this, tool = tool](bool on) {
+      if (on) canvas_->setTool(tool);
+    });
+  }
+  undo_ = button(Glyph::kUndo, tr("Undo"), QKeySequence::Undo);
+  redo_ = button(Glyph::kRedo, tr("Redo"), QKeySequence::Redo);
+  connect(undo_, &QToolButton::clicked, this, &TeachPane::undoRequested);
+  connect(redo_, &QToolButton::clicked, this, &TeachPane::redoRequested);
+  brush_ = named(new QSpinBox, tr("Size of the brush"));
+  brush_->setRange(static_cast<int>(TeachCanvas::kMinBrush), static_cast<int>(TeachCanvas::kMaxBrush));
+  brush_->setSuffix(tr(" px"));
+  brush_->setToolTip(tr("Size of brush and eraser (, and .)"));
+  brush_->setValue(static_cast<int>(canvas_->brush()));
+  connect(brush_, &QSpinBox::valueChanged, canvas_, &TeachCanvas::setBrush);
+  row->addWidget(brush_);
+  return bar;
+}
+
+void TeachPane::chooseTool(TeachCanvas::Tool tool) { tools_[static_cast<std::size_t>(tool)].second->setChecked(true); }
+
+void TeachPane::setUndo(bool undo, bool redo) {
+  undo_->setEnabled(undo);
+  redo_->setEnabled(redo);
+}
+
+void TeachPane::setStatus(const QString& text, const char* badge) {
+  setValue(status_, text);
+  status_->setToolTip(text);
+  setBadge(status_, badge);
+}
+
+void TeachPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (std::exchange(sized_, true)) return;
+  const int side = std::clamp(width() / 4, kNarrowest, kWidest);
+  split_->setSizes({width() - side, side});
+}
+
+// Keys of the window stand back, unless a text is being written: 1 is a class here and a view mode there.
+bool TeachPane::event(QEvent* event) {
+  if (event->type() != QEvent::ShortcutOverride) return QWidget::event(event);
+  const bool ours = handleKey(*static_cast<QKeyEvent*>(event), false);
+  event->setAccepted(ours);
+  return ours;
+}
+
+// Letters would search in a list.
+bool TeachPane::eventFilter(QObject* object, QEvent* event) {
+  return (event->type() == QEvent::KeyPress && handleKey(*static_cast<QKeyEvent*>(event), true)) ||
+         QWidget::eventFilter(object, event);
+}
+
+void TeachPane::keyPressEvent(QKeyEvent* event) {
+  if (!handleKey(*event, true)) QWidget::keyPressEvent(event);
+}
+
+// Whether the key is one of ours; `run`: does what it stands for.
+bool TeachPane::handleKey(const QKeyEvent& event, bool run) {
+  const auto take = [run](bool ours, auto&& act) {
+    if (ours && run) act();
+    return ours;
+  };
+  if (event.matches(QKeySequence::Undo)) return take(true, [this] { emit undoRequested(); });
+  if (event.matches(QKeySequence::Redo)) return take(true, [this] { emit redoRequested(); });
+  if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
+  const int key = event.key();
+  if (key >= Qt::Key_1 && key <= Qt::Key_9) return take(true, [&] { classes_->choose(key - Qt::Key_1); });
+  for (const auto& [tool_key, button] : tools_)
+    if (key == tool_key) return take(true, [button = button] { button->setChecked(true); });
+  switch (key) {
+    case Qt::Key_Comma:
+      return take(true, [this] {
+        brush_->setValue(std::min(brush_->value() - 1, static_cast<int>(brush_->value() / kBrushStep)));
+      });
+    case Qt::Key_Period:
+      return take(true, [this] {
+        brush_->setValue(std::max(brush_->value() + 1, static_cast<int>(brush_->value() * kBrushStep)));
+      });
+    case Qt::Key_PageUp:
+      return take(true, [this] { pictures_->move(-1); });
+    case Qt::Key_PageDown:
+      return take(true, [this] { pictures_->move(1); });
+    case Qt::Key_Escape:
+      return take(canvas_->hasPolygon(), [this] { canvas_->dropPolygon(); });
+    default:
+      return false;
+  }
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QWidget>
+
+#include "gui/models/patch_selection.h"
+#include "gui/views/teach_canvas.h"
+
+class QLabel;
+class QSpinBox;
+class QSplitter;
+class QTabWidget;
+class QToolButton;
+
+namespace mpm::gui {
+
+class LabelClassesPanel;
+class LabelPicturesPanel;
+class TaughtModelsPanel;
+
+/// The picture to label with its tools, and beside it pictures, classes and models. Its keys count wherever the focus
+/// is inside.
+class TeachPane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TeachPane(QWidget* parent = nullptr);
+
+  TeachCanvas* canvas() const { return canvas_; }
+  LabelClassesPanel* classes() const { return classes_; }
+  LabelPicturesPanel* pictures() const { return pictures_; }
+  TaughtModelsPanel* models() const { return models_; }
+
+  void chooseTool(TeachCanvas::Tool tool);
+  void setUndo(bool undo, bool redo);
+  /// What the trainer does now, below the picture.
+  void setStatus(const QString& text, const char* badge = "");
+
+ signals:
+  void undoRequested();
+  void redoRequested();
+
+ protected:
+  bool event(QEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* makeTools();
+  bool handleKey(const QKeyEvent& event, bool run);
+
+  PatchSelection selection_;
+  TeachCanvas* canvas_;
+  LabelClassesPanel* classes_;
+  LabelPicturesPanel* pictures_;
+  TaughtModelsPanel* models_;
+  QTabWidget* tabs_;
+  QSplitter* split_;
+  bool sized_ = false;  // the side has its share
+  QSpinBox* brush_;
+  QLabel* status_;
+  QToolButton *undo_, *redo_;
+  std::vector<std::pair<Qt::Key, QToolButton*>> tools_;  // in the order of TeachCanvas::Tool
+};
+
+}  // namespace mpm::gui

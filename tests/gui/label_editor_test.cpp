@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/label_editor.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace mpm::gui {
+namespace {
+
+constexpr int kIgnore = 255;
+
+cv::Mat unlabelled() { return cv::Mat(40, 60, CV_8U, cv::Scalar(kIgnore)); }
+int count(const LabelEditor& editor, int label) { return cv::countNonZero(editor.labels() == label); }
+
+TEST(LabelEditor, AStrokeIsUndoneAndRedoneAsAWhole) {
+  LabelEditor editor(unlabelled(), kIgnore);
+  EXPECT_FALSE(editor.canUndo());
+  editor.begin();
+  editor.brush({10, 10}, {30, 10}, 6, 2);
+  editor.brush({30, 10}, {30, 30}, 6, 2);
+  ASSERT_TRUE(editor.end());
+  const cv::Mat first = editor.labels().clone();
+  EXPECT_EQ(first.at<uchar>(10, 20), 2);
+  EXPECT_EQ(first.at<uchar>(25, 30), 2);
+  EXPECT_EQ(first.at<uchar>(30, 10), kIgnore);
+  editor.begin();
+  editor.brush({0, 0}, {0, 0}, 1, 2);
+  ASSERT_TRUE(editor.end());
+  EXPECT_EQ(count(editor, 2), cv::countNonZero(first == 2) + 1);
+  editor.undo();
+  EXPECT_EQ(cv::countNonZero(editor.labels() != first), 0);
+  editor.undo();
+  EXPECT_EQ(count(editor, kIgnore), 40 * 60);
+  EXPECT_FALSE(editor.canUndo());
+  editor.redo();
+  EXPECT_EQ(cv::countNonZero(editor.labels() != first), 0);
+  editor.begin();
+  editor.brush({50, 30}, {50, 30}, 4, 1);
+  editor.end();
+  EXPECT_FALSE(editor.canRedo()) << "another stroke takes the place of what was undone";
+}
+
+TEST(LabelEditor, WhatChangesNothingIsNoStroke) {
+  LabelEditor editor(unlabelled(), kIgnore);
+  editor.begin();
+  editor.brush({-50, -50}, {-40, -50}, 5, 1);
+  editor.polygon(QPolygonF({QPointF(1, 1), QPointF(9, 9)}), 1);
+  EXPECT_FALSE(editor.end());
+  EXPECT_FALSE(editor.canUndo());
+}
+
+TEST(LabelEditor, FillsCellsThatMeetWithoutAGap) {
+  LabelEditor editor(unlabelled(), kIgnore);
+  const Size2 grid{3, 7};  // neither side is a multiple
+  std::array<int, 21> all{};
+  for (int i = 0; i < 21; ++i) all[static_cast<std::size_t>(i)] = i;
+  editor.begin();
+  editor.cells(grid, all, 4);
+  EXPECT_EQ(count(editor, 4), 40 * 60);
+  const std::array<int, 1> last = {20};
+  editor.cells(grid, last, 5);
+  EXPECT_EQ(editor.labels().at<uchar>(39, 59), 5);
+  EXPECT_EQ(editor.labels().at<uchar>(39, 50), 4);
+  EXPECT_TRUE(editor.end());
+}
+
+TEST(LabelEditor, AcceptsOneConnectedRegionOfAPrediction) {
+  LabelEditor editor(unlabelled(), kIgnore);
+  cv::Mat prediction(4, 6, CV_8U, cv::Scalar(0));  // a tenth of the picture
+  prediction.at<uchar>(1, 1) = prediction.at<uchar>(1, 2) = 3;
+  prediction.at<uchar>(3, 5) = 3;
+  editor.begin();
+  editor.region(prediction, {15, 15});
+  EXPECT_TRUE(editor.end());
+  EXPECT_EQ(count(editor, 3), 2 * 100);
+  EXPECT_EQ(editor.labels().at<uchar>(35, 55), kIgnore) << "the same class elsewhere";
+  prediction.setTo(kIgnore);
+  editor.begin();
+  editor.region(prediction, {15, 15});
+  editor.region(prediction, {-3, 99});
+  EXPECT_FALSE(editor.end()) << "of nothing there is nothing to accept";
+}
+
+TEST(LabelEditor, FillsPolygons) {
+  LabelEditor editor(unlabelled(), kIgnore);
+  editor.begin();
+  editor.polygon(QPolygonF({QPointF(10, 10), QPointF(29, 10), QPointF(29, 19), QPointF(10, 19)}), 1);
+  EXPECT_TRUE(editor.end());
+  EXPECT_EQ(count(editor, 1), 20 * 10);
+}
+
+}  // namespace
+}  // namespace mpm::gui

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Teach mode: pictures are labelled, a model is trained on them and used.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QTableWidget>
+#include <filesystem>
+
+#include "gui/teach_mode.h"
+#include "gui/views/label_classes_panel.h"
+#include "gui/views/label_pictures_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "gui/views/status_line.h"
+#include "gui/views/taught_models_panel.h"
+#include "gui/views/teach_canvas.h"
+#include "gui/views/teach_pane.h"
+#include "support/demo.h"
+#include "vision/label_folder.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+using monitor::EventKind;
+
+class Teach : public Window {
+ protected:
+  WindowOptions options() const override {
+    WindowOptions options = Window::options();
+    options.trainer = QString();
+    return options;
+  }
+
+  TeachCanvas* canvas() const { return window_->findChild<TeachCanvas*>(); }
+  TeachPane* pane() const { return window_->findChild<TeachPane*>(); }
+  const LabelState& state() { return window_->teach().state(); }
+  vision::LabelFolder labels() const { return vision::LabelFolder(file("m.labels").toStdString()); }
+  // Of the labelled pixels of a picture on the disk, those of a class.
+  int onDisk(const QString& picture, int label) const {
+    return cv::countNonZero(labels().labels(picture.toStdString()) == label);
+  }
+  void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) const { QTest::keyClick(canvas(), key, modifiers); }
+  // Draws at the middle of a patch.
+  void draw(int token) const {
+    const QPointF at = canvas()->viewport().tokenRect(token, canvas()->frame()->lookup.grid()).center();
+    QTest::mouseClick(canvas(), Qt::LeftButton, {}, at.toPoint());
+  }
+  void addClass(const char* name) {
+    auto* text = pane()->classes()->findChild<QLineEdit*>();
+    const int before = state().classes.count();
+    text->setText(QString::fromLatin1(name));
+    QTest::keyClick(text, Qt::Key_Return);
+    ASSERT_TRUE(wait([&] { return state().classes.count() > before; }));
+  }
+  // Takes the frame on show, which is then the picture on show.
+  void take() {
+    const QString before = window_->teach().shown();
+    trigger("take");
+    ASSERT_TRUE(wait([&] { return window_->teach().shown() != before; }));
+    window_->setTeaching(true);
+    ASSERT_TRUE(wait([&] { return canvas()->frame() && canvas()->frame()->hasGrid(); }));
+  }
+};
+
+TEST_F(Teach, LabelsAreOnTheDiskAfterEachStrokeAndAfterARestart) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  for (const QDockWidget* dock : window_->docks()) EXPECT_TRUE(dock->isHidden());
+  const QString picture = state().pictures.front();
+  addClass("road");
+  addClass("sky");
+  EXPECT_EQ(pane()->classes()->chosen(), 1);
+  draw(0);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+  const int cluster = onDisk(picture, 1);
+  const MergeLookup& lookup = canvas()->frame()->lookup;
+  const auto cells = lookup.members(lookup.steps() - 1, lookup.cluster(lookup.steps() - 1, 0)).size();
+  EXPECT_EQ(cluster, static_cast<int>(cells) * 320 * 160 / lookup.tokens());
+
+  key(Qt::Key_1);
+  EXPECT_EQ(pane()->classes()->chosen(), 0) << "a key of the live view means a class here";
+  key(Qt::Key_B);
+  draw(20);
+  ASSERT_TRUE(wait([&] { return onDisk(picture, 0) > 0; }));
+  key(Qt::Key_Z, Qt::ControlModifier);
+  ASSERT_TRUE(wait([&] { return onDisk(picture, 0) == 0; }));
+  EXPECT_EQ(onDisk(picture, 1), cluster);
+  key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(wait([&] { return onDisk(picture, 0) > 0; }));
+  const int brushed = onDisk(picture, 0);
+
+  make();
+  window_->setTeaching(true);
+  ASSERT_TRUE(wait([&] { return window_->teach().editor() != nullptr; }));
+  EXPECT_EQ(state().classes.classes[1].name, "sky");
+  EXPECT_EQ(cv::countNonZero(window_->teach().editor()->labels() == 0), brushed);
+  window_->setTeaching(false);
+  EXPECT_FALSE(dock("chart")->isHidden()) << "the panels are back";
+}
+
+TEST_F(Teach, TheKeyboardAloneDraws) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  addClass("road");
+  canvas()->setFocus();
+  key(Qt::Key_Right);
+  key(Qt::Key_Space);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+  key(Qt::Key_Z, Qt::ControlModifier);
+  ASSERT_TRUE(wait([&] { return state().labelled.isEmpty(); }));
+  key(Qt::Key_G);
+  for (const Qt::Key way : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Left}) {
+    key(Qt::Key_Space);
+    key(way);
+  }
+  EXPECT_TRUE(canvas()->hasPolygon());
+  key(Qt::Key_Return);
+  EXPECT_FALSE(canvas()->hasPolygon());
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+}
+
+TEST_F(Teach, APredictionIsAcceptedAndClassesAreMerged) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  const QString picture = state().pictures.front();
+  ASSERT_NE(buttonOf(pane(), LabelClassesPanel::tr("Take the classes of the model")), nullptr);
+  buttonOf(pane(), LabelClassesPanel::tr("Take the classes of the model"))->click();
+  ASSERT_TRUE(wait([&] { return state().classes.count() == 4; }));
+  key(Qt::Key_V);
+  draw(9);
+  const int accepted = *canvas()->frame()->classOfToken(9);
+  ASSERT_TRUE(wait([&] { return state().labelled.size() == 1; }));
+  const cv::Mat map = labels().labels(picture.toStdString());
+  double top = 0;
+  cv::minMaxLoc(map, nullptr, &top, nullptr, nullptr, map != 255);
+  const int label = static_cast<int>(top), pixels = onDisk(picture, label);
+  EXPECT_GT(pixels, 0);
+  EXPECT_GE(accepted, 0);
+
+  const int into = label == 0 ? 1 : 0;
+  emit pane()->classes()->merged(label, into);
+  ASSERT_TRUE(wait([&] { return state().classes.count() == 3 && window_->teach().editor(); }));
+  EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
+  EXPECT_FALSE(window_->teach().editor()->canUndo());
+}
+
+TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  const QString picture = state().pictures.front();
+  draw(3);
+  EXPECT_EQ(part<StatusLine>(*window_)->notice(), TeachCanvas::tr("Add a class first"));
+  addClass("road");
+  addClass("sky");
+  const auto refused = [&](const char* part_of_line) {
+    return wait([&] { return part<StatusLine>(*window_)->notice().contains(QString::fromLatin1(part_of_line)); });
+  };
+  emit pane()->classes()->added(QStringLiteral("road"));
+  EXPECT_TRUE(refused("two classes 'road'"));
+  EXPECT_EQ(pane()->classes()->findChild<QListWidget*>()->count(), 2);
+  emit pane()->classes()->renamed(1, QStringLiteral("road"));
+  EXPECT_TRUE(refused("two classes 'road'"));
+  EXPECT_EQ(pane()->classes()->findChild<QListWidget*>()->item(1)->text(), QStringLiteral("sky"));
+  emit pane()->pictures()->importChosen(file("nowhere"));
+  EXPECT_TRUE(refused("nowhere"));
+
+  // A disk that takes no labels: they stay on the screen, and the next stroke writes them.
+  const std::filesystem::path folder = file("m.labels/labels").toStdString();
+  std::filesystem::rename(folder, folder.string() + ".away");
+  QFile blocks(file("m.labels/labels"));
+  ASSERT_TRUE(blocks.open(QIODevice::WriteOnly));
+  blocks.close();
+  draw(3);
+  EXPECT_TRUE(refused("cannot make the folder"));
+  ASSERT_TRUE(QFile::remove(file("m.labels/labels")));
+  draw(20);
+  const auto differing = [&] {
+    return cv::countNonZero(labels().labels(picture.toStdString()) != window_->teach().editor()->labels());
+  };
+  EXPECT_TRUE(wait([&] { return differing() == 0; }));
+}
+
+TEST_F(Teach, WithoutATrainerItSaysHowToTrainElsewhere) {
+  window_->setTeaching(true);
+  EXPECT_TRUE(textOf(pane()->models()).contains(QStringLiteral("mpm-train")) || pane()->models()->isHidden() == false);
+  QStringList texts;
+  for (const auto* label : pane()->models()->findChildren<QLabel*>()) texts << label->text();
+  EXPECT_TRUE(texts.join(QLatin1Char(' ')).contains(QStringLiteral("mpm teach")));
+  EXPECT_FALSE(buttonOf(pane(), TaughtModelsPanel::tr("Train"))->isEnabled());
+}
+
+TEST_F(Teach, FitsOnASmallScreenAndEverythingHasAName) {
+  window_->setTeaching(true);
+  window_->resize(800, 480);
+  QTest::qWait(100);
+  EXPECT_EQ(window_->size(), QSize(800, 480));
+  EXPECT_GE(canvas()->width(), 400);
+  EXPECT_GE(canvas()->height(), 240);
+  for (const QWidget* widget : pane()->findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) ||
+        widget->inherits("QComboBoxListView") || widget->inherits("QTabBar") || widget->inherits("QHeaderView") ||
+        widget->inherits("QMenu"))
+      continue;
+    EXPECT_FALSE(widget->accessibleName().isEmpty() && widget->property("text").toString().isEmpty())
+        << widget->metaObject()->className();
+  }
+}
+
+#ifdef MPM_TRAIN_PROGRAM
+class TeachTrained : public Teach {
+ protected:
+  WindowOptions options() const override {
+    WindowOptions options = Teach::options();
+    options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+    options.inference.read.convert.schedule.reset();
+    options.trainer = QStringLiteral(MPM_TRAIN_PROGRAM);
+    options.teach_steps = steps_;
+    return options;
+  }
+  // Two pictures of a street, the sky and the ground of each labelled with a cluster.
+  void labelTwo() {
+    for (const char* hour : {"09", "15"}) {
+      window_->openSource(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00")
+                              .arg(QString::fromLatin1(hour)));
+      ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
+      take();
+      if (state().classes.count() == 0) {
+        addClass("air");
+        addClass("ground");
+      }
+      const Size2 grid = canvas()->frame()->lookup.grid();
+      for (const auto& [digit, token] : {std::pair(Qt::Key_1, grid.width / 2),
+                                         std::pair(Qt::Key_2, grid.width * (grid.height - 1) + grid.width / 2)}) {
+        key(digit);
+        draw(token);
+      }
+    }
+    ASSERT_TRUE(wait([&] { return state().labelled.size() == 2; }));
+  }
+  // Not the canvas, which shows a picture too.
+  ImageView& live() const { return *part<PicturesPane>(*window_)->image(); }
+  QAbstractButton* button(const QString& text) const { return buttonOf(pane()->models(), text); }
+  int steps_ = 5;
+};
+
+TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
+  MPM_NEEDS_DEMO();
+  labelTwo();
+  const auto predicted = [&] { return canvas()->frame()->labels().size() == cv::Size(640, 448); };
+  EXPECT_TRUE(wait(predicted)) << "the overlay follows the strokes";
+  double most = 0;
+  cv::minMaxLoc(canvas()->frame()->labels(), nullptr, &most);
+  EXPECT_LE(most, 1);
+
+  const QString street = QString::fromStdString(window_->live().session().model());
+  button(TaughtModelsPanel::tr("Train"))->click();
+  ASSERT_TRUE(wait([&] { return state().models.size() == 1; }));
+  ASSERT_TRUE(state().models[0].verdict);
+  EXPECT_EQ(pane()->models()->findChild<QTableWidget*>()->rowCount(), 2);
+  const QString mine = file("m.labels/models/v1.onnx");
+  EXPECT_EQ(state().models[0].path, mine);
+  button(TaughtModelsPanel::tr("Use it"))->click();
+  ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == mine; }));
+  ASSERT_TRUE(wait([&] { return window_->legend().classes() == 2; }));
+  EXPECT_EQ(window_->legend().name(1), QStringLiteral("ground"));
+  EXPECT_TRUE(wait([&] { return reported(EventKind::kModel, "v1.onnx"); }));
+
+  make();
+  window_->setTeaching(true);
+  ASSERT_TRUE(wait([&] { return state().models.size() == 1 && state().labelled.size() == 2; }));
+  EXPECT_EQ(state().classes.classes[1].name, "ground");
+  ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.info != nullptr; }));
+  button(TaughtModelsPanel::tr("Use it"))->click();
+  ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == mine; }));
+  QTest::qWait(600);
+  QAbstractButton* back = button(TaughtModelsPanel::tr("Back to %1").arg(QFileInfo(street).fileName()));
+  ASSERT_NE(back, nullptr);
+  back->click();
+  ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == street; }));
+}
+
+TEST_F(TeachTrained, AKilledTrainingLeavesLabelsAndModelAsTheyWere) {
+  MPM_NEEDS_DEMO();
+  steps_ = 100000;
+  make();
+  labelTwo();
+  const QByteArray before = content(file("m.labels/labels/%1.png").arg(state().pictures[0]));
+  button(TaughtModelsPanel::tr("Train"))->click();
+  ASSERT_TRUE(
+      wait([&] { return pane()->models()->findChild<QProgressBar*>()->value() > 0 || window_->teach().run(); }));
+  ASSERT_TRUE(wait([&] { return window_->teach().run()->processId() > 0; }));
+  QTest::qWait(500);
+  ::kill(static_cast<pid_t>(window_->teach().run()->processId()), SIGKILL);
+  ASSERT_TRUE(wait([&] { return !window_->teach().training(); }));
+  EXPECT_TRUE(part<StatusLine>(*window_)->notice().contains(QStringLiteral("killed")));
+  EXPECT_EQ(content(file("m.labels/labels/%1.png").arg(state().pictures[0])), before);
+  EXPECT_TRUE(state().models.empty());
+  EXPECT_TRUE(QDir(file("m.labels/models")).entryList(QDir::Files).isEmpty());
+  EXPECT_TRUE(button(TaughtModelsPanel::tr("Train"))->isEnabled());
+}
+#endif
+
+}  // namespace
+}  // namespace mpm::gui
