@@ -11,7 +11,7 @@
 namespace mpm::gui {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 void startTrainer(QProcess& process, const QString& program, const QStringList& words) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
