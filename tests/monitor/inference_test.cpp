@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "monitor/capture/model_digest.h"
+#include "monitor/models.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/damaged_model.h"
@@ -20,9 +21,6 @@ namespace fs = std::filesystem;
 using mpm::test::TemporaryFolder;
 using mpm::test::writeModelThatOverflows;
 using ::testing::HasSubstr;
-
-const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
-const std::string kOther = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
 
 class InferenceWorkerTest : public ::testing::Test {
  protected:

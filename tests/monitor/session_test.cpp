@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "monitor/models.h"
 #include "monitor/samples.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
@@ -25,8 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-const std::string kModel = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";  // 3 blocks, 4 classes
-const std::string kOther = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
 const std::string kCamera = "rtsp://anna:geheim@yard/1";  // nothing is opened: the factories below are
 
 // A source made of a function that gets the number of the call.

@@ -12,6 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/program.h"
 #include "train/shapes.h"
+#include "vision/class_list.h"
 
 namespace mpm::train {
 namespace {
@@ -29,7 +30,7 @@ class Resume : public testing::Test {
  protected:
   void SetUp() override {
     test::writeShapes(folder_ / "data", 30, {64, 96});
-    writeFileAtomically(folder_ / "classes.json", toJson(test::kShapeClasses).dump());
+    writeFileAtomically(folder_ / "classes.json", vision::toJson(test::kShapeClasses).dump());
   }
 
   std::vector<std::string> arguments(const std::string& out) const {

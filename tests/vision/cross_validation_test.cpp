@@ -9,7 +9,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace mpm::vision::test {
+namespace mpm::vision {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,7 +25,7 @@ ConfusionMatrix matrixOf(const std::vector<std::vector<int>>& rows) {
 }
 
 TEST(CrossValidation, IsReadFromTheJsonBesideTheModel) {
-  const mpm::test::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string model = folder / "mine.onnx";
   EXPECT_FALSE(readCrossValidation(model, 2)) << "no JSON";
   const auto write = [&](const std::string& text) { std::ofstream(folder / "mine.json") << text; };
@@ -82,4 +82,4 @@ TEST(CrossValidation, ACorrectionKeepsWhatItKnowsNothingAbout) {
 }
 
 }  // namespace
-}  // namespace mpm::vision::test
+}  // namespace mpm::vision
