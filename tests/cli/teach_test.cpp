@@ -87,7 +87,7 @@ class Teach : public ::testing::Test {
 TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   writeStreet("train", "start=2026-06-20T05:00&step=21600", 4, true);
   writeStreet("test", "start=2026-07-09T02:30&step=25200", 6, false);
-  const CommandResult result = teach({"--schedule", "2", "--json"});
+  const CommandResult result = teach({"--schedule", "2", "--steps", "60", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto lines = result.jsonLines();
   EXPECT_EQ(lines[lines.size() - 2], nlohmann::json({{"progress", 1.0}}));
