@@ -543,7 +543,7 @@ def make(spec, folder):
     model = source.build(spec.fused).eval()
     diversify(model, seeded(spec.source, "weights"))
     path = folder / f"{spec.name}.onnx"
-    tolerance = 1e-4
+    tolerance = 2e-4 if spec.source == "hf_depth_anything" else 1e-4  # the convolutions of OpenCV 5.0 give 1.2e-4
     mpm = None
     with torch.no_grad():
         for salt in range(100):

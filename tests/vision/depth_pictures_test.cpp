@@ -8,7 +8,7 @@
 namespace mpm::vision {
 namespace {
 
-const cv::Mat kDepths = (cv::Mat_<float>(2, 3) << 1, 4, 2.5f, 9, 3, 300);
+const cv::Mat kDepths = cv::Mat(std::vector<float>{1, 4, 2.5f, 9, 3, 300}).reshape(1, 2).clone();
 
 TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {
   const DepthRange range = depthRange(cv::Mat(kDepths, cv::Rect(0, 0, 3, 1)));
