@@ -62,8 +62,6 @@ std::vector<double> Scores::tokens() const {
   return means;
 }
 
-Json percentJson(double fraction) { return orNull(std::round(fraction * 1e5) / 1e3); }
-
 Json Scores::toJson(const std::vector<std::string>& names) const {
   Json iou = Json::object(), tokens = Json::array(), deviations = Json::array();
   const std::vector<double> values = matrix_.iou();

@@ -59,9 +59,6 @@ class Scores {
   StageTimes ms_;
 };
 
-/// A share as a percentage with three decimals; null for NaN.
-Json percentJson(double fraction);
-
 /// Scores over all images; of the scene by day and by night, too.
 struct Evaluation {
   Scores all, day, night;

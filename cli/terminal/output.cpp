@@ -59,6 +59,8 @@ StageTimes stageTimesOf(const Json& json) {
 
 Json orNull(std::optional<double> number) { return number && !std::isnan(*number) ? Json(*number) : Json(nullptr); }
 
+Json percentJson(double share) { return orNull(std::round(share * 1e5) / 1e3); }
+
 Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
 
 std::string reductionText(const Reduction& reduction) {

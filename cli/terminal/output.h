@@ -36,6 +36,8 @@ StageTimes stageTimesOf(const Json& json);
 
 /// The number; null for none and for NaN.
 Json orNull(std::optional<double> number);
+/// A share as a percentage with three decimals; null for NaN.
+Json percentJson(double share);
 
 /// {"height", "width"}.
 Json toJson(Size2 size);

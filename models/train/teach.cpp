@@ -153,13 +153,12 @@ class Teacher {
   }
 
   Json validationJson(const CrossValidation& validation) const {
-    const auto percent = [](double share) { return cli::orNull(std::round(share * 1e5) / 1e3); };
     Json iou = Json::object();
     const std::vector<double> values = validation.matrix.iou();
-    for (std::size_t c = 0; c < values.size(); ++c) iou[classes_.classes[c].name] = percent(values[c]);
+    for (std::size_t c = 0; c < values.size(); ++c) iou[classes_.classes[c].name] = cli::percentJson(values[c]);
     return {{"rounds", validation.rounds},
-            {"miou", percent(validation.matrix.meanIou())},
-            {"pixel_accuracy", percent(validation.matrix.pixelAccuracy())},
+            {"miou", cli::percentJson(validation.matrix.meanIou())},
+            {"pixel_accuracy", cli::percentJson(validation.matrix.pixelAccuracy())},
             {"iou", iou},
             {"pictures", validation.pictures},
             {"confusion", vision::toJson(validation.matrix)}};
