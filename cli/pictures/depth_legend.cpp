@@ -17,7 +17,7 @@ constexpr double kStripLetters = 11, kStripBar = 14, kStripGap = 16;
 
 std::string depthText(double depth) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", depth);
+  std::snprintf(text, sizeof text, "%.4g", depth + 0.0);  // + 0.0: no "-0"
   return text;
 }
 
