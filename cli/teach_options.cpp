@@ -27,7 +27,7 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
       ->required();
   verb.add_flag_callback(
       "--no-cross-validation", [&options] { options.cross_validation = false; },
-      "Do not test the head on pictures that it was not trained on, which takes up to five times as long");
+      "Leave out the test on pictures that the head was not trained on. The test takes most of the time");
   addNumber(verb, "--steps", options.steps, "N", 1, 1e6, "Steps of training. Default: 150");
   addNumber(verb, "--seed", options.seed, "N", 0, 1e9, "Of the first weights and of the order of pictures. Default: 1");
   addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");

@@ -247,7 +247,7 @@ Verb addReport(CLI::App& mpm) {
 of each: the frames of one night are not independent observations.
 
 Areas are means over the samples of the latest model, in percent of the picture. For a model of 'mpm teach', "IoU"
-is that of its cross-validation, and "corrected" is the area without the errors that were found there: see
+is that of its cross-validation. "corrected" moves the share that the model confused there to the true classes: see
 docs/teach.md.
 
 Examples:

@@ -295,10 +295,10 @@ Verb addRun(CLI::App& mpm) {
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
             "info' names it)");
   addNumber(*verb, "--min-score", arguments->task.min_score, "0..1", 0, 1,
-            "Of a segment, for the tasks panoptic and instance. Default: 0.8");
+            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8");
   addNumber(*verb, "--min-overlap", arguments->task.min_overlap, "0..1", 0, 1,
-            "Leave out a segment that other segments cover, unless a larger share of its mask is left, for the task "
-            "panoptic. Default: 0.8");
+            "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
+            "is left. Default: 0.8");
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "

@@ -37,7 +37,7 @@ MPM_API std::string toString(HeadKind head);
 /// The inverse of toString(). Throws mpm::Error for any other text.
 MPM_API HeadKind parseHeadKind(const std::string& text);
 
-/// What a person gets of an image.
+/// What a model gives for an image.
 enum class Task {
   kSemantic,  ///< the class of each pixel: Segmenter
   kPanoptic,  ///< segments that cover the image, each of a class: PanopticSegmenter
