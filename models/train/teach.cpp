@@ -2,7 +2,6 @@
 #include "teach.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <opencv2/imgproc.hpp>
