@@ -112,7 +112,8 @@ class StoreWriter {
   void append(const Sample& sample);
   void append(const Event& event);
 
-  /// Waits until all that was appended is committed; false when it failed, or took longer than the limit.
+  /// Waits until all that was appended is committed and its events are reported; false when it failed, or took longer
+  /// than the limit.
   bool flush(std::optional<double> seconds = {});
 
   /// StoreOptions::keep_days and max_megabytes, from the next look on.

@@ -385,7 +385,6 @@ struct StoreWriter::Impl {
     {
       const std::lock_guard lock(mutex);
       in_hand = 0;
-      done += static_cast<std::int64_t>(batch.size());
       if (!place.taken) status.samples += static_cast<std::int64_t>(batch_samples);
       status.taken = place.taken;
       status.problem = place.taken ? takenText() : "";
@@ -393,15 +392,19 @@ struct StoreWriter::Impl {
         resumed = Event{options.now(), EventKind::kStorage, Severity::kInfo,
                         "writing again to '" + path + "'" +
                             (status.lost > 0 ? "; " + std::to_string(status.lost) + " samples were lost so far" : "")};
-        push(*resumed);  // before anyone learns that all is written
+        push(*resumed);
       }
     }
     measure();
-    changed.notify_all();
     if (resumed) report(*resumed);
     if (place.taken && !was_taken) post(Severity::kError, takenText());
     if (was_taken && !place.taken && place.begun)
       post(Severity::kInfo, "stores '" + place.name + "' in '" + path + "' now that the other program has ended");
+    {
+      const std::lock_guard lock(mutex);
+      done += static_cast<std::int64_t>(batch.size());  // last: who waits for it finds all events reported
+    }
+    changed.notify_all();
     return true;
   }
 
@@ -541,10 +544,13 @@ struct StoreWriter::Impl {
         push(*stopped);
       }
       while (samples_queued > options.max_pending) forgetOverflow();
+    }
+    if (stopped) report(*stopped);
+    {
+      const std::lock_guard lock(mutex);
       last_failed = attempts_begun;
     }
     changed.notify_all();
-    if (stopped) report(*stopped);
   }
 
   // True when there is more to do at once.
