@@ -79,6 +79,7 @@ QDialog* ActionRegistry::showHelp(QWidget* parent) const {
            {QStringLiteral("1 … 9"), tr("Teach: choose a class")},
            {QStringLiteral("F  B  G  E  V  H"), tr("Teach: cluster, brush, polygon, eraser, accept, move")},
            {QStringLiteral(",  ."), tr("Teach: smaller, larger brush")},
+           {QStringLiteral("Q"), tr("Teach: show where the model is not sure")},
            {tr("Space, Enter"), tr("Teach: draw at the cross of the arrow keys; close the polygon")},
            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Teach: undo, redo")},
            {tr("Page up, page down"), tr("Teach: previous, next picture")}};

@@ -114,6 +114,7 @@ class MainWindow : public QMainWindow {
   // main_window_teach.cpp.
   void giveModelToTeach();
   void takeToTeach();
+  void suggestToTeach();
   void useTaughtModel(const QString& path);
   void noteTaughtModel();
 

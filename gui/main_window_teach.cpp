@@ -8,6 +8,7 @@
 
 #include "gui/action_registry.h"
 #include "gui/main_window.h"
+#include "gui/models/picture_store.h"
 #include "gui/panel_docks.h"
 #include "gui/teach_mode.h"
 #include "gui/views/image_view.h"
@@ -23,6 +24,11 @@ namespace mpm::gui {
 namespace {
 
 const QString kBefore = QStringLiteral("teach/before");
+
+monitor::UnixMs timeOf(const LiveFrame& frame) {
+  const monitor::UnixMs time = frame.result.frame.time;
+  return time > 0 ? time : monitor::unixNow();
+}
 
 }  // namespace
 
@@ -41,6 +47,7 @@ TeachMode& MainWindow::teach() {
   });
   connect(teach_, &TeachMode::useRequested, this, &MainWindow::useTaughtModel);
   connect(teach_pane_->pictures(), &LabelPicturesPanel::takeRequested, this, &MainWindow::takeToTeach);
+  connect(teach_pane_->pictures(), &LabelPicturesPanel::suggestRequested, this, &MainWindow::suggestToTeach);
   connect(stack_, &QStackedWidget::currentChanged, this, [this] {
     if (stack_->currentWidget() != teach_pane_) setTeaching(false);
   });
@@ -81,12 +88,19 @@ void MainWindow::setTeaching(bool on) {
 void MainWindow::takeToTeach() {
   const LiveFramePtr& frame = pane_->image()->frame();
   if (!frame) return showNotice(tr("There is no frame yet"), "warning");
-  const monitor::UnixMs time = frame->result.frame.time;
-  teach().take(frame->image(), time > 0 ? time : monitor::unixNow());
+  teach().take(frame->image(), timeOf(*frame));
   if (layout_.isEmpty())
     showNotice(tr("Taken. %1: label it")
                    .arg(actions_->action(QStringLiteral("teach"))->shortcut().toString(QKeySequence::NativeText)),
                "good");
+}
+
+// Each picture takes the encoder about as long as a frame of the live view.
+void MainWindow::suggestToTeach() {
+  constexpr int kCandidates = 40;
+  const LiveFramePtr& frame = pane_->image()->frame();
+  teach().suggest(pictures_->filesOf(QString::fromStdString(live_->session().source()), kCandidates),
+                  frame ? frame->image() : cv::Mat(), frame ? timeOf(*frame) : 0);
 }
 
 void MainWindow::useTaughtModel(const QString& path) {

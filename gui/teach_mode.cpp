@@ -19,11 +19,16 @@ namespace mpm::gui {
 namespace {
 
 constexpr std::size_t kMaxEditors = 8;  // each keeps a label map and its history
+constexpr int kSuggestions = 3;
 
 std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
   ModelFacts facts;
   facts.classes = classes;
   return vision::classColors(facts, static_cast<int>(classes.size()));
+}
+
+QString nameOf(qint64 time_ms) {
+  return QDateTime::fromMSecsSinceEpoch(time_ms, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
 }
 
 // The first colour of the palette that no class has.
@@ -54,14 +59,25 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
     showPrediction();
   });
   connect(&analysis_, &PictureAnalysis::failed, this, &TeachMode::fail);
-  connect(&trainer_, &LiveTrainer::predicted, this, [this](const QString& name, const cv::Mat& labels) {
-    if (name == shown_) {
-      trained_ = labels;
-      showPrediction();
-    }
-    pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
+  connect(&trainer_, &LiveTrainer::predicted, this,
+          [this](const QString& name, const cv::Mat& labels, const std::vector<int>& unsure) {
+            if (name == shown_) {
+              trained_ = labels;
+              pane_->canvas()->setUnsure(unsure);
+              showPrediction();
+            }
+            pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
+          });
+  connect(&trainer_, &LiveTrainer::suggested, this, [this](const QStringList& files) {
+    pane_->pictures()->setSuggestions(
+        files, files.isEmpty() ? tr("All pictures are like one that is labelled")
+                               : tr("These differ most from what is labelled. Press one to label it"));
   });
-  connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) { pane_->setStatus(why, "warning"); });
+  connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) {
+    pane_->setStatus(why, "warning");
+    pane_->pictures()->setSuggestions({}, {});
+  });
+  pane_->pictures()->setCanSuggest(!options_.trainer.isEmpty());
   if (options_.trainer.isEmpty())
     pane_->models()->setHint(tr("Training needs mpm-train, which is not installed here. Copy %1 to a computer that has "
                                 "it, run 'mpm teach' there, and open the model that it makes")
@@ -124,6 +140,10 @@ void TeachMode::wireStore() {
   connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
   connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
+  connect(&store_, &LabelStore::written, this, [this](const QString& file) {
+    candidates_ << file;
+    trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
+  });
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
     train_wanted_ = false;
     fail(message);
@@ -144,6 +164,9 @@ void TeachMode::takeState(const LabelState& state) {
   state_ = state;
   showClasses(state.classes);
   pane_->pictures()->setPictures(state.pictures, state.labelled);
+  QStringList rare;
+  for (const int label : state.progress.rare) rare << names_.value(label);
+  pane_->pictures()->setProgress(state.progress, rare);
   pane_->models()->setModels(state.models);
   if (std::exchange(train_wanted_, false)) beginTraining();
   if (state.pictures.contains(shown_) || state.pictures.contains(wanted_)) return;
@@ -189,6 +212,7 @@ void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::
   }
   frame_.reset();
   trained_.release();
+  pane_->canvas()->setUnsure({});
   pane_->canvas()->setEditor(nullptr);
   pane_->canvas()->setFrame(makeLiveFrame(image));
   pane_->canvas()->setEditor(editor());
@@ -253,9 +277,18 @@ void TeachMode::setModel(const std::string& path, const std::shared_ptr<const Mo
     analysis_.begin(shown_, now->image());
 }
 
-void TeachMode::take(const cv::Mat& image, qint64 time_ms) {
-  const QDateTime time = QDateTime::fromMSecsSinceEpoch(time_ms, QTimeZone::utc());
-  store_.add(time.toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'")), image);
+void TeachMode::take(const cv::Mat& image, qint64 time_ms) { store_.add(nameOf(time_ms), image); }
+
+void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms) {
+  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  if (run_) return emit said(tr("Wait until the training has ended"), "warning");
+  if (files.isEmpty() && live.empty())
+    return emit said(tr("There is nothing to choose from: open a camera, or store pictures of it"), "warning");
+  candidates_ = files;
+  const int count = static_cast<int>(files.size()) + (live.empty() ? 0 : 1);
+  pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
+  if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
+  store_.writeCandidate(scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png")), live);
 }
 
 void TeachMode::rest() { trainer_.stop(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <QTemporaryDir>
 #include <map>
 #include <memory>
 
@@ -37,6 +38,8 @@ class TeachMode : public QObject {
                 const SegmenterOptions& options);
   /// Names the picture after the time at which it was taken.
   void take(const cv::Mat& image, qint64 time_ms);
+  /// Looks for the pictures to label next in these files and in `live`, which was taken at `time_ms`; empty: none.
+  void suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms);
   /// Lets go of the trainer, which holds much memory.
   void rest();
   bool training() const { return run_ != nullptr; }
@@ -82,6 +85,8 @@ class TeachMode : public QObject {
   std::string model_path_;
   std::shared_ptr<const ModelInfo> model_;
   bool train_wanted_ = false;  // once the labels are on the disk
+  QStringList candidates_;     // to be compared once the live picture among them is on the disk
+  QTemporaryDir scratch_;      // holds that picture
 
   LabelStore store_;
   PictureAnalysis analysis_;

@@ -15,7 +15,7 @@
 namespace mpm::gui {
 namespace {
 
-std::vector<cli::TunePicture> readPictures(const std::vector<QString>& paths) {
+std::vector<cli::TunePicture> readPictures(const QStringList& paths) {
   std::vector<cli::TunePicture> pictures;
   for (const QString& path : paths) {
     pictures.push_back({.image = cv::imread(path.toStdString())});
@@ -33,19 +33,13 @@ Tuning::Tuning(const SegmenterOptions& inference, LiveMonitor* live, const Pictu
   connect(&look_, &QTimer::timeout, this, &Tuning::look);
 }
 
-std::vector<QString> Tuning::storedPictures() const {
-  const QString source = QString::fromStdString(live_->session().source());
-  std::vector<QString> paths;
-  for (const StoredPicture& picture : pictures_->pictures())
-    if (picture.source == source) paths.push_back(picture.path);
-  return paths;
-}
+QString Tuning::source() const { return QString::fromStdString(live_->session().source()); }
 
 void Tuning::ask(const ClassPaint& paint) {
   if (!live_->session().isOpen()) return emit said(tr("Open a source first: it is tuned for what that shows"), "");
-  const bool numbered = isNumbered(sourceSpec(QString::fromStdString(live_->session().source())));
-  dialog_ = new TuneDialog(static_cast<int>(storedPictures().size()), numbered ? 0 : TuneDialog::Choice().every_s,
-                           paint, window_);
+  const bool numbered = isNumbered(sourceSpec(source()));
+  dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(source()).size()),
+                           numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);
   connect(dialog_, &TuneDialog::startRequested, this, &Tuning::start);
   connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
   connect(dialog_, &QDialog::finished, this, &Tuning::end);
@@ -63,10 +57,7 @@ void Tuning::start() {
     dialog_->showCollecting(0, choice.pictures);
     return look_.start(500);
   }
-  const std::vector<QString> all = storedPictures();
-  std::vector<QString> paths;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (cli::isInSpread(static_cast<int>(i), static_cast<int>(all.size()), choice.pictures)) paths.push_back(all[i]);
+  const QStringList paths = pictures_->filesOf(source(), choice.pictures);
   measure([paths] { return readPictures(paths); });
 }
 

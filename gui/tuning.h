@@ -36,7 +36,7 @@ class Tuning : public QObject {
   void said(const QString& text, const char* badge);
 
  private:
-  std::vector<QString> storedPictures() const;
+  QString source() const;
   void start();
   void collect(const LiveFramePtr& frame);
   void look();

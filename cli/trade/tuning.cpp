@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/quantiles.h"
+#include "base/spread.h"
 #include "cli/sample.h"
 #include "cli/terminal/output.h"
 #include "cli/trade/pareto.h"
@@ -287,11 +288,6 @@ class Tuner {
 void TuneOptions::validate() const {
   if (!(agreement > 0 && agreement <= 100)) throw Error("the agreement must be more than 0 and at most 100 percent");
   if (loss && !(*loss >= 0 && *loss <= 100)) throw Error("the loss must be 0 to 100 points of mIoU");
-}
-
-bool isInSpread(int index, int total, int wanted) {
-  return wanted >= total ||
-         static_cast<std::int64_t>(index + 1) * wanted / total > static_cast<std::int64_t>(index) * wanted / total;
 }
 
 std::optional<double> largestPassing(int steps, const std::function<bool(double x)>& passes) {

@@ -62,9 +62,6 @@ constexpr int kMinTunePictures = 8;
 /// that is converted already or does not segment.
 std::optional<TuneResult> tune(const std::vector<TunePicture>& pictures, const TuneOptions& options);
 
-/// Whether picture `index` of `total` is one of `wanted` that are spread evenly.
-bool isInSpread(int index, int total, int wanted);
-
 /// Two sentences: what was chosen and why.
 std::string explanation(const TuneResult& result, const TuneOptions& options);
 

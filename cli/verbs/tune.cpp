@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/spread.h"
 #include "cli/labelled_frames.h"
 #include "cli/model_options.h"
 #include "cli/paths.h"

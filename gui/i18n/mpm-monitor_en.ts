@@ -84,6 +84,16 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::TeachMode</name>
+    <message numerus="yes">
+        <source>Comparing %n picture(s)…</source>
+        <translation>
+            <numerusform>Comparing %n picture…</numerusform>
+            <numerusform>Comparing %n pictures…</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::TuneDialog</name>
     <message numerus="yes">
         <source>The %n stored picture(s) of this source</source>

@@ -116,6 +116,10 @@
         <source>Teach: previous, next picture</source>
         <translation>Apprendre : image précédente, suivante</translation>
     </message>
+    <message>
+        <source>Teach: show where the model is not sure</source>
+        <translation>Apprendre : montrer où le modèle n&apos;est pas sûr</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::AlarmsDialog</name>
@@ -917,10 +921,6 @@ Orange : la classe diffère</translation>
         <translation>Images à étiqueter</translation>
     </message>
     <message>
-        <source>Labelled</source>
-        <translation>Étiquetées</translation>
-    </message>
-    <message>
         <source>Take this picture</source>
         <translation>Prendre cette image</translation>
     </message>
@@ -957,10 +957,6 @@ Orange : la classe diffère</translation>
         <translation>%1 : pas encore d’étiquettes</translation>
     </message>
     <message>
-        <source>%1 of %2 are labelled. Four that differ are a good start</source>
-        <translation>%1 sur %2 sont étiquetées. Quatre qui diffèrent sont un bon début</translation>
-    </message>
-    <message>
         <source>Pictures (*.png *.jpg *.jpeg *.bmp *.tif)</source>
         <translation>Images (*.png *.jpg *.jpeg *.bmp *.tif)</translation>
     </message>
@@ -975,6 +971,46 @@ Orange : la classe diffère</translation>
     <message>
         <source>Keep</source>
         <translation>Garder</translation>
+    </message>
+    <message>
+        <source>A good start</source>
+        <translation>Un bon début</translation>
+    </message>
+    <message>
+        <source>What to label next?</source>
+        <translation>Que faut-il étiqueter ensuite ?</translation>
+    </message>
+    <message>
+        <source>What to label next</source>
+        <translation>Que faut-il étiqueter ensuite</translation>
+    </message>
+    <message>
+        <source>%1 of %2 pictures are labelled</source>
+        <translation>%1 images sur %2 sont étiquetées</translation>
+    </message>
+    <message>
+        <source>one by night</source>
+        <translation>une de nuit</translation>
+    </message>
+    <message>
+        <source>each class in %1 pictures</source>
+        <translation>chaque classe dans %1 images</translation>
+    </message>
+    <message>
+        <source>; not yet: %1</source>
+        <translation> ; pas encore : %1</translation>
+    </message>
+    <message>
+        <source>Label %1</source>
+        <translation>Étiqueter %1</translation>
+    </message>
+    <message>
+        <source>Finds stored pictures of this source that differ most from the labelled ones</source>
+        <translation>Trouve les images enregistrées de cette source qui diffèrent le plus de celles qui sont étiquetées</translation>
+    </message>
+    <message>
+        <source>This needs mpm-train, which is not installed here</source>
+        <translation>Il faut pour cela mpm-train, qui n&apos;est pas installé ici</translation>
     </message>
 </context>
 <context>
@@ -2500,6 +2536,29 @@ Orange : la classe diffère</translation>
         <source>The training was cancelled; nothing was written</source>
         <translation>L’entraînement a été annulé ; rien n’a été écrit</translation>
     </message>
+    <message>
+        <source>All pictures are like one that is labelled</source>
+        <translation>Toutes les images ressemblent à une image étiquetée</translation>
+    </message>
+    <message>
+        <source>These differ most from what is labelled. Press one to label it</source>
+        <translation>Celles-ci diffèrent le plus de ce qui est étiqueté. Cliquez-en une pour l&apos;étiqueter</translation>
+    </message>
+    <message>
+        <source>Wait until the training has ended</source>
+        <translation>Attendez la fin de l&apos;entraînement</translation>
+    </message>
+    <message>
+        <source>There is nothing to choose from: open a camera, or store pictures of it</source>
+        <translation>Il n&apos;y a rien à choisir : ouvrez une caméra, ou enregistrez-en des images</translation>
+    </message>
+    <message numerus="yes">
+        <source>Comparing %n picture(s)…</source>
+        <translation>
+            <numerusform>Comparaison de %n image…</numerusform>
+            <numerusform>Comparaison de %n images…</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TeachPane</name>
@@ -2574,6 +2633,10 @@ Orange : la classe diffère</translation>
     <message>
         <source>Size of brush and eraser (, and .)</source>
         <translation>Taille du pinceau et de la gomme (, et .)</translation>
+    </message>
+    <message>
+        <source>Show where the model is not sure</source>
+        <translation>Montrer où le modèle n&apos;est pas sûr</translation>
     </message>
 </context>
 <context>

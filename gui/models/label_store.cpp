@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpm/error.hpp"
+#include "vision/pictures.h"
 #include "vision/source.h"
 
 namespace mpm::gui {
@@ -37,8 +38,18 @@ void LabelStore::run(Change change) {
   });
 }
 
-LabelState LabelStore::state() const {
-  return {own_->classes(), texts(own_->pictures()), texts(own_->labelled()), taughtModels(own_->modelsPath())};
+LabelState LabelStore::state() {
+  const int classes = own_->classes().count();
+  const std::vector<std::string> labelled = own_->labelled();
+  std::vector<vision::LabelSummary> summaries;
+  for (const std::string& name : labelled) try {
+      if (!summaries_.contains(name))
+        summaries_[name] = vision::summaryOf(own_->picture(name), own_->labels(name), classes);
+      summaries.push_back(summaries_[name]);
+    } catch (const Error&) {  // load() says what is wrong with it
+    }
+  return {own_->classes(), texts(own_->pictures()), texts(labelled), taughtModels(own_->modelsPath()),
+          vision::progressOf(summaries, classes)};
 }
 
 void LabelStore::open() {
@@ -65,6 +76,7 @@ void LabelStore::save(const QString& name, const cv::Mat& labels) {
     }
     if (last.empty()) return;
     folder.saveLabels(name.toStdString(), last);
+    summaries_.erase(name.toStdString());
     queue([this, name] { emit saved(name); });
   });
 }
@@ -88,19 +100,38 @@ void LabelStore::addFiles(const QStringList& files) {
 }
 
 void LabelStore::import(const QString& from) {
-  run([from](vision::LabelFolder& folder, const auto&) { folder.import(from.toStdString()); });
+  run([this, from](vision::LabelFolder& folder, const auto&) {
+    folder.import(from.toStdString());
+    summaries_.clear();
+  });
 }
 
 void LabelStore::remove(const QString& name) {
-  run([name](vision::LabelFolder& folder, const auto&) { folder.removePicture(name.toStdString()); });
+  run([this, name](vision::LabelFolder& folder, const auto&) {
+    folder.removePicture(name.toStdString());
+    summaries_.erase(name.toStdString());
+  });
 }
 
 void LabelStore::setClasses(const std::vector<ClassInfo>& classes) {
-  run([classes](vision::LabelFolder& folder, const auto&) { folder.setClasses(classes); });
+  run([this, classes](vision::LabelFolder& folder, const auto&) {
+    folder.setClasses(classes);
+    summaries_.clear();
+  });
 }
 
 void LabelStore::mergeClass(int from, std::optional<int> into) {
-  run([from, into](vision::LabelFolder& folder, const auto&) { folder.mergeClass(from, into); });
+  run([this, from, into](vision::LabelFolder& folder, const auto&) {
+    folder.mergeClass(from, into);
+    summaries_.clear();
+  });
+}
+
+void LabelStore::writeCandidate(const QString& file, const cv::Mat& image) {
+  run([this, file, image](vision::LabelFolder&, const auto& queue) {
+    vision::writePicture(file.toStdString(), image);
+    queue([this, file] { emit written(file); });
+  });
 }
 
 }  // namespace mpm::gui

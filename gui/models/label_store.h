@@ -5,12 +5,14 @@
 #include <QObject>
 #include <QStringList>
 #include <QThreadPool>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "gui/models/taught_model.h"
 #include "vision/label_folder.h"
+#include "vision/label_progress.h"
 
 namespace mpm::gui {
 
@@ -19,6 +21,7 @@ struct LabelState {
   vision::ClassList classes;
   QStringList pictures, labelled;     ///< names, ascending
   std::vector<TaughtModel> models{};  ///< newest first
+  vision::LabelProgress progress{};
 };
 
 /// A vision::LabelFolder on its own thread: nothing waits for the disk. Each change is followed by changed() or
@@ -43,6 +46,8 @@ class LabelStore : public QObject {
   void remove(const QString& name);
   void setClasses(const std::vector<ClassInfo>& classes);
   void mergeClass(int from, std::optional<int> into);
+  /// Writes a picture that may be labelled: written().
+  void writeCandidate(const QString& file, const cv::Mat& image);
 
  signals:
   void changed(const mpm::gui::LabelState& state);
@@ -51,15 +56,17 @@ class LabelStore : public QObject {
   void saved(const QString& name);
   /// The name that the last picture of add(), addFiles() or import() got.
   void added(const QString& name);
+  void written(const QString& file);
   void failed(const QString& message);
 
  private:
   template <typename Change>
   void run(Change change);
-  LabelState state() const;
+  LabelState state();
 
-  const vision::LabelFolder folder_;        // for its paths
-  std::optional<vision::LabelFolder> own_;  // touched on thread_ only
+  const vision::LabelFolder folder_;                       // for its paths
+  std::optional<vision::LabelFolder> own_;                 // touched on thread_ only, as are the summaries
+  std::map<std::string, vision::LabelSummary> summaries_;  // of labelled pictures that did not change since
   std::mutex mutex_;
   QHash<QString, cv::Mat> waiting_;  // labels to be written; guarded by the mutex
   QThreadPool thread_;               // last: waits for what is being written

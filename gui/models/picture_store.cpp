@@ -13,6 +13,8 @@
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 
+#include "base/spread.h"
+
 namespace mpm::gui {
 namespace {
 
@@ -74,6 +76,16 @@ const StoredPicture* nearestPicture(const std::vector<StoredPicture>& pictures, 
 PictureStore::PictureStore(const QString& folder, QObject* parent) : QObject(parent), folder_(folder) {
   thread_.setMaxThreadCount(1);
   thread_.setThreadPriority(QThread::LowPriority);
+}
+
+QStringList PictureStore::filesOf(const QString& source, int at_most) const {
+  QStringList all, some;
+  for (const StoredPicture& picture : pictures_)
+    if (picture.source == source) all << picture.path;
+  const auto count = static_cast<int>(all.size());
+  for (int i = 0; i < count; ++i)
+    if (isInSpread(i, count, at_most)) some << all[i];
+  return some;
 }
 
 void PictureStore::save(std::function<QImage()> make, const QString& path) {

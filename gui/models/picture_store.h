@@ -5,8 +5,10 @@
 #include <QImage>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QThreadPool>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "gui/models/live_frame.h"
@@ -34,6 +36,9 @@ class PictureStore : public QObject {
   QString folder() const { return folder_; }
   /// The stored pictures at the last listed(), ascending.
   const std::vector<StoredPicture>& pictures() const { return pictures_; }
+
+  /// The files of those of one source, ascending; where there are more than `at_most`, so many that are spread evenly.
+  QStringList filesOf(const QString& source, int at_most = std::numeric_limits<int>::max()) const;
 
   void list();
   void load(const QString& path);

@@ -75,28 +75,47 @@ LiveTrainer::LiveTrainer(const QString& program, QObject* parent) : QObject(pare
 
 LiveTrainer::~LiveTrainer() { killTrainer(process_); }
 
-void LiveTrainer::ask(const TrainerJob& job, const QString& picture) {
+void LiveTrainer::use(const TrainerJob& job) {
   const bool other = job.folder != job_.folder || job.model != job_.model;
   job_ = job;
   if (other) stop();
+}
+
+void LiveTrainer::ask(const TrainerJob& job, const QString& picture) {
+  use(job);
   waiting_ = picture;
+  if (!asked_) send();
+}
+
+void LiveTrainer::suggest(const TrainerJob& job, const QStringList& files, int count) {
+  use(job);
+  candidates_ = files;
+  count_ = count;
   if (!asked_) send();
 }
 
 void LiveTrainer::stop() {
   asked_.reset();
   waiting_.reset();
+  candidates_.clear();
   killTrainer(process_);
 }
 
 void LiveTrainer::send() {
-  if (!waiting_) return;
+  if (!waiting_ && candidates_.isEmpty()) return;
   if (process_.state() == QProcess::NotRunning)
     startTrainer(
         process_, program_,
         {QStringLiteral("live"), QStringLiteral("--folder"), job_.folder, QStringLiteral("--model"), job_.model});
-  asked_ = std::exchange(waiting_, std::nullopt);
-  process_.write(QByteArray::fromStdString(Json{{"picture", asked_->toStdString()}}.dump() + "\n"));
+  Json question;
+  if (waiting_) {  // first: a person looks at the picture
+    question["picture"] = waiting_->toStdString();
+  } else {
+    for (const QString& file : std::exchange(candidates_, {})) question["candidates"].push_back(file.toStdString());
+    question["count"] = count_;
+  }
+  asked_ = std::exchange(waiting_, std::nullopt).value_or(QString());
+  process_.write(QByteArray::fromStdString(question.dump() + "\n"));
 }
 
 void LiveTrainer::read() {
@@ -105,10 +124,15 @@ void LiveTrainer::read() {
     if (!asked_) continue;
     const QString picture = *std::exchange(asked_, std::nullopt);
     try {
-      if (answer.at("ok").get<bool>())
-        emit predicted(picture, labelsOf(answer));
-      else
+      if (!answer.at("ok").get<bool>()) {
         emit failed(QString::fromStdString(answer.at("why").get<std::string>()));
+      } else if (picture.isEmpty()) {
+        QStringList files;
+        for (const Json& file : answer.at("next")) files << QString::fromStdString(file.get<std::string>());
+        emit suggested(files);
+      } else {
+        emit predicted(picture, labelsOf(answer), answer.value("unsure", std::vector<int>()));
+      }
     } catch (const Json::exception&) {
       emit failed(tr("The trainer answers in a way that this program does not know"));
     }
@@ -119,6 +143,7 @@ void LiveTrainer::read() {
 void LiveTrainer::end(const QString& why) {
   const bool was_asked = std::exchange(asked_, std::nullopt).has_value();
   waiting_.reset();
+  candidates_.clear();
   if (was_asked) emit failed(why);
 }
 

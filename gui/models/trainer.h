@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <opencv2/core.hpp>
 #include <optional>
+#include <vector>
 
 #include "mpm/options.hpp"
 
@@ -34,18 +35,22 @@ class LiveTrainer : public QObject {
 
   /// Trains on the labels of the folder, and predicts this picture. Of several that wait the last is answered.
   void ask(const TrainerJob& job, const QString& picture);
+  /// Looks for the files, at most `count`, that differ most from what is labelled: suggested().
+  void suggest(const TrainerJob& job, const QStringList& files, int count);
   bool busy() const { return asked_.has_value(); }
   /// Ends the process: its processors are needed for something else.
   void stop();
   qint64 processId() const { return process_.processId(); }
 
  signals:
-  /// CV_8U, of the size of the network input.
-  void predicted(const QString& picture, const cv::Mat& labels);
+  /// `labels`: CV_8U, of the size of the network input. `unsure`: tokens of which the head is not sure.
+  void predicted(const QString& picture, const cv::Mat& labels, const std::vector<int>& unsure);
+  void suggested(const QStringList& files);
   /// Why there is no answer.
   void failed(const QString& message);
 
  private:
+  void use(const TrainerJob& job);
   void send();
   void read();
   void end(const QString& why);
@@ -53,7 +58,9 @@ class LiveTrainer : public QObject {
   const QString program_;
   QProcess process_;
   TrainerJob job_;
-  std::optional<QString> asked_, waiting_;  // pictures
+  std::optional<QString> asked_, waiting_;  // pictures; asked_ is empty while files are compared
+  QStringList candidates_;                  // files that wait to be compared
+  int count_ = 0;
 };
 
 /// One run of `mpm-train teach`, with its cross-validation. Nothing is written when it is cancelled, fails or is

@@ -2,22 +2,29 @@
 #include "gui/views/label_pictures_panel.h"
 
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QToolButton>
 #include <algorithm>
 
 #include "gui/views/look.h"
 #include "gui/views/wrapping_row.h"
 
 namespace mpm::gui {
+namespace {
+
+constexpr QSize kThumbnail(72, 44);  // px
+
+}  // namespace
 
 LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   list_ = named(new QListWidget, tr("Pictures to label"));
   list_->setMinimumHeight(80);
-  count_ = wrapped(namedValue(mutedLabel(), tr("Labelled")));
+  checklist_ = wrapped(namedValue(mutedLabel(), tr("A good start")));
   take_ = new QPushButton(tr("Take this picture"));
   take_->setToolTip(tr("The frame of the live source that is on show (K)"));
   auto* files = new QPushButton(tr("From files…"));
@@ -28,17 +35,25 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   auto* row = new WrappingRow;
   row->setSpacing(6);
   for (QPushButton* button : {take_, files, import, remove_}) row->addWidget(button);
+  suggest_ = new QPushButton(tr("What to label next?"));
+  suggestions_ = new WrappingRow;
+  suggestions_->setSpacing(6);
+  note_ = wrapped(namedValue(mutedLabel(), tr("What to label next")));
+  note_->hide();
+  row->addWidget(suggest_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(8, 8, 8, 8);
-  fill(column, list_, count_);
-  column->addLayout(row);
+  fill(column, list_, checklist_, row, suggestions_, note_);
 
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
   connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
   connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
   connect(import, &QPushButton::clicked, this, &LabelPicturesPanel::askForFolder);
+  connect(suggest_, &QPushButton::clicked, this, &LabelPicturesPanel::suggestRequested);
   connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
+  setProgress({}, {});
+  setCanSuggest(true);
 }
 
 void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList& labelled) {
@@ -53,8 +68,47 @@ void LabelPicturesPanel::setPictures(const QStringList& names, const QStringList
     item->setData(Qt::AccessibleTextRole, item->toolTip());
   }
   showAs(shown);
-  setValue(count_,
-           tr("%1 of %2 are labelled. Four that differ are a good start").arg(labelled.size()).arg(names.size()));
+}
+
+void LabelPicturesPanel::setProgress(const vision::LabelProgress& progress, const QStringList& rare) {
+  using Progress = vision::LabelProgress;
+  const auto line = [](bool done, const QString& what) {
+    return (done ? QStringLiteral("✓ ") : QStringLiteral("– ")) + what;
+  };
+  const int pictures = std::min(progress.pictures, Progress::kPictures);
+  const bool begun = progress.pictures > 0;
+  QStringList lines = {line(pictures == Progress::kPictures,
+                            tr("%1 of %2 pictures are labelled").arg(pictures).arg(Progress::kPictures)),
+                       line(progress.night, tr("one by night")),
+                       line(begun && rare.isEmpty(), tr("each class in %1 pictures").arg(Progress::kPicturesPerClass))};
+  if (begun && !rare.isEmpty()) lines.back() += tr("; not yet: %1").arg(rare.join(QStringLiteral(", ")));
+  setValue(checklist_, lines.join(QLatin1Char('\n')));
+}
+
+void LabelPicturesPanel::setSuggestions(const QStringList& files, const QString& note) {
+  qDeleteAll(findChildren<QToolButton*>(QStringLiteral("suggestion")));
+  for (const QString& file : files) {
+    auto* button = named(new QToolButton, tr("Label %1").arg(QFileInfo(file).completeBaseName()));
+    button->setObjectName(QStringLiteral("suggestion"));
+    button->setToolTip(button->accessibleName());
+    button->setIcon(QIcon(QPixmap(file).scaled(kThumbnail, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+    button->setIconSize(kThumbnail);
+    suggestions_->addWidget(button);
+    connect(button, &QToolButton::clicked, this, [this, button, file] {
+      button->setObjectName(QString());
+      button->deleteLater();
+      note_->setVisible(findChild<QToolButton*>(QStringLiteral("suggestion")) != nullptr);
+      emit filesChosen({file});
+    });
+  }
+  setValue(note_, note);
+  note_->setVisible(!note.isEmpty());
+}
+
+void LabelPicturesPanel::setCanSuggest(bool can) {
+  suggest_->setEnabled(can);
+  suggest_->setToolTip(can ? tr("Finds stored pictures of this source that differ most from the labelled ones")
+                           : tr("This needs mpm-train, which is not installed here"));
 }
 
 void LabelPicturesPanel::showAs(const QString& name) {

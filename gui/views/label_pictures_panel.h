@@ -4,11 +4,15 @@
 #include <QStringList>
 #include <QWidget>
 
+#include "vision/label_progress.h"
+
 class QLabel;
 class QListWidget;
 class QPushButton;
 
 namespace mpm::gui {
+
+class WrappingRow;
 
 /// The pictures that are labelled; one is on show. Others come from the live source or from files.
 class LabelPicturesPanel : public QWidget {
@@ -17,6 +21,12 @@ class LabelPicturesPanel : public QWidget {
   explicit LabelPicturesPanel(QWidget* parent = nullptr);
 
   void setPictures(const QStringList& names, const QStringList& labelled);
+  /// How far the labels are from a good start. `rare`: names of the classes in too few pictures.
+  void setProgress(const vision::LabelProgress& progress, const QStringList& rare);
+  /// Shows these files as pictures to label next; empty: none. `note`: why, below them.
+  void setSuggestions(const QStringList& files, const QString& note);
+  /// Without a trainer nothing can be suggested.
+  void setCanSuggest(bool can);
   /// Marks the picture on show; empty: none is.
   void showAs(const QString& name);
   /// By `step` further in the list.
@@ -27,6 +37,7 @@ class LabelPicturesPanel : public QWidget {
  signals:
   void picked(const QString& name);
   void takeRequested();
+  void suggestRequested();
   void filesChosen(const QStringList& files);
   void importChosen(const QString& folder);
   void removeRequested(const QString& name);
@@ -37,8 +48,9 @@ class LabelPicturesPanel : public QWidget {
   void askToRemove();
 
   QListWidget* list_;
-  QLabel* count_;
-  QPushButton *take_, *remove_;
+  QLabel *checklist_, *note_;
+  QPushButton *take_, *remove_, *suggest_;
+  WrappingRow* suggestions_;
 };
 
 }  // namespace mpm::gui

@@ -53,7 +53,8 @@ enum class Glyph {
   kAccept,
   kMove,
   kUndo,
-  kRedo
+  kRedo,
+  kUnsure
 };
 /// Drawn as lines in the text colour of the theme, so it is sharp at every size.
 QIcon icon(Glyph glyph);

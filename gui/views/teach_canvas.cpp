@@ -36,6 +36,16 @@ void TeachCanvas::setOpacity(double opacity) {
   refreshPaint();
 }
 
+void TeachCanvas::setUnsure(const std::vector<int>& tokens) {
+  unsure_ = tokens;
+  update();
+}
+
+void TeachCanvas::setShowsUnsure(bool on) {
+  shows_unsure_ = on;
+  update();
+}
+
 void TeachCanvas::refreshPaint() {
   ClassPaint paint;
   paint.color = colors_;
@@ -80,6 +90,12 @@ void TeachCanvas::paintLabels(const cv::Rect& where) {
 void TeachCanvas::paintPicture(QPainter& painter, const Viewport& view) {
   ImageView::paintPicture(painter, view);
   if (!labels_.isNull()) painter.drawImage(view.pictureRect(), labels_);
+  if (shows_unsure_ && frame()->hasGrid())
+    for (const int token : unsure_) {
+      const QRectF cell = view.tokenRect(token, frame()->lookup.grid());
+      painter.fillRect(cell, QBrush(Qt::black, Qt::BDiagPattern));
+      painter.fillRect(cell.translated(1, 0), QBrush(Qt::white, Qt::BDiagPattern));
+    }
   const auto toWidget = [&](QPointF at) { return view.pictureRect().topLeft() + at * view.scale(); };
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setBrush(Qt::NoBrush);

@@ -31,6 +31,9 @@ class TeachCanvas : public ImageView {
   /// 0..1, of the labels; the prediction has half of it.
   void setOpacity(double opacity);
   double opacity() const { return opacity_; }
+  /// Tokens of which the model is not sure are hatched while setShowsUnsure() is on.
+  void setUnsure(const std::vector<int>& tokens);
+  void setShowsUnsure(bool on);
   /// The labels changed, or there are others.
   void refreshLabels();
   /// A polygon is begun.
@@ -68,6 +71,8 @@ class TeachCanvas : public ImageView {
   double brush_ = 24, opacity_ = 0.6;
   std::array<QRgb, 256> colors_{};
   QImage labels_;  // of the picture's size
+  std::vector<int> unsure_;
+  bool shows_unsure_ = false;
   QPolygonF polygon_;
   bool stroke_ = false;
   QPointF last_;  // of the stroke, px of the picture

@@ -105,6 +105,9 @@ QWidget* TeachPane::makeTools() {
   redo_ = button(Glyph::kRedo, tr("Redo"), QKeySequence::Redo);
   connect(undo_, &QToolButton::clicked, this, &TeachPane::undoRequested);
   connect(redo_, &QToolButton::clicked, this, &TeachPane::redoRequested);
+  unsure_ = button(Glyph::kUnsure, tr("Show where the model is not sure"), Qt::Key_Q);
+  unsure_->setCheckable(true);
+  connect(unsure_, &QToolButton::toggled, canvas_, &TeachCanvas::setShowsUnsure);
   brush_ = named(new QSpinBox, tr("Size of the brush"));
   brush_->setRange(static_cast<int>(TeachCanvas::kMinBrush), static_cast<int>(TeachCanvas::kMaxBrush));
   brush_->setSuffix(tr(" px"));
@@ -175,6 +178,8 @@ bool TeachPane::handleKey(const QKeyEvent& event, bool run) {
       return take(true, [this] {
         brush_->setValue(std::max(brush_->value() + 1, static_cast<int>(brush_->value() * kBrushStep)));
       });
+    case Qt::Key_Q:
+      return take(true, [this] { unsure_->toggle(); });
     case Qt::Key_PageUp:
       return take(true, [this] { pictures_->move(-1); });
     case Qt::Key_PageDown:

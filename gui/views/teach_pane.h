@@ -59,7 +59,7 @@ class TeachPane : public QWidget {
   bool sized_ = false;  // the side has its share
   QSpinBox* brush_;
   QLabel* status_;
-  QToolButton *undo_, *redo_;
+  QToolButton *undo_, *redo_, *unsure_;
   std::vector<std::pair<Qt::Key, QToolButton*>> tools_;  // in the order of TeachCanvas::Tool
 };
 

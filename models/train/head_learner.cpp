@@ -149,4 +149,12 @@ cv::Mat predictLabels(const TokenHead& head, const cv::Mat& tokens, Size2 grid, 
   return cv::Mat(size.height, size.width, CV_8U, labels.data_ptr()).clone();
 }
 
+cv::Mat predictMargins(const TokenHead& head, const cv::Mat& tokens, Size2 grid) {
+  const at::NoGradGuard no_gradient;
+  const at::Tensor scores = scoresOf(viewOf(tokens, at::kFloat).unsqueeze(0), tensorsOf(head), grid, grid);
+  const at::Tensor best = std::get<0>(at::softmax(scores, 1).topk(2, 1));
+  const at::Tensor margins = (best.select(1, 0) - best.select(1, 1)).contiguous();
+  return cv::Mat(grid.height, grid.width, CV_32F, margins.data_ptr()).clone();
+}
+
 }  // namespace mpm::train

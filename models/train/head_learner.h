@@ -45,4 +45,8 @@ onnx_graph::TokenHead trainHead(const HeadRecipe& recipe, const std::vector<cons
 /// The classes, CV_8U of `size`, that a head gives to the tokens of a picture.
 cv::Mat predictLabels(const onnx_graph::TokenHead& head, const cv::Mat& tokens, Size2 grid, Size2 size);
 
+/// How sure the head is of each token, CV_32F {grid.height, grid.width}: the probability of the likeliest class minus
+/// that of the second.
+cv::Mat predictMargins(const onnx_graph::TokenHead& head, const cv::Mat& tokens, Size2 grid);
+
 }  // namespace mpm::train

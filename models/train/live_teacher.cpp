@@ -14,6 +14,8 @@
 #include "mpm/error.hpp"
 #include "teach_pictures.h"
 #include "vision/label_folder.h"
+#include "vision/labelled_picture.h"
+#include "vision/next_picture.h"
 
 namespace mpm::train {
 namespace {
@@ -24,6 +26,7 @@ using cli::Json;
 // From random weights 60 steps show the shapes; each stroke after it only has to move them. 4 pictures at 1120 tokens
 // take about 20 ms a step on two cores, and an overlay is to be new within 3 s.
 constexpr int kFirstSteps = 60, kNextSteps = 25, kBatch = 4;
+constexpr float kUnsure = 0.25f;  // the margin of a cell below which it is shown
 
 class LiveTeacher {
  public:
@@ -35,8 +38,10 @@ class LiveTeacher {
   Json answer(const std::string& line) {
     try {
       const Json question = Json::parse(line, nullptr, false);
+      if (question.is_object() && question.contains("candidates"))
+        return nextOf(question["candidates"].get<std::vector<std::string>>(), question.value("count", 1));
       if (!question.is_object() || !question.contains("picture") || !question["picture"].is_string())
-        throw Error("a question is {\"picture\": NAME}");
+        throw Error("a question is {\"picture\": NAME} or {\"candidates\": [FILE, ...], \"count\": N}");
       return answerOn(question["picture"]);
     } catch (const std::exception& error) {
       return {{"ok", false}, {"why", error.what()}};
@@ -48,14 +53,45 @@ class LiveTeacher {
 
   struct Known {
     fs::file_time_type written;
-    cv::Mat tokens;
+    cv::Mat value;
   };
 
   const cv::Mat& tokensOf(const vision::LabelFolder& folder, const std::string& name) {
     const fs::file_time_type written = fs::last_write_time(folder.picturePath(name));
     Known& known = known_[name];
-    if (known.tokens.empty() || known.written != written) known = {written, encoder_.tokens(folder.picture(name))};
-    return known.tokens;
+    if (known.value.empty() || known.written != written) known = {written, encoder_.tokens(folder.picture(name))};
+    return known.value;
+  }
+
+  // One file may be gone by now, or be no picture.
+  const cv::Mat* featureOf(const std::string& file) {
+    try {
+      const fs::file_time_type written = fs::last_write_time(file);
+      Known& known = candidates_[file];
+      if (known.value.empty() || known.written != written)
+        known = {written, vision::pictureFeature(encoder_.tokens(vision::readStoredImage(file)))};
+      return &known.value;
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+
+  Json nextOf(const std::vector<std::string>& files, int count) {
+    const vision::LabelFolder folder(options_.folder);
+    cv::Mat labelled, candidates;
+    for (const std::string& name : folder.labelled())
+      labelled.push_back(vision::pictureFeature(tokensOf(folder, name)));
+    std::vector<std::string> names;
+    for (const std::string& file : files)
+      if (const cv::Mat* feature = featureOf(file)) {
+        candidates.push_back(*feature);
+        names.push_back(file);
+      }
+    if (names.empty()) throw Error("none of the " + std::to_string(files.size()) + " stored pictures can be read");
+    Json next = Json::array();
+    for (const vision::NextPicture& one : vision::furthestFirst(candidates, labelled, count))
+      next.push_back(names[static_cast<std::size_t>(one.index)]);
+    return {{"ok", true}, {"next", next}};
   }
 
   Json answerOn(const std::string& name) {
@@ -82,7 +118,8 @@ class LiveTeacher {
                      .threads = options_.threads,
                      .start = goes_on ? &*head_ : nullptr},
                     [] { return !cli::interrupted(); });
-    const cv::Mat labels = predictLabels(*head_, tokensOf(folder, name), grid, size);
+    const cv::Mat& tokens = tokensOf(folder, name);
+    const cv::Mat labels = predictLabels(*head_, tokens, grid, size), margins = predictMargins(*head_, tokens, grid);
     Json runs = Json::array();
     const uchar* const first = labels.ptr();
     for (std::size_t i = 0, begin = 0; i <= labels.total(); ++i) {
@@ -91,13 +128,17 @@ class LiveTeacher {
       runs.push_back(i - begin);
       begin = i;
     }
-    return {{"ok", true}, {"picture", name}, {"size", cli::toJson(size)}, {"runs", runs}};
+    Json unsure = Json::array();
+    for (int i = 0; i < grid.width * grid.height; ++i)
+      if (margins.ptr<float>()[i] < kUnsure) unsure.push_back(i);
+    return {{"ok", true}, {"picture", name}, {"size", cli::toJson(size)}, {"runs", runs}, {"unsure", unsure}};
   }
 
   LiveOptions options_;
   std::string path_;
   FrozenEncoder encoder_;
-  std::map<std::string, Known> known_;
+  std::map<std::string, Known> known_;       // tokens, by name
+  std::map<std::string, Known> candidates_;  // features, by file
   std::optional<onnx_graph::TokenHead> head_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/spread.h"
 #include "cli/models.h"
 #include "cli/trade/pareto.h"
 #include "cli/trade/tuning.h"

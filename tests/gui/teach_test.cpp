@@ -6,9 +6,12 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QProcess>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTableWidget>
+#include <QToolButton>
+#include <cstdio>
 #include <filesystem>
 
 #include "gui/teach_mode.h"
@@ -211,6 +214,86 @@ TEST_F(Teach, FitsOnASmallScreenAndEverythingHasAName) {
   }
 }
 
+TEST_F(Teach, ShowsHowFarTheLabelsAreFromAGoodStart) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  const auto says = [&](const char* text) { return textOf(pane()->pictures()).contains(QString::fromUtf8(text)); };
+  EXPECT_TRUE(says("– 0 of 4 pictures are labelled"));
+  addClass("road");
+  addClass("sky");
+  draw(0);
+  ASSERT_TRUE(wait([&] { return says("– 1 of 4 pictures are labelled"); }));
+  EXPECT_TRUE(says("– one by night"));
+  EXPECT_TRUE(says("not yet: road, sky"));
+
+  vision::LabelFolder folder(file("m.labels").toStdString(), vision::LabelFolder::Access::kWrite);
+  for (const char* name : {"1", "2", "3"}) {
+    cv::Mat labels(20, 20, CV_8U, cv::Scalar(255));
+    labels.at<uchar>(3, 3) = 1;
+    folder.saveLabels(folder.addPicture(name, cv::Mat(20, 20, CV_8UC3, cv::Scalar::all(20))), labels);
+  }
+  make();
+  window_->setTeaching(true);
+  ASSERT_TRUE(wait([&] { return says("✓ 4 of 4 pictures are labelled"); }));
+  EXPECT_TRUE(says("✓ one by night"));
+  EXPECT_TRUE(says("not yet: road"));
+  EXPECT_FALSE(says("sky"));
+}
+
+// Draws stroke after stroke in the folder $MPM_TEACH_FOLDER, until it is killed. A line says how many pixels are
+// labelled once a stroke is on the disk.
+class TeachVictim : public Teach {
+ protected:
+  WindowOptions options() const override {
+    WindowOptions options = Teach::options();
+    options.database = qEnvironmentVariable("MPM_TEACH_FOLDER") + QStringLiteral("/m.db");
+    return options;
+  }
+};
+
+TEST_F(TeachVictim, DISABLED_DrawsUntilItIsKilled) {
+  ASSERT_FALSE(qEnvironmentVariableIsEmpty("MPM_TEACH_FOLDER"));
+  ASSERT_TRUE(openAndPause());
+  take();
+  if (state().classes.count() == 0) addClass("road");
+  const vision::LabelFolder folder(qEnvironmentVariable("MPM_TEACH_FOLDER").toStdString() + "/m.labels");
+  const auto onDisk = [&] { return folder.labels(window_->teach().shown().toStdString()); };
+  for (int token = 0;; token = (token + 1) % canvas()->frame()->lookup.tokens()) {
+    draw(token);
+    const cv::Mat& drawn = window_->teach().editor()->labels();
+    ASSERT_TRUE(wait([&] { return cv::countNonZero(onDisk() != drawn) == 0; }));
+    std::printf("labelled %d\n", cv::countNonZero(drawn == 0));
+    std::fflush(stdout);
+  }
+}
+
+TEST_F(Teach, AKilledAppLosesAtMostTheStrokeInHand) {
+  window_.reset();
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QStringLiteral("MPM_TEACH_FOLDER"), folder_.path());
+  for (const int strokes : {2, 5}) {
+    QProcess app;
+    app.setProcessEnvironment(environment);
+    app.start(QCoreApplication::applicationFilePath(),
+              {QStringLiteral("--gtest_filter=TeachVictim.*"), QStringLiteral("--gtest_also_run_disabled_tests")});
+    QByteArray output;
+    ASSERT_TRUE(wait([&] {
+      output += app.readAllStandardOutput();
+      return output.count("labelled ") >= strokes;
+    }));
+    ::kill(static_cast<pid_t>(app.processId()), SIGKILL);
+    app.waitForFinished();
+    output += app.readAllStandardOutput();
+    const auto end = output.lastIndexOf('\n'), line = output.lastIndexOf("labelled ", end);
+    const int pixels = output.mid(line + 9, end - line - 9).toInt();
+    ASSERT_GT(pixels, 0);
+    const vision::LabelFolder folder = labels();
+    ASSERT_FALSE(folder.labelled().empty());
+    EXPECT_GE(onDisk(QString::fromStdString(folder.labelled().back()), 0), pixels);
+    EXPECT_EQ(folder.classes().count(), 1);
+  }
+}
+
 #ifdef MPM_TRAIN_PROGRAM
 class TeachTrained : public Teach {
  protected:
@@ -282,6 +365,32 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   ASSERT_NE(back, nullptr);
   back->click();
   ASSERT_TRUE(wait([&] { return QString::fromStdString(window_->live().session().model()) == street; }));
+}
+
+TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
+  MPM_NEEDS_DEMO();
+  labelTwo();
+  const QString source = QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T23:30");
+  window_->openSource(source);
+  ASSERT_TRUE(
+      wait([&] { return live().frame() && live().frame()->hasGrid() && cv::mean(live().frame()->image())[1] < 100; }));
+  window_->setTeaching(true);
+  buttonOf(pane()->pictures(), LabelPicturesPanel::tr("What to label next?"))->click();
+  const auto suggestions = [&] { return pane()->pictures()->findChildren<QToolButton*>(QStringLiteral("suggestion")); };
+  ASSERT_TRUE(wait([&] { return suggestions().size() == 1; })) << "the live picture: nothing is stored";
+  EXPECT_FALSE(suggestions()[0]->icon().isNull());
+  suggestions()[0]->click();
+  ASSERT_TRUE(wait([&] { return state().pictures.size() == 3; }));
+  EXPECT_TRUE(suggestions().isEmpty());
+  EXPECT_FALSE(textOf(pane()->pictures()).contains(LabelPicturesPanel::tr("Press one to label it")));
+
+  ASSERT_TRUE(wait([&] {
+    return canvas()->frame() && canvas()->frame()->hasGrid() &&
+           canvas()->frame()->labels().size() == cv::Size(640, 448);
+  })) << "the head has looked at it";
+  const QImage plain = shot(canvas());
+  key(Qt::Key_Q);
+  EXPECT_NE(shot(canvas()), plain) << "cells of which the head is not sure are hatched";
 }
 
 TEST_F(TeachTrained, AKilledTrainingLeavesLabelsAndModelAsTheyWere) {

@@ -52,6 +52,30 @@ done)"));
   EXPECT_FALSE(trainer.busy());
 }
 
+TEST_F(Trainer, ComparesFilesBehindThePictureOnShow) {
+  LiveTrainer trainer(program(R"(while read -r line; do
+  case $line in
+    *candidates*) echo "$line" >> "$0.asked"; echo '{"ok": true, "next": ["/b.png"]}' ;;
+    *) sleep 0.3; echo '{"ok": true, "size": {"height": 1, "width": 2}, "runs": [0, 2], "unsure": [3, 5]}' ;;
+  esac
+done)"));
+  QStringList order;
+  QObject::connect(&trainer, &LiveTrainer::predicted,
+                   [&](const QString& picture, const cv::Mat&, const std::vector<int>& unsure) {
+                     order << picture;
+                     EXPECT_EQ(unsure, (std::vector<int>{3, 5}));
+                   });
+  QObject::connect(&trainer, &LiveTrainer::suggested, [&](const QStringList& files) { order << files; });
+  trainer.ask(job(), QStringLiteral("x"));
+  trainer.suggest(job(), {QStringLiteral("/a.png"), QStringLiteral("/b.png")}, 2);
+  trainer.ask(job(), QStringLiteral("y"));
+  ASSERT_TRUE(wait([&] { return order.size() == 3; }));
+  EXPECT_EQ(order, (QStringList{QStringLiteral("x"), QStringLiteral("y"), QStringLiteral("/b.png")}));
+  QFile asked(folder_.filePath(QStringLiteral("trainer.asked")));
+  ASSERT_TRUE(asked.open(QIODevice::ReadOnly));
+  EXPECT_EQ(asked.readAll(), "{\"candidates\":[\"/a.png\",\"/b.png\"],\"count\":2}\n");
+}
+
 TEST_F(Trainer, ItsDeathIsOneLineAndTheNextStrokeStartsItAgain) {
   LiveTrainer trainer(program(R"(read -r line
 if [ -e "$0.again" ]; then echo '{"ok": false, "why": "nothing is labelled yet"}'; fi

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/next_picture.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "vision/label_progress.h"
+
+namespace mpm::vision {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<int> indices(const std::vector<NextPicture>& next) {
+  std::vector<int> all;
+  for (const NextPicture& one : next) all.push_back(one.index);
+  return all;
+}
+
+TEST(NextPicture, TakesWhatDiffersMostFromAllBeforeIt) {
+  const cv::Mat candidates = (cv::Mat_<float>(5, 1) << 1, 2, 9, 10, 5), labelled = (cv::Mat_<float>(2, 1) << 0, 2);
+  const auto next = furthestFirst(candidates, labelled, 3);
+  EXPECT_THAT(indices(next), ElementsAre(3, 4, 0)) << "2 is labelled, and 9 is near 10";
+  EXPECT_DOUBLE_EQ(next[0].distance, 8);
+  EXPECT_DOUBLE_EQ(next[1].distance, 3);
+  EXPECT_THAT(indices(furthestFirst(candidates, labelled, 9)), ElementsAre(3, 4, 0, 2)) << "never one that is labelled";
+  EXPECT_THAT(indices(furthestFirst(candidates, {}, 2)), ElementsAre(4, 3)) << "the most typical first";
+  EXPECT_THAT(furthestFirst({}, labelled, 3), IsEmpty());
+  EXPECT_THAT(furthestFirst(candidates, labelled, 0), IsEmpty());
+}
+
+// The property of the algorithm: no candidate is further from the chosen ones than twice the best possible radius.
+TEST(NextPicture, CoversAllCandidatesWithinTwiceTheBestRadius) {
+  cv::RNG random(3);
+  for (int round = 0; round < 20; ++round) {
+    cv::Mat all(9, 2, CV_32F);
+    random.fill(all, cv::RNG::UNIFORM, 0, 1);
+    const auto radius = [&](const std::vector<int>& centres) {
+      double worst = 0;
+      for (int i = 0; i < all.rows; ++i) {
+        double nearest = 10;
+        for (int centre : centres) nearest = std::min(nearest, cv::norm(all.row(i), all.row(centre)));
+        worst = std::max(worst, nearest);
+      }
+      return worst;
+    };
+    double best = 10;
+    for (int a = 0; a < 9; ++a)
+      for (int b = a + 1; b < 9; ++b)
+        for (int c = b + 1; c < 9; ++c) best = std::min(best, radius({a, b, c}));
+    EXPECT_LE(radius(indices(furthestFirst(all, {}, 3))), 2 * best + 1e-6);
+  }
+}
+
+TEST(NextPicture, ItsFeatureIsMeanAndDeviationOfTokensOfLengthOne) {
+  const cv::Mat feature = pictureFeature((cv::Mat_<float>(2, 2) << 3, 4, 0, 5));
+  ASSERT_EQ(feature.size(), cv::Size(4, 1));
+  const float expected[] = {0.3f, 0.9f, 0.3f, 0.1f};
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(feature.at<float>(i), expected[i], 1e-5);
+  EXPECT_EQ(cv::countNonZero(pictureFeature(cv::Mat::zeros(3, 4, CV_32F)) != 0), 0) << "no division by zero";
+}
+
+TEST(LabelProgress, AGoodStartIsFourPicturesOneByNightEachClassInThree) {
+  const cv::Mat day(4, 4, CV_8UC3, cv::Scalar::all(120)), night(4, 4, CV_8UC3, cv::Scalar(90, 20, 10));
+  cv::Mat labels(4, 4, CV_8U, cv::Scalar(255));
+  labels.at<uchar>(1, 1) = 2;
+  const LabelSummary first = summaryOf(day, labels, 3);
+  EXPECT_THAT(first.classes, ElementsAre(2));
+  EXPECT_DOUBLE_EQ(first.brightness, 120);
+  labels.row(0) = 0;
+  const LabelSummary second = summaryOf(night, labels, 3);
+  EXPECT_THAT(second.classes, ElementsAre(0, 2));
+  EXPECT_DOUBLE_EQ(second.brightness, 40);
+
+  const LabelProgress begun = progressOf({first, first, first}, 3);
+  EXPECT_EQ(begun.pictures, 3);
+  EXPECT_FALSE(begun.night);
+  EXPECT_THAT(begun.rare, ElementsAre(0, 1));
+  const LabelProgress better = progressOf({first, second, second, second}, 3);
+  EXPECT_TRUE(better.night);
+  EXPECT_FALSE(progressOf({second, second}, 3).night) << "a dark camera by day";
+  EXPECT_FALSE(progressOf({}, 3).night);
+  EXPECT_THAT(better.rare, ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace mpm::vision

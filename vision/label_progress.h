@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+namespace mpm::vision {
+
+/// What one labelled picture adds.
+struct LabelSummary {
+  std::vector<int> classes;  ///< that have labelled pixels, ascending
+  double brightness = 0;     ///< mean of all channels, 0..255
+};
+
+/// `image`: CV_8UC3. `labels`: CV_8U, same size; values from `classes` on are no class.
+LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes);
+
+/// How far a set of labels is from a good start: four pictures, one of them by night, each class in three of them.
+struct LabelProgress {
+  static constexpr int kPictures = 4, kPicturesPerClass = 3;
+
+  int pictures = 0;
+  /// One has at most three quarters of the brightness of another. A camera brightens its pictures by night, so no
+  /// brightness alone means night.
+  bool night = false;
+  std::vector<int> rare{};  ///< classes in fewer than kPicturesPerClass pictures, ascending
+};
+
+LabelProgress progressOf(const std::vector<LabelSummary>& pictures, int classes);
+
+}  // namespace mpm::vision
