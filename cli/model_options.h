@@ -74,7 +74,8 @@ std::string scheduleProblem(const std::string& text);
 /// What every --reduce says of itself.
 constexpr const char* kReduceDescription =
     "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
-    "algm:threshold=0.88. docs/reduction.md and 'man mpm' have all keys. Not with --schedule";
+    "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys. Not with "
+    "--schedule";
 
 /// Gives `option` the checks of a --reduce.
 CLI::Option* addReduce(CLI::Option* option, CLI::Option* schedule);

@@ -47,7 +47,7 @@ class Counter {
     for (const auto& tensor : graph.initializer())
       constants_[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
     for (const auto& node : graph.node())
-      if (node.domain() == "ai.mpm") add(node);
+      if (node.domain() == "ai.mpm" && node.name().find("/policy/") == std::string::npos) add(node);
   }
 
   std::vector<Cost> costs;
@@ -88,10 +88,10 @@ class Counter {
     cost.pooled = node.input_size() > 0 && pooled_.count(node.input(0)) > 0;
     if (op == "PatchEmbed") {
       const std::vector<Dims> weights = matrices(node);
-      requireParts(node, !weights.empty() && node.output_size() > 1);
+      requireParts(node, weights.size() > 1 && node.output_size() > 1);
       const Dims& weight = weights.at(0);
       dim_ = weight.at(0);
-      cost.per_token = 2 * product(weight);
+      cost.fixed = 2 * product(weight) * weights.at(1).at(0);  // a position for each patch
       insertions_of_state_[node.output(1)] = 0;
     } else if (op == "TransformerBlock") {
       cost.per_row = matrixFlop(node);
@@ -103,7 +103,8 @@ class Counter {
       const std::string groups = text(node, "groups");
       if (groups == "windows")
         cost.per_token = 3 * width;  // 6 pairs among 4 tokens, 2 per multiply-add
-      else                           // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
+      else if (groups !=
+               "scored_windows")  // even x odd is a quarter of N x N; of mutual pairs each similarity once, a half
         cost.per_token_pair = groups == "even_odd" ? width / 2 : width;
       insertions_of_state_[node.output(1)] = cost.insertions_before + 1;
       ++insertions;

@@ -2020,6 +2020,14 @@ Orange : la classe diffère</translation>
         <source>First windows of 2x2 patches, in a later block single tokens.</source>
         <translation>D’abord des fenêtres de 2x2 carrés, dans un bloc ultérieur des jetons seuls.</translation>
     </message>
+    <message>
+        <source>CTS</source>
+        <translation>CTS</translation>
+    </message>
+    <message>
+        <source>Windows of 2x2 patches that a policy network chooses share one token.</source>
+        <translation>Des fenêtres de 2x2 carrés, choisies par un réseau de décision, partagent un jeton.</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ReductionPanel</name>

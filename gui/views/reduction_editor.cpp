@@ -22,8 +22,8 @@ namespace mpm::gui {
 namespace {
 
 // In the order of the list.
-constexpr ReductionMethod kMethods[] = {ReductionMethod::kNone, ReductionMethod::kMpm, ReductionMethod::kGradual,
-                                        ReductionMethod::kTome, ReductionMethod::kAlgm};
+constexpr ReductionMethod kMethods[] = {ReductionMethod::kNone, ReductionMethod::kMpm,  ReductionMethod::kGradual,
+                                        ReductionMethod::kTome, ReductionMethod::kAlgm, ReductionMethod::kCts};
 
 // What bounds how much merges, in the order of the list.
 enum Limit { kShareOfTokens, kNumberOfPairs, kSimilarPairs };
@@ -44,8 +44,8 @@ Limit limitOf(const Reduction& reduction) {
 }  // namespace
 
 ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(parent) {
-  method_ = choiceField(tr("Method"),
-                        {tr("Full model"), tr("Mutual Pair Merging"), tr("Gradual merging"), tr("ToMe"), tr("ALGM")});
+  method_ = choiceField(tr("Method"), {tr("Full model"), tr("Mutual Pair Merging"), tr("Gradual merging"), tr("ToMe"),
+                                       tr("ALGM"), tr("CTS")});
   meaning_ = wrapped(mutedLabel());
   meaning_->setVisible(explains);
   block_area_ = new QWidget;
@@ -183,14 +183,15 @@ void ReductionEditor::display(const vision::Variant& variant) {
                               tr("All pairs that are each other's nearest neighbour, before a few blocks: the paper."),
                               tr("The most similar pairs, a few in each of many blocks. Start here."),
                               tr("In each block even tokens merge into odd ones, the most similar first."),
-                              tr("First windows of 2x2 patches, in a later block single tokens.")};
+                              tr("First windows of 2x2 patches, in a later block single tokens."),
+                              tr("Windows of 2x2 patches that a policy network chooses share one token.")};
   const auto index = static_cast<int>(std::find(std::begin(kMethods), std::end(kMethods), method) - kMethods);
   const QSignalBlocker quiet[] = {QSignalBlocker(method_),   QSignalBlocker(limit_),   QSignalBlocker(share_),
                                   QSignalBlocker(count_),    QSignalBlocker(similar_), QSignalBlocker(similarity_),
                                   QSignalBlocker(attention_)};
   method_->setCurrentIndex(index);
   meaning_->setText(meanings[index]);
-  block_area_->setVisible(method != kNone);
+  block_area_->setVisible(method != kNone && method != kCts);
   for (int block = 0; block < blocks(); ++block) {
     const QSignalBlocker still(box(block));
     box(block)->setChecked(std::find(full.blocks->begin(), full.blocks->end(), block) != full.blocks->end());
@@ -198,7 +199,7 @@ void ReductionEditor::display(const vision::Variant& variant) {
 
   const bool gradual = method == kGradual, limited = gradual || method == kTome;
   const Limit limit = limitOf(full);
-  amount_area_->setVisible(method != kNone);
+  amount_area_->setVisible(method != kNone && method != kCts);
   limit_->setVisible(limited);
   if (const int choices = gradual ? 3 : 2; limit_->count() != choices) {
     if (gradual)

@@ -25,6 +25,8 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
       {"algm", {.method = kAlgm}},
       {"algm:blocks=0,4:threshold=0.88:batch=min",
        {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .one_count = true}},
+      {"cts:policy=a folder/p.onnx", {.method = kCts, .policy = "a folder/p.onnx"}},
+      {"cts:policy=p.onnx:share=1", {.method = kCts, .share = 1, .policy = "p.onnx"}},
   };
   for (const auto& [spec, reduction] : specs) {
     EXPECT_EQ(parseReduction(spec), reduction) << spec;
@@ -38,9 +40,14 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
 
 TEST(Reduction, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> specs[] = {
-      {"", "reduction '': '' is not none, mpm, gradual, tome or algm"},
+      {"", "reduction '': '' is not none, mpm, gradual, tome, algm or cts"},
       {"2,5", "'2,5' is not none, mpm"},
-      {"cts:share=0.4", "'cts' is not none, mpm"},
+      {"cts:share=0.4", "'cts' needs a policy network, policy=FILE.onnx"},
+      {"cts:policy=", "policy: '' is not the path of a file, without colons"},
+      {"cts:policy=c:p.onnx", "'p.onnx' is not a key with a value"},
+      {"cts:policy=p.onnx:share=0", "share: '0' is not a share, more than 0 and at most 1"},
+      {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share"},
+      {"gradual:policy=p.onnx", "'gradual' has no key 'policy'"},
       {"none:count=3", "'none' has no key 'count'"},
       {"mpm:count=3", "'mpm' has no key 'count'; it has blocks"},
       {"mpm:attention=plain", "'mpm' has no key 'attention'"},
@@ -81,6 +88,7 @@ TEST(Reduction, WhatIsWrongIsNamed) {
 TEST(Reduction, AStructIsCheckedAsATextIs) {
   EXPECT_MPM_ERROR((Reduction{.method = kTome, .similarity = 0.9}.validate()), "'tome' has no key 'similarity'");
   EXPECT_MPM_ERROR((Reduction{.method = kNone, .one_count = true}.validate()), "'none' has no key 'batch'");
+  EXPECT_MPM_ERROR((Reduction{.method = kCts, .policy = "a:b"}.validate()), "without colons");
   EXPECT_MPM_ERROR((Reduction{.method = kGradual, .count = -3}.validate()), "'-3' is not a whole number");
   EXPECT_MPM_ERROR((Reduction{.method = kGradual, .share = 2}.validate()), "'2' is not a share");
   EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{}}.validate()), "names no blocks");

@@ -39,6 +39,7 @@ from torch import nn
 EXPORT = pathlib.Path(__file__).resolve().parents[2] / "models" / "export"
 sys.path.insert(0, str(EXPORT))
 
+import flat_windows
 import from_huggingface
 import from_mmsegmentation
 import from_segmenter
@@ -639,6 +640,17 @@ class Files(ExportTest):
                 self.assertEqual(set(loaded), set(state))
                 for name, value in state.items():
                     self.assertTrue(torch.equal(loaded[name], value.to(kind).float()))
+
+    def test_flat_windows_have_the_highest_scores(self):
+        policy = self.folder / "policy.onnx"
+        flat_windows.main(["--patch", "4", "-o", str(policy)])
+        onnx.checker.check_model(str(policy), full_check=True)
+        image = np.random.default_rng(1).normal(size=(2, 3, 16, 24)).astype(np.float32)
+        image[1, :, 8:16, 16:24] = 0.5  # a flat window
+        scores, = onnxruntime.InferenceSession(policy, providers=["CPUExecutionProvider"]).run(None, {"image": image})
+        windows = image.reshape(2, 3, 2, 8, 3, 8).astype(np.float64)
+        np.testing.assert_allclose(scores[:, 0], -windows.var(axis=(3, 5)).mean(1), atol=1e-5)
+        self.assertEqual(scores[1].argmax(), 5)
 
     def test_the_script_itself(self):
         torch.save(random_state(published.timm(DIM, BLOCKS, PATCH, 26, CLASSES)), self.folder / "vit.pth")

@@ -57,7 +57,7 @@ struct Editor : ReductionEditor {
   std::string text() const { return toString(variant()); }
 };
 
-enum Methods { kFull, kPaper, kGradual, kToMe, kAlgm };
+enum Methods { kFull, kPaper, kGradual, kToMe, kAlgm, kCts };
 
 TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
   Editor editor;
@@ -73,6 +73,17 @@ TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
   EXPECT_EQ(spy.count(), 5);
   editor.choose(editor.method(), kFull);
   EXPECT_EQ(spy.count(), 5) << "nothing changed";
+}
+
+TEST(ReductionEditor, ADecisionNetworkIsNamedInTheText) {
+  Editor editor;
+  editor.choose(editor.method(), kCts);
+  EXPECT_TRUE(editor.problem().contains(QStringLiteral("'cts' needs a policy network"))) << "until there is one";
+  editor.spec()->setText(QStringLiteral("cts:policy=p.onnx:share=0.3"));
+  emit editor.spec()->returnPressed();
+  EXPECT_EQ(editor.text(), "cts:policy=p.onnx:share=0.3");
+  EXPECT_EQ(editor.method()->currentIndex(), kCts);
+  EXPECT_TRUE(editor.problem().isEmpty());
 }
 
 TEST(ReductionEditor, ControlsAreTheSpec) {

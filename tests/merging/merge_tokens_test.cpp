@@ -227,6 +227,57 @@ TEST(Windows, StandInFrontByFallingSimilarityThenInRasterOrder) {
               ElementsAre(6, 1, 1, 2, 3, 0, 0, 1, 1, 4, 5, 0, 0));
 }
 
+TEST(ScoredWindows, GetTheirSharedRowsAndTheOthersStay) {
+  for (const auto& [height, width] : {std::pair(2, 2), {4, 6}, {8, 10}})
+    for (const int special : {0, 1, 3})
+      for (const int count : {0, 1, 5, 1000}) {
+        SCOPED_TRACE(testing::Message() << height << "x" << width << " + " << special << ", count " << count);
+        const int windows = height * width / 4;
+        Image image = Image::random(height * width, special, 12, 4);
+        std::vector<float> scores = test::normal(static_cast<std::size_t>(windows), 8);
+        for (float& score : scores) score = std::round(2 * score);  // many ties
+        const std::vector<float> shared = test::normal(static_cast<std::size_t>(windows * 12), 9);
+        const MergeRule rule{.groups = MergeGroups::kScoredWindows, .count = count, .grid_width = width};
+        GroupsOfImage found;
+        ASSERT_TRUE(findScoredWindows(rule, scores, found));
+        mergeGroups(rule, found, count, image.rows(), special, image.state(),
+                    {image.merged.data(), special + image.patches, 12}, {image.after.data(), image.patches},
+                    {shared.data(), windows, 12});
+        // The oracle: the windows by score, each with its own row; then what is in none of them.
+        std::vector<test::ScoredPair> pairs;
+        for (int w = 0; w < windows; ++w) pairs.push_back({scores[w], w, 0});
+        pairs = test::mostSimilar(pairs, static_cast<std::size_t>(count));
+        test::MergedRows expected;
+        const test::Rows rows = image.doubles();
+        expected.rows.assign(rows.begin(), rows.begin() + special);
+        expected.cluster_of_row.assign(static_cast<std::size_t>(height * width), -1);
+        for (const auto& pair : pairs) {
+          const int top = pair.first / (width / 2) * 2, left = pair.first % (width / 2) * 2;
+          for (int i = 0; i < 4; ++i)
+            expected.cluster_of_row[(top + i / 2) * width + left + i % 2] = static_cast<int>(expected.sizes.size());
+          const float* const row = shared.data() + static_cast<std::ptrdiff_t>(pair.first) * 12;
+          expected.rows.emplace_back(row, row + 12);
+          expected.sizes.push_back(4);
+        }
+        for (int i = 0; i < height * width; ++i) {
+          if (expected.cluster_of_row[i] >= 0) continue;
+          expected.cluster_of_row[i] = static_cast<int>(expected.sizes.size());
+          expected.rows.push_back(rows[special + i]);
+          expected.sizes.push_back(1);
+        }
+        expectMerged(image, expected);
+        expectKept(image, false);
+      }
+}
+
+TEST(ScoredWindows, RefuseScoresThatAreNoNumbers) {
+  const MergeRule rule{.groups = MergeGroups::kScoredWindows, .grid_width = 4};
+  GroupsOfImage found;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    EXPECT_FALSE(findScoredWindows(rule, std::vector<float>{1, 2, bad, 3}, found)) << bad;
+  }
+}
+
 /// What no data may break.
 class AnyStep : public testing::TestWithParam<MergeRule> {};
 

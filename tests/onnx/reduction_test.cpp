@@ -170,7 +170,7 @@ TEST_F(Reductions, OfAFileAreThoseOfItsGraph) {
   expectRefused("is not of the reduction 'gradual:blocks=1,2:count=2'",
                 [&](auto& model) { claims(model, "gradual:count=2:blocks=1,2"); });
   expectRefused("with 3 merging steps", [&](auto& model) { claims(model, "tome:count=2:blocks=1-3"); });
-  expectRefused("'cts' is not none, mpm", [&](auto& model) { claims(model, "cts"); });
+  expectRefused("'cts' needs a policy network", [&](auto& model) { claims(model, "cts"); });
   expectRefused("is not of the reduction", [](auto& model) {
     for (auto& node : *model.mutable_graph()->mutable_node())
       for (auto& attribute : *node.mutable_attribute())

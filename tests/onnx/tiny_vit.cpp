@@ -242,7 +242,8 @@ Values TinyVit::block(const Values& x, const std::string& name) const {
   return sum(middle, mlp);
 }
 
-std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w) const {
+std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w,
+                                     const std::vector<int>& shared) const {
   const int height = grid_h * kPatch, width = grid_w * kPatch, special = dialect_.special;
   const Values& w = weight("patch.w");
   const Values& position = weight("position");
@@ -259,37 +260,65 @@ std::vector<Values> TinyVit::streams(const Values& image, int grid_h, int grid_w
       x.push_back(weight("special")[i] + (placed ? position[i] : 0));
     }
   }
-  for (int row = 0; row < grid_h; ++row) {
-    for (int column = 0; column < grid_w; ++column) {
-      for (int o = 0; o < kDim; ++o) {
-        double value = weight("patch.b")[static_cast<std::size_t>(o)] +
-                       resized_position[static_cast<std::size_t>((row * grid_w + column) * kDim + o)];
-        for (int c = 0; c < 3; ++c) {
-          for (int y = 0; y < kPatch; ++y) {
-            for (int k = 0; k < kPatch; ++k) {
-              double pixel =
-                  image[static_cast<std::size_t>((c * height + row * kPatch + y) * width + column * kPatch + k)];
-              if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
-              value += pixel * w[static_cast<std::size_t>(((o * 3 + c) * kPatch + y) * kPatch + k)];
-            }
+  // A token of a square of `side` x `side` patches: of the mean pixels and the mean position.
+  const auto addToken = [&](int row, int column, int side) {
+    const auto mean = [side](auto value) {
+      double sum = 0;
+      for (int i = 0; i < side * side; ++i) sum += value(i / side, i % side) / (side * side);
+      return sum;
+    };
+    for (int o = 0; o < kDim; ++o) {
+      double value = weight("patch.b")[static_cast<std::size_t>(o)] + mean([&](int down, int right) {
+                       const int patch = (row + down) * grid_w + column + right;
+                       return resized_position[static_cast<std::size_t>(patch * kDim + o)];
+                     });
+      for (int c = 0; c < 3; ++c) {
+        for (int y = 0; y < kPatch; ++y) {
+          for (int k = 0; k < kPatch; ++k) {
+            double pixel = mean([&](int down, int right) {
+              const int pixel_y = row * kPatch + y * side + down, pixel_x = column * kPatch + k * side + right;
+              return image[static_cast<std::size_t>((c * height + pixel_y) * width + pixel_x)];
+            });
+            if (dialect_.normalises) pixel = (pixel - 0.25 * (c + 1)) / (0.5 + 0.125 * c);
+            value += pixel * w[static_cast<std::size_t>(((o * 3 + c) * kPatch + y) * kPatch + k)];
           }
         }
-        x.push_back(value);
       }
+      x.push_back(value);
     }
+  };
+  std::vector<int> token_of_patch(static_cast<std::size_t>(grid_h * grid_w), -1);
+  int tokens = 0;
+  for (const int window : shared) {
+    const int row = window / (grid_w / 2) * 2, column = window % (grid_w / 2) * 2;
+    for (int i = 0; i < 4; ++i)
+      token_of_patch[static_cast<std::size_t>((row + i / 2) * grid_w + column + i % 2)] = tokens;
+    addToken(row, column, 2);
+    ++tokens;
+  }
+  for (int i = 0; i < grid_h * grid_w; ++i) {
+    if (token_of_patch[static_cast<std::size_t>(i)] >= 0) continue;
+    token_of_patch[static_cast<std::size_t>(i)] = tokens++;
+    addToken(i / grid_w, i % grid_w, 1);
   }
   if (dialect_.pre_norm) x = norm(x, "pre", kDim, 1e-6);
-  std::vector<Values> result{x};
-  for (int i = 0; i < dialect_.blocks; ++i) result.push_back(block(result.back(), "block" + std::to_string(i)));
+  std::vector<Values> result;
+  for (int i = 0; i <= dialect_.blocks; ++i) {
+    if (i > 0) x = block(x, "block" + std::to_string(i - 1));
+    Values restored(x.begin(), x.begin() + special * kDim);
+    for (const int token : token_of_patch)
+      restored.insert(restored.end(), x.begin() + (special + token) * kDim, x.begin() + (special + token + 1) * kDim);
+    result.push_back(restored);
+  }
   return result;
 }
 
-Values TinyVit::encode(const Values& image, int grid_h, int grid_w) const {
-  return norm(streams(image, grid_h, grid_w).back(), "norm", kDim, 1e-6);
+Values TinyVit::encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
+  return norm(streams(image, grid_h, grid_w, shared).back(), "norm", kDim, 1e-6);
 }
 
-Values TinyVit::scores(const Values& image, int grid_h, int grid_w) const {
-  const Values encoded = encode(image, grid_h, grid_w);
+Values TinyVit::scores(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared) const {
+  const Values encoded = encode(image, grid_h, grid_w, shared);
   const Values patches(encoded.begin() + dialect_.special * kDim, encoded.end());
   if (dialect_.head == HeadStyle::kMlp)
     return linear(activate(linear(norm(patches, "mlp.norm", kDim, 1e-6), "mlp.hidden", kDim, kHidden)), "mlp", kHidden,

@@ -84,8 +84,10 @@ class TinyVit {
   static std::vector<double> image(unsigned seed, int height = kHeight, int width = kWidth);
   /// What the graph's outputs are for that image, in order.
   std::vector<std::vector<double>> evaluate(const std::vector<double>& image) const;
-  /// Scores {classes, grid_h, grid_w} of a segmentation head for an image of another size, positions resized.
-  std::vector<double> scores(const std::vector<double>& image, int grid_h, int grid_w) const;
+  /// Scores {classes, grid_h, grid_w} of a segmentation head for an image of another size, positions resized. `shared`:
+  /// the 2x2 windows of patches, by their number in raster order, that share a token.
+  std::vector<double> scores(const std::vector<double>& image, int grid_h, int grid_w,
+                             const std::vector<int>& shared = {}) const;
 
  private:
   friend class TinyVitWriter;
@@ -99,8 +101,9 @@ class TinyVit {
   Values block(const Values& x, const std::string& name) const;
   Values attention(const Values& x, const std::string& name) const;
   Values activate(Values x) const;
-  std::vector<Values> streams(const Values& image, int grid_h, int grid_w) const;
-  Values encode(const Values& image, int grid_h, int grid_w) const;
+  /// Restored to the full grid.
+  std::vector<Values> streams(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
+  Values encode(const Values& image, int grid_h, int grid_w, const std::vector<int>& shared = {}) const;
 
   Dialect dialect_;
   std::map<std::string, Values> weights_;

@@ -3,8 +3,10 @@
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "mpm/convert.hpp"
+#include "support/temporary_folder.h"
 #include "support/throws_with.h"
 #include "vision/flop_counter.h"
 
@@ -72,6 +74,41 @@ TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
                          pairs * 20 * 20 + mlp(special + 13, d) + linearHeadFlop(model, 13))
         << spec;
   }
+}
+
+TEST(FlopCounter, CountsTheEmbeddingOfSharedTokensToo) {
+  // A policy that is a mean over the pixels of each window.
+  onnx::ModelProto policy;
+  policy.add_opset_import()->set_version(17);
+  policy.set_ir_version(8);
+  onnx::GraphProto& graph = *policy.mutable_graph();
+  graph.set_name("policy");
+  graph.add_input()->set_name("image");
+  const ModelInfo plain = readModelInfo(kLinear);
+  const auto add = [&](const char* op, const char* in, const char* out, std::vector<std::pair<const char*, int>> axes) {
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type(op);
+    node.add_input(in);
+    node.add_output(out);
+    for (const auto& [name, value] : axes) {
+      onnx::AttributeProto& attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::INTS);
+      for (int i = 0; i < (std::string(name) == "axes" ? 1 : 2); ++i) attribute.add_ints(value);
+    }
+  };
+  const int window = 2 * plain.patch.height;
+  add("AveragePool", "image", "pooled", {{"kernel_shape", window}, {"strides", window}});
+  add("ReduceMean", "pooled", "scores", {{"axes", 1}});
+  graph.add_output()->set_name("scores");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "policy.onnx";
+  std::ofstream(path, std::ios::binary) << policy.SerializeAsString();
+  const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction("cts:policy=" + path + ":share=0.5")});
+  const double d = model.dim, embedding = 2 * 3.0 * model.patch.height * model.patch.width * d;
+  double expected = 32 * embedding + 8 * embedding + linearHeadFlop(model, 20);
+  for (int block = 0; block < model.blocks; ++block) expected += blockFlop(model.special_tokens + 20, d);
+  EXPECT_DOUBLE_EQ(FlopCounter(bytes).count({32, 20}), expected);
 }
 
 TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {

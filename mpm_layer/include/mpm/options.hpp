@@ -47,6 +47,7 @@ enum class ReductionMethod {
   kGradual,  ///< the most similar mutual pairs, inside many blocks
   kTome,     ///< Token Merging: even tokens merge into odd ones, inside every block
   kAlgm,     ///< Adaptive Local-then-Global Merging: 2x2 windows in one block, even and odd tokens in a later one
+  kCts,      ///< Content-aware Token Sharing: a policy network chooses 2x2 windows that share a token from the start
 };
 
 /// How many tokens merge, which ones and where: what --reduce says. "Inside" a block is between its attention and its
@@ -54,15 +55,19 @@ enum class ReductionMethod {
 struct Reduction {
   ReductionMethod method = ReductionMethod::kMpm;
   /// Blocks, strictly increasing. nullopt: 2,5 for kMpm and 0-7 for kGradual, without those that the model lacks; all
-  /// for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two.
+  /// for kTome; 0,4 for kAlgm (0,6 in a model of 24 blocks or more), which needs two. kCts merges before block 0.
   std::optional<Schedule> blocks = {};
-  std::optional<int> count = {};     ///< kGradual, kTome: merges at most so many pairs
-  std::optional<double> share = {};  ///< the same as a share of the tokens at the input, 0..1
+  std::optional<int> count = {};  ///< kGradual, kTome: merges at most so many pairs
+  /// The same as a share of the tokens at the input, 0..1. kCts: share of the windows; nullopt: 0.4.
+  std::optional<double> share = {};
   /// kGradual: merges only pairs that are at least so similar, -1..1. With none of the three, `share` is 0.073.
   /// kAlgm: the same for windows, "threshold" in the spec. nullopt: 0.88.
   std::optional<double> similarity = {};
   std::optional<Attention> attention = {};  ///< kTome; nullopt: kProportional
   bool one_count = false;  ///< kAlgm: all images of a batch merge as many tokens, "batch=min" in the spec
+  /// kCts: an ONNX file, {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It becomes a part of the converted
+  /// model, so a converted file does not need it.
+  std::string policy = {};
 
   /// True for kMpm and kNone, which a Schedule describes too.
   bool isSchedule() const { return method == ReductionMethod::kMpm || method == ReductionMethod::kNone; }

@@ -68,6 +68,13 @@ const std::vector<Key>& keys() {
        {kMpm, kGradual, kTome, kAlgm},
        [](const Reduction& r) { return r.blocks ? textOf(*r.blocks) : ""; },
        [](const std::string& value, Reduction& r) { r.blocks = parseBlocks(value, "'" + value + "'"); }},
+      {"policy",
+       {kCts},
+       [](const Reduction& r) { return r.policy; },
+       [](const std::string& value, Reduction& r) {
+         if (value.empty() || value.find(':') != std::string::npos) refuse(value, "the path of a file, without colons");
+         r.policy = value;
+       }},
       {"count",
        {kGradual, kTome},
        [](const Reduction& r) { return r.count ? std::to_string(*r.count) : ""; },
@@ -76,7 +83,7 @@ const std::vector<Key>& keys() {
          if (!r.count || *r.count < 1) refuse(value, kCount);
        }},
       {"share",
-       {kGradual, kTome},
+       {kGradual, kTome, kCts},
        [](const Reduction& r) { return r.share ? textOf(*r.share) : ""; },
        [](const std::string& value, Reduction& r) {
          r.share = parseNumber(value, 0, 1, kShare);
@@ -105,11 +112,9 @@ const std::vector<Key>& keys() {
   return all;
 }
 
-constexpr std::pair<ReductionMethod, const char*> kMethods[] = {{ReductionMethod::kNone, "none"},
-                                                                {ReductionMethod::kMpm, "mpm"},
-                                                                {ReductionMethod::kGradual, "gradual"},
-                                                                {ReductionMethod::kTome, "tome"},
-                                                                {ReductionMethod::kAlgm, "algm"}};
+constexpr std::pair<ReductionMethod, const char*> kMethods[] = {
+    {ReductionMethod::kNone, "none"}, {ReductionMethod::kMpm, "mpm"},   {ReductionMethod::kGradual, "gradual"},
+    {ReductionMethod::kTome, "tome"}, {ReductionMethod::kAlgm, "algm"}, {ReductionMethod::kCts, "cts"}};
 
 std::string wordOf(ReductionMethod method) {
   for (const auto& [known, word] : kMethods)
@@ -144,6 +149,8 @@ void requireValues(const Reduction& reduction) {
   if (reduction.count && reduction.share) throw Error("'count' and 'share' say the same: give one of the two");
   if (reduction.method == ReductionMethod::kAlgm && reduction.blocks && reduction.blocks->size() != 2)
     throw Error("'algm' merges in two blocks, not in " + std::to_string(reduction.blocks->size()));
+  if (reduction.method == ReductionMethod::kCts && reduction.policy.empty())
+    throw Error("'cts' needs a policy network, policy=FILE.onnx");
 }
 
 // Returns the result of `work`; errors name the spec.
@@ -179,6 +186,8 @@ Schedule defaultBlocks(ReductionMethod method, int blocks) {
       return firstBlocks(blocks);
     case ReductionMethod::kAlgm:
       return {0, blocks < 24 ? 4 : 6};
+    case ReductionMethod::kCts:
+      return {0};
   }
   return {};
 }
@@ -188,7 +197,7 @@ Reduction parsed(const std::string& spec) {
   for (const char c : spec) c == ':' ? void(parts.emplace_back()) : parts.back().push_back(c);
   const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
                                    [&](const auto& known) { return known.second == parts.front(); });
-  if (method == std::end(kMethods)) refuse(parts.front(), "none, mpm, gradual, tome or algm");
+  if (method == std::end(kMethods)) refuse(parts.front(), "none, mpm, gradual, tome, algm or cts");
   Reduction reduction{.method = method->first};
   std::vector<std::string> seen;
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -260,6 +269,7 @@ Reduction withDefaults(Reduction reduction, int blocks) {
   const bool limited = reduction.count || reduction.share || reduction.similarity;
   if (reduction.method == ReductionMethod::kGradual && !limited) reduction.share = 0.073;
   if (reduction.method == ReductionMethod::kTome && !limited) reduction.share = 0.04;
+  if (reduction.method == ReductionMethod::kCts && !limited) reduction.share = 0.4;
   if (reduction.method == ReductionMethod::kTome && !reduction.attention)
     reduction.attention = Attention::kProportional;
   if (reduction.method == ReductionMethod::kAlgm && !reduction.similarity) reduction.similarity = 0.88;

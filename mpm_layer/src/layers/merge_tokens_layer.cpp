@@ -12,7 +12,8 @@ MergeGroups groupsOf(const cv::dnn::LayerParams& params) {
   if (groups == "mutual_pairs") return MergeGroups::kMutualPairs;
   if (groups == "even_odd") return MergeGroups::kEvenOdd;
   if (groups == "windows") return MergeGroups::kWindows;
-  throw Error("groups '" + groups + "' are unknown; they can be mutual_pairs, even_odd or windows");
+  if (groups == "scored_windows") return MergeGroups::kScoredWindows;
+  throw Error("groups '" + groups + "' are unknown; they can be mutual_pairs, even_odd, windows or scored_windows");
 }
 
 /// MergeTokens, and MutualPairMerge, which is MergeTokens without attributes.
@@ -33,16 +34,24 @@ class MergeTokensLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    const bool compares = inputs.size() == 3;  // the rows that are compared
-    const std::vector<Shape> merged(inputs.begin(), compares ? inputs.end() - 1 : inputs.end());
+    const std::size_t own = scored() ? 4 : inputs.size() == 3 ? 3 : 2;
+    expect(inputs.size() == own, "expects " + std::to_string(own) + " inputs, got " + std::to_string(inputs.size()));
+    const std::vector<Shape> merged(inputs.begin(), inputs.begin() + 2);
     const Shape& tokens = tokensWithState(merged, special_);
-    expect(!compares || (inputs[2].size() == 3 && inputs[2][0] == tokens[0] && inputs[2][1] == tokens[1]),
-           "expects as many rows to compare as tokens " + shapeText(tokens) + ", got " + shapeText(inputs.back()));
-    const int patches = tokens[1] - special_;
-    expect(rule_.groups != MergeGroups::kWindows ||
-               (rule_.grid_width > 0 && rule_.grid_width % 2 == 0 && patches % (2 * rule_.grid_width) == 0),
-           "a grid of " + std::to_string(patches) + " tokens, " + std::to_string(rule_.grid_width) +
+    const int patches = tokens[1] - special_, width = rule_.grid_width;
+    expect(!(scored() || rule_.groups == MergeGroups::kWindows) ||
+               (width > 0 && width % 2 == 0 && patches % (2 * width) == 0),
+           "a grid of " + std::to_string(patches) + " tokens, " + std::to_string(width) +
                " to a row, has no windows of 2x2");
+    if (own == 3)
+      expect(inputs[2].size() == 3 && inputs[2][0] == tokens[0] && inputs[2][1] == tokens[1],
+             "expects as many rows to compare as tokens " + shapeText(tokens) + ", got " + shapeText(inputs[2]));
+    if (scored()) {
+      const Shape scores{tokens[0], 1, patches / (2 * width), width / 2}, rows{tokens[0], patches / 4, tokens[2]};
+      expect(inputs[2] == scores && inputs[3] == rows, "expects scores " + shapeText(scores) + " and rows " +
+                                                           shapeText(rows) + " of its windows, got " +
+                                                           shapeText(inputs[2]) + " and " + shapeText(inputs[3]));
+    }
     return merged;
   }
 
@@ -56,23 +65,35 @@ class MergeTokensLayer final : public MpmLayer {
     expectClustersAreLive(inputs[1]);
     const auto tokens = tokensOf(inputs[0], rows);
     const auto metric = tokensOf(inputs.size() == 3 ? inputs[2] : inputs[0], rows);
+    const auto windows = static_cast<std::size_t>(stateOf(inputs[1], 0).patches / 4);
     const auto merged = tokensOf(outputs[0], rows);
     found_.resize(static_cast<std::size_t>(tokens.batch));
     for (int b = 0; b < tokens.batch; ++b) {
       const TokenState<const float> state = stateOf(inputs[1], b);
-      expect(rule_.groups != MergeGroups::kWindows || state.live() == state.patches,
+      expect(!(scored() || rule_.groups == MergeGroups::kWindows) || state.live() == state.patches,
              "windows need the full grid, but tokens were merged before");
+      if (scored()) {
+        expect(findScoredWindows(rule_, {inputs[2].ptr<float>(b), windows}, found_[b]),
+               "the policy network gives image " + std::to_string(b) +
+                   " a NaN or an infinity as a score; check the input image and the policy");
+        continue;
+      }
       expect(findGroups(rule_, metric.image(b), special_, found_[b], parallel_),
              "a token of image " + std::to_string(b) +
                  " holds a NaN or an infinity, so nothing was merged; check the input image and the weights");
     }
     const int count = rule_.one_count ? shareOneCount(found_) : rule_.count;
-    for (int b = 0; b < tokens.batch; ++b)
+    for (int b = 0; b < tokens.batch; ++b) {
+      MatrixView<const float> shared;
+      if (scored()) shared = {inputs[3].ptr<float>(b), static_cast<int>(windows), tokens.dim};
       mergeGroups(rule_, found_[b], count, tokens.image(b), special_, stateOf(inputs[1], b), merged.image(b),
-                  stateOf(outputs[1], b));
+                  stateOf(outputs[1], b), shared);
+    }
   }
 
  private:
+  bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }
+
   int special_;
   bool plain_mpm_;
   MergeRule rule_;

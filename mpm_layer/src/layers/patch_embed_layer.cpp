@@ -42,9 +42,10 @@ class PatchEmbedLayer final : public MpmLayer {
                "; resize the image, or convert again with --input-size");
     expect(weight[2] > 0 && weight[3] > 0 && weight[2] <= height_ && weight[3] <= width_,
            "has patches of " + shapeText(weight) + ", larger than the image");
-    expect(!one_image_ || image[0] == 1,
-           "got a batch of " + std::to_string(image[0]) +
-               " images, but the model's head does not keep the images of a batch apart; give it one image at a time");
+    expect(
+        !one_image_ || image[0] == 1,
+        "got a batch of " + std::to_string(image[0]) +
+            " images, but a part of the model does not keep the images of a batch apart; give it one image at a time");
     const PatchGeometry geometry = geometryOf(weight);
     const int patches = geometry.gridHeight() * geometry.gridWidth();
     expect(constants[1] == Shape{patches, weight[0]},

@@ -5,9 +5,10 @@ namespace mpm {
 
 /// Which groups of rows may merge (docs/ops.md, `groups`).
 enum class MergeGroups {
-  kMutualPairs,  ///< rows that are each other's best neighbour
-  kEvenOdd,      ///< each even row of the sequence with the odd row that is its best match
-  kWindows,      ///< the 2x2 windows of the full grid
+  kMutualPairs,    ///< rows that are each other's best neighbour
+  kEvenOdd,        ///< each even row of the sequence with the odd row that is its best match
+  kWindows,        ///< the 2x2 windows of the full grid
+  kScoredWindows,  ///< the same, by scores and with merged rows that come from elsewhere
 };
 
 /// How one merging step chooses groups and averages them: the attributes of the op MergeTokens. The defaults are MPM.
@@ -18,7 +19,7 @@ struct MergeRule {
   float deviations = -1;   ///< at least 0: as similar as the mean over all groups plus this many standard deviations
   bool weighted = false;   ///< averages rows by their cluster sizes; else plainly
   bool one_count = false;  ///< one threshold for all images of a batch, and the smallest of their counts
-  int grid_width = 0;      ///< of kWindows
+  int grid_width = 0;      ///< of windows
 };
 
 }  // namespace mpm

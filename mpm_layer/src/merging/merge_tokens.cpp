@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "kernels/finite.h"
 #include "kernels/pairing.h"
 #include "kernels/scratch.h"
 
@@ -52,14 +53,18 @@ bool findMatches(MatrixView<const float> rows, int special, std::vector<MergeGro
   return true;
 }
 
+void addWindows(std::span<const float> similarity, int width, std::vector<MergeGroup>& groups) {
+  for (int w = 0; w < static_cast<int>(similarity.size()); ++w) {
+    const int y = 2 * (w / (width / 2)), x = 2 * (w % (width / 2));
+    groups.push_back({similarity[w], y * width + x, w});
+  }
+}
+
 bool findWindows(MatrixView<const float> rows, int width, std::vector<MergeGroup>& groups, const Parallel& parallel) {
   const auto count = static_cast<std::size_t>(rows.rows / 4);
   const std::span similarity(similarities().similarity.atLeast(count), count);
   if (!windowSimilarities(rows, width, similarity, parallel)) return false;
-  for (int w = 0; w < static_cast<int>(count); ++w) {
-    const int y = 2 * (w / (width / 2)), x = 2 * (w % (width / 2));
-    groups.push_back({similarity[w], y * width + x, 0});
-  }
+  addWindows(similarity, width, groups);
   return true;
 }
 
@@ -105,6 +110,7 @@ Plan planFor(const MergeRule& rule, const std::vector<MergeGroup>& groups, int s
       keep(1 - special % 2, 2);
       break;
     case MergeGroups::kWindows:
+    case MergeGroups::kScoredWindows:
       for (const MergeGroup& group : groups) {
         const int first = group.first, below = first + rule.grid_width;
         plan.kept[kept++] = first;
@@ -179,11 +185,20 @@ bool findGroups(const MergeRule& rule, MatrixView<const float> metric, int speci
     case MergeGroups::kWindows:
       finite = findWindows(rows, rule.grid_width, found.groups, parallel);
       break;
+    case MergeGroups::kScoredWindows:
+      break;  // findScoredWindows()
   }
   found.threshold = static_cast<double>(rule.similarity);
   if (rule.deviations >= 0)
     found.threshold = std::max(found.threshold, thresholdOf(found.groups, static_cast<double>(rule.deviations)));
   return finite;
+}
+
+bool findScoredWindows(const MergeRule& rule, std::span<const float> scores, GroupsOfImage& found) {
+  found.groups.clear();
+  addWindows(scores, rule.grid_width, found.groups);
+  found.threshold = -std::numeric_limits<double>::infinity();
+  return allFinite(scores.data(), scores.size());
 }
 
 int shareOneCount(std::vector<GroupsOfImage>& images) {
@@ -198,20 +213,22 @@ int shareOneCount(std::vector<GroupsOfImage>& images) {
 }
 
 void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixView<const float> tokens, int special,
-                 TokenState<const float> before, MatrixView<float> merged, TokenState<float> after) {
+                 TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
+                 MatrixView<const float> shared) {
   thread_local Scratch<int> scratch;
   const int live = before.live();
+  const bool windows = rule.groups == MergeGroups::kWindows || rule.groups == MergeGroups::kScoredWindows;
   std::vector<MergeGroup>& groups = found.groups;
   std::erase_if(groups,
                 [&](const MergeGroup& group) { return static_cast<double>(group.similarity) < found.threshold; });
-  if (rule.groups == MergeGroups::kWindows) std::sort(groups.begin(), groups.end(), moreSimilar);
+  if (windows) std::sort(groups.begin(), groups.end(), moreSimilar);
   // Not more than half of the rows: of an odd number one more may be even than odd.
   const int most = rule.groups == MergeGroups::kEvenOdd ? live / 2 : static_cast<int>(groups.size());
   const auto chosen = static_cast<std::size_t>(count < 0 ? most : std::min(count, most));
   if (chosen < groups.size()) {
     std::nth_element(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(chosen), groups.end(), moreSimilar);
     groups.resize(chosen);
-    if (rule.groups == MergeGroups::kWindows) std::sort(groups.begin(), groups.end(), moreSimilar);
+    if (windows) std::sort(groups.begin(), groups.end(), moreSimilar);
   }
 
   const Plan plan = planFor(rule, groups, special, live);
@@ -223,6 +240,8 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixV
   for (int i = 0; i < special; ++i) std::copy_n(tokens.row(i), tokens.cols, merged.row(i));
   average(tokens.rowRange(special, special + live), cluster_of_row, rule.weighted ? before.clusterSize() : nullptr,
           merged.rowRange(special, special + clusters));
+  for (int k = 0; rule.groups == MergeGroups::kScoredWindows && k < static_cast<int>(groups.size()); ++k)
+    std::copy_n(shared.row(groups[k].second), shared.cols, merged.row(special + k));
   after.data[0] = static_cast<float>(clusters);
   std::fill_n(after.clusterSize(), clusters, 0.f);
   for (int i = 0; i < live; ++i) after.clusterSize()[cluster_of_row[i]] += before.clusterSize()[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernels/parallel.h"
@@ -14,7 +15,7 @@ namespace mpm {
 struct MergeGroup {
   float similarity = 0;
   int first = 0;   ///< the lower row of a pair, the even row of a match, the top left row of a window
-  int second = 0;  ///< the other row; not of a window, whose rows follow from the grid
+  int second = 0;  ///< the other row; of a window its number in raster order, its rows follow from the grid
 };
 
 /// The groups of one image, in the order of their first rows.
@@ -30,6 +31,9 @@ struct GroupsOfImage {
 [[nodiscard]] bool findGroups(const MergeRule& rule, MatrixView<const float> metric, int special, GroupsOfImage& found,
                               const Parallel& parallel);
 
+/// The groups of kScoredWindows. `scores` {windows}, in raster order. Returns false for a NaN or an infinity.
+[[nodiscard]] bool findScoredWindows(const MergeRule& rule, std::span<const float> scores, GroupsOfImage& found);
+
 /// For MergeRule::one_count: every image gets the mean of their thresholds, and the smallest of the counts of groups
 /// that meet it. Returns the count.
 int shareOneCount(std::vector<GroupsOfImage>& images);
@@ -41,8 +45,11 @@ int shareOneCount(std::vector<GroupsOfImage>& images);
 /// - mutual pairs: raster order of their first members;
 /// - even and odd rows: the even ones that are left, then the odd ones (the order of ToMe);
 /// - windows: merged ones by falling similarity, then the other rows in raster order (the order of ALGM).
+///
+/// `shared` {windows, dim}, of kScoredWindows: the row of a merged window instead of a mean.
 void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixView<const float> tokens, int special,
-                 TokenState<const float> before, MatrixView<float> merged, TokenState<float> after);
+                 TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
+                 MatrixView<const float> shared = {});
 
 /// findGroups() and mergeGroups() of one image, whose tokens are compared themselves.
 [[nodiscard]] bool mergeTokens(const MergeRule& rule, MatrixView<const float> tokens, int special,

@@ -46,15 +46,14 @@ std::string scoresOf(const onnx::GraphProto& graph) {
   throw Error("the model has no op RestoreTokens: convert the original model again");
 }
 
-/// The tokens that merge before `block`, or inside it for a reduction that is no schedule.
-std::string tokensToMerge(int block, const Reduction& reduction, const onnx::GraphProto& graph) {
-  if (!reduction.isSchedule()) return "backbone/block" + std::to_string(block) + "/attention";
-  if (block > 0) return "backbone/block" + std::to_string(block - 1);
-  const std::string normalised = "backbone/pre_norm";
-  const auto& nodes = graph.node();
-  const bool found =
-      std::any_of(nodes.begin(), nodes.end(), [&](const auto& node) { return node.name() == normalised; });
-  return found ? normalised : "backbone/patch_embed";
+/// The tokens that each merging step reads.
+std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
+  std::vector<std::string> names;
+  for (const onnx::NodeProto& node : graph.node())
+    if (onnx_graph::isOurs(node) && (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens") &&
+        node.input_size() > 0)
+      names.push_back(node.input(0));
+  return names;
 }
 
 /// The scores or what the head gives; behind them what `options.inspect` needs.
@@ -63,7 +62,7 @@ std::vector<std::string> outputsFor(const SegmenterOptions& options, const onnx:
   std::vector<std::string> names = info.outputs;
   if (info.segments()) names = {scoresOf(graph)};
   if (options.inspect && options.fit == Fit::kResize)
-    for (const int block : info.schedule) names.push_back(tokensToMerge(block, info.reduction, graph));
+    for (const std::string& tokens : tokensToMerge(graph)) names.push_back(tokens);
   return names;
 }
 

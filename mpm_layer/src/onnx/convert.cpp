@@ -34,8 +34,10 @@ auto fromPath(const std::filesystem::path& path, Read read) {
   return naming(path, [&] { return read(onnx_graph::readModelFile(path)); });
 }
 
-void requireApart(const std::string& onnx_path, const std::string& output_path) {
-  for (const std::string& file : modelFiles(onnx_path))
+void requireApart(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
+  std::vector<std::string> files = modelFiles(onnx_path);
+  if (options.reduce && !options.reduce->policy.empty()) files.push_back(options.reduce->policy);
+  for (const std::string& file : files)
     if (sameFile(file, output_path))
       throw Error(output_path + ": is the model that is converted, or a part of it: name another file");
 }
@@ -68,7 +70,7 @@ std::vector<std::string> modelFiles(const std::string& onnx_path) {
 }
 
 ModelInfo convertFile(const std::string& onnx_path, const std::string& output_path, const ConvertOptions& options) {
-  requireApart(onnx_path, output_path);
+  requireApart(onnx_path, output_path, options);
   ConvertedModel converted = convertModel(onnx_path, options);
   writeFileAtomically(output_path, converted.bytes, true);
   return std::move(converted.info);

@@ -23,7 +23,7 @@ void requireSame(const std::string& field, const std::string& said, const std::s
 
 bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs(node) && node.op_type() == op; }
 
-/// Input, tokens and weight of the graph's only PatchEmbed.
+/// Input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step.
 struct PatchEmbed {
   std::string image;
   std::int64_t channels = 0, dim = 0, special = 0;
@@ -43,7 +43,9 @@ int pixels(const onnx::NodeProto& node, const std::string& what, std::int64_t va
 }
 
 PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
-  const auto found = [](const onnx::NodeProto& node) { return isOurOp(node, "PatchEmbed"); };
+  const auto found = [](const onnx::NodeProto& node) {
+    return isOurOp(node, "PatchEmbed") && !node.name().starts_with("merge/");
+  };
   const auto count = std::count_if(graph.node().begin(), graph.node().end(), found);
   if (count != 1) throw Error("holds " + std::to_string(count) + " PatchEmbed, expected one" + kAgain);
   const onnx::NodeProto& node = *std::find_if(graph.node().begin(), graph.node().end(), found);
@@ -102,9 +104,9 @@ bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
       return found.SerializeAsString() == wanted.SerializeAsString();
     });
   };
+  const int inputs = step.scored ? 4 : step.keys ? 3 : 2;
   return isOurOp(node, step.attributes.empty() ? "MutualPairMerge" : "MergeTokens") && node.name() == step.name() &&
-         node.input_size() == (step.keys ? 3 : 2) &&
-         std::all_of(expected.attribute().begin(), expected.attribute().end(), has);
+         node.input_size() == inputs && std::all_of(expected.attribute().begin(), expected.attribute().end(), has);
 }
 
 /// The merging steps of `info` are those of the graph, in this order.

@@ -245,7 +245,10 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   info.grid = {along(info.input.height, info.patch.height, trunk.embedding.stride_h, trunk.embedding.pad_h),
                along(info.input.width, info.patch.width, trunk.embedding.stride_w, trunk.embedding.pad_w)};
   ConvertOptions wanted = options;
-  if (!options.reduce && !options.schedule) wanted.reduce = facts.reduce;
+  if (!options.reduce && !options.schedule) {
+    wanted.reduce = facts.reduce;  // a path in it is relative to the model's folder
+    if (facts.reduce && !facts.reduce->policy.empty()) wanted.reduce->policy = (folder / facts.reduce->policy).string();
+  }
   info.reduction = reductionFor(wanted, info.blocks);
   info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
   info.attention = attentionOf(info.reduction, options.attention);

@@ -44,6 +44,7 @@ Attention attentionOf(const Reduction& reduction, Attention mpm) {
     case ReductionMethod::kGradual:
       return Attention::kProportional;
     case ReductionMethod::kAlgm:
+    case ReductionMethod::kCts:
       break;
   }
   return Attention::kPlain;
@@ -58,7 +59,8 @@ std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
   for (const int block : *reduction.blocks) {
     MergeStep step;
     step.block = block;
-    step.inside = reduction.method != ReductionMethod::kMpm;
+    step.scored = reduction.method == ReductionMethod::kCts;
+    step.inside = reduction.method != ReductionMethod::kMpm && !step.scored;
     const auto set = [&](const char* name, auto value) { step.attributes.emplace_back(name, value); };
     switch (reduction.method) {
       case ReductionMethod::kNone:
@@ -85,6 +87,12 @@ std::vector<MergeStep> mergeSteps(const ModelInfo& info) {
           set("deviations", 1 / static_cast<float>(block + 1));
         }
         set("one_count", std::int64_t{reduction.one_count});
+        break;
+      case ReductionMethod::kCts:
+        requireWindows(info);
+        set("groups", std::string("scored_windows"));
+        set("count", std::int64_t{std::llround(*reduction.share * info.tokens() / 4)});
+        set("grid_w", std::int64_t{info.grid.width});
         break;
     }
     if (step.inside) set("weighted", std::int64_t{1});

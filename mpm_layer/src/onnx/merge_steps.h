@@ -14,6 +14,7 @@ struct MergeStep {
   int block = 0;
   bool inside = false;                ///< between attention and MLP of the block; else before it
   bool keys = false;                  ///< compares the mean keys of the block's attention; else the tokens
+  bool scored = false;                ///< merges windows by the scores of a policy network, right after the embedding
   std::vector<Attribute> attributes;  ///< of its op MergeTokens besides special_tokens; none: MutualPairMerge
 
   std::string name() const { return (inside ? "merge/in_block" : "merge/before_block") + std::to_string(block); }

@@ -6,6 +6,7 @@
 
 #include "base/size_text.h"
 #include "onnx/model/model_info_json.h"
+#include "onnx/policy.h"
 #include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
@@ -25,7 +26,8 @@ Emitter::Emitter(const Graph& graph, const Interpretation& found, Trunk trunk, M
       output_(options.output),
       scores_(options.scores),
       retargeted_(info_.input != sizeOf(*graph.shape(graph.image))),
-      net_(std::clamp(graph.opset, 11, 17), "mpm") {}
+      net_(std::clamp(graph.opset, 11, 17), "mpm"),
+      head_nodes_(graph, net_, "head/", mpm::toString(info_.precision), !retargeted_) {}
 
 Converted Emitter::emit() && {
   image_ = graph_.values[static_cast<std::size_t>(graph_.image)].name;
@@ -39,6 +41,7 @@ Converted Emitter::emit() && {
   else
     otherHead();
   findTask();
+  if (one_image_ || head_nodes_.oneImage()) net_.set("backbone/patch_embed", {"one_image", std::int64_t{1}});
   const auto insertions = static_cast<std::int64_t>(info_.schedule.size());
   net_.op("MergeReport", states_, {"merge_map", "token_counts"}, {});
   net_.output("merge_map", {1, std::max<std::int64_t>(insertions, 1), info_.tokens()});
@@ -49,7 +52,15 @@ Converted Emitter::emit() && {
 }
 
 void Emitter::otherHead() {
-  rest(graph_.outputs, graph_.output_names);
+  head_nodes_.write(graph_.outputs, graph_.output_names, image_, [&](int value, const auto& name) {
+    const Cells* cells = found_.as<Cells>(value);
+    return cells ? plain(*cells, name()) : std::nullopt;
+  });
+  for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+    Shape shape = graph_.shape(graph_.outputs[i]) ? *graph_.shape(graph_.outputs[i]) : Shape{};
+    if (retargeted_ && shape.size() == 3) shape[1] += info_.tokens() - patches();
+    net_.output(graph_.output_names[i], shape);
+  }
   const Cells* first = found_.as<Cells>(graph_.outputs[0]);
   const std::int64_t row = first ? singleRow(found_, *first) : -1;
   if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, specialOf(at(first->term))))) {
@@ -118,28 +129,27 @@ Size2 Emitter::classMapSize() const {
          "the size of the input, " + mpm::toString(input) + ", or of the patch grid, " + mpm::toString(grid));
 }
 
-Emitter::Tokens Emitter::embed() {
+/// {N, d} of the grid of the network input.
+std::vector<float> Emitter::positions() const {
   const Embedding& embedding = trunk_.embedding;
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
-  const Size2 grid = info_.grid;
-  if (!retargeted_ && native != grid) {
-    throw Error("the graph has a grid of " + mpm::toString(native) + " patches, expected " + mpm::toString(grid));
-  }
-  const std::string name = "backbone/patch_embed";
-  std::vector<std::string> inputs{image_};
+  if (native == info_.grid) return embedding.position;
+  if (!retargeted_)
+    throw Error("the graph has a grid of " + mpm::toString(native) + " patches, expected " + mpm::toString(info_.grid));
+  return resizedPositions(embedding.position, native, info_.grid, trunk_.dim);
+}
+
+Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image, Size2 size,
+                               const std::vector<float>& position, std::int64_t special) {
+  const Embedding& embedding = trunk_.embedding;
+  std::vector<std::string> inputs{image};
   inputs.push_back(net_.weights(name + ".weight", embedding.weight.shape, *embedding.weight.floats));
-  inputs.push_back(net_.weights(
-      name + ".position", {grid.height * std::int64_t{grid.width}, trunk_.dim},
-      native == grid ? embedding.position : resizedPositions(embedding.position, native, grid, trunk_.dim)));
-  if (embedding.special > 0) {
-    inputs.push_back(net_.weights(name + ".special", {embedding.special, trunk_.dim}, embedding.specials));
-  }
-  NetWriter::Attributes attributes = {{"height", std::int64_t{info_.input.height}},
-                                      {"width", std::int64_t{info_.input.width}},
-                                      {"stride_h", embedding.stride_h},
-                                      {"stride_w", embedding.stride_w},
-                                      {"special_tokens", embedding.special},
-                                      precision()};
+  inputs.push_back(net_.weights(name + ".position",
+                                {static_cast<std::int64_t>(position.size()) / trunk_.dim, trunk_.dim}, position));
+  if (special > 0) inputs.push_back(net_.weights(name + ".special", {special, trunk_.dim}, embedding.specials));
+  NetWriter::Attributes attributes = {{"height", std::int64_t{size.height}}, {"width", std::int64_t{size.width}},
+                                      {"stride_h", embedding.stride_h},      {"stride_w", embedding.stride_w},
+                                      {"special_tokens", special},           precision()};
   if (embedding.norm) {
     inputs.push_back(net_.weights(name + ".bias", {trunk_.dim}, embedding.bias));
     inputs.push_back(net_.weights(name + ".norm.weight", {trunk_.dim}, embedding.norm->weight));
@@ -153,21 +163,42 @@ Emitter::Tokens Emitter::embed() {
     attributes.emplace_back("pad_w", embedding.pad_w);
   }
   net_.op("PatchEmbed", inputs, {name, name + "/state"}, attributes);
-  return {name, name + "/state", embedding.special};
+  return {name, name + "/state", special};
+}
+
+std::vector<std::string> Emitter::scoredWindows(const std::string& name) {
+  const Embedding& embedding = trunk_.embedding;
+  const Shape& patch = embedding.weight.shape;
+  if (embedding.stride_h != patch[2] || embedding.stride_w != patch[3] || embedding.pad_h > 0 || embedding.pad_w > 0)
+    throw Error("reduction '" + mpm::toString(info_.reduction) +
+                "' needs patches side by side, but those of this model overlap or reach over the edge");
+  const PolicyScores scores = writePolicy(info_, patch[1], image_, name + "/policy", net_);
+  one_image_ = scores.one_image;
+  // With half-pixel centres a bilinear resize by two is the mean of four, of pixels and of positions.
+  const std::string half =
+      net_.stock("AveragePool", {image_}, {name + "/half_image"},
+                 {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}});
+  const Size2 size{info_.input.height / 2, info_.input.width / 2}, grid{info_.grid.height / 2, info_.grid.width / 2};
+  const auto position = resizedPositions(positions(), info_.grid, grid, trunk_.dim);
+  return {scores.name, embed(name + "/patch_embed", half, size, position, 0).name};
 }
 
 void Emitter::encoder() {
   const auto special = trunk_.embedding.special;
-  Tokens now = embed();
+  const std::vector<MergeStep> steps = mergeSteps(info_);
+  auto step = steps.begin();
+  Tokens now = embed("backbone/patch_embed", image_, info_.input, positions(), special);
   states_.push_back(now.state);
+  if (step != steps.end() && step->scored) {
+    now = merge(*step, now, scoredWindows(step->name()));
+    ++step;
+  }
   if (trunk_.pre_norm) {
     const std::string name = "backbone/pre_norm";
     now.name = norm({now.name, now.state}, *trunk_.pre_norm, name, special);
   }
   auto& blocks = trunk_.chain.blocks;
   auto late = trunk_.chain.late.begin();
-  const std::vector<MergeStep> steps = mergeSteps(info_);
-  auto step = steps.begin();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
     const bool merges = step != steps.end() && step->block == static_cast<int>(i);
@@ -177,7 +208,7 @@ void Emitter::encoder() {
     const bool key_bias = info_.attention == Attention::kProportional && states_.size() > 1;
     if (merges && step->inside) {
       now.name = block(blocks[i], now, name + "/attention", key_bias, BlockPart::kAttention, step->keys);
-      now = merge(*step, now, step->keys ? now.name + "/keys" : "");
+      now = merge(*step, now, step->keys ? std::vector{now.name + "/keys"} : std::vector<std::string>());
       now.name = block(blocks[i], now, name, false, BlockPart::kMlp);
     } else {
       now.name = block(blocks[i], now, name, key_bias);
@@ -195,10 +226,10 @@ Emitter::Tokens Emitter::prepend(const LateTokens& late, const Tokens& in) {
   return {name, in.state, late.rows + in.special};
 }
 
-Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::string& keys) {
+Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared) {
   const std::string name = step.name();
   std::vector<std::string> inputs{in.name, in.state};
-  if (!keys.empty()) inputs.push_back(keys);
+  inputs.insert(inputs.end(), compared.begin(), compared.end());
   NetWriter::Attributes attributes = step.attributes;
   attributes.emplace_back("special_tokens", in.special);
   net_.op(step.attributes.empty() ? "MutualPairMerge" : "MergeTokens", inputs, {name, name + "/state"}, attributes);

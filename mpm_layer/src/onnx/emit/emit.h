@@ -9,6 +9,7 @@
 #include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
 #include "onnx/emit/net_writer.h"
+#include "onnx/emit/node_emitter.h"
 #include "onnx/heads/head.h"
 #include "onnx/merge_steps.h"
 #include "onnx/recognise/trunk.h"
@@ -47,9 +48,15 @@ class Emitter {
   void findTask();
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
-  Tokens embed();
+  std::vector<float> positions() const;
+  /// PatchEmbed of an image of this size.
+  Tokens embed(const std::string& name, const std::string& image, Size2 size, const std::vector<float>& position,
+               std::int64_t special);
+  /// The scores of the windows by the policy network, and the rows of those that share a token.
+  std::vector<std::string> scoredWindows(const std::string& name);
   Tokens prepend(const LateTokens& late, const Tokens& in);
-  Tokens merge(const MergeStep& step, const Tokens& in, const std::string& keys = "");
+  /// `compared`: inputs of the step besides tokens and state.
+  Tokens merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared = {});
   /// Frees the weights that it writes.
   std::string block(Block& block, const Tokens& in, const std::string& name, bool key_bias,
                     BlockPart part = BlockPart::kWhole, bool keys = false);
@@ -73,24 +80,6 @@ class Emitter {
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
   std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
 
-  // emit_rest.cpp: nodes that stay as they were
-  void rest(const std::vector<int>& outputs, const std::vector<std::string>& names);
-  std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
-  /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
-  std::string stockFault(const Node& node) const;
-  /// `from` {in} as `out`; the batch stays where it is.
-  std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
-
-  // emit_head.cpp: nodes of a head as our own operators
-  /// False, and nothing is written, when there is none.
-  bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
-  bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
-  std::string elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
-                          const std::string& name);
-  /// An operator whose operands are those of `node`; the constants among them become constants of the operator.
-  std::string headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
-                     const std::string& name, NetWriter::Attributes attributes);
-
   const Term& at(int term) const { return found_.terms[static_cast<std::size_t>(term)]; }
   /// Number of special rows of a term with a row per token; negative when it has other rows.
   std::int64_t specialOf(const Term& term) const { return term.rows - patches(); }
@@ -106,13 +95,14 @@ class Emitter {
   bool scores_;
   bool retargeted_;  ///< the network input has another size than the graph was read at
   NetWriter net_;
+  NodeEmitter head_nodes_;
+  bool one_image_ = false;           ///< the policy mixes the images of a batch
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
   std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
   std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
-  bool one_image_ = false;                                                    ///< the head mixes the images of a batch
 };
 
 /// Positions {grid, dim} resized bilinearly (half-pixel centres) to another grid.

@@ -4,10 +4,11 @@
 #include <array>
 #include <string_view>
 
-#include "onnx/emit/emit.h"
+#include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/terms.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -63,8 +64,8 @@ std::string plainEquation(std::string equation) {
 
 }  // namespace
 
-std::string Emitter::headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
-                            const std::string& name, NetWriter::Attributes attributes) {
+std::string NodeEmitter::headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
+                                const std::string& name, NetWriter::Attributes attributes) {
   std::vector<std::string> activations, constants;
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -81,8 +82,8 @@ std::string Emitter::headOp(const std::string& type, const Node& node, const std
   return net_.op(type, activations, {name}, attributes);
 }
 
-std::string Emitter::elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
-                                 const std::string& name) {
+std::string NodeEmitter::elementwise(const std::string& function, const Node& node,
+                                     const std::vector<std::string>& inputs, const std::string& name) {
   // An operand of another rank than the result has its batch along another axis.
   const Shape& out = *graph_.shape(node.outputs[0]);
   for (const int value : node.inputs)
@@ -91,8 +92,8 @@ std::string Emitter::elementwise(const std::string& function, const Node& node, 
 }
 
 /// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
-bool Emitter::headTakes(const Node& node, const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& names) {
+bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& names) {
   const auto movements = moveData(graph_, node, true);
   if (!movements) return false;
   Shape in = *graph_.shape(node.inputs[0]);
@@ -134,8 +135,8 @@ bool Emitter::headTakes(const Node& node, const std::vector<std::string>& inputs
   return true;
 }
 
-bool Emitter::headNode(const Node& node, const std::vector<std::string>& inputs,
-                       const std::vector<std::string>& names) {
+bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inputs,
+                           const std::vector<std::string>& names) {
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) ||
       !std::all_of(node.outputs.begin(), node.outputs.end(), shaped)) {

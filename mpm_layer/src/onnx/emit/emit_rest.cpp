@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
-#include "onnx/emit/emit.h"
+#include "onnx/emit/node_emitter.h"
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical/canonical.h"
@@ -98,7 +99,7 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
 }  // namespace
 
 /// A list of allowed operators: others may parse and still be computed wrong (docs/converter.md gives cases).
-std::string Emitter::stockFault(const Node& node) const {
+std::string NodeEmitter::stockFault(const Node& node) const {
   if (node.domain != kCanonical && !node.domain.empty()) return "an op of domain '" + node.domain + "'";
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
   if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
@@ -200,7 +201,7 @@ std::string Emitter::stockFault(const Node& node) const {
   return {};
 }
 
-std::string Emitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
+std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
   if (leads(&in) && leads(&out)) {
     out.front() = 0;  // the number of images of the input
   } else {
@@ -210,7 +211,7 @@ std::string Emitter::reshape(const std::string& from, const Shape& in, Shape out
   return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
 }
 
-std::string Emitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (node.domain == kCanonical && node.op == "Activation") {
     if (node.activation == "relu") return net_.stock("Relu", {inputs[0]}, {name});
@@ -236,7 +237,7 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
     const std::vector<std::string> operands{from, net_.weights(name + ".weight", weight.shape, *weight.floats),
                                             net_.weights(name + ".bias", bias.shape, *bias.floats)};
     if (node.op == "Linear") {
-      net_.op("TokenLinear", operands, {made}, {{"special_tokens", std::int64_t{0}}, precision()});
+      net_.op("TokenLinear", operands, {made}, {{"special_tokens", std::int64_t{0}}, precision_});
     } else {
       net_.op("TokenNorm", operands, {made}, {{"special_tokens", std::int64_t{0}}, {"eps", node.eps}});
     }
@@ -298,7 +299,8 @@ std::string Emitter::stockNode(const Node& node, const std::vector<std::string>&
   return net_.copy(*node.proto, inputs, {name});
 }
 
-void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::string>& names) {
+void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::string>& names,
+                        const std::string& image, const Known& given) {
   std::map<int, std::string> made;    // value -> tensor of the new net
   std::map<int, std::string> wanted;  // value -> its name as an output
   std::set<int> needed(outputs.begin(), outputs.end());
@@ -310,18 +312,16 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     const auto output = wanted.find(value);
     return output != wanted.end()
                ? output->second
-               : net_.unique("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name));
+               : net_.unique(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name));
   };
   std::vector<const Node*> kept;
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
     bool keep = false;
     for (const int value : node->outputs) {
       if (!needed.contains(value)) continue;
-      if (const Cells* cells = found_.as<Cells>(value)) {
-        if (auto name = plain(*cells, nameFor(value))) {
-          made[value] = *name;
-          continue;
-        }
+      if (const auto name = given ? given(value, [&] { return nameFor(value); }) : std::nullopt) {
+        made[value] = *name;
+        continue;
       }
       keep = true;
     }
@@ -332,10 +332,10 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     }
   }
   if (needed.contains(graph_.image)) {
-    made[graph_.image] = image_;
+    made[graph_.image] = image;
   }
   std::reverse(kept.begin(), kept.end());
-  if (!kept.empty() && retargeted_) {
+  if (!kept.empty() && !one_size_) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
   const auto known = [&](int value, const Node& reader) {  // for example the mask of a removed Dropout
@@ -350,7 +350,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
     std::vector<std::string> results;
     for (const int value : node->outputs) {
       // An output that exists already, restored from tokens, keeps its name.
-      results.push_back(made.contains(value) ? net_.unique("head/unused") : nameFor(value));
+      results.push_back(made.contains(value) ? net_.unique(prefix_ + "unused") : nameFor(value));
       made.emplace(value, results.back());
     }
     std::vector<std::string> inputs;
@@ -359,7 +359,7 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
       const Tensor* constant = graph_.constant(value);
       inputs.push_back(
           value < 0 || (constant && !fault.empty()) ? std::string()
-          : constant ? net_.constant("head/" + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
+          : constant ? net_.constant(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
                      : known(value, *node));
     }
     if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
@@ -374,12 +374,8 @@ void Emitter::rest(const std::vector<int>& outputs, const std::vector<std::strin
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
-    Shape shape = graph_.shape(outputs[i]) ? *graph_.shape(outputs[i]) : Shape{};
-    if (retargeted_ && shape.size() == 3) shape[1] += info_.tokens() - patches();
     if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
-    net_.output(names[i], shape);
   }
-  if (one_image_) net_.set("backbone/patch_embed", {"one_image", std::int64_t{1}});
 }
 
 }  // namespace mpm::onnx_graph

@@ -200,7 +200,7 @@ std::optional<std::string> Emitter::specialRows(const Cells& cells, const std::s
   const std::string rows = reshaped ? net_.unique(name + ".rows") : name;
   net_.op("PoolTokens", {in->name, in->state}, {rows},
           {{"special_tokens", in->special}, {"mode", std::string("range")}, {"index", first}, {"count", count}});
-  return reshaped ? reshape(rows, expected, cells.shape, name) : rows;
+  return reshaped ? head_nodes_.reshape(rows, expected, cells.shape, name) : rows;
 }
 
 std::optional<std::string> Emitter::plain(const Cells& cells, const std::string& name) {
@@ -209,7 +209,7 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
     const bool reshaped = cells.shape != Shape{1, term.cols};
     const auto made = pooled(cells.term, row, cells.scale, reshaped ? "" : name);
     if (!made || !reshaped) return made;
-    return reshape(*made, {1, term.cols}, cells.shape, name);
+    return head_nodes_.reshape(*made, {1, term.cols}, cells.shape, name);
   }
   const std::int64_t special = specialOf(term);
   if (special < 0) return std::nullopt;
@@ -223,7 +223,7 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   const std::string restored = reshaped ? net_.unique("restore/" + baseName(name)) : name;
   net_.op("RestoreTokens", {in->name, in->state}, {restored},
           {{"special_tokens", in->special}, {"keep_special", std::int64_t{all ? 1 : 0}}});
-  return reshaped ? reshape(restored, expected, cells.shape, name) : restored;
+  return reshaped ? head_nodes_.reshape(restored, expected, cells.shape, name) : restored;
 }
 
 }  // namespace mpm::onnx_graph

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/emit/net_writer.h"
+#include "onnx/model/graph.h"
+
+namespace mpm::onnx_graph {
+
+/// Writes nodes of a graph node by node: those that every OpenCV computes right as they are, others as our own
+/// operators (docs/ops.md, "Heads"). Throws mpm::Error naming a node that is neither.
+class NodeEmitter {
+ public:
+  /// `prefix`: of the names of its nodes, such as "head/". `precision`: of its linear layers. `one_size`: the network
+  /// input has the size that the graph was read at; else every node is refused.
+  NodeEmitter(const Graph& graph, NetWriter& net, std::string prefix, std::string precision, bool one_size)
+      : graph_(graph),
+        net_(net),
+        prefix_(std::move(prefix)),
+        precision_("precision", std::move(precision)),
+        one_size_(one_size) {}
+
+  /// The tensor that has a value of the graph without its node, written under name(); nullopt: there is none.
+  using Known = std::function<std::optional<std::string>(int value, const std::function<std::string()>& name)>;
+
+  /// Writes what `outputs` need, under these names. `image`: the network input.
+  void write(const std::vector<int>& outputs, const std::vector<std::string>& names, const std::string& image,
+             const Known& known);
+
+  /// `from` {in} as `out`; the batch stays where it is.
+  std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
+
+  /// What was written mixes the images of a batch.
+  bool oneImage() const { return one_image_; }
+
+ private:
+  // emit_rest.cpp
+  std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
+  std::string stockFault(const Node& node) const;
+
+  // emit_head.cpp: nodes as our own operators
+  /// False, and nothing is written, when there is none.
+  bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  std::string elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
+                          const std::string& name);
+  /// An operator whose operands are those of `node`; the constants among them become constants of the operator.
+  std::string headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
+                     const std::string& name, NetWriter::Attributes attributes);
+
+  const Graph& graph_;
+  NetWriter& net_;
+  std::string prefix_;
+  NetWriter::Attribute precision_;
+  bool one_size_;
+  bool one_image_ = false;
+};
+
+}  // namespace mpm::onnx_graph

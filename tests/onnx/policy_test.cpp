@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Content-aware token sharing: the whole path from a policy network to restored scores, against double loops.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "mpm/mpm.hpp"
+#include "onnx/run_net.h"
+#include "onnx/tiny_vit.h"
+#include "support/data_path.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::test {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr int kWindow = 2 * TinyVit::kPatch;  // px
+
+/// The weights of a policy that is one convolution.
+Values kernel() {
+  Values weights;
+  for (int i = 0; i < 3 * kWindow * kWindow; ++i) weights.push_back((i * 37 % 23 - 11) / 64.0);
+  return weights;
+}
+
+Values scoresOf(const Values& image, Size2 size) {
+  const Values weights = kernel();
+  Values scores;
+  for (int top = 0; top < size.height; top += kWindow)
+    for (int left = 0; left < size.width; left += kWindow) {
+      double score = 0;
+      for (int i = 0; i < static_cast<int>(weights.size()); ++i) {
+        const int channel = i / kWindow / kWindow, y = top + i / kWindow % kWindow, x = left + i % kWindow;
+        score += weights[i] * image[(channel * size.height + y) * size.width + x];
+      }
+      scores.push_back(score);
+    }
+  return scores;
+}
+
+/// The `count` windows of the highest score, ties to the first.
+std::vector<int> best(const Values& scores, std::size_t count) {
+  std::vector<int> order(scores.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return scores[a] > scores[b]; });
+  order.resize(count);
+  return order;
+}
+
+class Cts : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  const std::string path = folder / "model.onnx", policy = folder / "policy.onnx",
+                    converted = folder / "converted.onnx";
+  ConvertOptions options{.input_size = Size2{16, 24}, .scores = true};  // 2x3 windows
+
+  void SetUp() override {
+    TinyVit({.name = "", .head = HeadStyle::kMask}).save(path);
+    savePolicy();
+  }
+
+  /// A policy that is the convolution, then `more`.
+  void savePolicy(const std::function<std::string(GraphBuilder&, const std::string&)>& more = {},
+                  const std::vector<long>& input = {0, 3, 0, 0}) const {
+    GraphBuilder graph(17);
+    graph.input("picture", input);
+    const std::vector<long> stride = {kWindow, kWindow};
+    std::string scores = graph.node("Conv", {"picture", graph.weights("kernel", {1, 3, kWindow, kWindow}, kernel())},
+                                    {{"strides", stride}});
+    if (more) scores = more(graph, scores);
+    graph.output(scores);
+    graph.save(policy);
+  }
+  Reduction share(const std::string& share) const { return parseReduction("cts:policy=" + policy + ":share=" + share); }
+  std::vector<Values> run(const std::string& share_text, const Values& images,
+                          const std::vector<std::string>& outputs = {"scores", "token_counts", "merge_map"}) {
+    options.reduce = share(share_text);
+    auto [net, info] = readNet(path, {.convert = options});
+    const int pixels = 3 * info.input.height * info.input.width;
+    return runNet(net, images, {static_cast<int>(images.size()) / pixels, 3, info.input.height, info.input.width},
+                  outputs);
+  }
+};
+
+TEST_F(Cts, IsTheModelOfDoubleLoopsFromThePolicyToTheScores) {
+  const Dialect dialects[] = {{.name = "", .head = HeadStyle::kLinear},
+                              {.name = "", .head = HeadStyle::kMask},
+                              {.name = "", .head = HeadStyle::kMask, .special = 2, .layer_scale = true},
+                              {.name = "", .head = HeadStyle::kLinear, .special = 0, .gated = true},
+                              {.name = "", .head = HeadStyle::kLinear, .pre_norm = true},
+                              {.name = "", .head = HeadStyle::kLinear, .normalises = true}};
+  for (const Dialect& dialect : dialects) {
+    TinyVit vit(dialect);
+    vit.save(path);
+    for (const Size2 size : {Size2{16, 24}, Size2{24, 32}})
+      for (const auto& [text, part] : {std::pair("0.1", 0.1), {"0.34", 0.34}, {"0.5", 0.5}, {"1", 1.0}}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(dialect.head) << ", special " << dialect.special << ", "
+                                        << size.height << ", share " << text);
+        options.input_size = size;
+        const int windows = size.height * size.width / kWindow / kWindow;
+        const Values image = TinyVit::image(5, size.height, size.width);
+        const auto shared = best(scoresOf(image, size), static_cast<std::size_t>(std::lround(part * windows)));
+        const auto found = run(text, image);
+        const int grid_h = size.height / TinyVit::kPatch, grid_w = size.width / TinyVit::kPatch;
+        EXPECT_LT(difference(found[0], vit.scores(image, grid_h, grid_w, shared)), 1e-4);
+        const double left = 4.0 * windows - 3.0 * static_cast<double>(shared.size());
+        EXPECT_EQ(found[1], (Values{4.0 * windows, left}));
+        // The map: shared windows in front, by falling score, then the other patches in raster order.
+        Values expected(static_cast<std::size_t>(4 * windows), -1);
+        double next = 0;
+        for (const int window : shared) {
+          const int first = window / (grid_w / 2) * 2 * grid_w + window % (grid_w / 2) * 2;
+          for (const int patch : {first, first + 1, first + grid_w, first + grid_w + 1}) expected[patch] = next;
+          ++next;
+        }
+        for (double& cluster : expected)
+          if (cluster < 0) cluster = next++;
+        EXPECT_EQ(found[2], expected);
+      }
+  }
+}
+
+TEST_F(Cts, SharingNothingIsTheFullModel) {
+  const Values image = TinyVit::image(5, 16, 24);
+  const auto shared = run("0.01", image);  // 0.06 windows
+  options.reduce = parseReduction("none");
+  auto [net, info] = readNet(path, {.convert = options});
+  const auto full = runNet(net, image, {1, 3, 16, 24}, {"scores"});
+  EXPECT_EQ(shared[0], full[0]);
+  EXPECT_EQ(shared[1], (Values{24, 24}));
+}
+
+TEST_F(Cts, SharesAsManyWindowsAsAskedInEachImageOfABatch) {
+  Values images;
+  std::vector<std::vector<Values>> alone;
+  for (const unsigned seed : {3u, 4u, 9u}) {
+    const Values image = TinyVit::image(seed, 16, 24);
+    images.insert(images.end(), image.begin(), image.end());
+    alone.push_back(run("0.5", image));
+  }
+  const auto together = run("0.5", images);
+  EXPECT_EQ(together[1], (Values{24, 15, 24, 15, 24, 15}));
+  for (std::size_t b = 0; b < 3; ++b) {
+    const auto part = [&](std::size_t output) {
+      const auto size = static_cast<std::ptrdiff_t>(alone[b][output].size());
+      const auto begin = together[output].begin() + static_cast<std::ptrdiff_t>(b) * size;
+      return Values(begin, begin + size);
+    };
+    EXPECT_LT(difference(part(0), alone[b][0]), 1e-5);
+    EXPECT_EQ(part(2), alone[b][2]);
+  }
+  EXPECT_NE(alone[0][2], alone[1][2]) << "other windows";
+}
+
+TEST_F(Cts, OfEqualScoresTheFirstWindowsShare) {
+  savePolicy([](GraphBuilder& graph, const std::string& x) { return graph.node("Mul", {x, graph.number(0)}); });
+  const auto map = run("0.3", TinyVit::image(5, 16, 24))[2];  // 2 of 6
+  EXPECT_THAT(map, testing::ElementsAre(0, 0, 1, 1, 2, 3,     //
+                                        0, 0, 1, 1, 4, 5,     //
+                                        6, 7, 8, 9, 10, 11,   //
+                                        12, 13, 14, 15, 16, 17));
+}
+
+TEST_F(Cts, RefusesScoresThatAreNoNumbers) {
+  savePolicy([](GraphBuilder& graph, const std::string& x) {
+    return graph.node("Sqrt", {graph.node("Neg", {graph.node("Abs", {x})})});
+  });
+  try {
+    run("0.3", TinyVit::image(5, 16, 24));
+    FAIL() << "no error";
+  } catch (const cv::Exception& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("the policy network gives image 0 a NaN or an infinity as a score"));
+  }
+}
+
+TEST_F(Cts, SaysWhatDoesNotFitInOneLineThatNamesThePolicy) {
+  const auto expectRefused = [&](const std::string& part) {
+    options.reduce = share("0.3");
+    EXPECT_MPM_ERROR(convertModel(path, options), part);
+  };
+  const std::string named = "policy '" + policy + "': ";
+  savePolicy({}, {1, 3, 32, 24});
+  expectRefused(named + "its input 'picture' has another size than that of the model, 1x3x16x24");
+  savePolicy([](GraphBuilder& graph, const std::string& x) {
+    return graph.node("MaxPool", {x}, {{"kernel_shape", std::vector<long>{2, 2}}});
+  });
+  expectRefused(named + "its output 'MaxPool_1' is 1x1x1x2 for an image 1x3x16x24, expected 1x1x2x3");
+  savePolicy([](GraphBuilder& graph, const std::string& x) {
+    graph.output(x);
+    return graph.node("Sigmoid", {x});
+  });
+  expectRefused(named + "found 2 outputs");
+  savePolicy([](GraphBuilder& graph, const std::string& x) { return graph.node("Foo", {x}); });
+  expectRefused(named);
+  savePolicy([](GraphBuilder& graph, const std::string&) { return graph.weights("fixed", {1, 1, 2, 3}, Values(6)); });
+  expectRefused(named);
+  std::ofstream(policy) << "text";
+  expectRefused(named + "not an ONNX model");
+  std::filesystem::remove(policy);
+  expectRefused(named + "no such file");
+  savePolicy();
+  options.input_size = Size2{12, 24};
+  expectRefused("merges windows of 2x2 patches, but the grid is 3x6");
+}
+
+TEST_F(Cts, IsAPartOfTheConvertedFile) {
+  const Values image = TinyVit::image(5, 16, 24);
+  const auto expected = run("0.5", image);
+  EXPECT_MPM_ERROR(convertFile(path, policy, options), "is the model that is converted, or a part of it");
+  convertFile(path, converted, options);
+  std::filesystem::remove(policy);
+  const ModelInfo info = readModelInfo(converted);
+  EXPECT_EQ(info.reduction, share("0.5"));
+  EXPECT_EQ(info.schedule, Schedule{0});
+  EXPECT_EQ(info.attention, Attention::kPlain);
+  EXPECT_NO_THROW(readModelInfo(converted, {.reduce = share("0.5")}));
+  EXPECT_MPM_ERROR(readModelInfo(converted, {.reduce = share("0.4")}), "cannot be given reduction");
+  auto ours = readNet(converted);
+  cv::dnn::Net plain = cv::dnn::readNetFromONNX(converted);
+  for (cv::dnn::Net* net : {&ours.net, &plain})
+    EXPECT_EQ(runNet(*net, image, {1, 3, 16, 24}, {"scores", "token_counts", "merge_map"}), expected);
+}
+
+TEST_F(Cts, IsInspectedLikeOtherMethods) {
+  options.scores = false;
+  options.reduce = share("0.5");
+  cv::Mat image(16, 24, CV_8UC3);
+  cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
+  const Segmentation result = Segmenter(path, {.read = {.convert = options}, .inspect = true}).segment(image);
+  EXPECT_EQ(result.tokens, (Values{24, 15}));
+  ASSERT_EQ(result.pair_similarity.size(), 1u);
+  EXPECT_EQ(std::count_if(result.pair_similarity[0].begin(), result.pair_similarity[0].end(),
+                          [](float similarity) { return std::isfinite(similarity); }),
+            12);
+}
+
+TEST_F(Cts, OfTheJsonIsRelativeToTheModel) {
+  std::ofstream(folder / "model.json") << R"({"reduce": "cts:policy=policy.onnx:share=0.5"})";
+  const ModelInfo info = readModelInfo(path, {.input_size = Size2{16, 24}});
+  EXPECT_EQ(info.reduction, share("0.5"));
+}
+
+TEST_F(Cts, TakesOneImageWithAPolicyThatMixesThem) {
+  savePolicy([](GraphBuilder& graph, const std::string& x) { return graph.node("Softmax", {x}, {{"axis", 0L}}); });
+  const Values image = TinyVit::image(5, 16, 24);
+  EXPECT_NO_THROW(run("0.5", image));
+  Values two = image;
+  two.insert(two.end(), image.begin(), image.end());
+  EXPECT_THROW(run("0.5", two), cv::Exception);
+}
+
+TEST_F(Cts, PlacesSharedTokensOfARotaryModelByMergedPositions) {
+  const std::string model = dataPath("timm_dinov3_ts17.onnx");
+  const ModelInfo info = readModelInfo(model);
+  ASSERT_EQ(info.patch.height * 2, info.patch.width * 2);
+  GraphBuilder graph(17);
+  graph.input("picture", {0, 3, 0, 0});
+  const long window = 2 * info.patch.height;
+  graph.output(graph.node("Conv",
+                          {"picture", graph.weights("kernel", {1, 3, window, window},
+                                                    Values(static_cast<std::size_t>(3 * window * window), 0.1))},
+                          {{"strides", std::vector<long>{window, window}}}));
+  graph.save(policy);
+  std::vector<Values> features;
+  for (const MergedPositions positions :
+       {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst}) {
+    auto net = readNet(model, {.convert = {.reduce = share("0.5"), .merged_positions = positions}});
+    const Values image = TinyVit::image(5, info.input.height, info.input.width);
+    features.push_back(runNet(net.net, image, {1, 3, info.input.height, info.input.width}, {info.outputs[0]})[0]);
+    for (const double value : features.back()) ASSERT_TRUE(std::isfinite(value));
+  }
+  EXPECT_GT(difference(features[0], features[2]), 1e-3);
+  EXPECT_GT(difference(features[0], features[1]), 0);
+}
+
+}  // namespace
+}  // namespace mpm::test
