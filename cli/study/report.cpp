@@ -218,21 +218,47 @@ Plot localityPlot(const Group& group) {
   return plot;
 }
 
-/// Of all batches of images that follow each other, the largest number of tokens compared with the mean.
-Plot paddingPlot(const Group& group) {
-  Plot plot{"Cost of batches: " + group.title,
-            "images in a batch",
-            "tokens of the largest image in the batch, % of the mean",
+/// GFLOP in percent of ragged batches, for each of kBatchSizes of which there were batches.
+std::vector<double> batchPercent(const BatchCosts& costs, std::vector<double> BatchCosts::*way) {
+  std::vector<double> percent;
+  for (std::size_t i = 0; i < costs.batches.size() && costs.batches[i] > 0; ++i)
+    percent.push_back(100 * (costs.*way)[i] / costs.ragged[i]);
+  return percent;
+}
+
+Plot batchesPlot(const Group& group) {
+  Plot plot{"Cost of batches, computed from token counts: " + group.title,
+            "images in a batch (line: padded, dots: minimum over the batch)",
+            "GFLOP, % of a ragged batch",
             {}};
   for (std::size_t i = 1; i < group.entries.size(); ++i) {
-    const std::vector<double>& tokens = group.entries[i].row->tokens;
-    PlotSeries series{.name = group.entries[i].row->variant, .points = {}, .line = true, .color = i};
-    for (std::size_t batch = 1; batch <= std::min<std::size_t>(32, tokens.size()); batch *= 2) {
-      std::vector<double> largest;
-      for (auto first = tokens.begin(); static_cast<std::size_t>(tokens.end() - first) >= batch; ++first)
-        largest.push_back(*std::max_element(first, first + static_cast<std::ptrdiff_t>(batch)));
-      series.points.emplace_back(static_cast<double>(batch), 100 * meanOf(largest) / meanOf(tokens));
+    const StudyRow& row = *group.entries[i].row;
+    for (const auto& [way, line] : {std::pair{&BatchCosts::padded, true}, {&BatchCosts::minimum, false}}) {
+      PlotSeries series{.name = row.variant, .points = {}, .line = line, .in_legend = line, .color = i};
+      for (const double percent : batchPercent(row.batches, way))
+        series.points.emplace_back(static_cast<double>(kBatchSizes[series.points.size()]), percent);
+      plot.series.push_back(series);
     }
+  }
+  return plot;
+}
+
+/// ms of each block, mean over the images.
+std::vector<double> blockTimes(const StudyRow& row) {
+  std::vector<double> times = row.stages.blocks;
+  for (double& ms : times) ms /= row.images();
+  return times;
+}
+
+Plot blocksPlot(const Group& group) {
+  Plot plot{"Time of each block: " + group.title, "block, with the merging before or inside it", "ms, mean", {}};
+  std::vector<const Entry*> entries = onePerMethod(group);
+  entries.insert(entries.begin(), &group.entries.front());
+  for (const Entry* entry : entries) {
+    const auto color = static_cast<std::size_t>(entry - group.entries.data());  // as in the other figures
+    PlotSeries series{.name = entry->row->variant, .points = {}, .line = true, .color = color};
+    for (const double ms : blockTimes(*entry->row))
+      series.points.emplace_back(static_cast<double>(series.points.size()), ms);
     plot.series.push_back(series);
   }
   return plot;
@@ -277,9 +303,11 @@ std::vector<Figure> figuresOf(const Group& group, const fs::path& folder) {
     figures.push_back(figureOf(name("classes"), classesPlot(group), folder));
     figures.push_back(figureOf(name("boundaries"), boundariesPlot(group), folder));
     figures.push_back(figureOf(name("locality"), localityPlot(group), folder));
-    figures.push_back(figureOf(name("batches"), paddingPlot(group), folder));
+    figures.push_back(figureOf(name("batches"), batchesPlot(group), folder));
   }
   figures.push_back(figureOf(name("stages"), stagesPlot(group), folder));
+  if (!group.entries.front().row->stages.blocks.empty())
+    figures.push_back(figureOf(name("blocks"), blocksPlot(group), folder));
   if (group.sweep.size() > 1) {
     figures.push_back(figureOf(
         name("depth_loss"), depthPlot(group, "Loss", "points of mIoU", [](const Entry& e) { return e.loss; }), folder));
@@ -302,7 +330,13 @@ constexpr const char* kNotes =
     "mIoU in percent, its loss in points. agreement: percent of the pixels with the label of the full model. ms: "
     "median "
     "over the images, all variants in turns on each image. speed-up: time of the full model on the same image divided "
-    "by that of the variant, median. GFLOP and tokens at the end: means over the images.";
+    "by that of the variant, median. GFLOP and tokens at the end: means over the images. Batches are not measured: "
+    "their "
+    "GFLOP are computed from the tokens of images that follow each other. In ragged batches, as this library runs "
+    "them, "
+    "each image has its own tokens. In padded ones it has as many as the image with most. With a minimum over the "
+    "batch it "
+    "merges as many in each step as the image that merges fewest.";
 
 std::string sourceText(const Group& group) {
   const StudyRow& row = *group.entries.front().row;
@@ -339,11 +373,18 @@ std::string htmlOf(const Group& group, const std::vector<Figure>& figures) {
   return text;
 }
 
+/// With spaces between them, one cell.
+std::string listOf(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : " ") + fixed(value, 3);
+  return text;
+}
+
 std::string csvOf(const std::vector<Group>& groups) {
   std::string text =
       "model,data,precision,reduction,sweep,images,miou,miou_loss,miou_loss_near,miou_loss_elsewhere,pixel_accuracy,"
       "agreement,ms_median,ms_p25,ms_p75,speed_up,gflop,tokens_end,preprocess_ms,backbone_ms,merge_ms,restore_ms,"
-      "head_ms,postprocess_ms,pairs_of_one_class\n";
+      "head_ms,postprocess_ms,pairs_of_one_class,block_ms,padded_percent,minimum_percent\n";
   for (const Group& group : groups)
     for (const auto* entries : {&group.entries, &group.sweep})
       for (const Entry& e : *entries) {
@@ -356,7 +397,9 @@ std::string csvOf(const std::vector<Group>& groups) {
         for (const auto& [name, stage] : kStages)
           if (stage != &StageTimes::total) text += "," + fixed(row.stages.*stage / row.images(), 4);
         const double pairs = row.pairs > 0 ? static_cast<double>(row.pairs) : std::nan("");
-        text += "," + fixed(static_cast<double>(row.pairs_of_one_class) / pairs, 4) + "\n";
+        text += "," + fixed(static_cast<double>(row.pairs_of_one_class) / pairs, 4) + "," + listOf(blockTimes(row)) +
+                "," + listOf(batchPercent(row.batches, &BatchCosts::padded)) + "," +
+                listOf(batchPercent(row.batches, &BatchCosts::minimum)) + "\n";
       }
   return text;
 }
@@ -377,9 +420,7 @@ void writeReport(const std::vector<StudyRow>& rows, const std::string& folder, c
       "td,th{padding:3px 10px;text-align:right;border-bottom:1px solid #d3d7de}td:first-child,th:first-child{"
       "text-align:left}figure{margin:1.5em 0}code{background:#eef0f3;padding:2px 4px}</style></head><body>\n"
       "<h1>Token reduction study</h1>\n<p><code>" +
-      escaped(command) + "</code></p>\n<p>" + escaped(kNotes) +
-      " * : on the Pareto front. Batches: ragged ones, as this library runs them, cost 100 %; padded ones, and those "
-      "that all merge as many tokens as the image that merges least, cost what the curves show.</p>\n";
+      escaped(command) + "</code></p>\n<p>" + escaped(kNotes) + " * : on the Pareto front.</p>\n";
   std::string markdown = markdownOf(groups, command);
   markdown += "\n## Figures\n";
   for (const Group& group : groups) {

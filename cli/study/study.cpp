@@ -57,6 +57,11 @@ void addTo(std::vector<T>& sums, const std::vector<T>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
 }
 
+void addTo(StageTimes& sums, const StageTimes& times) {
+  for (const auto& [name, stage] : kStages) sums.*stage += times.*stage;
+  addTo(sums.blocks, times.blocks);
+}
+
 /// Distances and classes of the tokens that share a cluster.
 void countPairs(const Segmentation& result, const cv::Mat& truth, int void_label, StudyRow& row) {
   row.distances.resize(kMaxDistance + 1);
@@ -83,6 +88,40 @@ void countPairs(const Segmentation& result, const cv::Mat& truth, int void_label
       }
 }
 
+void addTo(BatchCosts& sums, const BatchCosts& more) {
+  addTo(sums.batches, more.batches);
+  for (auto costs : {&BatchCosts::ragged, &BatchCosts::padded, &BatchCosts::minimum}) addTo(sums.*costs, more.*costs);
+}
+
+/// Of all batches of images that follow each other. `tokens`: of each image, after each step.
+BatchCosts batchCosts(const std::vector<std::vector<double>>& tokens, const vision::FlopCounter& counter) {
+  BatchCosts costs;
+  for (const std::size_t size : kBatchSizes) {
+    double ragged = 0, padded = 0, minimum = 0;
+    std::int64_t batches = 0;
+    for (std::size_t first = 0; first + size <= tokens.size(); ++first, ++batches) {
+      std::vector<double> most = tokens[first], least_merged = tokens[first];
+      for (std::size_t step = 1; step < most.size(); ++step) {
+        double merged = tokens[first][step - 1];
+        for (std::size_t b = first; b < first + size; ++b) {
+          most[step] = std::max(most[step], tokens[b][step]);
+          merged = std::min(merged, tokens[b][step - 1] - tokens[b][step]);
+        }
+        least_merged[step] = least_merged[step - 1] - merged;
+      }
+      for (std::size_t b = first; b < first + size; ++b)
+        ragged += counter.count(tokens[b]) / 1e9 / static_cast<double>(size);
+      padded += counter.count(most) / 1e9;
+      minimum += counter.count(least_merged) / 1e9;
+    }
+    costs.batches.push_back(batches);
+    costs.ragged.push_back(ragged);
+    costs.padded.push_back(padded);
+    costs.minimum.push_back(minimum);
+  }
+  return costs;
+}
+
 Json lineOf(const StudyRow& row, int first) {
   Json stages = Json::array();
   for (const auto& [name, stage] : kStages) stages.push_back(row.stages.*stage);
@@ -103,13 +142,19 @@ Json lineOf(const StudyRow& row, int first) {
           {"gflop", row.gflop},
           {"agreement", row.agreement},
           {"stages", stages},
+          {"blocks", row.stages.blocks},
+          {"batches",
+           {{"count", row.batches.batches},
+            {"ragged", row.batches.ragged},
+            {"padded", row.batches.padded},
+            {"minimum", row.batches.minimum}}},
           {"confusion", row.confusion},
           {"near", row.near},
           {"distances", row.distances},
           {"pairs", {row.pairs, row.pairs_of_one_class}}};
 }
 
-StudyRow rowOf(const Json& line) {
+StudyRow parsed(const Json& line) {
   StudyRow row{.model = line.at("model"),
                .digest = line.at("digest"),
                .data = line.at("data"),
@@ -126,13 +171,26 @@ StudyRow rowOf(const Json& line) {
                .gflop = line.at("gflop"),
                .agreement = line.at("agreement"),
                .stages = {},
+               .batches = {.batches = line.at("batches").at("count"),
+                           .ragged = line.at("batches").at("ragged"),
+                           .padded = line.at("batches").at("padded"),
+                           .minimum = line.at("batches").at("minimum")},
                .confusion = line.at("confusion"),
                .near = line.at("near"),
                .distances = line.at("distances"),
                .pairs = line.at("pairs").at(0),
                .pairs_of_one_class = line.at("pairs").at(1)};
   for (std::size_t i = 0; i < std::size(kStages); ++i) row.stages.*kStages[i].second = line.at("stages").at(i);
+  row.stages.blocks = line.at("blocks").get<std::vector<double>>();
   return row;
+}
+
+StudyRow rowOf(const Json& line, const std::string& file) {
+  try {
+    return parsed(line);
+  } catch (const Json::exception&) {
+    throw Error("'" + file + "' holds no results of this version of 'mpm study': name another folder");
+  }
 }
 
 /// What a line is of.
@@ -163,7 +221,7 @@ struct Task {
 class Measurement {
  public:
   Measurement(const StudyPlan& plan, const std::string& file, bool show_progress) : plan_(plan), log_(file) {
-    for (const Json& line : log_.lines()) done_.insert(keyOf(rowOf(line), line.at("first")));
+    for (const Json& line : log_.lines()) done_.insert(keyOf(rowOf(line, file), line.at("first")));
     int runs = 0;
     for (const std::string& model : plan.models)
       for (const StudyData& data : plan.data)
@@ -257,6 +315,7 @@ class Measurement {
       counters.emplace_back(convertModel(task.model, variant.options(task.options.read.convert)).bytes);
     }
     std::vector<cv::Mat> full(chunk.images.size());
+    std::vector<std::vector<std::vector<double>>> tokens(all.size(), {chunk.images.size(), std::vector<double>()});
     InterleavedVariants nets(task.model, task.options);
     const bool windows = task.options.fit == Fit::kWindow;
     const bool finished = nets.run(todo, chunk.images, [&](int image, int number, const VariantRun& run) {
@@ -266,10 +325,11 @@ class Measurement {
       row.ms.push_back(run.ms);
       row.full_ms.push_back(run.full_ms);
       row.tokens.push_back(run.result.tokens.back());
+      tokens[v][i] = run.result.tokens;
       row.gflop.push_back(counters[v].count(run.result.tokens) / 1e9);
       row.agreement.push_back(100.0 * cv::countNonZero(run.result.labels == full[i]) /
                               static_cast<double>(full[i].total()));
-      for (const auto& [name, stage] : kStages) row.stages.*stage += run.result.ms.*stage;
+      addTo(row.stages, run.result.ms);
       addTo(row.confusion, countsOf(chunk.truths[i], run.result.labels, task.info.classes, void_label));
       addTo(row.near, countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));
       if (!windows) countPairs(run.result, chunk.truths[i], void_label, row);
@@ -277,8 +337,10 @@ class Measurement {
       return !interrupted();
     });
     if (!finished) return false;
-    for (std::size_t v = 0; v < all.size(); ++v)
+    for (std::size_t v = 0; v < all.size(); ++v) {
+      rows[v].batches = batchCosts(tokens[v], counters[v]);
       if (v < todo.size() || !full_is_done) log_.append(lineOf(rows[v], chunk.first));
+    }
     return true;
   }
 
@@ -314,7 +376,7 @@ std::vector<StudyRow> readStudy(const std::string& file) {
   std::vector<StudyRow> rows;
   std::map<std::string, std::size_t> row_of;
   for (const Json& line : readJsonLines(file)) {
-    StudyRow part = rowOf(line);
+    StudyRow part = rowOf(line, file);
     const auto [place, fresh] = row_of.emplace(keyOf(part, 0), rows.size());
     if (fresh) {
       rows.push_back(std::move(part));
@@ -323,7 +385,8 @@ std::vector<StudyRow> readStudy(const std::string& file) {
     StudyRow& row = rows[place->second];
     for (auto values : {&StudyRow::ms, &StudyRow::full_ms, &StudyRow::tokens, &StudyRow::gflop, &StudyRow::agreement})
       (row.*values).insert((row.*values).end(), (part.*values).begin(), (part.*values).end());
-    for (const auto& [name, stage] : kStages) row.stages.*stage += part.stages.*stage;
+    addTo(row.stages, part.stages);
+    addTo(row.batches, part.batches);
     addTo(row.confusion, part.confusion);
     addTo(row.near, part.near);
     addTo(row.distances, part.distances);

@@ -32,6 +32,16 @@ struct StudyPlan {
 /// How a variant's pixels are counted: {classes, classes}, truth by prediction.
 using PixelCounts = std::vector<std::int64_t>;
 
+/// What images cost in batches of kBatchSizes, by their token counts: for each size the number of batches, and sums
+/// over them of the GFLOP per image.
+struct BatchCosts {
+  std::vector<std::int64_t> batches;
+  std::vector<double> ragged;   ///< each image has its own tokens, as this library runs them
+  std::vector<double> padded;   ///< each has as many as the image with most
+  std::vector<double> minimum;  ///< each merges as many in a step as the image that merges fewest
+};
+constexpr std::size_t kBatchSizes[] = {1, 2, 4, 8, 16, 32};
+
 /// What was measured of one variant on images of one data set.
 struct StudyRow {
   std::string model, digest, data, source, precision, variant, reduce;  ///< `source`: StudyData::text
@@ -40,6 +50,7 @@ struct StudyRow {
   std::vector<std::string> classes;
   std::vector<double> ms, full_ms, tokens, gflop, agreement;  ///< of each image
   StageTimes stages;                                          ///< sums
+  BatchCosts batches;                                         ///< of images that follow each other
   PixelCounts confusion, near;                                ///< near: within kNearPixels of a boundary of the truth
   std::vector<std::int64_t> distances;  ///< pairs of members of a cluster by their distance, tokens; the last: further
   std::int64_t pairs = 0, pairs_of_one_class = 0;  ///< that have a class

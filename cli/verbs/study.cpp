@@ -101,8 +101,11 @@ Verb addStudy(CLI::App& mpm) {
   verb->footer(
       R"(Writes results.jsonl (all measurements), results.csv, report.html (one file, no network), report.md and figures as SVG
 and PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near boundaries
-(8 px), locality of merges, the cost of padding batches, where the time goes, and the depth sweep. All reductions of a
-model take turns on each image, so other work of the machine slows them alike.
+(8 px), locality of merges, where the time goes, the time of each block, and the depth sweep. All reductions of a model
+take turns on each image, so other work of the machine slows them alike. The cost of ragged, padded and equally merged
+batches of 1 to 32 images is computed from the token counts, not measured.
+
+In results.csv block_ms is a list of the blocks, padded_percent and minimum_percent of batches of 1, 2, 4, 8, 16, 32.
 
 After Ctrl-C or a kill the same command goes on with what is missing: measurements are in results.jsonl every 64 images.
 More --reduce, --data or --model add to a folder. Prints the path of the report.

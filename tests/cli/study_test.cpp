@@ -73,6 +73,35 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
   ASSERT_EQ(measured.size(), 3u);
   const auto gflop = [&](std::size_t line) { return nlohmann::json::parse(measured[line])["gflop"][0].get<double>(); };
   EXPECT_LT(gflop(0), gflop(2)) << "merged, full";
+
+  // Of batches of 1 all ways are the same; in larger ones ragged rows cost least, and a common number most.
+  const auto merged = nlohmann::json::parse(measured[0]);
+  EXPECT_EQ(merged["batches"]["count"], (std::vector<int>{6, 5, 3, 0, 0, 0}));
+  const auto cost = [&](const char* way) { return merged["batches"][way].get<std::vector<double>>(); };
+  const auto ragged = cost("ragged"), padded = cost("padded"), minimum = cost("minimum");
+  EXPECT_DOUBLE_EQ(padded[0], ragged[0]);
+  EXPECT_DOUBLE_EQ(minimum[0], ragged[0]);
+  EXPECT_GT(padded[2], ragged[2]);
+  EXPECT_GE(minimum[2], padded[2]);
+  const auto counted = nlohmann::json::parse(measured[2])["batches"];  // the full model: as many tokens in each image
+  EXPECT_DOUBLE_EQ(counted["padded"][2], counted["ragged"][2]);
+  EXPECT_DOUBLE_EQ(counted["minimum"][2], counted["ragged"][2]);
+  for (const std::string& line : measured) {
+    const auto row = nlohmann::json::parse(line);
+    const double head_ms = row["stages"][5];  // 0 where OpenCV measures no layer times
+    const auto blocks = row["blocks"].get<std::vector<double>>();
+    EXPECT_EQ(blocks.size(), head_ms > 0 ? 3u : 0u);
+    EXPECT_THAT(blocks, ::testing::Each(::testing::Gt(0.0)));
+  }
+}
+
+TEST_F(Study, RefusesResultsOfAnotherVersion) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  std::string text = fileText(results_);
+  text.replace(text.find("\"blocks\""), 8, "\"others\"");
+  std::ofstream(results_, std::ios::trunc) << text;
+  expectFailure(study(small_), 1, {"holds no results of this version of 'mpm study': name another folder"});
+  EXPECT_EQ(fileText(results_), text);
 }
 
 TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
@@ -84,7 +113,7 @@ TEST_F(Study, WritesAReportThatNeedsNoNetwork) {
   for (const char* outside : {"src=", "href=", "@import", "<script"})
     EXPECT_THAT(html, ::testing::Not(HasSubstr(outside)));
   for (const char* figure : {"time", "gflop", "tokens", "classes", "boundaries", "locality", "batches", "stages",
-                             "depth_loss", "depth_speed"}) {
+                             "blocks", "depth_loss", "depth_speed"}) {
     const std::string name = std::string("figures/tiny_scene_fp32_") + figure;
     EXPECT_THAT(fileText(out_ + "/" + name + ".svg"), ::testing::StartsWith("<svg"));
     EXPECT_FALSE(cv::imread(out_ + "/" + name + ".png").empty()) << name;

@@ -25,6 +25,24 @@ TEST(StageOfLayer, SeesThroughWhatOpenCvPutsInFront) {
   EXPECT_EQ(stageOfLayer("onnx_node_output_0!merge/before_block2"), &StageTimes::merge);
 }
 
+TEST(BlockOfLayer, IsThatOfTheBlockOrOfTheMergingThere) {
+  for (const char* layer :
+       {"backbone/block12", "onnx_node!backbone/block12/attention", "merge/before_block12", "merge/in_block12",
+        "merge/before_block12/rotary", "onnx_node_output_0!merge/before_block12/policy/scores"})
+    EXPECT_EQ(blockOfLayer(layer), 12u) << layer;
+  for (const char* layer : {"backbone/norm", "backbone/patch_embed", "head/block0", "merge_map", "backbone/block"})
+    EXPECT_EQ(blockOfLayer(layer), std::nullopt) << layer;
+}
+
+TEST(ForwardTimes, HaveThoseOfEachBlock) {
+  const StageTimes times = forwardTimes({"backbone/patch_embed", "backbone/block0", "backbone/block1/attention",
+                                         "merge/in_block1", "backbone/block1", "head/block0"},
+                                        {1, 2, 4, 8, 16, 32}, 99);
+  EXPECT_EQ(times.blocks, (std::vector<double>{2, 28}));
+  EXPECT_DOUBLE_EQ(times.merge, 8);
+  EXPECT_TRUE(forwardTimes({"backbone/block0"}, {}, 99).blocks.empty());
+}
+
 TEST(ForwardTimes, SpreadTheProfile) {
   const StageTimes times =
       forwardTimes({"backbone/a", "merge/b", "backbone/c", "restore/d", "labels"}, {1, 2, 4, 8, 16}, 99);

@@ -3,6 +3,7 @@
 
 #include <opencv2/dnn.hpp>
 #include <string>
+#include <vector>
 
 #include "mpm/export.hpp"
 #include "mpm/model_info.hpp"
@@ -55,6 +56,9 @@ struct StageTimes {
   double restore = 0;
   double head = 0;
   double postprocess = 0;
+  /// Of each encoder block, with the merging before or inside it: parts of `backbone` and `merge`. Empty where OpenCV
+  /// measures no layer times and on a GPU.
+  std::vector<double> blocks = {};
 };
 
 /// Splits `forward_ms`, the measured time of the last forward() of a net from readNet(), into its stages. All of it is

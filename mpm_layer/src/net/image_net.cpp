@@ -72,6 +72,8 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
   const StageTimes forward_ms = forwardTimes(net_, watch.lap());
   for (double StageTimes::*stage : {&StageTimes::backbone, &StageTimes::merge, &StageTimes::restore, &StageTimes::head})
     ms.*stage += forward_ms.*stage;
+  ms.blocks.resize(std::max(ms.blocks.size(), forward_ms.blocks.size()));
+  for (std::size_t i = 0; i < forward_ms.blocks.size(); ++i) ms.blocks[i] += forward_ms.blocks[i];
   requireBlob(0, std::max<std::size_t>(info_.schedule.size(), 1) * static_cast<std::size_t>(info_.tokens()));
   requireBlob(1, info_.schedule.size() + 1);
 }

@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/stage_times.h"
 
+#include <algorithm>
+#include <charconv>
 #include <exception>
 #include <numeric>
 
 #include "layers/mpm_layer.h"
 
 namespace mpm {
+namespace {
+
+// OpenCV puts "onnx_node!" or "onnx_node_output_0!" in front of the name in the file.
+std::string_view nameInFile(std::string_view layer) { return layer.substr(layer.rfind('!') + 1); }  // npos + 1 is 0
+
+}  // namespace
+
+std::optional<std::size_t> blockOfLayer(std::string_view layer) {
+  layer = nameInFile(layer);
+  for (const std::string_view prefix : {"backbone/block", "merge/before_block", "merge/in_block"}) {
+    std::size_t block = 0;
+    if (layer.starts_with(prefix) &&
+        std::from_chars(layer.data() + prefix.size(), layer.data() + layer.size(), block).ec == std::errc())
+      return block;
+  }
+  return std::nullopt;
+}
 
 double StageTimes::*stageOfLayer(std::string_view layer) {
-  // OpenCV puts "onnx_node!" or "onnx_node_output_0!" in front of the name in the file.
-  if (const auto mark = layer.rfind('!'); mark != std::string_view::npos) layer.remove_prefix(mark + 1);
+  layer = nameInFile(layer);
   if (layer.starts_with("backbone/")) return &StageTimes::backbone;
   if (layer.starts_with("merge/") || layer == "merge_map") return &StageTimes::merge;
   if (layer.starts_with("restore/") || layer == "scores") return &StageTimes::restore;
@@ -24,7 +42,13 @@ StageTimes forwardTimes(const std::vector<cv::String>& layers, const std::vector
     times.backbone = forward_ms;
     return times;
   }
-  for (std::size_t i = 0; i < layers.size(); ++i) times.*stageOfLayer(layers[i]) += layer_ms[i];
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    times.*stageOfLayer(layers[i]) += layer_ms[i];
+    const auto block = blockOfLayer(layers[i]);
+    if (!block || *block >= layers.size()) continue;  // each block is a layer at least
+    times.blocks.resize(std::max(times.blocks.size(), *block + 1));
+    times.blocks[*block] += layer_ms[i];
+  }
   return times;
 }
 
