@@ -77,7 +77,7 @@ inline double activated(Activation activation, double x) {
 }
 
 inline Reference attention(const Reference& q, const Reference& k, const Reference& v, int heads, double scale,
-                           const float* key_bias) {
+                           const float* key_bias, const PositionBias& position_bias = {}) {
   Reference out(q.rows, q.cols);
   const int e = q.cols / heads;
   std::vector<double> p(static_cast<std::size_t>(k.rows));
@@ -88,6 +88,11 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
         double dot = 0;
         for (int c = h * e; c < (h + 1) * e; ++c) dot += q.at(i, c) * k.at(j, c);
         p[static_cast<std::size_t>(j)] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
+        if (position_bias.tokens > 0) {
+          const int pair = i * k.rows + j;
+          const int entry = position_bias.index != nullptr ? static_cast<int>(position_bias.index[pair]) : pair;
+          p[static_cast<std::size_t>(j)] += static_cast<double>(position_bias.table[h * position_bias.entries + entry]);
+        }
         max = std::max(max, p[static_cast<std::size_t>(j)]);
       }
       for (double& value : p) sum += value = std::exp(value - max);
@@ -132,7 +137,8 @@ inline Reference block(const TransformerBlockSpec& s, const Reference& x, const 
     q = rotated(q, s.heads, s.special, rotations, s.rotary_tables);
     k = rotated(k, s.heads, s.special, rotations, s.rotary_tables);
   }
-  Reference mixed = attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias);
+  Reference mixed = attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias,
+                              s.position_bias);
   if (s.attention_norm) mixed = norm(mixed, s.attention_norm_weights);
   Reference y = linear(mixed, s.proj);
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];

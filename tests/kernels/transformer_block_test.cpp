@@ -100,6 +100,36 @@ TEST_P(Block, KeysAreTheMeanOverTheHeads) {
   }
 }
 
+TEST_P(Block, PositionBiasesMatchDoublePrecision) {
+  for (const int rows : {1, 3, 67, 130, 257}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      if (precision == Precision::kBf16 && !cpuHasBf16()) continue;
+      for (const bool indexed : {false, true}) {
+        for (const float size : {1.0f, 30.0f}) {  // logits with and without a search for their maximum
+          SCOPED_TRACE(::testing::Message() << rows << " rows, biases of size " << size << (indexed ? ", index" : ""));
+          BlockOptions options;
+          options.precision = precision;
+          const BlockWeights weights(options);
+          const int pairs = rows * rows, entries = indexed ? 2 * rows : pairs;
+          const auto table = test::normal(static_cast<std::size_t>(options.heads * entries), 30, size);
+          std::vector<float> index(static_cast<std::size_t>(pairs));
+          for (int i = 0; i < pairs; ++i) index[static_cast<std::size_t>(i)] = static_cast<float>(i * 7 % entries);
+          TransformerBlockSpec spec = weights.spec();
+          spec.position_bias = {rows, entries, table.data(), indexed ? index.data() : nullptr};
+          const Matrix x = Matrix::normal(rows, options.dim, 20);
+          const std::vector<float> key_bias = test::normal(static_cast<std::size_t>(rows), 21);
+          const test::Reference expected = test::block(spec, test::Reference(x.view()), key_bias.data());
+          const Matrix y = run(TransformerBlock(spec), x, key_bias.data(), test::Threads(2));
+          if (precision == Precision::kFp32)
+            EXPECT_LE(test::maxError(y.view(), expected), 3e-5);
+          else
+            EXPECT_LE(relativeError(y, expected, x), 0.02);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Block, RotaryPositionsMatchDoublePrecision) {
   struct Case {
     int head_dim, pairs, tables, special, rows;

@@ -133,6 +133,23 @@ TEST_F(OneLayer, PrependedTokensAreInFrontOfTheLiveRows) {
   }
 }
 
+TEST_F(OneLayer, PositionsAreAddedAsMeansOfTheMembers) {
+  const int dim = 5, patches = 7;
+  const cv::Mat positions = normal({kSpecial + patches, dim}, 33), x = normal({2, kSpecial + patches, dim}, 34),
+                state = states(patches, {4, 7});  // patches 4 to 6 of the first image are in row 0
+  cv::Mat y(std::vector<int>{2, kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
+  std::vector<cv::Mat> inputs{x, state}, outputs{y}, internals;
+  layer("AddPositions", {positions})->forward(inputs, outputs, internals);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < kSpecial + patches; ++i)
+      for (int c = 0; c < dim; ++c) {
+        const auto position = [&](int row) { return positions.at<float>(row, c); };
+        const float mean = b == 0 && i == 1 ? (position(1) + position(5) + position(6) + position(7)) / 4 : position(i);
+        const float expected = b == 1 || i < kSpecial + 4 ? x.ptr<float>(b, i)[c] + mean : 7;
+        EXPECT_NEAR(y.ptr<float>(b, i)[c], expected, 1e-6) << "image " << b << ", row " << i;
+      }
+}
+
 TEST_F(OneLayer, NormComputesEveryLiveRow) {
   const int dim = 12;
   const cv::Mat weight = normal({dim, 1}, 1), bias = normal({dim, 1}, 2), x = normal({2, 200, dim}, 3);

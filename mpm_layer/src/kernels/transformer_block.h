@@ -15,6 +15,17 @@ struct LinearWeights {
   const float* bias = nullptr;     ///< {out}, or null
 };
 
+/// A constant that attention adds to the logit of query i and key j of head h (relative positions): table[h * entries +
+/// e] with e = index[i * tokens + j], or e = i * tokens + j without an index.
+struct PositionBias {
+  int tokens = 0;                ///< rows of an image; 0: no bias
+  int entries = 0;               ///< of a head
+  const float* table = nullptr;  ///< {heads, entries}
+  const float* index = nullptr;  ///< {tokens, tokens}, whole numbers below kMaxEntries, or null
+
+  static constexpr int kMaxEntries = 1 << 16;
+};
+
 /// The half of a block that an op runs. Tokens may merge between the two.
 enum class BlockPart {
   kWhole,
@@ -36,6 +47,7 @@ struct TransformerBlockSpec {
   NormWeights q_norm, k_norm;  ///< over head_dim
   int special = 0;             ///< rows in front that rotary positions leave as they are
   int rotary_tables = 0;       ///< 0: no rotary positions; 1: all heads have the same; else one per head
+  PositionBias position_bias;  ///< every image then has this many rows
   bool attention_norm = false;
   NormWeights attention_norm_weights;  ///< over heads head_dim, before proj
   LinearWeights proj;                  ///< {dim, heads head_dim}

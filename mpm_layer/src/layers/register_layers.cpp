@@ -30,27 +30,17 @@ cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
 }
 
 const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
-    {"PatchEmbed", make<makePatchEmbed>},
-    {"TransformerBlock", make<makeTransformerBlock>},
-    {"MutualPairMerge", make<makeMergeTokens>},
-    {"MergeTokens", make<makeMergeTokens>},
-    {"TokenNorm", make<makeTokenNorm>},
-    {"TokenLinear", make<makeTokenLinear>},
-    {"ClassTokens", make<makeClassTokens>},
-    {"MaskScores", make<makeMaskScores>},
-    {"RestoreTokens", make<makeRestoreTokens>},
-    {"PoolTokens", make<makePoolTokens>},
-    {"SegmentLabels", make<makeSegmentLabels>},
-    {"SegmentLogits", make<makeSegmentLogits>},
-    {"MergeReport", make<makeMergeReport>},
-    {"RotaryPositions", make<makeRotaryPositions>},
-    {"HeadActivate", make<makeActivate>},
-    {"HeadEinsum", make<makeEinsum>},
-    {"HeadElementwise", make<makeElementwise>},
-    {"PrependTokens", make<makePrependTokens>},
-    {"AttentionPool", make<makeAttentionPool>},
-    {"HeadReduce", make<makeReduce>},
-    {"HeadTake", make<makeTake>},
+    {"PatchEmbed", make<makePatchEmbed>},       {"TransformerBlock", make<makeTransformerBlock>},
+    {"MutualPairMerge", make<makeMergeTokens>}, {"MergeTokens", make<makeMergeTokens>},
+    {"TokenNorm", make<makeTokenNorm>},         {"TokenLinear", make<makeTokenLinear>},
+    {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
+    {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
+    {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
+    {"MergeReport", make<makeMergeReport>},     {"RotaryPositions", make<makeRotaryPositions>},
+    {"HeadActivate", make<makeActivate>},       {"HeadEinsum", make<makeEinsum>},
+    {"HeadElementwise", make<makeElementwise>}, {"PrependTokens", make<makePrependTokens>},
+    {"AddPositions", make<makeAddPositions>},   {"AttentionPool", make<makeAttentionPool>},
+    {"HeadReduce", make<makeReduce>},           {"HeadTake", make<makeTake>},
 };
 
 }  // namespace

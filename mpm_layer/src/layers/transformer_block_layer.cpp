@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/transformer_block.h"
@@ -19,7 +20,8 @@ BlockPart partOf(const cv::dnn::LayerParams& params) {
 
 int constantsOf(const cv::dnn::LayerParams& params) {
   const BlockPart part = partOf(params);
-  const int attention = 6 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("attention_norm", 0),
+  const int attention = 6 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("attention_norm", 0) +
+                        params.get<int>("position_bias", 0) + params.get<int>("position_index", 0),
             mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
   return (part == BlockPart::kMlp ? 0 : attention) + (part == BlockPart::kAttention ? 0 : mlp);
 }
@@ -53,6 +55,9 @@ class TransformerBlockLayer final : public MpmLayer {
     spec_.qk_norm = params.get<int>("qk_norm", 0) != 0;
     spec_.gated = params.get<int>("gated", 0) != 0;
     spec_.mlp_norm = params.get<int>("mlp_norm", 0) != 0;
+    position_bias_ = params.get<int>("position_bias", 0) != 0;
+    position_index_ = params.get<int>("position_index", 0) != 0;
+    expect(position_bias_ || !position_index_, "has an index of position biases, but no table");
     spec_.special = special_;
     spec_.rotary_tables = params.get<int>("rotary_tables", 0);
     expect(spec_.rotary_tables == 0 || spec_.rotary_tables == 1 || spec_.rotary_tables == spec_.heads,
@@ -87,7 +92,8 @@ class TransformerBlockLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
-    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0 || !plain()) return nullptr;
+    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0 || position_bias_ || !plain())
+      return nullptr;
     describe(constants);
     expectDim(inputs[0]);
     return device.transformerBlock(spec_, special_, key_bias_);
@@ -96,6 +102,10 @@ class TransformerBlockLayer final : public MpmLayer {
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     expectDim(inputs[0]);
     const int* rows = liveRows(inputs[1], special_);
+    for (int b = 0; position_bias_ && b < inputs[0].size[0]; ++b)
+      expect(rows[b] == spec_.position_bias.tokens, "has position biases for " +
+                                                        std::to_string(spec_.position_bias.tokens) + " tokens, got " +
+                                                        std::to_string(rows[b]));
     block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
                 tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>(),
                 inputs.size() == 3 ? rotationsOf(inputs[2]) : MatrixView<const float>());
@@ -133,6 +143,7 @@ class TransformerBlockLayer final : public MpmLayer {
         norm(spec_.q_norm, spec_.head_dim);
         norm(spec_.k_norm, spec_.head_dim);
       }
+      if (position_bias_) positionBias(constants, next);
       if (spec_.attention_norm) norm(spec_.attention_norm_weights, inner);
       linear(spec_.proj, spec_.dim, inner);
     }
@@ -143,6 +154,24 @@ class TransformerBlockLayer final : public MpmLayer {
     const int hidden = spec_.gated ? fc1_out / 2 : fc1_out;
     if (spec_.mlp_norm) norm(spec_.mlp_norm_weights, hidden);
     linear(spec_.fc2, spec_.dim, hidden);
+  }
+
+  /// The table {heads, entries} at constants[next], and perhaps the index {tokens, tokens} behind it.
+  void positionBias(const std::vector<cv::Mat>& constants, std::size_t& next) {
+    PositionBias& bias = spec_.position_bias;
+    const cv::Mat& table = constants[next++];
+    expect(table.dims == 2 && table.size[0] == spec_.heads, "has no position biases per head");
+    bias.entries = table.size[1];
+    bias.table = table.ptr<float>();
+    const std::size_t pairs = position_index_ ? constants[next].total() : static_cast<std::size_t>(bias.entries);
+    bias.tokens = static_cast<int>(std::lround(std::sqrt(static_cast<double>(pairs))));
+    expect(static_cast<std::size_t>(bias.tokens) * bias.tokens == pairs, "has position biases that are not of pairs");
+    if (!position_index_) return;
+    bias.index = constants[next++].ptr<float>();
+    const bool within = std::all_of(bias.index, bias.index + pairs, [&](float entry) {
+      return entry >= 0 && entry < static_cast<float>(std::min(bias.entries, PositionBias::kMaxEntries));
+    });
+    expect(within, "has an index outside its position biases");
   }
 
   static MatrixView<const float> rotationsOf(const cv::Mat& blob) {
@@ -174,7 +203,7 @@ class TransformerBlockLayer final : public MpmLayer {
   }
 
   int special_;
-  bool key_bias_, keys_ = false;
+  bool key_bias_, keys_ = false, position_bias_ = false, position_index_ = false;
   TransformerBlockSpec spec_;
   std::unique_ptr<TransformerBlock> block_;
   Scratch<float> bias_;

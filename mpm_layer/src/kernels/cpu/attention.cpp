@@ -145,6 +145,32 @@ void AttentionInput::packBias(const float* key_bias) const {
   std::fill(bias + rows, bias + panelsFor(rows) * kPanel, -std::numeric_limits<float>::infinity());
 }
 
+PackedPositionBias::PackedPositionBias(const PositionBias& bias, int heads)
+    : tokens(bias.tokens), entries(bias.entries), table(static_cast<std::size_t>(heads) * bias.entries) {
+  std::transform(bias.table, bias.table + table.size(), table.begin(), [](float value) { return value * kLog2E; });
+  const std::size_t pairs = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens);
+  if (bias.index != nullptr) index.assign(bias.index, bias.index + pairs);
+}
+
+const float* AttentionInput::tileBias(int head, int begin, int count) const {
+  thread_local Scratch<float> scratch;
+  const std::ptrdiff_t stride = scoreStride(rows);
+  float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(stride));
+  const float* table = position_bias->table.data() + static_cast<std::ptrdiff_t>(head) * position_bias->entries;
+  for (int i = 0; i < count; ++i) {
+    float* const to = biases + i * stride;
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin + i) * rows;
+    if (position_bias->index.empty()) {
+      for (int j = 0; j < rows; ++j) to[j] = bias[j] + table[first + j];
+    } else {
+      const std::uint16_t* const index = position_bias->index.data() + first;
+      for (int j = 0; j < rows; ++j) to[j] = bias[j] + table[index[j]];
+    }
+    std::copy(bias + rows, bias + panelsFor(rows) * kPanel, to + rows);
+  }
+  return biases;
+}
+
 int AttentionInput::tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
 
 void AttentionInput::run(int task, MatrixView<float> out) const {
@@ -153,15 +179,19 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
   const int h = task / tiles;
   const int begin = task % tiles * kAttentionRows;
   const std::ptrdiff_t head_row = static_cast<std::ptrdiff_t>(h) * rows;
+  const int count = std::min(kAttentionRows, rows - begin);
+  const float* const biases = position_bias != nullptr ? tileBias(h, begin, count) : bias;
+  const std::ptrdiff_t bias_stride = position_bias != nullptr ? scoreStride(rows) : 0;
   if (bf16) {
     const int depth = pairsFor(head_dim);
     return attentionTileBf16(
         {.q = reinterpret_cast<const Bf16Pair*>(q) + (head_row + begin) * depth,
-         .rows = std::min(kAttentionRows, rows - begin),
+         .rows = count,
          .k = reinterpret_cast<const Bf16Pair*>(k) + static_cast<std::ptrdiff_t>(h) * panelsFor(rows) * depth * kPanel,
          .v = reinterpret_cast<const Bf16Pair*>(v) +
               static_cast<std::ptrdiff_t>(h) * pairsFor(rows) * paddedHeadDim(head_dim),
-         .bias = bias,
+         .bias = biases,
+         .bias_stride = bias_stride,
          .keys = rows,
          .head_dim = head_dim,
          .out = out.row(begin) + h * head_dim,
@@ -171,10 +201,11 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
   const float* squares = key_squares + h * unitsFor(rows);
   attentionTile({.q = q + (head_row + begin) * head_dim,
                  .q_stride = head_dim,
-                 .rows = std::min(kAttentionRows, rows - begin),
+                 .rows = count,
                  .k = k + static_cast<std::ptrdiff_t>(h) * panelsFor(rows) * head_dim * kPanel,
                  .v = v + head_row * paddedHeadDim(head_dim),
-                 .bias = bias,
+                 .bias = biases,
+                 .bias_stride = bias_stride,
                  .keys = rows,
                  .largest_key_square = *std::max_element(squares, squares + unitsFor(rows)),
                  .head_dim = head_dim,

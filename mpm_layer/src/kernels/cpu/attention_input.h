@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "kernels/parallel.h"
 #include "kernels/scratch.h"
+#include "kernels/transformer_block.h"
 #include "kernels/view.h"
 
 namespace mpm {
+
+/// A PositionBias, times log2(e).
+struct PackedPositionBias {
+  int tokens = 0, entries = 0;
+  std::vector<float> table;
+  std::vector<std::uint16_t> index;
+
+  PackedPositionBias() = default;
+  PackedPositionBias(const PositionBias& bias, int heads);
+};
 
 /// Queries, keys and values of one image in the layouts of attentionTile(), head-major, and the key bias. A view: it
 /// does not own its memory.
@@ -19,6 +33,7 @@ struct AttentionInput {
   float* v = nullptr;            ///< {heads, rows, paddedHeadDim}
   float* bias = nullptr;         ///< {panels * kPanel}
   float* key_squares = nullptr;  ///< {heads, units of 16 rows}: the largest |k|^2 of each; not in bf16
+  const PackedPositionBias* position_bias = nullptr;  ///< null: none
 
   /// Floats that an image of `row_count` rows needs.
   static std::size_t size(int row_count, int head_count, int dim);
@@ -38,6 +53,8 @@ struct AttentionInput {
   void run(int task, MatrixView<float> out) const;
 
  private:
+  /// The biases of a tile of rows of a head, {kAttentionRows, scoreStride(rows)}.
+  const float* tileBias(int head, int begin, int count) const;
   void packBf16(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                 MatrixView<const float> v_rows, float scale) const;
 };

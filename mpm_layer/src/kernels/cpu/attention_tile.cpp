@@ -43,9 +43,9 @@ HWY_INLINE void raiseMaxima(const Tile<R, V>& tile, float* HWY_RESTRICT maxima, 
 
 template <int R, int V>
 HWY_INLINE void scoreTile(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, const float* bias,
-                          float* scores, std::ptrdiff_t stride, float* maxima) {
+                          std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, 0, tile);
+  loadTile<R, V>(bias, bias_stride, tile);
   multiply<R, V>(q, q_stride, panel, kPanel, depth, tile);
   storeTile<R, V>(tile, scores, stride);
   raiseMaxima<R, V>(tile, maxima, std::make_index_sequence<R>());
@@ -54,17 +54,18 @@ HWY_INLINE void scoreTile(const float* q, std::ptrdiff_t q_stride, int depth, co
 // `vectors` of a panel, the last vector that holds a key included: 1025 keys are 65 vectors, not 17 panels of 4.
 template <int R>
 HWY_INLINE void scoreRows(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, int vectors,
-                          const float* bias, float* scores, std::ptrdiff_t stride, float* maxima) {
+                          const float* bias, std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride,
+                          float* maxima) {
   int j = 0;
   for (; j + kTileVectors <= vectors; j += kTileVectors)
-    scoreTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, scores + j * kLanes, stride,
-                               maxima);
+    scoreTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
+                               scores + j * kLanes, stride, maxima);
   panel += j * kLanes, bias += j * kLanes, scores += j * kLanes;
   if constexpr (kTileVectors == 4) {
-    if (vectors - j == 3) return scoreTile<R, 3>(q, q_stride, depth, panel, bias, scores, stride, maxima);
-    if (vectors - j == 2) return scoreTile<R, 2>(q, q_stride, depth, panel, bias, scores, stride, maxima);
+    if (vectors - j == 3) return scoreTile<R, 3>(q, q_stride, depth, panel, bias, bias_stride, scores, stride, maxima);
+    if (vectors - j == 2) return scoreTile<R, 2>(q, q_stride, depth, panel, bias, bias_stride, scores, stride, maxima);
   }
-  if (vectors - j == 1) scoreTile<R, 1>(q, q_stride, depth, panel, bias, scores, stride, maxima);
+  if (vectors - j == 1) scoreTile<R, 1>(q, q_stride, depth, panel, bias, bias_stride, scores, stride, maxima);
 }
 
 template <int R, int V>
@@ -127,25 +128,26 @@ HWY_INLINE void weighTileRows(Tile<R, V>& tile, float* HWY_RESTRICT weights, flo
 // weights = 2^score, added up in `sums`, from the registers in which the scores were made.
 template <int R, int V>
 HWY_INLINE void weighTile(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, const float* bias,
-                          float* weights, float* sums) {
+                          std::ptrdiff_t bias_stride, float* weights, float* sums) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, 0, tile);
+  loadTile<R, V>(bias, bias_stride, tile);
   multiply<R, V>(q, q_stride, panel, kPanel, depth, tile);
   weighTileRows<R, V>(tile, weights, sums, std::make_index_sequence<R>());
 }
 
 template <int R>
 HWY_INLINE void weighRows(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, int vectors,
-                          const float* bias, float* weights, float* sums) {
+                          const float* bias, std::ptrdiff_t bias_stride, float* weights, float* sums) {
   int j = 0;
   for (; j + kTileVectors <= vectors; j += kTileVectors)
-    weighTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, weights + j * kLanes, sums);
+    weighTile<R, kTileVectors>(q, q_stride, depth, panel + j * kLanes, bias + j * kLanes, bias_stride,
+                               weights + j * kLanes, sums);
   panel += j * kLanes, bias += j * kLanes, weights += j * kLanes;
   if constexpr (kTileVectors == 4) {
-    if (vectors - j == 3) return weighTile<R, 3>(q, q_stride, depth, panel, bias, weights, sums);
-    if (vectors - j == 2) return weighTile<R, 2>(q, q_stride, depth, panel, bias, weights, sums);
+    if (vectors - j == 3) return weighTile<R, 3>(q, q_stride, depth, panel, bias, bias_stride, weights, sums);
+    if (vectors - j == 2) return weighTile<R, 2>(q, q_stride, depth, panel, bias, bias_stride, weights, sums);
   }
-  if (vectors - j == 1) weighTile<R, 1>(q, q_stride, depth, panel, bias, weights, sums);
+  if (vectors - j == 1) weighTile<R, 1>(q, q_stride, depth, panel, bias, bias_stride, weights, sums);
 }
 
 template <int R>
@@ -192,10 +194,14 @@ float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int ro
 HWY_INLINE float scoreBound(const AttentionTile& tile) {
   const Floats d;
   Vec biases = hn::Zero(d);
-  int j = 0;
-  for (; j + kLanes <= tile.keys; j += kLanes) biases = hn::Max(biases, hn::Abs(hn::Load(d, tile.bias + j)));
-  float bias = hn::GetLane(hn::MaxOfLanes(d, biases));
-  for (; j < tile.keys; ++j) bias = std::max(bias, std::abs(tile.bias[j]));
+  float bias = 0;
+  for (int i = 0; i < (tile.bias_stride == 0 ? 1 : tile.rows); ++i) {
+    const float* row = tile.bias + i * tile.bias_stride;
+    int j = 0;
+    for (; j + kLanes <= tile.keys; j += kLanes) biases = hn::Max(biases, hn::Abs(hn::Load(d, row + j)));
+    for (; j < tile.keys; ++j) bias = std::max(bias, std::abs(row[j]));
+  }
+  bias = std::max(bias, hn::GetLane(hn::MaxOfLanes(d, biases)));
   return std::sqrt(largestSquareOf(tile.q, tile.q_stride, tile.rows, tile.head_dim) * tile.largest_key_square) + bias;
 }
 
@@ -212,7 +218,8 @@ void runBounded(const AttentionTile& tile, float* HWY_RESTRICT weights, float* H
         const float* q = tile.q + i * tile.q_stride;
         float* to = weights + i * kKeyStep + j;
         float* sum = sums + i * kLanes;
-        weighRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, sum);
+        weighRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias + i * tile.bias_stride,
+                           tile.bias_stride, to, sum);
       });
     }
     mix(tile, weights, begin, keys, mixed);
@@ -236,7 +243,8 @@ void runWithMaxima(const AttentionTile& tile, float* HWY_RESTRICT scores, float*
       const float* q = tile.q + i * tile.q_stride;
       float* to = scores + static_cast<std::ptrdiff_t>(i) * stride + j;
       float* max = maxima + i * kLanes;
-      scoreRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias, to, stride, max);
+      scoreRows<group()>(q, tile.q_stride, tile.head_dim, panel, vectors, bias + i * tile.bias_stride, tile.bias_stride,
+                         to, stride, max);
     });
   }
   for (int i = 0; i < tile.rows; ++i) {

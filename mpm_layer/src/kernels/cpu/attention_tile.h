@@ -24,6 +24,7 @@ struct AttentionTile {
   /// {panels * kPanel}: log2(e) * key bias, -infinity past the last key. Sums start from it, so adding it costs
   /// nothing.
   const float* bias;
+  std::ptrdiff_t bias_stride;  ///< from row to row, a multiple of 16; 0: one bias for all rows
   int keys;
   float largest_key_square;  ///< of |k|^2 over the keys
   int head_dim;

@@ -110,10 +110,10 @@ MPM_INLINE __m512 exp2(__m512 x) {
 }
 
 template <int R, int V>
-MPM_INLINE void scoreTile(const Bf16Pair* q, int depth, const Bf16Pair* panel, const float* bias, float* scores,
-                          std::ptrdiff_t stride, float* maxima) {
+MPM_INLINE void scoreTile(const Bf16Pair* q, int depth, const Bf16Pair* panel, const float* bias,
+                          std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, 0, tile, std::make_index_sequence<R>());
+  loadTile<R, V>(bias, bias_stride, tile, std::make_index_sequence<R>());
   multiply<R, V>(q, depth, panel, kPanel, depth, tile);
   storeTile<R, V>(tile, scores, stride, std::make_index_sequence<R>());
   raiseMaxima<R, V>(tile, maxima, std::make_index_sequence<R>());
@@ -121,16 +121,16 @@ MPM_INLINE void scoreTile(const Bf16Pair* q, int depth, const Bf16Pair* panel, c
 
 template <int R>
 MPM_AVX512_BF16 void scoreRows(const Bf16Pair* q, int depth, const Bf16Pair* panel, int vectors, const float* bias,
-                               float* scores, std::ptrdiff_t stride, float* maxima) {
+                               std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
   switch (vectors) {
     case 1:
-      return scoreTile<R, 1>(q, depth, panel, bias, scores, stride, maxima);
+      return scoreTile<R, 1>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
     case 2:
-      return scoreTile<R, 2>(q, depth, panel, bias, scores, stride, maxima);
+      return scoreTile<R, 2>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
     case 3:
-      return scoreTile<R, 3>(q, depth, panel, bias, scores, stride, maxima);
+      return scoreTile<R, 3>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
     default:
-      return scoreTile<R, 4>(q, depth, panel, bias, scores, stride, maxima);
+      return scoreTile<R, 4>(q, depth, panel, bias, bias_stride, scores, stride, maxima);
   }
 }
 
@@ -191,7 +191,7 @@ MPM_AVX512_BF16 void run(const AttentionTileBf16& tile, float* scratch) {
       const Bf16Pair* q = tile.q + static_cast<std::ptrdiff_t>(i) * depth;
       float* to = scores + static_cast<std::ptrdiff_t>(i) * stride + j;
       float* max = maxima + i * kLanes;
-      scoreRows<group()>(q, depth, panel, vectors, bias, to, stride, max);
+      scoreRows<group()>(q, depth, panel, vectors, bias + i * tile.bias_stride, tile.bias_stride, to, stride, max);
     });
   }
   for (int i = 0; i < tile.rows; ++i) {

@@ -23,6 +23,7 @@ struct AttentionTileBf16 {
   const Bf16Pair* k;  ///< {panels, pairsFor(head_dim), kPanel}
   const Bf16Pair* v;  ///< {pairsFor(keys), paddedHeadDim}: two keys of one column
   const float* bias;  ///< same as AttentionTile
+  std::ptrdiff_t bias_stride;
   int keys;
   int head_dim;
   float* out;  ///< {rows, head_dim}

@@ -77,6 +77,7 @@ struct TransformerBlock::Impl {
   Activation activation;
   Norm norm1, norm2, q_norm, k_norm, attended_norm, hidden_norm;
   PackedLinear qkv, proj, fc1, fc2;
+  PackedPositionBias position_bias;
 
   explicit Impl(const TransformerBlockSpec& spec)
       : part(spec.part),
@@ -103,6 +104,7 @@ struct TransformerBlock::Impl {
         q_norm = Norm(spec.q_norm, head_dim);
         k_norm = Norm(spec.k_norm, head_dim);
       }
+      if (spec.position_bias.tokens > 0) position_bias = PackedPositionBias(spec.position_bias, heads);
       if (attention_norm) attended_norm = Norm(spec.attention_norm_weights, width());
     }
     if (part != BlockPart::kAttention) {
@@ -205,6 +207,7 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
     if (!attends) continue;
     w.images.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
     memory += AttentionInput::size(rows, block.heads, block.head_dim);
+    if (block.position_bias.tokens > 0) w.images.back().position_bias = &block.position_bias;
     w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
     for (int t = 0; t < w.images.back().tasks(); ++t) w.tasks.push_back({b, t});
   }
