@@ -11,7 +11,7 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
   addOption(verb, "--labels", options.labels, "DIR",
             "Folder of label maps (PNG) with the names of their pictures: one channel of 8 bits, the class index of "
             "each pixel, as large as the picture. Pixels with the label \"ignore\" (255) are not labelled: a few "
-            "strokes are enough. Or LabelMe's JSON files, whose labels are names of classes")
+            "strokes are enough. Or JSON of LabelMe or COCO, whose labels are names of classes")
       ->required();
   addOption(verb, "--classes", options.classes, "FILE.json",
             "Names and colours of the classes, in the order of their labels. Default: the classes of the model");

@@ -103,6 +103,7 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, &store_, &LabelStore::import);
+  connect(pane_->pictures(), &LabelPicturesPanel::exportChosen, &store_, &LabelStore::exportCoco);
   connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, &store_, &LabelStore::remove);
 
   LabelClassesPanel* classes = pane_->classes();
@@ -140,6 +141,8 @@ void TeachMode::wireStore() {
   connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
   connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
   connect(&store_, &LabelStore::added, this, &TeachMode::show);
+  connect(&store_, &LabelStore::exported, this,
+          [this](const QString& file) { emit said(tr("The labels are in %1").arg(file), "good"); });
   connect(&store_, &LabelStore::written, this, [this](const QString& file) {
     candidates_ << file;
     trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
+#include "vision/coco.h"
 #include "vision/labelled_picture.h"
 #include "vision/labelme.h"
 #include "vision/pictures.h"
@@ -178,10 +179,12 @@ int LabelFolder::import(const std::string& folder) {
   const std::string images = inside({"pictures", "images"}), labels = inside({"labels"});
   std::vector<LabelledFile> files;
   if (images == labels) {  // else the pictures would be taken for label maps
-    for (const auto& [name, shapes] : labelMeFiles(labels))
+    auto shape_files = labelMeFiles(labels);
+    shape_files.merge(cocoFiles(labels));
+    for (const auto& [name, shapes] : shape_files)
       for (const std::string& image : sourceFiles(parseSourceSpec(images)))
         if (fs::path(image).stem() == name) files.push_back({image, shapes});
-    if (files.empty()) throw Error("there are no pictures with files of LabelMe in '" + folder + "'");
+    if (files.empty()) throw Error("there are no pictures with files of LabelMe or COCO in '" + folder + "'");
   } else {
     files = labelledFiles(images, labels);
   }
@@ -190,7 +193,7 @@ int LabelFolder::import(const std::string& folder) {
   if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
   for (const LabelledFile& file : files) {
     if (!file.labels.ends_with(".json")) continue;
-    for (const std::string& name : labelMeNames(file.labels))
+    for (const std::string& name : labelNames(file.labels))
       if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
         list.classes.push_back({name});
   }
@@ -202,6 +205,14 @@ int LabelFolder::import(const std::string& folder) {
     saveLabels(addPicture(fs::path(file.image).stem().string(), picture.image), picture.labels);
   }
   return static_cast<int>(files.size());
+}
+
+void LabelFolder::exportCoco(const std::string& path) const {
+  std::vector<CocoPicture> all;
+  for (const std::string& name : labelled())
+    all.push_back({fs::path(picturePath(name)).filename().string(), labels(name)});
+  if (all.empty()) throw Error("there are no labels to export in '" + path_ + "'");
+  writeCoco(path, all, classes_);
 }
 
 }  // namespace mpm::vision

@@ -51,11 +51,13 @@ class LabelFolder {
   void setClasses(const std::vector<ClassInfo>& classes);
   /// Takes a class away: its labels become those of `into`, nullopt: not labelled. Rewrites all label maps.
   void mergeClass(int from, std::optional<int> into);
-  /// Copies the pictures that have labels in another folder: label maps or files of LabelMe beside the pictures, or in
-  /// labels/ with the pictures in images/ or pictures/. Classes that LabelMe names are added; label maps need their
-  /// classes.json in the folder while this one has no classes. A picture of the same name is not replaced. Returns the
-  /// number of pictures.
+  /// Copies the pictures that have labels in another folder: files of LabelMe or COCO beside the pictures, or these or
+  /// label maps in labels/ with the pictures in images/ or pictures/. Classes that these files name are added; label
+  /// maps need their classes.json in the folder while this one has no classes. A picture of the same name is not
+  /// replaced. Returns the number of pictures.
   int import(const std::string& folder);
+  /// Writes all labels as one file of COCO. Throws also when there are none.
+  void exportCoco(const std::string& path) const;
 
  private:
   std::map<std::string, std::string> pictureFiles() const;

@@ -5,6 +5,7 @@
 
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "vision/coco.h"
 #include "vision/labelme.h"
 #include "vision/source.h"
 
@@ -20,6 +21,7 @@ std::vector<LabelledFile> labelledFiles(const std::string& images, const std::st
   std::vector<LabelledFile> found;
   std::map<std::string, std::string> files = labelMapFiles(labels);
   files.merge(labelMeFiles(labels));
+  files.merge(cocoFiles(labels));
   for (const auto& [name, file] : files) {
     const auto picture = pictures.find(name);
     if (picture == pictures.end())
@@ -27,7 +29,7 @@ std::vector<LabelledFile> labelledFiles(const std::string& images, const std::st
                   "'");
     found.push_back({picture->second, file});
   }
-  if (found.empty()) throw Error("there are no label maps (PNG, or LabelMe's JSON) in '" + labels + "'");
+  if (found.empty()) throw Error("there are no label maps (PNG, or JSON of LabelMe or COCO) in '" + labels + "'");
   return found;
 }
 
@@ -52,7 +54,13 @@ LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& c
   if (!file.labels.ends_with(".json"))
     return readLabelledPicture(file.image, file.labels, {{classes.ignore}, 0, classes.count(), classes.ignore});
   const cv::Mat image = readStoredImage(file.image);
-  return {image, readLabelMe(file.labels, classes.classes, classes.ignore, image.size())};
+  return {image, isCoco(file.labels) ? readCoco(file.labels, fs::path(file.image).stem().string(), classes.classes,
+                                                classes.ignore, image.size())
+                                     : readLabelMe(file.labels, classes.classes, classes.ignore, image.size())};
+}
+
+std::vector<std::string> labelNames(const std::string& path) {
+  return isCoco(path) ? cocoNames(path) : labelMeNames(path);
 }
 
 }  // namespace mpm::vision

@@ -3,39 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "base/atomic_file.h"
-#include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "vision/label_json.h"
 
 namespace mpm::vision {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kStroke = 3;  // px, of lines and points
 
-nlohmann::json parsed(const std::string& path) {
-  constexpr int kDeepest = 16;
-  const auto shallow = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-    if (depth > kDeepest) throw Error("'" + path + "' is nested too deep");
-    return true;
-  };
-  return nlohmann::json::parse(readFile(path), shallow, false);
-}
-
 std::vector<cv::Point> pointsOf(const nlohmann::json& shape) {
-  constexpr double kFar = 1e6;  // px
   std::vector<cv::Point> points;
-  for (const nlohmann::json& point : shape.at("points")) {
-    const auto coordinate = [&](std::size_t i) {
-      return static_cast<int>(std::lround(std::clamp(point.at(i).get<double>(), -kFar, kFar)));
-    };
-    points.emplace_back(coordinate(0), coordinate(1));
-  }
+  for (const nlohmann::json& point : shape.at("points"))
+    points.push_back(labelPoint(point.at(0).get<double>(), point.at(1).get<double>()));
   return points;
 }
 
@@ -71,23 +52,18 @@ void orNotLabelMe(const std::string& path, Read&& read) {
 }  // namespace
 
 std::map<std::string, std::string> labelMeFiles(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() != ".json") continue;
-    const nlohmann::json json = parsed(entry->path().string());
-    if (json.is_discarded()) throw Error("'" + entry->path().string() + "' is not valid JSON");
-    if (json.is_object() && json.contains("shapes"))
-      files.emplace(entry->path().stem().string(), entry->path().string());
-  }
-  if (error) throw Error("cannot read the folder of labels '" + folder + "': " + error.message());
+  std::map<std::string, std::string> files = jsonFiles(folder);
+  std::erase_if(files, [](const auto& file) {
+    const nlohmann::json json = readLabelJson(file.second);
+    return !json.is_object() || !json.contains("shapes");
+  });
   return files;
 }
 
 std::vector<std::string> labelMeNames(const std::string& path) {
   std::vector<std::string> names;
   orNotLabelMe(path, [&] {
-    const nlohmann::json json = parsed(path);
+    const nlohmann::json json = readLabelJson(path);
     for (const nlohmann::json& shape : json.at("shapes"))
       if (const auto name = shape.at("label").get<std::string>();
           std::find(names.begin(), names.end(), name) == names.end())
@@ -99,19 +75,12 @@ std::vector<std::string> labelMeNames(const std::string& path) {
 cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size) {
   cv::Mat labels(size, CV_8U, cv::Scalar(ignore));
   orNotLabelMe(path, [&] {
-    const nlohmann::json json = parsed(path);
-    const Size2 own{json.value("imageHeight", size.height), json.value("imageWidth", size.width)};
-    const Size2 picture{size.height, size.width};
-    if (own != picture)
-      throw Error("'" + path + "' is for a picture of " + toString(own) + ", its image is " + toString(picture));
+    const nlohmann::json json = readLabelJson(path);
+    requireSize({json.value("imageWidth", size.width), json.value("imageHeight", size.height)}, size, path);
     for (const nlohmann::json& shape : json.at("shapes")) {
-      const auto name = shape.at("label").get<std::string>();
-      const auto found =
-          std::find_if(classes.begin(), classes.end(), [&](const ClassInfo& one) { return one.name == name; });
-      if (found == classes.end())
-        throw Error("'" + path + "' holds the label '" + name + "', which is none of the classes");
+      const int label = numberOfClass(shape.at("label").get<std::string>(), classes, path);
       const std::string kind = shape.value("shape_type", "polygon");
-      if (!paint(labels, kind, pointsOf(shape), static_cast<int>(found - classes.begin())))
+      if (!paint(labels, kind, pointsOf(shape), label))
         throw Error("'" + path + "' holds a " + kind + " with " + std::to_string(shape.at("points").size()) +
                     " points: only polygons, rectangles, circles, lines and points can be read");
     }

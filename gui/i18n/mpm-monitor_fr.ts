@@ -937,10 +937,6 @@ Orange : la classe diffère</translation>
         <translation>Importer des étiquettes…</translation>
     </message>
     <message>
-        <source>A folder with label maps (PNG) or files of LabelMe, and their pictures</source>
-        <translation>Un dossier de cartes d’étiquettes (PNG) ou de fichiers de LabelMe, avec leurs images</translation>
-    </message>
-    <message>
         <source>Remove</source>
         <translation>Supprimer</translation>
     </message>
@@ -1011,6 +1007,26 @@ Orange : la classe diffère</translation>
     <message>
         <source>This needs mpm-train, which is not installed here</source>
         <translation>Il faut pour cela mpm-train, qui n&apos;est pas installé ici</translation>
+    </message>
+    <message>
+        <source>A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures</source>
+        <translation>Un dossier de cartes d&apos;étiquettes (PNG) ou de fichiers LabelMe ou COCO, avec leurs images</translation>
+    </message>
+    <message>
+        <source>Export labels…</source>
+        <translation>Exporter les étiquettes…</translation>
+    </message>
+    <message>
+        <source>All labels as polygons in a file of COCO, for other tools</source>
+        <translation>Toutes les étiquettes, en polygones, dans un fichier COCO pour d&apos;autres outils</translation>
+    </message>
+    <message>
+        <source>Labels as a file of COCO</source>
+        <translation>Étiquettes dans un fichier COCO</translation>
+    </message>
+    <message>
+        <source>COCO (*.json)</source>
+        <translation>COCO (*.json)</translation>
     </message>
 </context>
 <context>
@@ -2566,6 +2582,10 @@ Orange : la classe diffère</translation>
             <numerusform>Comparaison de %n image…</numerusform>
             <numerusform>Comparaison de %n images…</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The labels are in %1</source>
+        <translation>Les étiquettes sont dans %1</translation>
     </message>
 </context>
 <context>

@@ -113,6 +113,13 @@ void LabelStore::remove(const QString& name) {
   });
 }
 
+void LabelStore::exportCoco(const QString& file) {
+  run([this, file](vision::LabelFolder& folder, const auto& queue) {
+    folder.exportCoco(file.toStdString());
+    queue([this, file] { emit exported(file); });
+  });
+}
+
 void LabelStore::setClasses(const std::vector<ClassInfo>& classes) {
   run([this, classes](vision::LabelFolder& folder, const auto&) {
     folder.setClasses(classes);

@@ -44,6 +44,8 @@ class LabelStore : public QObject {
   void addFiles(const QStringList& files);
   void import(const QString& folder);
   void remove(const QString& name);
+  /// Writes all labels as a file of COCO: exported().
+  void exportCoco(const QString& file);
   void setClasses(const std::vector<ClassInfo>& classes);
   void mergeClass(int from, std::optional<int> into);
   /// Writes a picture that may be labelled: written().
@@ -57,6 +59,7 @@ class LabelStore : public QObject {
   /// The name that the last picture of add(), addFiles() or import() got.
   void added(const QString& name);
   void written(const QString& file);
+  void exported(const QString& file);
   void failed(const QString& message);
 
  private:

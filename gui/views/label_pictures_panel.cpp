@@ -29,12 +29,14 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   take_->setToolTip(tr("The frame of the live source that is on show (K)"));
   auto* files = new QPushButton(tr("From files…"));
   auto* import = new QPushButton(tr("Import labels…"));
-  import->setToolTip(tr("A folder with label maps (PNG) or files of LabelMe, and their pictures"));
+  import->setToolTip(tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"));
+  auto* export_ = new QPushButton(tr("Export labels…"));
+  export_->setToolTip(tr("All labels as polygons in a file of COCO, for other tools"));
   remove_ = new QPushButton(tr("Remove"));
   remove_->setToolTip(tr("The picture on show and its labels"));
   auto* row = new WrappingRow;
   row->setSpacing(6);
-  for (QPushButton* button : {take_, files, import, remove_}) row->addWidget(button);
+  for (QPushButton* button : {take_, files, import, export_, remove_}) row->addWidget(button);
   suggest_ = new QPushButton(tr("What to label next?"));
   suggestions_ = new WrappingRow;
   suggestions_->setSpacing(6);
@@ -49,6 +51,7 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
   connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
   connect(import, &QPushButton::clicked, this, &LabelPicturesPanel::askForFolder);
+  connect(export_, &QPushButton::clicked, this, &LabelPicturesPanel::askForExport);
   connect(suggest_, &QPushButton::clicked, this, &LabelPicturesPanel::suggestRequested);
   connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
@@ -135,6 +138,15 @@ void LabelPicturesPanel::askForFolder() {
   auto* dialog = new QFileDialog(this, tr("Folder of labels and pictures"));
   dialog->setFileMode(QFileDialog::Directory);
   connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::importChosen);
+  openDialog(dialog);
+}
+
+void LabelPicturesPanel::askForExport() {
+  auto* dialog =
+      new QFileDialog(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"));
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(QStringLiteral("json"));
+  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::exportChosen);
   openDialog(dialog);
 }
 

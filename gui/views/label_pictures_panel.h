@@ -40,11 +40,13 @@ class LabelPicturesPanel : public QWidget {
   void suggestRequested();
   void filesChosen(const QStringList& files);
   void importChosen(const QString& folder);
+  void exportChosen(const QString& file);
   void removeRequested(const QString& name);
 
  private:
   void askForFiles();
   void askForFolder();
+  void askForExport();
   void askToRemove();
 
   QListWidget* list_;

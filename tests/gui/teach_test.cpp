@@ -171,6 +171,8 @@ TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_EQ(pane()->classes()->findChild<QListWidget*>()->item(1)->text(), QStringLiteral("sky"));
   emit pane()->pictures()->importChosen(file("nowhere"));
   EXPECT_TRUE(refused("nowhere"));
+  emit pane()->pictures()->exportChosen(file("labels.json"));
+  EXPECT_TRUE(refused("no labels to export"));
 
   // A disk that takes no labels: they stay on the screen, and the next stroke writes them.
   const std::filesystem::path folder = file("m.labels/labels").toStdString();
@@ -182,6 +184,8 @@ TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {
   EXPECT_TRUE(refused("cannot make the folder"));
   ASSERT_TRUE(QFile::remove(file("m.labels/labels")));
   draw(20);
+  emit pane()->pictures()->exportChosen(file("labels.json"));
+  EXPECT_TRUE(wait([&] { return content(file("labels.json")).contains("\"annotations\""); }));
   const auto differing = [&] {
     return cv::countNonZero(labels().labels(picture.toStdString()) != window_->teach().editor()->labels());
   };
@@ -305,9 +309,9 @@ class TeachTrained : public Teach {
     options.teach_steps = steps_;
     return options;
   }
-  // Two pictures of a street, the sky and the ground of each labelled with a cluster.
-  void labelTwo() {
-    for (const char* hour : {"09", "15"}) {
+  // Pictures of a street at these hours, the sky and the ground of each labelled with a cluster.
+  void label(const std::vector<const char*>& hours) {
+    for (const char* hour : hours) {
       window_->openSource(QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T%1:00")
                               .arg(QString::fromLatin1(hour)));
       ASSERT_TRUE(wait([&] { return live().frame() && live().frame()->hasGrid(); }));
@@ -323,7 +327,7 @@ class TeachTrained : public Teach {
         draw(token);
       }
     }
-    ASSERT_TRUE(wait([&] { return state().labelled.size() == 2; }));
+    ASSERT_TRUE(wait([&] { return state().labelled.size() == static_cast<int>(hours.size()); }));
   }
   // Not the canvas, which shows a picture too.
   ImageView& live() const { return *part<PicturesPane>(*window_)->image(); }
@@ -333,7 +337,7 @@ class TeachTrained : public Teach {
 
 TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   MPM_NEEDS_DEMO();
-  labelTwo();
+  label({"03", "09", "15", "23"});
   const auto predicted = [&] { return canvas()->frame()->labels().size() == cv::Size(640, 448); };
   EXPECT_TRUE(wait(predicted)) << "the overlay follows the strokes";
   double most = 0;
@@ -355,7 +359,7 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
 
   make();
   window_->setTeaching(true);
-  ASSERT_TRUE(wait([&] { return state().models.size() == 1 && state().labelled.size() == 2; }));
+  ASSERT_TRUE(wait([&] { return state().models.size() == 1 && state().labelled.size() == 4; }));
   EXPECT_EQ(state().classes.classes[1].name, "ground");
   ASSERT_TRUE(wait([&] { return window_->live().session().status().inference.info != nullptr; }));
   button(TaughtModelsPanel::tr("Use it"))->click();
@@ -369,7 +373,7 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
 
 TEST_F(TeachTrained, ProposesThePictureThatDiffersMost) {
   MPM_NEEDS_DEMO();
-  labelTwo();
+  label({"09", "15"});
   const QString source = QStringLiteral("demo:street?seed=3&size=240x320&frames=1&start=2026-06-20T23:30");
   window_->openSource(source);
   ASSERT_TRUE(
@@ -397,7 +401,7 @@ TEST_F(TeachTrained, AKilledTrainingLeavesLabelsAndModelAsTheyWere) {
   MPM_NEEDS_DEMO();
   steps_ = 100000;
   make();
-  labelTwo();
+  label({"09", "15"});
   const QByteArray before = content(file("m.labels/labels/%1.png").arg(state().pictures[0]));
   button(TaughtModelsPanel::tr("Train"))->click();
   ASSERT_TRUE(

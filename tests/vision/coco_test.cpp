@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/coco.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+#include "support/temporary_folder.h"
+#include "vision/label_folder.h"
+
+namespace mpm::vision {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const ClassList kRiver{{{"water"}, {"bank"}, {"ice"}}};
+
+class CocoTest : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  // A file with one shape in a picture p.png of 4x6.
+  std::string one(const std::string& segmentation, const std::string& category = "5") const {
+    return write("one.json", R"({"images": [{"id": 7, "file_name": "a/p.png", "height": 4, "width": 6}],
+      "categories": [{"id": 9, "name": "sea"}, {"id": 5, "name": "ice"}], "annotations": [{"image_id": 7, "category_id": )" +
+                                 category + R"(, "segmentation": )" + segmentation + "}]}");
+  }
+  cv::Mat read(const std::string& file, cv::Size size = {6, 4}) const {
+    return readCoco(file, "p", kRiver.classes, 255, size);
+  }
+  std::string refusal(const std::string& file, cv::Size size = {6, 4}) const {
+    try {
+      read(file, size);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
+      EXPECT_THAT(error.what(), HasSubstr("one.json"));
+      return error.what();
+    }
+    return "";
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(CocoTest, ReadsPolygonsAndRunLengths) {
+  const std::string polygon = one("[[1, 1, 3.2, 1, 3, 2, 1, 2]]");
+  cv::Mat expected(4, 6, CV_8U, cv::Scalar(255));
+  expected(cv::Rect(1, 1, 3, 2)).setTo(2);
+  EXPECT_EQ(cv::countNonZero(read(polygon) != expected), 0);
+  EXPECT_THAT(cocoNames(polygon), ElementsAre("ice")) << "sea has no shape";
+  EXPECT_THAT(cocoFiles(folder_.path()), ElementsAre(::testing::Pair("p", polygon)));
+
+  expected.setTo(255);
+  expected.at<uchar>(3, 0) = expected.at<uchar>(0, 1) = 2;  // down the columns
+  EXPECT_EQ(cv::countNonZero(read(one(R"({"size": [4, 6], "counts": [3, 2, 19]})")) != expected), 0);
+}
+
+// Random regions with holes, bridges and single pixels.
+TEST_F(CocoTest, WhatIsWrittenIsReadAgainExactly) {
+  cv::RNG random(5);
+  std::vector<CocoPicture> pictures;
+  for (int i = 0; i < 12; ++i) {
+    cv::Mat noise(9 + i, 13, CV_8U), labels;
+    random.fill(noise, cv::RNG::UNIFORM, 0, 256);
+    cv::resize(noise, noise, {}, i % 3 + 1, i % 3 + 1, cv::INTER_LINEAR);
+    labels = noise / 64;
+    labels.setTo(255, labels >= 3);
+    pictures.push_back({"p" + std::to_string(i) + ".png", labels});
+  }
+  const std::string file = folder_ / "all.json";
+  writeCoco(file, pictures, kRiver);
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const cv::Mat& labels = pictures[i].labels;
+    const cv::Mat again = readCoco(file, "p" + std::to_string(i), kRiver.classes, 255, labels.size());
+    EXPECT_EQ(cv::countNonZero(again != labels), 0) << i;
+  }
+  const auto json = nlohmann::json::parse(readFile(file));
+  for (const auto& annotation : json["annotations"]) {
+    EXPECT_GT(annotation["area"].get<int>(), 0);
+    EXPECT_EQ(annotation["segmentation"].is_object(), annotation["iscrowd"] == 1);
+  }
+}
+
+TEST_F(CocoTest, RefusesWhatItCannotReadInOneLine) {
+  EXPECT_THAT(refusal(one("[[1, 1, 3, 1, 3, 2]]", "9")), HasSubstr("'sea', which is none of the classes"));
+  EXPECT_THAT(refusal(one("[[1, 1, 3, 1, 3, 2]]", "6")), HasSubstr("of no category"));
+  EXPECT_THAT(refusal(one("[[]]")), HasSubstr("without points"));
+  EXPECT_THAT(refusal(one(R"({"size": [4, 6], "counts": "abc"})")), HasSubstr("compressed"));
+  EXPECT_THAT(refusal(one(R"({"size": [6, 4], "counts": [1]})")), HasSubstr("6x4"));
+  EXPECT_THAT(refusal(one("[[1, 1]]"), {4, 6}), HasSubstr("4x6"));
+  EXPECT_THAT(refusal(one("3")), HasSubstr("not a file of COCO"));
+  EXPECT_THAT(refusal(write("one.json", R"({"images": [], "categories": [], "annotations": []})")),
+              HasSubstr("no picture 'p'"));
+  EXPECT_THAT(refusal(write("one.json", "{")), HasSubstr("not valid JSON"));
+}
+
+TEST_F(CocoTest, ALabelFolderExportsAndImportsIt) {
+  LabelFolder mine(folder_ / "mine", LabelFolder::Access::kWrite);
+  EXPECT_THROW(mine.exportCoco(folder_ / "none.json"), Error);
+  mine.setClasses(kRiver.classes);
+  cv::Mat labels(10, 14, CV_8U, cv::Scalar(255));
+  cv::circle(labels, {6, 5}, 4, cv::Scalar(0), 2);
+  labels.at<uchar>(0, 0) = 2;
+  mine.saveLabels(mine.addPicture("p", cv::Mat(10, 14, CV_8UC3, cv::Scalar::all(90))), labels);
+  mine.exportCoco(mine.picturesPath() + "/coco.json");
+
+  LabelFolder other(folder_ / "other", LabelFolder::Access::kWrite);
+  EXPECT_EQ(other.import(mine.picturesPath()), 1);
+  ASSERT_EQ(other.classes().count(), 2) << "nothing is labelled as bank";
+  EXPECT_EQ(other.classes().classes[1].name, "ice");
+  labels.setTo(1, labels == 2);
+  EXPECT_EQ(cv::countNonZero(other.labels("p") != labels), 0);
+}
+
+}  // namespace
+}  // namespace mpm::vision
