@@ -226,6 +226,43 @@ TEST_F(Cts, IsAPartOfTheConvertedFile) {
     EXPECT_EQ(runNet(*net, image, {1, 3, 16, 24}, {"scores", "token_counts", "merge_map"}), expected);
 }
 
+TEST_F(Cts, ScoresInFp32AtAnyPrecision) {
+  savePolicy([](GraphBuilder& graph, const std::string& x) {
+    return graph.node("MatMul", {x, graph.weights("mix", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 10})});
+  });
+  options.reduce = share("0.5");
+  options.precision = Precision::kBf16;
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  int linear = 0;
+  for (const auto& node : model.graph().node()) {
+    if (node.op_type() != "TokenLinear") continue;
+    const bool of_policy = node.name().find("/policy") != std::string::npos;
+    linear += of_policy;
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.name() != "precision") continue;
+      EXPECT_EQ(attribute.s(), of_policy ? "fp32" : "bf16") << node.name();
+    }
+  }
+  EXPECT_EQ(linear, 1);
+}
+
+TEST_F(Cts, OfAFileHasTheInputsThatItNeeds) {
+  options.reduce = share("0.5");
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
+  for (auto& node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == "MergeTokens") node.mutable_input()->SwapElements(2, 3);
+  std::ofstream(converted, std::ios::binary) << model.SerializeAsString();
+  try {
+    auto net = readNet(converted);
+    runNet(net.net, TinyVit::image(5, 16, 24), {1, 3, 16, 24}, {"scores"});
+    FAIL() << "no error";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("expects scores {1, 1, 2, 3} and rows {1, 6, 24} of its windows"));
+  }
+}
+
 TEST_F(Cts, IsInspectedLikeOtherMethods) {
   options.scores = false;
   options.reduce = share("0.5");

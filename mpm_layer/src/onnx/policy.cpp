@@ -41,7 +41,8 @@ PolicyScores write(const ModelInfo& info, std::int64_t channels, const std::stri
     throw Error("its output '" + graph.output_names[0] + "' is " + (found ? toString(*found) : "of unknown shape") +
                 " for an image " + toString(input) + ", expected " + toString(expected) +
                 ", a score for each 2x2 window of patches");
-  NodeEmitter nodes(graph, net, name + "/", mpm::toString(info.precision), true);
+  // In fp32 whatever the net's precision is, so that rounding decides no window.
+  NodeEmitter nodes(graph, net, name + "/", mpm::toString(Precision::kFp32), true);
   nodes.write(graph.outputs, {name}, image, {});
   return {name, nodes.oneImage()};
 }
