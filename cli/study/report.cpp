@@ -318,12 +318,44 @@ std::vector<Figure> figuresOf(const Group& group, const fs::path& folder) {
   return figures;
 }
 
-const std::vector<std::string> kColumns = {"reduction", "mIoU",     "loss",  "agreement",
-                                           "ms",        "speed-up", "GFLOP", "tokens"};
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
 
-std::vector<std::string> cellsOf(const Entry& entry) {
-  return {entry.row->variant, fixed(entry.miou, 3),     fixed(entry.loss, 3),  fixed(entry.agreement, 2),
-          fixed(entry.ms, 1), fixed(entry.speed_up, 2), fixed(entry.gflop, 2), fixed(entry.tokens, 1)};
+Table tableOf(const Group& group) {
+  Table table{{"reduction", "mIoU", "loss", "agreement", "ms", "speed-up", "GFLOP", "tokens"}, {}};
+  for (const Entry& entry : group.entries)
+    table.rows.push_back({entry.row->variant, fixed(entry.miou, 3), fixed(entry.loss, 3), fixed(entry.agreement, 2),
+                          fixed(entry.ms, 1), fixed(entry.speed_up, 2), fixed(entry.gflop, 2), fixed(entry.tokens, 1)});
+  return table;
+}
+
+/// A model of the paper's table of ADE20K, by StudyRow::net: mIoU and GFLOP of the full model and of MPM(2,5).
+struct PaperModel {
+  const char *net, *name;
+  double miou, gflop, mpm_miou, mpm_gflop;
+};
+constexpr PaperModel kPaperModels[] = {{"mask_transformer 192/16 512x512", "Seg-T/16", 38.1, 25, 37.6, 17.6},
+                                       {"mask_transformer 384/16 512x512", "Seg-S/16", 45.3, 76.9, 45.1, 54},
+                                       {"mask_transformer 768/16 512x512", "Seg-B/16", 48.5, 258, 48.0, 184},
+                                       {"linear 768/8 512x512", "Seg-B/8", 49.5, 1320, 49.2, 809},
+                                       {"mask_transformer 1024/16 512x512", "Seg-L/16", 51.7, 800, 50.4, 496}};
+
+/// The paper's numbers beside ours; no rows for other work than the paper's.
+Table paperTable(const Group& group) {
+  Table table{{"of the paper", "mIoU, paper", "mIoU", "GFLOP, paper", "GFLOP"}, {}};
+  for (const PaperModel& paper : kPaperModels)
+    for (const Entry& entry : group.entries) {
+      const StudyRow& row = *entry.row;
+      if (row.net != paper.net || row.data != "ade20k" || row.limit > 0) continue;
+      const bool mpm = row.variant == "mpm" || row.variant == "mpm:blocks=2,5";
+      if (!mpm && row.variant != toString(kFullModel)) continue;
+      table.rows.push_back({paper.name + std::string(mpm ? ", MPM (2,5)" : ""),
+                            fixed(mpm ? paper.mpm_miou : paper.miou, 1), fixed(entry.miou, 3),
+                            fixed(mpm ? paper.mpm_gflop : paper.gflop, 1), fixed(entry.gflop, 2)});
+    }
+  return table;
 }
 
 constexpr const char* kNotes =
@@ -343,32 +375,41 @@ std::string sourceText(const Group& group) {
   return counted(row.images(), "image") + " of " + row.source + ".";
 }
 
+std::string markdownOf(const Table& table) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "\n|";
+    for (const std::string& cell : cells) text += " " + cell + " |";
+    return text;
+  };
+  if (table.rows.empty()) return {};
+  std::string text = line(table.columns) + line(std::vector<std::string>(table.columns.size(), "---"));
+  for (const auto& row : table.rows) text += line(row);
+  return text + "\n";
+}
+
+std::string htmlOf(const Table& table) {
+  const auto line = [](const std::vector<std::string>& cells, const std::string& tag) {
+    std::string text = "<tr>";
+    for (const std::string& cell : cells) text += "<" + tag + ">" + escaped(cell) + "</" + tag + ">";
+    return text + "</tr>\n";
+  };
+  if (table.rows.empty()) return {};
+  std::string text = "<table>\n" + line(table.columns, "th");
+  for (const auto& row : table.rows) text += line(row, "td");
+  return text + "</table>\n";
+}
+
 std::string markdownOf(const std::vector<Group>& groups, const std::string& command) {
   std::string text = "# Token reduction study\n\n`" + command + "`\n\n" + kNotes + "\n";
-  for (const Group& group : groups) {
-    text += "\n## " + group.title + "\n" + sourceText(group) + "\n\n|";
-    for (const std::string& column : kColumns) text += " " + column + " |";
-    text += "\n|";
-    for (std::size_t i = 0; i < kColumns.size(); ++i) text += "---|";
-    for (const Entry& entry : group.entries) {
-      text += "\n|";
-      for (const std::string& cell : cellsOf(entry)) text += " " + cell + " |";
-    }
-    text += "\n";
-  }
+  for (const Group& group : groups)
+    text += "\n## " + group.title + "\n" + sourceText(group) + "\n" + markdownOf(tableOf(group)) +
+            markdownOf(paperTable(group));
   return text;
 }
 
 std::string htmlOf(const Group& group, const std::vector<Figure>& figures) {
-  std::string text = "<h2>" + escaped(group.title) + "</h2>\n<p>" + escaped(sourceText(group)) + "</p>\n<table>\n<tr>";
-  for (const std::string& column : kColumns) text += "<th>" + escaped(column) + "</th>";
-  text += "</tr>\n";
-  for (const Entry& entry : group.entries) {
-    text += "<tr>";
-    for (const std::string& cell : cellsOf(entry)) text += "<td>" + escaped(cell) + "</td>";
-    text += "</tr>\n";
-  }
-  text += "</table>\n";
+  std::string text = "<h2>" + escaped(group.title) + "</h2>\n<p>" + escaped(sourceText(group)) + "</p>\n" +
+                     htmlOf(tableOf(group)) + htmlOf(paperTable(group));
   for (const Figure& figure : figures) text += "<figure>" + figure.svg + "</figure>\n";
   return text;
 }

@@ -9,6 +9,7 @@
 #include <opencv2/imgproc.hpp>
 #include <set>
 
+#include "base/size_text.h"
 #include "cli/json_log.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/program.h"
@@ -127,6 +128,7 @@ Json lineOf(const StudyRow& row, int first) {
   for (const auto& [name, stage] : kStages) stages.push_back(row.stages.*stage);
   return {{"model", row.model},
           {"digest", row.digest},
+          {"net", row.net},
           {"data", row.data},
           {"source", row.source},
           {"limit", row.limit},
@@ -162,6 +164,7 @@ StudyRow parsed(const Json& line) {
                .precision = line.at("precision"),
                .variant = line.at("variant"),
                .reduce = line.at("reduce"),
+               .net = line.at("net"),
                .limit = line.at("limit"),
                .sweep = line.at("sweep"),
                .classes = line.at("classes"),
@@ -283,6 +286,8 @@ class Measurement {
     StudyRow row;
     row.model = std::filesystem::path(task.model).stem().string();
     row.digest = task.digest;
+    row.net = toString(task.info.head) + " " + std::to_string(task.info.dim) + "/" +
+              std::to_string(task.info.patch.height) + " " + toString(task.info.input);
     row.data = task.data->name;
     row.source = vision::redactCredentials(task.data->text);
     row.limit = task.limit;

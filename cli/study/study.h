@@ -45,6 +45,7 @@ constexpr std::size_t kBatchSizes[] = {1, 2, 4, 8, 16, 32};
 /// What was measured of one variant on images of one data set.
 struct StudyRow {
   std::string model, digest, data, source, precision, variant, reduce;  ///< `source`: StudyData::text
+  std::string net;     ///< "mask_transformer 192/16 512x512": head, width, patch, input
   int limit = 0;       ///< only so many images of the data were to be measured; 0: all
   bool sweep = false;  ///< of the depth sweep: one step of MPM before one block
   std::vector<std::string> classes;

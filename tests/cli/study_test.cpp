@@ -95,6 +95,25 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
   }
 }
 
+TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  EXPECT_THAT(fileText(out_ + "/report.md"), ::testing::Not(HasSubstr("of the paper")));
+  std::string text = fileText(results_);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"linear 24/4 12x20", "mask_transformer 384/16 512x512"},
+        {"\"scene\"", "\"ade20k\""},
+        {"mpm:blocks=1", "mpm:blocks=2,5"}})
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  std::ofstream(results_, std::ios::trunc) << text;
+  ASSERT_EQ(study({"--reduce", "mpm:blocks=2,5", "--sweep-images", "0"}).exit_code, 0) << "nothing to measure";
+  const std::string markdown = fileText(out_ + "/report.md"), html = fileText(out_ + "/report.html");
+  EXPECT_THAT(markdown, HasSubstr("| of the paper | mIoU, paper | mIoU | GFLOP, paper | GFLOP |\n| --- |"));
+  EXPECT_THAT(markdown, HasSubstr("| Seg-S/16 | 45.3 | "));
+  EXPECT_THAT(markdown, HasSubstr("| Seg-S/16, MPM (2,5) | 45.1 | "));
+  EXPECT_THAT(html, HasSubstr("<td>Seg-S/16, MPM (2,5)</td><td>45.1</td>"));
+}
+
 TEST_F(Study, RefusesResultsOfAnotherVersion) {
   ASSERT_EQ(study(small_).exit_code, 0);
   std::string text = fileText(results_);
