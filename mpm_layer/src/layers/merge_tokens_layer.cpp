@@ -34,16 +34,17 @@ class MergeTokensLayer final : public MpmLayer {
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
-    const std::size_t own = scored() ? 4 : inputs.size() == 3 ? 3 : 2;
-    expect(inputs.size() == own, "expects " + std::to_string(own) + " inputs, got " + std::to_string(inputs.size()));
-    const std::vector<Shape> merged(inputs.begin(), inputs.begin() + 2);
+    expect(!scored() || inputs.size() == 4,
+           "expects tokens, state, scores and rows, got " + std::to_string(inputs.size()) + " inputs");
+    const bool compares = inputs.size() == 3;  // the rows that are compared
+    const std::vector<Shape> merged(inputs.begin(), inputs.end() - (scored() ? 2 : compares ? 1 : 0));
     const Shape& tokens = tokensWithState(merged, special_);
     const int patches = tokens[1] - special_, width = rule_.grid_width;
     expect(!(scored() || rule_.groups == MergeGroups::kWindows) ||
                (width > 0 && width % 2 == 0 && patches % (2 * width) == 0),
            "a grid of " + std::to_string(patches) + " tokens, " + std::to_string(width) +
                " to a row, has no windows of 2x2");
-    if (own == 3)
+    if (compares)
       expect(inputs[2].size() == 3 && inputs[2][0] == tokens[0] && inputs[2][1] == tokens[1],
              "expects as many rows to compare as tokens " + shapeText(tokens) + ", got " + shapeText(inputs[2]));
     if (scored()) {
