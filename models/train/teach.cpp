@@ -66,6 +66,7 @@ class Teacher {
     const std::vector<vision::LabelledFile> files = vision::labelledFiles(options_.images, options_.labels);
     std::vector<std::string> inputs = modelFiles(path_);
     if (!options_.classes.empty()) inputs.push_back(options_.classes);
+    if (!model_.reduction.policy.empty()) inputs.push_back(model_.reduction.policy);
     for (const vision::LabelledFile& file : files) inputs.insert(inputs.end(), {file.image, file.labels});
     cli::requireOutput("-o", options_.output, inputs);
     cli::requireOutput("-o", jsonPath(), inputs);
@@ -175,7 +176,9 @@ class Teacher {
     facts.classes = classes_.classes;
     facts.ignore = classes_.ignore;
     Json json = toJson(facts, model_.input);
-    json["reduce"] = toString(model_.reduction);
+    Reduction reduce = model_.reduction;
+    if (!reduce.policy.empty()) reduce.policy = fs::absolute(reduce.policy).string();  // else relative to the JSON
+    json["reduce"] = toString(reduce);
     json["taught"] = resultJson(validation);
     writeModel(options_.output, onnx_graph::withTokenHead(path_, head), json);
   }

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "cli/command.h"
+#include "onnx/graph_builder.h"
 #include "support/temporary_folder.h"
 #include "vision/label_map.h"
 #include "vision/source.h"
@@ -119,6 +120,23 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   const CommandResult converted = mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"});
   EXPECT_EQ(converted.exit_code, 0) << converted.err;
   EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["schedule"], nlohmann::json({2}));
+}
+
+TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {
+  writeClasses({"air", "stone"});
+  writeFlat("a", {64, 48}, {64, 48}, 0, 1);
+  GraphBuilder graph(17);  // the mean of each window of 32 x 32 px
+  graph.input("image", {0, 3, 0, 0});
+  const std::vector<long> window = {32, 32};
+  graph.output(
+      graph.reduceMean(graph.node("AveragePool", {"image"}, {{"kernel_shape", window}, {"strides", window}}), 1));
+  const std::string policy = folder_ / "policy.onnx", spec = "cts:policy=" + fs::relative(policy).string();
+  graph.save(policy);
+  const CommandResult result = teach({"--reduce", spec, "--steps", "5"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto facts = nlohmann::json::parse(std::ifstream(folder_ / "mine.json"));
+  EXPECT_EQ(facts["reduce"], "cts:policy=" + (fs::current_path() / fs::relative(policy)).string());
+  EXPECT_EQ(mpmCommand({"info", mine_}).exit_code, 0);
 }
 
 TEST_F(Teach, SaysWhatIsGoodAndWhatNeedsLabels) {
