@@ -148,6 +148,17 @@ def hf_depth_anything(fused):
         fusion_hidden_size=6, head_hidden_size=4)), "predicted_depth")
 
 
+def hf_beit_seg(fused):
+    return Fields(transformers.BeitForSemanticSegmentation(transformers.BeitConfig(**hf_settings(
+        fused, num_hidden_layers=4, image_size=[32, 64], use_relative_position_bias=True, use_mean_pooling=False,
+        out_indices=[1, 2, 3, 4], pool_scales=[1, 2], use_auxiliary_head=False, num_labels=3))), "logits")
+
+
+def hf_yolos(fused):
+    return Fields(transformers.YolosForObjectDetection(transformers.YolosConfig(**hf_settings(
+        fused, num_hidden_layers=4, image_size=list(IMAGE), num_detection_tokens=5))), "logits", "pred_boxes")
+
+
 def hf_eomt(fused):
     transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
     model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(**hf_settings(
@@ -172,6 +183,8 @@ class Source:
     parts: callable = None  # the model taken apart, for mpm_reference; None: it is one of segmenter.py
     refuse: str = ""  # why it cannot be converted; "" when it can
     layers: callable = None  # the blocks in a model, where mpm_reference.Wrapped merges; else it is one of segmenter.py
+    behind: int = 0  # special tokens behind the patches
+    merges: bool = True
 
 
 SOURCES = {
@@ -270,6 +283,9 @@ SOURCES = {
                                  backbone_config=transformers.VitPoseBackboneConfig(**hf_settings(
                                      f, image_size=list(IMAGE), patch_size=[PATCH, PATCH], out_indices=[DEPTH])),
                                  num_labels=4, use_simple_decoder=True)), "heatmaps")),
+    "hf_yolos": Source("transformers YolosForObjectDetection: detection tokens behind the patches, positions added again "
+                       "between blocks", hf_yolos, head="other", special=6, blocks=4, outputs=("logits", "pred_boxes"),
+                       layers=lambda m: m.model.vit.encoder.layer, behind=5),
     "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
                    build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
                                                                depths=(1, 2), num_heads=(1, 2), window_size=4)),
@@ -284,8 +300,10 @@ SOURCES = {
                         refuse="post-norm: LayerNorm after the residual sum"),
     "eva02_rope": Source("timm eva02_tiny_patch14_224", parts=rotary.Eva,
                          build=lambda f: timm_vit("eva02_tiny_patch14_224", f)),
-    "beit": Source("timm beit_base_patch16_224", refuse="relative position bias inside attention",
+    "beit": Source("timm beit_base_patch16_224: relative position bias", merges=False,
                    build=lambda f: timm_vit("beit_base_patch16_224", f)),
+    "hf_beit_seg": Source("transformers BeitForSemanticSegmentation: relative position bias, UPerNet", hf_beit_seg,
+                          head="other", image=(32, 64), merges=False),
 }
 
 
@@ -298,7 +316,7 @@ class Spec:
     opset: int
     dynamic: tuple = ()  # axes that are symbolic: batch, size
     batch: int = 1
-    variant: str = ""  # what is done to the file afterwards; part of its name
+    variant: str = ""  # part of the name: what is done to the file afterwards, or a batch that is fixed in it
     fused: bool = True
     oracle: bool = False  # outputs with merging as well
     policies: bool = False  # also with other positions of merged tokens, and with gradual merging
@@ -315,6 +333,8 @@ KEPT = [
     Spec("timm_vit", "dynamo", 18, variant="node_metadata"),
     Spec("timm_vit", "dynamo", 20, dynamic=("batch",), batch=2),
     Spec("timm_vit", "dynamo", 23),
+    Spec("timm_vit", "torchscript", 17, variant="batch2", batch=2),
+    Spec("timm_vit", "torchscript", 13, variant="int8_weights", fused=False),
     Spec("timm_vit_gap", "torchscript", 15),
     Spec("timm_vit_nobias", "torchscript", 16, fused=False),
     Spec("timm_vit_qknorm", "dynamo", 18),
@@ -337,6 +357,7 @@ KEPT = [
     Spec("hf_deit", "torchscript", 17),
     Spec("hf_deit", "dynamo", 20),
     Spec("hf_dinov2", "torchscript", 15),
+    Spec("hf_dinov2", "dynamo", 18, variant="int8_weights"),
     Spec("hf_dinov2_classifier", "dynamo", 18),
     Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
     Spec("hf_clip", "dynamo", 18),
@@ -355,10 +376,12 @@ KEPT = [
     Spec("hf_aimv2", "dynamo", 18),
     Spec("timm_aimv2", "dynamo", 18),
     Spec("torchvision_vit", "torchscript", 17, dynamic=("batch",)),
+    Spec("torchvision_vit", "torchscript", 17, variant="batch2", batch=2, fused=False),
     Spec("torchvision_vit", "dynamo", 18),
     Spec("segmenter_mask", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
     Spec("segmenter_mask", "torchscript", 13, variant="fp16_weights"),
     Spec("segmenter_mask", "dynamo", 18),
+    Spec("segmenter_mask", "dynamo", 18, variant="batch3", batch=3),
     Spec("segmenter_linear", "torchscript", 12, oracle=True),
     Spec("segmenter_linear", "torchscript", 17, variant="external_data"),
     Spec("segmenter_linear", "torchscript", 17, variant="half"),
@@ -376,12 +399,16 @@ KEPT = [
     Spec("timm_map", "dynamo", 18, oracle=True),
     Spec("hf_vitpose", "torchscript", 17, dynamic=("batch",), oracle=True),
     Spec("hf_vitpose", "dynamo", 18),
+    Spec("hf_yolos", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
+    Spec("hf_yolos", "dynamo", 18),
+    Spec("beit", "torchscript", 17, fused=False),
+    Spec("beit", "dynamo", 23),
+    Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3),
     Spec("swin", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),
     Spec("post_norm", "torchscript", 17),
     Spec("eva02_rope", "torchscript", 17, fused=False, oracle=True),
-    Spec("beit", "torchscript", 17),
 ]
 
 
@@ -486,6 +513,34 @@ def with_fp16_weights(model):
     model.graph.node.extend(nodes)
 
 
+def with_int8_weights(model):
+    """Weights as whole numbers with a scale each or one per slice, a DequantizeLinear before each use: QDQ files of hubs."""
+    nodes, constants = [], []
+    for k, tensor in enumerate(list(model.graph.initializer)):
+        values = numpy_helper.to_array(tensor)
+        if tensor.data_type != TensorProto.FLOAT or values.ndim < 2 or values.size < 16:
+            constants.append(tensor)
+            continue
+        name, axis = tensor.name, values.ndim - 1 if values.ndim < 4 else 0
+        if k % 3:
+            others = tuple(a for a in range(values.ndim) if a != axis)
+            scale = (np.abs(values).max(axis=others) / 127).astype(np.float32)
+            zero, wide = np.zeros(len(scale), np.int8), np.expand_dims(scale, others)
+        else:
+            scale = wide = np.float32((values.max() - values.min()) / 255)
+            zero = np.uint8(np.clip(np.round(-values.min() / scale), 0, 255))
+        limits = np.iinfo(zero.dtype)
+        whole = np.clip(np.round(values / wide) + np.float32(0 if k % 3 else zero), limits.min, limits.max).astype(zero.dtype)
+        for array, part in ((whole, "_quantized"), (scale, "_scale"), (zero, "_zero")):
+            constants.append(numpy_helper.from_array(np.asarray(array), name + part))
+        nodes.append(helper.make_node("DequantizeLinear", [name + p for p in ("_quantized", "_scale", "_zero")], [name],
+                                      name=name + "_widen", axis=axis))
+    nodes += list(model.graph.node)
+    del model.graph.node[:], model.graph.initializer[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.extend(constants)
+
+
 def encode_array(name, array):
     array = np.ascontiguousarray(array)
     return {"name": name, "dtype": str(array.dtype), "shape": list(array.shape),
@@ -521,7 +576,7 @@ def mpm_outputs(spec, source, model, image):
     for variant in variants:
         proportional = variant.get("attention") == "proportional"
         if source.layers:
-            wrapped = mpm_reference.Wrapped(model, source.layers(model), source.special)
+            wrapped = mpm_reference.Wrapped(model, source.layers(model), source.special, source.behind)
             outputs, maps, margin = wrapped.run(image.double(), MPM_SCHEDULE, proportional)
         else:
             output, maps, margin = mpm_reference.run(
@@ -568,6 +623,8 @@ def make(spec, folder):
         without_traces(exported)
     if spec.variant == "fp16_weights":
         with_fp16_weights(exported)
+    if spec.variant == "int8_weights":
+        with_int8_weights(exported)
     if spec.variant == "external_data":
         external = path.with_suffix(".weights")
         external.unlink(missing_ok=True)
@@ -578,7 +635,7 @@ def make(spec, folder):
 
     got = run_onnxruntime(path, image)
     worst = max(difference(g, w) for g, w in zip(got, wanted, strict=True))
-    limit = {"fp16_weights": 3e-2}.get(spec.variant, tolerance)
+    limit = {"fp16_weights": 3e-2, "int8_weights": 0.3}.get(spec.variant, tolerance)
     if worst > limit:
         raise SystemExit(f"{spec.name}: ONNX Runtime and PyTorch differ by {worst:.2g}")
     if any(w.dtype.kind == "f" and w.std() < 1e-2 for w in wanted):
@@ -598,7 +655,7 @@ def make(spec, folder):
             "opset": next(o.version for o in exported.opset_import if o.domain == ""), "verdict": verdict,
             "reason": source.refuse, "head": source.head if verdict != "refuse" else None,
             "blocks": source.blocks if verdict != "refuse" else None,
-            "special_tokens": source.special if verdict != "refuse" else None,
+            "special_tokens": source.special if verdict != "refuse" else None, "merges": source.merges,
             "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
             "reference": reference.name if reference else None}
 

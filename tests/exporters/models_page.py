@@ -14,7 +14,7 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 Each row is a model of random weights and small size in `tests/data`, exported by `tests/exporters/make_models.py` (versions:
 `tests/exporters/requirements.txt`). The test `onnx` converts all of them and compares their outputs with ONNX Runtime's. In column
 "merged", "equal" means that the test also merges it, and that maps and outputs are equal to those of PyTorch with the authors' merging
-rule; "yes" means that it merges by the same code, without this comparison.
+rule; "yes" means that it merges by the same code, without this comparison; "no" that merging is refused.
 
 | model | exporters, opsets | head | merged |
 |---|---|---|---|
@@ -26,7 +26,6 @@ The error line names the first node that does not fit.
 | model | reason |
 |---|---|
 {refused}
-| transformers YolosForObjectDetection | special tokens behind the patches, positions added again between blocks |
 
 ## Notes
 - **Tasks:** `DPTForSemanticSegmentation` gives labels with `"task": "semantic"` in its JSON ([converter.md](converter.md), "Tasks"). The script
@@ -34,7 +33,9 @@ The error line names the first node that does not fit.
 - **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export, as the script does.
 - **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`. No trained
   model has been measured with the three yet.
-- **On a GPU:** rotary positions, RMSNorm, late tokens and patches with a border are not supported yet; use the CPU.
+- **Fixed batches, 8-bit weights:** some of these files have a batch of two or three images fixed in the graph, or QDQ weights.
+- **BEiT:** constant biases are for one size of input: export the model for the size that it runs at.
+- **On a GPU:** rotary positions, relative position biases, RMSNorm, late tokens and patches with a border are not supported yet; use the CPU.
 """
 
 
@@ -46,12 +47,14 @@ def page():
             refused.append(f"| {model['source']} | {model['reason']} |")
             continue
         reference = json.loads((ROOT / "tests/data" / model["reference"]).read_text())
-        row = rows.setdefault(model["source"], {"exports": [], "head": model["head"], "equal": False})
+        row = rows.setdefault(model["source"], {"exports": [], "head": model["head"],
+                                                "merged": "yes" if model["merges"] else "no"})
         export = f"{model['exporter']} {model['opset']}"
         if export not in row["exports"]:
             row["exports"].append(export)
-        row["equal"] |= bool(reference.get("mpm"))
-    lines = [f"| {source} | {', '.join(row['exports'])} | {row['head'].replace('_', ' ')} | {'equal' if row['equal'] else 'yes'} |"
+        if reference.get("mpm"):
+            row["merged"] = "equal"
+    lines = [f"| {source} | {', '.join(row['exports'])} | {row['head'].replace('_', ' ')} | {row['merged']} |"
              for source, row in rows.items()]
     return HEAD + "\n".join(lines) + "\n" + TAIL.format(refused="\n".join(refused))
 

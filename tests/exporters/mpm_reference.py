@@ -144,20 +144,26 @@ class Wrapped:
     """Merges the tokens of any model whose blocks are modules. The rest of the model sees every block's output restored
     to the full grid. Blocks must attend by scaled_dot_product_attention."""
 
-    def __init__(self, model, blocks, special):
-        self.model, self.blocks, self.special = model, list(blocks), special
+    def __init__(self, model, blocks, special, behind=0):
+        """`behind`: how many of the special tokens are behind the patches. Here they are in front."""
+        self.model, self.blocks, self.special, self.behind = model, list(blocks), special, behind
 
     def enter(self, block, restored):
         """The model's input of a block -> the merged one."""
+        restored = restored.roll(self.behind, dims=1)
         if self.x is None:
             self.x, self.composed = restored, list(range(restored.shape[1] - self.special))
+            self.shares = torch.eye(len(self.composed), dtype=restored.dtype)  # of each token in each row
         else:
-            late = restored.shape[1] - self.rows  # tokens that the model put in front since the last block
+            late = restored.shape[1] - self.left.shape[1]  # tokens that the model put in front since the last block
+            added = restored[:, late:] - self.left  # positions that it added
+            self.x = self.x + torch.cat((added[:, : self.first], self.shares @ added[:, self.first :]), dim=1)
             self.first += late
             self.x = torch.cat((restored[:, :late], self.x), dim=1)
         if block in self.schedule:
             merged, cluster, clearest = merge(self.x[0, self.first :])
             self.composed = [cluster[c] for c in self.composed]
+            self.shares = shares(cluster, "mean", merged.dtype) @ self.shares
             self.maps.append(self.composed)
             self.margin = min(self.margin, clearest)
             self.x = torch.cat((self.x[:, : self.first], merged[None]), dim=1)
@@ -171,7 +177,7 @@ class Wrapped:
         self.bias = None
         self.x = output[0] if isinstance(output, tuple) else output
         restored = torch.cat((self.x[:, : self.first], self.x[:, self.first :][:, self.composed]), dim=1)
-        self.rows = restored.shape[1]
+        self.left, restored = restored, restored.roll(-self.behind, dims=1)
         return (restored, *output[1:]) if isinstance(output, tuple) else restored
 
     def run(self, images, schedule, proportional):

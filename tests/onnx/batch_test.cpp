@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "mpm/mpm.hpp"
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
+#include "support/data_path.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
 
@@ -213,20 +215,26 @@ TEST_F(Batch, HeadsThatMixImagesTakeOneAtATime) {
   }
 }
 
-TEST_F(Batch, FixedInTheGraphIsRefused) {
-  GraphBuilder g = TinyVit(Dialect{}).graph();
-  g.model()
-      .mutable_graph()
-      ->mutable_input(0)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(0)
-      ->set_dim_value(2);
-  g.save(path);
-  ConvertOptions options;
-  options.schedule = Schedule{1};
-  EXPECT_MPM_ERROR(convertModel(path, options), "graph input 'image': found a batch of 2 images fixed in the graph");
+/// A model exported with two images, and an operator behind it that mixes them.
+TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
+  for (const char* op : {"Softmax", "ReduceMean", "ArgMax"}) {
+    onnx::ModelProto model;
+    std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
+    ASSERT_TRUE(model.ParseFromIstream(&file));
+    onnx::NodeProto& mixes = *model.mutable_graph()->add_node();
+    mixes.set_op_type(op);
+    mixes.set_name("mixes");
+    mixes.add_input(model.graph().output(0).name());
+    mixes.add_output("mixed");
+    onnx::AttributeProto& axis = *mixes.add_attribute();
+    axis.set_name(mixes.op_type() == "ReduceMean" ? "axes" : "axis");
+    axis.set_type(mixes.op_type() == "ReduceMean" ? onnx::AttributeProto::INTS : onnx::AttributeProto::INT);
+    axis.add_ints(0);
+    model.mutable_graph()->mutable_output(0)->set_name("mixed");
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    EXPECT_MPM_ERROR(convertModel(path, {}),
+                     "node 'mixes' (" + std::string(op) + "): found a batch of 2 images that is fixed in the graph");
+  }
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ const std::map<std::string, std::string> kRefusals = {
     {"resnet_ts13.onnx", "hierarchical or convolutional backbone"},
     {"swin_ts17.onnx", "hierarchical and windowed backbones"},
     {"pvt_ts17.onnx", "hierarchical or convolutional backbone"},
-    {"beit_ts17.onnx", "relative position bias"},
     {"post_norm_ts17.onnx", "expected a LayerNorm between the residual stream and attention or MLP (pre-norm)"}};
 
 class ExporterModel : public ::testing::TestWithParam<ExportedModel> {};
@@ -92,6 +91,13 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   EXPECT_EQ(info.blocks, model.blocks);
   EXPECT_EQ(info.special_tokens, model.special_tokens);
   compare(path, options, reference.image, reference.outputs, nullptr, model.tolerance);
+  if (!model.merges) {
+    ConvertOptions merging = options;
+    merging.schedule = Schedule{1};
+    EXPECT_MPM_ERROR(convertModel(path, merging), "its tokens cannot merge");
+    merging.schedule.reset();
+    EXPECT_EQ(readModelInfo(path, merging).schedule, Schedule{}) << "what is not asked for";
+  }
   for (const MergedReference& merged : reference.merged) {
     ConvertOptions merging = options;
     if (merged.reduce.empty())

@@ -60,6 +60,11 @@ TEST(Placement, NormsOfTheCpuDoNotRunOnAGpu) {
   EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "RMSNorm");
 }
 
+TEST(Placement, PositionBiasesDoNotRunOnAGpu) {
+  auto model = parseModel(convertModel(dataPath("beit_ts17.onnx"), {}).bytes);
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "relative position biases do not run on a GPU");
+}
+
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();

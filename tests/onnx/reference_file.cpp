@@ -76,6 +76,7 @@ std::vector<ExportedModel> exportedModels(const std::string& folder) {
     ExportedModel model{text("file"), text("verdict"), text("head"), text("reference")};
     model.blocks = static_cast<int>(number("blocks"));
     model.special_tokens = static_cast<int>(number("special_tokens"));
+    model.merges = row.value("merges", true);
     model.tolerance = number("tolerance");
     models.push_back(model);
   }

@@ -37,6 +37,7 @@ struct Reference {
 struct ExportedModel {
   std::string file, verdict, head, reference;
   int blocks = 0, special_tokens = 0;
+  bool merges = true;    ///< otherwise merging is refused
   double tolerance = 0;  ///< of a standard deviation of the output
 };
 

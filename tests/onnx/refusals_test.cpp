@@ -45,6 +45,13 @@ void addInts(onnx::NodeProto& node, const char* name, const std::vector<long>& v
   for (const long value : values) attribute.add_ints(value);
 }
 
+void addInteger(onnx::NodeProto& node, const char* name, long value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
 void addText(onnx::NodeProto& node, const char* name, const std::string& text) {
   onnx::AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
@@ -100,26 +107,25 @@ class Refusal : public ::testing::Test {
   }
 };
 
-TEST_F(Refusal, MaskOnTheLogits) {
+TEST_F(Refusal, FactorsOnTheLogits) {
   expect(
       [](onnx::GraphProto& graph) {
         const std::string scores = node(graph, "Softmax").input(0);
-        insertBehind(graph, scores, "Add").add_input(constant(graph, {16, 16}, 0.5f));
+        insertBehind(graph, scores, "Mul").add_input(constant(graph, {16, 16}, 0.5f));
       },
-      "inserted' (Add)", "mask, relative position bias");
+      "inserted' (Mul)", "attention logits times a constant matrix (mask)");
 }
 
-/// A bias that a small network makes of constants: the sum is to blame, not the network.
-TEST_F(Refusal, BiasOfAnMlpOnTheLogits) {
+/// A bias that an unknown operator makes of constants: the sum is to blame, not that operator.
+TEST_F(Refusal, BiasThatCannotBeFolded) {
   expect(
       [](onnx::GraphProto& graph) {
         const std::string scores = node(graph, "Softmax").input(0);
         onnx::NodeProto& add = insertBehind(graph, scores, "Add");
         onnx::NodeProto& layer = *graph.add_node();
-        layer.set_op_type("MatMul");
+        layer.set_op_type("Hardmax");
         layer.set_name("layer");
-        layer.add_input(constant(graph, {16, 3}, 0.5f));
-        layer.add_input(constant(graph, {3, 16}, 0.25f));
+        layer.add_input(constant(graph, {16, 16}, 0.5f));
         layer.add_output("bias");
         add.add_input("bias");
         moveLastTo(graph, 0);
@@ -135,13 +141,20 @@ TEST_F(Refusal, BranchOfConstants) {
   expect(g, "branch' (If)", "found the op If");
 }
 
-/// YOLOS: detection tokens behind the patches, and a box head that ends with a Sigmoid.
-TEST_F(Refusal, SpecialTokensBehindThePatches) {
-  GraphBuilder g = TinyVit(dialect).graph();
-  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Sigmoid", {"features"}));
-  onnx::NodeProto& joined = node(*g.model().mutable_graph(), "Concat");
-  joined.mutable_input()->SwapElements(0, 1);
-  expect(g, "", "found special tokens behind the patches, or patches out of order");
+/// A Gather that leaves a patch out and repeats another one.
+TEST_F(Refusal, PatchesLeftOut) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        onnx::NodeProto& gather = insertBehind(graph, node(graph, "Concat").output(0), "Gather");
+        gather.add_input("rows");
+        onnx::TensorProto& rows = *graph.add_initializer();
+        rows.set_name("rows");
+        rows.set_data_type(onnx::TensorProto::INT64);
+        rows.add_dims(16);
+        for (int i = 0; i < 16; ++i) rows.add_int64_data(i == 5 ? 6 : i);
+        addInteger(gather, "axis", 1);
+      },
+      "", "found patches left out or repeated");
 }
 
 TEST_F(Refusal, QueriesTimesAMask) {
@@ -516,13 +529,6 @@ onnx::NodeProto& reader(onnx::GraphProto& graph, const std::string& value) {
   throw std::runtime_error("nothing reads " + value);
 }
 
-void addInteger(onnx::NodeProto& node, const char* name, long value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
 const Case kEncoders[] = {
     {"DilatedEmbeddingThatIsNotPadded", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
@@ -553,17 +559,14 @@ const Case kEncoders[] = {
      "Attention", "q, k and v of different shapes"},
     {"MaskedAttention", attentionOp,
      [](onnx::GraphProto& graph) {
-       node(graph, "Attention").add_input(constant(graph, {16, 16}, 0.5f));
+       onnx::NodeProto& attention = node(graph, "Attention");
+       attention.add_input("");
+       attention.add_input(constant(graph, {1, 2, 3, 12}, 0.5f));
      },
      "Attention", "attention with a mask or a cache"},
     {"CausalAttention", attentionOp,
      [](onnx::GraphProto& graph) { addInteger(node(graph, "Attention"), "is_causal", 1); }, "Attention",
      "causal or capped attention"},
-    {"NumberOnTheLogits", [](Dialect&) {},
-     [](onnx::GraphProto& graph) {
-       insertBehind(graph, node(graph, "Softmax").input(0), "Add").add_input(constant(graph, {}, 0.5f));
-     },
-     "inserted", "a number added to the attention logits"},
     {"ChoiceBehindTheSoftmax", [](Dialect&) {},
      [](onnx::GraphProto& graph) {
        onnx::NodeProto& where = insertBehind(graph, node(graph, "Softmax").output(0), "Where");

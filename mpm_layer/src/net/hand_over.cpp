@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include "mpm/error.hpp"
 #include "onnx/model/node_proto.h"
@@ -13,11 +12,10 @@
 namespace mpm::onnx_graph {
 namespace {
 
-cv::Mat takeValues(onnx::TensorProto& tensor) {
+cv::Mat valuesOf(const onnx::TensorProto& tensor) {
   const std::vector<int> sides(tensor.dims().begin(), tensor.dims().end());
   cv::Mat values(static_cast<int>(sides.size()), sides.data(), CV_32F);
   std::memcpy(values.data, tensor.raw_data().data(), tensor.raw_data().size());
-  std::string().swap(*tensor.mutable_raw_data());
   return values;
 }
 
@@ -31,7 +29,8 @@ void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
     for (const std::string& name : node.input()) ++readers[name];
   for (const onnx::ValueInfoProto& input : graph.input()) ++readers[input.name()];
   for (const onnx::ValueInfoProto& output : graph.output()) ++readers[output.name()];
-  std::set<std::string> taken;
+  std::map<std::string, int> taken;       // how many of its readers have each tensor
+  std::map<std::string, cv::Mat> shared;  // tensors of several readers
   for (onnx::NodeProto& node : *graph.mutable_node()) {
     if (!isOurs(node)) continue;
     for (const onnx::AttributeProto& attribute : node.attribute())
@@ -39,23 +38,33 @@ void handOver(onnx::GraphProto& graph, WeightRegistry& waiting) {
         throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" + attribute.name() +
                     "', which no file has: convert the original model again");
     const auto isWeight = [&](const std::string& name) { return weights.count(name) > 0; };
-    const auto canWait = [&](const std::string& name) {
-      return isWeight(name) && readers[name] == 1 && isPlain(*weights[name]);
-    };
+    const auto canWait = [&](const std::string& name) { return isWeight(name) && isPlain(*weights[name]); };
     const auto first = std::find_if(node.input().begin(), node.input().end(), isWeight);
     if (first == node.input().end() || !std::all_of(first, node.input().end(), canWait)) continue;
     std::vector<cv::Mat> values;
     const int activations = static_cast<int>(first - node.input().begin());
     for (int i = activations; i < node.input_size(); ++i) {
-      values.push_back(takeValues(*weights[node.input(i)]));
-      taken.insert(node.input(i));
+      const std::string& name = node.input(i);
+      onnx::TensorProto& tensor = *weights[name];
+      if (readers[name] > 1) {
+        cv::Mat& mat = shared[name];
+        if (mat.empty()) mat = valuesOf(tensor);
+        values.push_back(mat);
+      } else {
+        values.push_back(valuesOf(tensor));
+        std::string().swap(*tensor.mutable_raw_data());
+      }
+      ++taken[name];
     }
     node.mutable_input()->DeleteSubrange(activations, node.input_size() - activations);
     addAttribute(node, {WeightRegistry::kAttribute, std::int64_t{waiting.add(std::move(values))}});
   }
   auto& tensors = *graph.mutable_initializer();
   tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
-                               [&](const onnx::TensorProto& tensor) { return taken.count(tensor.name()) > 0; }),
+                               [&](const onnx::TensorProto& tensor) {
+                                 const auto found = taken.find(tensor.name());
+                                 return found != taken.end() && found->second == readers[tensor.name()];
+                               }),
                 tensors.end());
 }
 

@@ -24,10 +24,13 @@ void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
   for (const onnx::NodeProto& node : graph.node()) {
     if (isOurs(node) && node.op_type() == "RotaryPositions")
       throw Error("rotary positions do not run on a GPU: use the device cpu");
-    for (const onnx::AttributeProto& attribute : node.attribute())
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (isOurs(node) && attribute.i() == 1 && attribute.name() == "position_bias")
+        throw Error("relative position biases do not run on a GPU: use the device cpu");
       if (isOurs(node) && attribute.i() == 1 &&
           (attribute.name().ends_with("rms") || attribute.name() == "attention_norm"))
         throw Error("RMSNorm, and a norm behind attention, do not run on a GPU: use the device cpu");
+    }
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
     for (const std::string& name : node.input()) {
       Use& use = uses[name];

@@ -11,6 +11,7 @@
 #include "onnx/converted_info.h"
 #include "onnx/emit/emit.h"
 #include "onnx/fold/fold.h"
+#include "onnx/fold/one_image.h"
 #include "onnx/merge_steps.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/node_proto.h"
@@ -21,10 +22,13 @@
 namespace mpm::onnx_graph {
 namespace {
 
+constexpr std::int64_t kLargestBatch = 256;  ///< fixed in a graph
+
 /// The image's sides as the graph declares them; 0 where one is symbolic.
 struct DeclaredInput {
   std::int64_t channels = 0;
   Size2 size;
+  std::int64_t batch = 1;  ///< more than 1 where the graph fixes it
 };
 
 DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& name) {
@@ -36,22 +40,20 @@ DeclaredInput declaredInput(const onnx::ModelProto& model, const std::string& na
       throw Error("graph input '" + name + "': found rank " + std::to_string(type.shape().dim_size()) +
                   ", expected an image of shape batch x channels x height x width");
     }
-    if (const std::int64_t batch = type.shape().dim(0).dim_value(); batch > 1) {
-      throw Error("graph input '" + name + "': found a batch of " + std::to_string(batch) +
-                  " images fixed in the graph, expected 1 or a symbolic batch: export the model again with one image, "
-                  "or with a dynamic batch axis");
-    }
     const auto side = [&](int axis) { return std::max<std::int64_t>(type.shape().dim(axis).dim_value(), 0); };
     if (side(1) > 4 && side(3) > 0 && side(3) <= 4) {
       throw Error("graph input '" + name + "': found shape " + toString({1, side(1), side(2), side(3)}) +
                   ", expected batch x channels x height x width (this looks like channels last)");
     }
+    if (side(0) > kLargestBatch)
+      throw Error("graph input '" + name + "': found a batch of " + std::to_string(side(0)) +
+                  " images, expected at most " + std::to_string(kLargestBatch));
     if (side(2) > kLongestSide || side(3) > kLongestSide || side(1) > 64) {
       throw Error("graph input '" + name + "': found an image of " + std::to_string(side(1)) + " channels and " +
                   std::to_string(side(2)) + "x" + std::to_string(side(3)) + " px, expected at most " +
                   std::to_string(kLongestSide) + " px");
     }
-    return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}};
+    return {side(1), {static_cast<int>(side(2)), static_cast<int>(side(3))}, std::max<std::int64_t>(side(0), 1)};
   }
   return {};
 }
@@ -94,11 +96,15 @@ struct Understood {
   std::int64_t parameters = 0;  ///< of the file
 };
 
-Understood understand(Graph graph, std::int64_t channels, Size2 size) {
+Understood understand(Graph graph, std::int64_t batch, std::int64_t channels, Size2 size) {
   Understood result;
   result.size = size;
   result.graph = std::move(graph);
-  foldConstants(result.graph, {1, channels, size.height, size.width});
+  foldConstants(result.graph, {batch, channels, size.height, size.width});
+  if (batch > 1) {
+    keepOneImage(result.graph, batch);
+    foldConstants(result.graph, {1, channels, size.height, size.width});
+  }
   canonicalise(result.graph);
   result.found = interpret(result.graph);
   result.trunk = recogniseTrunk(result.graph, result.found);
@@ -106,11 +112,12 @@ Understood understand(Graph graph, std::int64_t channels, Size2 size) {
 }
 
 /// Tries the sizes in order. When none fits, the error is that of the first size, and says if it was `guessed`.
-Understood understandAt(Graph graph, std::int64_t channels, const std::vector<Size2>& sizes, bool guessed) {
+Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, const std::vector<Size2>& sizes,
+                        bool guessed) {
   std::string first;
   for (const Size2& size : sizes) {
     try {
-      return understand(&size == &sizes.back() ? std::move(graph) : graph, channels, size);
+      return understand(&size == &sizes.back() ? std::move(graph) : graph, batch, channels, size);
     } catch (const Error& error) {
       if (first.empty()) first = error.what();
     }
@@ -212,7 +219,7 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
   const std::int64_t channels = declared.channels > 0 ? declared.channels
                                 : kernel              ? std::clamp<std::int64_t>(kernel->shape[1], 1, 64)
                                                       : 3;
-  Understood understood = understandAt(std::move(graph), channels, sizes, guessed);
+  Understood understood = understandAt(std::move(graph), declared.batch, channels, sizes, guessed);
   understood.parameters = parameters;
   return understood;
 }
@@ -249,11 +256,18 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     wanted.reduce = facts.reduce;  // a path in it is relative to the model's folder
     if (facts.reduce && !facts.reduce->policy.empty()) wanted.reduce->policy = (folder / facts.reduce->policy).string();
   }
+  const auto& blocks = trunk.chain.blocks;
+  const bool biased = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.pair_bias != nullptr; });
+  if (biased && !wanted.reduce && !wanted.schedule) wanted.schedule = Schedule{};
   info.reduction = reductionFor(wanted, info.blocks);
+  if (biased && info.reduction.method != ReductionMethod::kNone)
+    throw Error(
+        "its tokens cannot merge, because its attention has a bias for each pair of patches (relative "
+        "positions), and a merged token has no single place: convert it with --schedule none");
   info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
   info.attention = attentionOf(info.reduction, options.attention);
   const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-  if (std::any_of(trunk.chain.blocks.begin(), trunk.chain.blocks.end(), rotates))
+  if (std::any_of(blocks.begin(), blocks.end(), rotates))
     info.merged_positions = options.merged_positions;
   else if (options.merged_positions != MergedPositions::kMean)
     throw Error("merged positions " + mpm::toString(options.merged_positions) +

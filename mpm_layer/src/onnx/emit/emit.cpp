@@ -129,14 +129,13 @@ Size2 Emitter::classMapSize() const {
          "the size of the input, " + mpm::toString(input) + ", or of the patch grid, " + mpm::toString(grid));
 }
 
-/// {N, d} of the grid of the network input.
-std::vector<float> Emitter::positions() const {
+std::vector<float> Emitter::onGrid(const std::vector<float>& position) const {
   const Embedding& embedding = trunk_.embedding;
   const Size2 native{static_cast<int>(embedding.grid_h), static_cast<int>(embedding.grid_w)};
-  if (native == info_.grid) return embedding.position;
+  if (native == info_.grid) return position;
   if (!retargeted_)
     throw Error("the graph has a grid of " + mpm::toString(native) + " patches, expected " + mpm::toString(info_.grid));
-  return resizedPositions(embedding.position, native, info_.grid, trunk_.dim);
+  return resizedPositions(position, native, info_.grid, trunk_.dim);
 }
 
 Emitter::Tokens Emitter::embed(const std::string& name, const std::string& image, Size2 size,
@@ -179,7 +178,7 @@ std::vector<std::string> Emitter::scoredWindows(const std::string& name) {
       net_.stock("AveragePool", {image_}, {name + "/half_image"},
                  {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}});
   const Size2 size{info_.input.height / 2, info_.input.width / 2}, grid{info_.grid.height / 2, info_.grid.width / 2};
-  const auto position = resizedPositions(positions(), info_.grid, grid, trunk_.dim);
+  const auto position = resizedPositions(onGrid(trunk_.embedding.position), info_.grid, grid, trunk_.dim);
   return {scores.name, embed(name + "/patch_embed", half, size, position, 0).name};
 }
 
@@ -187,7 +186,7 @@ void Emitter::encoder() {
   const auto special = trunk_.embedding.special;
   const std::vector<MergeStep> steps = mergeSteps(info_);
   auto step = steps.begin();
-  Tokens now = embed("backbone/patch_embed", image_, info_.input, positions(), special);
+  Tokens now = embed("backbone/patch_embed", image_, info_.input, onGrid(trunk_.embedding.position), special);
   states_.push_back(now.state);
   if (step != steps.end() && step->scored) {
     now = merge(*step, now, scoredWindows(step->name()));
@@ -199,9 +198,11 @@ void Emitter::encoder() {
   }
   auto& blocks = trunk_.chain.blocks;
   auto late = trunk_.chain.late.begin();
+  auto later = trunk_.chain.positions.begin();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
     const bool merges = step != steps.end() && step->block == static_cast<int>(i);
+    if (later != trunk_.chain.positions.end() && later->block == i) now = addPositions(*later++, now);
     if (merges && !step->inside) now = merge(*step, now);
     if (late != trunk_.chain.late.end() && late->block == i) now = prepend(*late++, now);
     const std::string name = "backbone/block" + std::to_string(i);
@@ -224,6 +225,20 @@ Emitter::Tokens Emitter::prepend(const LateTokens& late, const Tokens& in) {
   net_.op("PrependTokens", {in.name, in.state, net_.weights(name + ".rows", {late.rows, trunk_.dim}, late.values)},
           {name}, {{"special_tokens", in.special}});
   return {name, in.state, late.rows + in.special};
+}
+
+Emitter::Tokens Emitter::addPositions(const LaterPositions& positions, const Tokens& in) {
+  const std::string name = "backbone/positions" + std::to_string(positions.block);
+  const auto grid = positions.values.end() - patches() * trunk_.dim;
+  std::vector<float> values(positions.values.begin(), grid);
+  const std::vector<float> of_patches = onGrid({grid, positions.values.end()});
+  values.insert(values.end(), of_patches.begin(), of_patches.end());
+  std::vector<std::string> inputs{in.name, in.state};
+  const bool weighted = info_.reduction.method != ReductionMethod::kMpm;
+  if (!weighted && states_.size() > 2) inputs.insert(inputs.end(), states_.begin() + 1, states_.end() - 1);
+  inputs.push_back(net_.weights(name + ".rows", {in.special + info_.tokens(), trunk_.dim}, values));
+  net_.op("AddPositions", inputs, {name}, {{"special_tokens", in.special}});
+  return {name, in.state, in.special};
 }
 
 Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared) {
@@ -288,6 +303,20 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
   return net_.op("RotaryPositions", inputs, {name}, {{"merged", mpm::toString(*info_.merged_positions)}});
 }
 
+/// Adds the table, and the index that blocks share, to the constants of a block.
+void Emitter::positionBias(const PairBias& bias, const std::string& name, std::vector<std::string>& inputs) {
+  if (retargeted_)
+    throw Error("its relative position bias is for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
+                " px: export the model for " + mpm::toString(info_.input) + " px");
+  inputs.push_back(net_.weights(name + ".position_bias", {bias.heads, bias.entries}, bias.table));
+  if (!bias.index) return;
+  std::string& index = indices_[bias.index.get()];
+  if (index.empty())
+    index =
+        net_.weights(name + ".position_index", {bias.tokens, bias.tokens}, {bias.index->begin(), bias.index->end()});
+  inputs.push_back(index);
+}
+
 std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,
                            bool keys) {
   std::vector<std::string> inputs{in.name, in.state}, outputs{name};
@@ -310,6 +339,7 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
       norm("q_norm", *block.q_norm);
       norm("k_norm", *block.k_norm);
     }
+    if (block.pair_bias) positionBias(*block.pair_bias, name, inputs);
     if (block.attention_norm) norm("attention_norm", *block.attention_norm);
     linear("proj", block.proj);
   }
@@ -346,6 +376,8 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
     attributes.emplace_back("attention_norm_eps", block.attention_norm->eps);
   }
   if (rotates) attributes.emplace_back("rotary_tables", block.rotation->tables);
+  whenSet("position_bias", part != BlockPart::kMlp && block.pair_bias);
+  whenSet("position_index", part != BlockPart::kMlp && block.pair_bias && block.pair_bias->index);
   if (part != BlockPart::kWhole)
     attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));
   if (keys) {

@@ -48,13 +48,15 @@ class Emitter {
   void findTask();
   std::string segmentationOutput() const;
   Size2 classMapSize() const;
-  std::vector<float> positions() const;
+  /// Positions {patches, dim} of the graph's grid, for that of the net.
+  std::vector<float> onGrid(const std::vector<float>& position) const;
   /// PatchEmbed of an image of this size.
   Tokens embed(const std::string& name, const std::string& image, Size2 size, const std::vector<float>& position,
                std::int64_t special);
   /// The scores of the windows by the policy network, and the rows of those that share a token.
   std::vector<std::string> scoredWindows(const std::string& name);
   Tokens prepend(const LateTokens& late, const Tokens& in);
+  Tokens addPositions(const LaterPositions& positions, const Tokens& in);
   /// `compared`: inputs of the step besides tokens and state.
   Tokens merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared = {});
   /// Frees the weights that it writes.
@@ -64,6 +66,7 @@ class Emitter {
   std::vector<std::string> rotaryTables(const Rotation& rotation, const std::string& name);
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
+  void positionBias(const PairBias& bias, const std::string& name, std::vector<std::string>& inputs);
   /// TokenNorm of `inputs`: tokens and perhaps their state.
   std::string norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
                    std::int64_t special);
@@ -102,6 +105,7 @@ class Emitter {
   std::map<int, Tokens> tokens_;     ///< per term
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
   std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
+  std::map<const void*, std::string> indices_;                                ///< of position biases
   std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
 };
 

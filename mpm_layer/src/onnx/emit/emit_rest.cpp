@@ -9,6 +9,7 @@
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/canonical/canonical.h"
+#include "onnx/recognise/terms.h"
 
 namespace mpm::onnx_graph {
 namespace {
@@ -96,7 +97,25 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
   return !isOneOf(node.op, {"Concat", "Split", "Gather", "ArgMax", "ArgMin"}) || behind(node.integer("axis", 0));
 }
 
+/// Also a Gather of all elements in their order, as exporters write as_strided. Every reshape is static by now, and all
+/// versions of OpenCV read Reshape with a constant alike.
+bool reshapes(const Graph& graph, const Node& node) {
+  if (!node.domain.empty()) return false;
+  if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})) return true;
+  const Shape *in = graph.shape(node.input(0)), *out = graph.shape(node.outputs[0]);
+  if (node.op != "Gather" || !in || !out || elements(*in) != elements(*out)) return false;
+  const auto movements = moveData(graph, node, true);
+  return movements && (movements->front().in_order || isCounting(movements->front().from));
+}
+
 }  // namespace
+
+/// The value of which reshapes alone made input `value` of `node`, if that is a reshape too. Between them the images of
+/// a batch may lie in one row.
+int NodeEmitter::reshapedFrom(const Node& node, int value) const {
+  const Node* maker = reshapes(graph_, node) ? graph_.producer(value) : nullptr;
+  return maker && reshapes(graph_, *maker) ? reshapedFrom(*maker, maker->inputs[0]) : value;
+}
 
 /// A list of allowed operators: others may parse and still be computed wrong (docs/converter.md gives cases).
 std::string NodeEmitter::stockFault(const Node& node) const {
@@ -105,6 +124,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
   if (!shaped(node.input(0)) || !std::all_of(node.outputs.begin(), node.outputs.end(), shaped))
     return "a tensor of unknown shape";
   const Shape& out = *graph_.shape(node.outputs[0]);
+  if (reshapes(graph_, node)) return {};
   if (node.domain == kCanonical) {
     Shape expected = *graph_.shape(node.inputs[0]);
     if (node.op == "Linear") expected.back() = out.back();
@@ -243,9 +263,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     }
     return flat ? reshape(made, result, out, name) : made;
   }
-  // Every reshape is static by now. All versions read Reshape with a constant alike.
-  if (isOneOf(node.op, {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}))
-    return reshape(inputs[0], *graph_.shape(node.inputs[0]), out, name);
+  if (reshapes(graph_, node)) return reshape(inputs[0], *graph_.shape(reshapedFrom(node, node.inputs[0])), out, name);
   if (node.op == "ReduceMean") {  // with a batch, OpenCV 4.6 gives the right numbers in a tensor of another rank
     const auto reduced = reducedAxes(graph_, node, graph_.shape(node.inputs[0])->size());
     const std::vector<std::int64_t> axes(reduced->begin(), reduced->end());
@@ -328,7 +346,7 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     if (!keep) continue;
     kept.push_back(&*node);
     for (const int value : node->inputs) {
-      if (value >= 0 && !graph_.constant(value)) needed.insert(value);
+      if (value >= 0 && !graph_.constant(value)) needed.insert(reshapedFrom(*node, value));
     }
   }
   if (needed.contains(graph_.image)) {
@@ -344,7 +362,8 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     return found->second;
   };
   for (const Node* node : kept) {
-    if (std::none_of(node->inputs.begin(), node->inputs.end(), [&](int value) { return made.contains(value); }))
+    const auto isMade = [&](int value) { return made.contains(reshapedFrom(*node, value)); };
+    if (std::none_of(node->inputs.begin(), node->inputs.end(), isMade))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
     const std::string fault = stockFault(*node);
     std::vector<std::string> results;
@@ -360,7 +379,7 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
       inputs.push_back(
           value < 0 || (constant && !fault.empty()) ? std::string()
           : constant ? net_.constant(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name), *constant)
-                     : known(value, *node));
+                     : known(reshapedFrom(*node, value), *node));
     }
     if (node->domain == kCanonical) inputs.push_back(known(node->inputs[0], *node));
     if (!fault.empty()) {
@@ -370,7 +389,8 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     } else {
       net_.copy(*node->proto, inputs, results);
     }
-    one_image_ = one_image_ || !keepsImagesApart(graph_, *node);
+    one_image_ =
+        one_image_ || (!reshapes(graph_, *node) && !keepsImagesApart(graph_, *node));  // reshape() sees to its own
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");

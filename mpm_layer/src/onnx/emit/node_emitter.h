@@ -40,6 +40,7 @@ class NodeEmitter {
  private:
   // emit_rest.cpp
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  int reshapedFrom(const Node& node, int value) const;
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
   std::string stockFault(const Node& node) const;
 

@@ -125,6 +125,34 @@ std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldB
   return Tensor::of(std::move(shape), std::move(values));
 }
 
+/// Weights stored as whole numbers: one scale for all, one per slice of an axis, or one per block along it.
+std::optional<Tensor> evaluateDequantize(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* x = graph.constant(node.input(0));
+  const Tensor* scale = graph.constant(node.input(1));
+  const Tensor* zero = graph.constant(node.input(2));
+  if (!x || !scale || !x->ints || !scale->isFloat() || (node.input(2) >= 0 && !zero)) return std::nullopt;
+  std::int64_t sides = 1, inner = 1, block = 1;
+  if (scale->size() > 1) {
+    const std::size_t axis = frontAxis(node, node.integer("axis", 1), x->shape.size());
+    sides = x->shape[axis];
+    inner = elements(Shape(x->shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x->shape.end()));
+    block = std::max<std::int64_t>(node.integer("block_size", 0), 1);
+  }
+  const bool blocks = scale->size() > 1 && node.integer("block_size", 0) > 0;
+  const std::int64_t count = budget.take(x->shape), per_axis = (sides + block - 1) / block;
+  const std::int64_t scales = !blocks ? sides : count / std::max<std::int64_t>(sides, 1) * per_axis;
+  if (scale->size() != scales || (zero && zero->size() != scales))
+    refuse(node, "scales of shape " + toString(scale->shape), "one, or one per slice of the axis");
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t along = i / inner % sides / block;
+    const std::int64_t s = !blocks ? along : (i / (inner * sides) * per_axis + along) * inner + i % inner;
+    const double from = zero ? zero->at(s) : 0;
+    values[static_cast<std::size_t>(i)] = static_cast<float>((x->at(i) - from) * scale->at(s));
+  }
+  return Tensor::of(x->shape, std::move(values));
+}
+
 std::optional<Tensor> evaluateRange(const Graph& graph, const Node& node, FoldBudget& budget) {
   const Tensor* start = graph.constant(node.input(0));
   const Tensor* limit = graph.constant(node.input(1));
@@ -269,6 +297,7 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
     return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
   };
   if (node.op == "MatMul") return one(evaluateMatMul(graph, node, budget));
+  if (node.op == "DequantizeLinear") return one(evaluateDequantize(graph, node, budget));
   if (node.op == "Range") return one(evaluateRange(graph, node, budget));
   if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
   if (node.op == "ScatterND") return one(evaluateScatter(graph, node, budget));

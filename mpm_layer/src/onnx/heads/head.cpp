@@ -51,8 +51,8 @@ class HeadMatcher {
     head.classes = mask_norm.cols;
     head.mask_norm = normPart(mask_norm);
     int base = -1, other = -1;
-    auto patch = unitProjection(product.inputs[0], 0, patches_, base);
-    auto classes = unitProjection(product.inputs[1], patches_, head.classes, other);
+    auto patch = unitProjection(product.inputs[0], head.classes, patches_, base);
+    auto classes = unitProjection(product.inputs[1], 0, head.classes, other);
     if (!patch || !classes || base != other || at(base).kind != TermKind::kNorm) return std::nullopt;
     head.proj_patch = std::move(*patch);
     head.proj_classes = std::move(*classes);
@@ -92,7 +92,7 @@ class HeadMatcher {
     return linearPart(terms_, unit.inputs[0], base);
   }
 
-  /// From the appended class embeddings to `end`, the stream behind the decoder's blocks.
+  /// From the joined class embeddings to `end`, the stream behind the decoder's blocks.
   std::optional<SegmentationHead> decoder(SegmentationHead head, int end) const {
     for (std::size_t i = 0; i < terms_.size(); ++i) {
       const Term& start = terms_[i];
@@ -101,19 +101,19 @@ class HeadMatcher {
           start.cols != at(start.inputs[0]).cols) {
         continue;
       }
-      const auto middle = start.row_of.begin() + patches_;
-      const auto split = start.offset.begin() + patches_ * start.cols;
-      if (!isCounting({start.row_of.begin(), middle}, special_) || !isZero({start.offset.begin(), split}) ||
-          !std::all_of(middle, start.row_of.end(), [](std::int64_t row) { return row < 0; })) {
+      const auto middle = start.row_of.begin() + head.classes;
+      const auto split = start.offset.begin() + head.classes * start.cols;
+      if (!isCounting({middle, start.row_of.end()}, special_) || !isZero({split, start.offset.end()}) ||
+          !std::all_of(start.row_of.begin(), middle, [](std::int64_t row) { return row < 0; })) {
         continue;
       }
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
-      const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-      if (chain.streams.back() != end || !chain.late.empty() ||
-          std::any_of(chain.blocks.begin(), chain.blocks.end(), rotates))
+      const auto positioned = [](const Block& block) { return block.rotation || block.pair_bias; };
+      if (chain.streams.back() != end || !chain.late.empty() || !chain.positions.empty() ||
+          std::any_of(chain.blocks.begin(), chain.blocks.end(), positioned))
         continue;
       head.tokens = start.inputs[0];
-      head.class_embeddings.assign(split, start.offset.end());
+      head.class_embeddings.assign(start.offset.begin(), split);
       head.blocks = std::move(chain.blocks);
       return head;
     }

@@ -77,18 +77,35 @@ std::optional<RowView> Algebra::rows(Cells& cells, const Node& node) {
     if (count == term_rows && isCounting(view.row_of)) view.row_of.clear();
     return view;
   }
+  // Constant rows first, then those of the input in its order: a model may join special tokens behind the patches.
+  std::vector<std::int64_t> source(view.row_of.size());
+  std::iota(source.begin(), source.end(), std::int64_t{0});
+  std::stable_sort(source.begin(), source.end(), [&](std::int64_t a, std::int64_t b) {
+    return view.row_of[static_cast<std::size_t>(a)] < view.row_of[static_cast<std::size_t>(b)];
+  });
   Term term;
   term.kind = TermKind::kArrange;
   term.inputs = {cells.term};
   term.rows = count;
   term.cols = cols;
   term.node = &node;
-  term.row_of = std::move(view.row_of);
   term.col_of = std::move(col_of);
   term.scale = cells.scale;
-  if (cells.offset) term.offset = *cells.offset;
-  cells = {add(std::move(term)), cells.shape, nullptr, nullptr, 1};
-  return RowView{cells.term, view.lead, {}};
+  RowView result{-1, view.lead, std::vector<std::int64_t>(source.size())};
+  for (std::size_t row = 0; row < source.size(); ++row) {
+    const auto from = static_cast<std::size_t>(source[row]);
+    term.row_of.push_back(view.row_of[from]);
+    result.row_of[from] = static_cast<std::int64_t>(row);
+    if (!cells.offset) continue;
+    const auto values = cells.offset->begin() + source[row] * cols;
+    term.offset.insert(term.offset.end(), values, values + cols);
+  }
+  if (isCounting(result.row_of)) result.row_of.clear();
+  result.term = add(std::move(term));
+  const Shape shape = cells.shape;
+  cells = this->cells(result, result.term);
+  cells.shape = shape;
+  return result;
 }
 
 RowView Algebra::arranged(const RowView& view, const Node& node) {
@@ -125,12 +142,15 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   HeadView view;
   view.term = cells.term;
   view.scale = cells.scale;
+  for (std::int64_t t = 0; t < tokens; ++t)
+    view.row_of.push_back(cells.id(static_cast<std::size_t>(t * width)) / term.cols);
+  const auto& row_of = view.row_of;
   for (std::int64_t h = 0; h < count; ++h) {
     const auto first = static_cast<std::size_t>(h * tokens * width);
     for (std::int64_t j = 0; j < width; ++j) {
       const std::int64_t id = cells.id(first + static_cast<std::size_t>(j));
-      if (id < 0 || id >= term.cols) return std::nullopt;  // token 0 first
-      view.column.push_back(id);
+      if (id < 0 || id / term.cols != row_of[0]) return std::nullopt;
+      view.column.push_back(id % term.cols);
       const double offset =
           cells.offset ? static_cast<double>((*cells.offset)[first + static_cast<std::size_t>(j)]) : 0;
       view.offset.push_back(static_cast<float>(offset / cells.scale));
@@ -138,12 +158,17 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
     for (std::int64_t t = 1; t < tokens; ++t) {
       for (std::int64_t j = 0; j < width; ++j) {
         const auto i = first + static_cast<std::size_t>(t * width + j);
-        if (cells.id(i) != t * term.cols + view.column[static_cast<std::size_t>(h * width + j)]) return std::nullopt;
+        const std::int64_t column = view.column[static_cast<std::size_t>(h * width + j)];
+        if (cells.id(i) != row_of[static_cast<std::size_t>(t)] * term.cols + column) return std::nullopt;
         if (cells.offset && (*cells.offset)[i] != (*cells.offset)[first + static_cast<std::size_t>(j)])
           return std::nullopt;
       }
     }
   }
+  std::vector<std::int64_t> sorted = row_of;
+  std::sort(sorted.begin(), sorted.end());
+  if (!isCounting(sorted)) return std::nullopt;
+  if (isCounting(row_of)) view.row_of.clear();
   return view;
 }
 

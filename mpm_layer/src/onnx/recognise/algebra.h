@@ -28,12 +28,12 @@ class Algebra {
   int add(Term term);
   const Term& at(int term) const { return terms[static_cast<std::size_t>(term)]; }
 
-  /// Cells as rows of a term. If a new arranged term is needed, `cells` is rewritten to it. nullopt when the last axis
-  /// is not a row of tokens.
+  /// Cells as rows of a term. If a new arranged term is needed, `cells` is rewritten to it; its rows are constant ones
+  /// first, then those of the input in its order. nullopt when the last axis is not a row of tokens.
   std::optional<RowView> rows(Cells& cells, const Node& node);
   /// Rows of `view` as a separate term.
   RowView arranged(const RowView& view, const Node& node);
-  /// Cells {.., tokens, head_dim} as heads: the same columns for every token and tokens in order; else nullopt.
+  /// Cells {.., tokens, head_dim} as heads: the same columns for every token and every token once; else nullopt.
   std::optional<HeadView> heads(const Cells& cells);
   /// Cells of `term` (with the rows of view.term) in the places of the view's rows.
   Cells cells(const RowView& view, int term) const;

@@ -31,6 +31,7 @@ class BlockMatcher {
     block.head_dim = attention.cols / attention.heads;
     block.scale = attention.scale;
     block.rotation = attention.q.rotation;
+    block.pair_bias = attention.pair_bias;
     block.proj = scaled(affine(proj), scale);
     int norm = -1;
     for (int part = 0; part < 3; ++part) {
@@ -304,23 +305,34 @@ std::optional<LinearPart> linearPart(const std::vector<Term>& terms, int index, 
 
 namespace {
 
-/// The rows that `term` puts in front of all rows of `stream`; nullopt when it does something else.
-std::optional<LateTokens> lateTokens(const std::vector<Term>& terms, int term, int stream) {
+/// True when `term` puts rows in front of all rows of `stream`, or adds positions to them: both go to `chain`, before
+/// its next block.
+bool joins(const std::vector<Term>& terms, int term, int stream, BlockChain& chain) {
   const Term& arrange = terms[static_cast<std::size_t>(term)];
   const Term& x = terms[static_cast<std::size_t>(stream)];
   const std::int64_t rows = arrange.rows - x.rows;
-  if (arrange.kind != TermKind::kArrange || rows < 1 || arrange.scale != 1 || arrange.cols != x.cols ||
+  if (arrange.kind != TermKind::kArrange || rows < 0 || arrange.scale != 1 || arrange.cols != x.cols ||
       !isCounting(arrange.col_of) || arrange.offset.empty()) {
-    return std::nullopt;
+    return false;
   }
   const auto behind = arrange.row_of.begin() + rows;
   const auto split = arrange.offset.begin() + rows * arrange.cols;
   if (!std::all_of(arrange.row_of.begin(), behind, [](std::int64_t row) { return row < 0; }) ||
-      !isCounting({behind, arrange.row_of.end()}) ||
-      !std::all_of(split, arrange.offset.end(), [](float value) { return value == 0; })) {
-    return std::nullopt;
+      !isCounting({behind, arrange.row_of.end()})) {
+    return false;
   }
-  return LateTokens{0, rows, {arrange.offset.begin(), split}};
+  const std::size_t block = chain.blocks.size();
+  if (rows > 0) chain.late.push_back({block, rows, {arrange.offset.begin(), split}});
+  if (std::any_of(split, arrange.offset.end(), [](float value) { return value != 0; }))
+    chain.positions.push_back({block, {split, arrange.offset.end()}});
+  return true;
+}
+
+/// Without what joins behind the last block.
+void dropUnread(BlockChain& chain) {
+  const auto unread = [&](const auto& joined) { return joined.block == chain.blocks.size(); };
+  std::erase_if(chain.late, unread);
+  std::erase_if(chain.positions, unread);
 }
 
 }  // namespace
@@ -351,17 +363,15 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
     });
     if (middle < 0 && attention_why.empty() && x == chain.streams.back() && !chain.blocks.empty()) {
       const auto& readers = users[static_cast<std::size_t>(x)];
-      const auto joined = std::find_if(readers.begin(), readers.end(),
-                                       [&](int user) { return lateTokens(terms, user, x).has_value(); });
+      const auto joined =
+          std::find_if(readers.begin(), readers.end(), [&](int user) { return joins(terms, user, x, chain); });
       if (joined != readers.end()) {
-        chain.late.push_back(*lateTokens(terms, *joined, x));
-        chain.late.back().block = chain.blocks.size();
         x = *joined;
         continue;
       }
     }
     if (middle < 0) {
-      if (x != chain.streams.back()) chain.late.pop_back();  // no block reads these rows
+      dropUnread(chain);
       chain.obstacle = attention_why;
       return chain;
     }

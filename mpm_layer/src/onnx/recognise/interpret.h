@@ -41,13 +41,14 @@ struct Cells {
   bool unchanged() const { return !offset && !blend; }
 };
 
-/// scale * q k^T, with or without a softmax of its rows.
+/// scale * q k^T + bias, with or without a softmax of its rows.
 struct Scores {
   Cells q, k;                   ///< {.., rows, columns} both
   std::optional<Tensor> query;  ///< instead of q, when that does not depend on the image
   Shape shape;
   double scale = 1;
   bool softmax = false;
+  std::shared_ptr<const PairBias> bias = {};  ///< added after the scale, of the tokens in the graph's order; null: none
 };
 
 /// A map {1, C, h, w} of cells after a bilinear resize (half-pixel centres) and, perhaps, the argmax over its channels.

@@ -81,9 +81,11 @@ Meaning Interpreter::attentionOp(const Node& node) {
     if (part.shape != parts[0].shape || part.shape.size() != 4)
       return foreign(node, "q, k and v of different shapes", "equal shapes");
   }
-  for (std::size_t i = 3; i < node.inputs.size(); ++i) {
+  const Tensor* bias = graph_.constant(node.input(3));
+  for (std::size_t i = bias ? 4 : 3; i < node.inputs.size(); ++i) {
     if (node.inputs[i] >= 0) return foreign(node, "attention with a mask or a cache", "softmax(scale q k^T) v");
   }
+  if (bias && !bias->isFloat()) return foreign(node, "attention with a mask", "softmax(scale q k^T + bias) v");
   if (node.integer("is_causal", 0) != 0 || node.number("softcap", 0) != 0)
     return foreign(node, "causal or capped attention", "softmax(scale q k^T) v");
   const double width = static_cast<double>(parts[0].shape[3]);
@@ -93,6 +95,8 @@ Meaning Interpreter::attentionOp(const Node& node) {
   if (!std::holds_alternative<Scores>(scores)) return scores;
   std::get<Scores>(scores).scale =
       node.attribute("scale") ? static_cast<double>(node.number("scale", 1)) : 1 / std::sqrt(width);
+  if (bias) scores = biased(node, std::get<Scores>(scores), *bias, 1);
+  if (!std::holds_alternative<Scores>(scores)) return scores;
   std::get<Scores>(scores).softmax = true;
   Meaning result = context(node, std::get<Scores>(scores), parts[2]);
   Cells* cells = std::get_if<Cells>(&result);
@@ -161,17 +165,30 @@ Meaning Interpreter::einsum(const Node& node) {
 }
 
 Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant) {
+  if (scores.softmax) return foreign(node, "attention weights plus or times a constant", "softmax(scale q k^T) v");
   const auto number = constant.uniform();
-  if (!number || scores.softmax) {
-    return foreign(node, "attention logits plus or times a constant matrix (mask, relative position bias)",
-                   "softmax(scale q k^T) v");
+  if (node.op == "Add" || node.op == "Sub") {
+    if (number) return scores;  // the same for all keys
+    return biased(node, scores, constant, node.op == "Add" ? 1 : -1);
   }
+  if (!number) return foreign(node, "attention logits times a constant matrix (mask)", "softmax(scale q k^T) v");
+  const double factor = node.op == "Mul" ? *number : 1 / *number;
   Scores result = scores;
-  if (node.op == "Mul") result.scale *= *number;
-  if (node.op == "Div") result.scale /= *number;
-  if ((node.op == "Add" || node.op == "Sub") && *number != 0)
-    return foreign(node, "a number added to the attention logits", "softmax(scale q k^T) v");
+  result.scale *= factor;
+  if (result.bias) result.bias = scaled(*result.bias, factor);
   return result;
+}
+
+/// Logits plus factor * constant.
+Meaning Interpreter::biased(const Node& node, Scores scores, const Tensor& constant, double factor) {
+  const std::size_t rank = scores.shape.size();
+  const std::int64_t queries = scores.shape[rank - 2], keys = scores.shape[rank - 1];
+  const std::int64_t count = elements(scores.shape, Algebra::kMaxCells);
+  if (scores.query || queries != keys || constant.shape.size() > rank)
+    return foreign(node, "a constant added to logits that are not of all tokens to all tokens", kWindowed);
+  scores.bias =
+      pair_biases_.make(constant.broadcastTo(scores.shape), count / (queries * keys), keys, factor, scores.bias.get());
+  return scores;
 }
 
 Meaning Interpreter::softmax(const Node& node) {
@@ -205,7 +222,7 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
   if (!k_view || !v_view || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
       scores.query->shape.back() != width || static_cast<std::int64_t>(k_view->column.size()) != cols ||
-      v_view->column.size() != k_view->column.size() ||
+      v_view->column.size() != k_view->column.size() || k_view->row_of != v_view->row_of ||
       algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   }
@@ -244,6 +261,8 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
       scores.k.shape[scores.k.shape.size() - 2] != tokens) {
     return foreign(node, "q, k and v of different sizes", "heads of one size");
   }
+  if (q_view->row_of != k_view->row_of || v_view->row_of != k_view->row_of)
+    return foreign(node, "q, k and v in different orders of tokens", "one order");
   if (v_view->rotation || q_view->rotation != k_view->rotation || q_view->order != k_view->order)
     return foreign(node, "rotary positions on v, or other ones on q than on k", "the same on q and k");
   Term term;
@@ -257,11 +276,13 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   term.k = *k_view;
   term.v = *v_view;
   term.scale = scores.scale * q_view->scale * k_view->scale;
+  term.pair_bias = pair_biases_.reordered(scores.bias, q_view->row_of);
   const Shape* out = graph_.shape(node.outputs[0]);
   Shape shape = v.shape;
   if (out && elements(*out) == elements(shape) && node.op == "MatMul") shape = *out;
   // Rows of the term are {heads, head_dim}; the graph has the heads in front of the tokens.
-  const Cells by_token{algebra_.add(std::move(term)), {tokens, heads, width}, nullptr, nullptr, 1};
+  Cells by_token = algebra_.cells({-1, {tokens}, q_view->row_of}, algebra_.add(std::move(term)));
+  by_token.shape = {tokens, heads, width};
   Cells result = Algebra::permuted(by_token, {1, 0, 2});
   result.shape = shape;
   return result;
@@ -269,6 +290,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
 
 Meaning Interpreter::product(const Node& node, const Scores& scores) {
   if (scores.query) return foreign(node, "a constant times tokens", "a softmax over the keys");
+  if (scores.bias) return foreign(node, "q k^T plus a constant", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);
   const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;

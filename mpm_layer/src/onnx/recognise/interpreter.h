@@ -5,6 +5,7 @@
 
 #include "onnx/recognise/algebra.h"
 #include "onnx/recognise/interpret.h"
+#include "onnx/recognise/pair_bias.h"
 
 namespace mpm::onnx_graph {
 
@@ -43,6 +44,7 @@ class Interpreter {
   Meaning attentionOp(const Node& node);
   Meaning scoresOf(const Node& node, Cells q, Cells k, Shape shape) const;
   Meaning scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant);
+  Meaning biased(const Node& node, Scores scores, const Tensor& constant, double factor);
   Meaning softmax(const Node& node);
   Meaning where(const Node& node);
   Meaning context(const Node& node, const Scores& scores, const Cells& v);
@@ -69,6 +71,7 @@ class Interpreter {
   std::vector<Meaning> meaning_;
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> ids_;
   std::vector<std::shared_ptr<const Blend>> blends_;
+  PairBiases pair_biases_;
 };
 
 }  // namespace mpm::onnx_graph

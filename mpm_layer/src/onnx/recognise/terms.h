@@ -41,9 +41,20 @@ struct Rotation {
   bool operator==(const Rotation&) const = default;
 };
 
+/// A constant that attention adds to its logits (relative positions): table[head * entries + e] for query i and key j,
+/// with e = index[i * tokens + j], or e = i * tokens + j without an index.
+struct PairBias {
+  std::int64_t heads = 0, tokens = 0, entries = 0;
+  std::vector<float> table;                                 ///< {heads, entries}
+  std::shared_ptr<const std::vector<std::uint16_t>> index;  ///< {tokens, tokens}; blocks share one, or few
+
+  std::size_t entry(std::size_t pair) const { return index ? (*index)[pair] : pair; }
+};
+
 /// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
+  std::vector<std::int64_t> row_of;  ///< row of each token in the graph's order; empty: in the order of the term
   std::vector<std::int64_t> column;
   std::vector<float> offset;  ///< added to the column, before `scale`
   double scale = 1;
@@ -64,14 +75,17 @@ struct Term {
   float eps = 0;
   bool rms = false;  ///< kNorm, kHeadNorm: the mean is not subtracted
   std::string activation;
-  double scale = 1;                       ///< kArrange, kAttention, kProduct
-  std::vector<std::int64_t> row_of;       ///< kArrange: row of the input, -1 for a constant row; kMean: the rows
-  std::vector<std::int64_t> col_of;       ///< kArrange: column of the input
-  std::vector<float> offset;              ///< kArrange: {rows, cols}, or empty
-  std::vector<std::int64_t> group_of;     ///< kHeadNorm: group of each column, -1 when in none
-  std::vector<std::int64_t> position_of;  ///< kHeadNorm: place of each column in its group
-  std::int64_t heads = 0;                 ///< kAttention, kAttentionPool
-  HeadView q, k, v;                       ///< kAttention, kAttentionPool
+  double scale = 1;  ///< kArrange, kAttention, kProduct
+  /// kArrange: row of the input, -1 for a constant row, in rising order where Algebra::rows() made the term; kMean: the
+  /// rows.
+  std::vector<std::int64_t> row_of;
+  std::vector<std::int64_t> col_of;           ///< kArrange: column of the input
+  std::vector<float> offset;                  ///< kArrange: {rows, cols}, or empty
+  std::vector<std::int64_t> group_of;         ///< kHeadNorm: group of each column, -1 when in none
+  std::vector<std::int64_t> position_of;      ///< kHeadNorm: place of each column in its group
+  std::int64_t heads = 0;                     ///< kAttention, kAttentionPool
+  HeadView q, k, v;                           ///< kAttention, kAttentionPool
+  std::shared_ptr<const PairBias> pair_bias;  ///< kAttention: of the tokens in the order of its rows; null: none
   std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
 

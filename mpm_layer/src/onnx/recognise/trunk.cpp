@@ -218,8 +218,7 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
   }
   if (!obstacle.empty()) throw Error(obstacle);
   if (const Node* odd = oddEmbedding(terms, users))
-    refuse(*odd, "special tokens behind the patches, or patches out of order",
-           "special tokens in front of the patches, row by row");
+    refuse(*odd, "patches left out or repeated", "special tokens and every patch once");
   refuseTrunk(graph, found, std::string("no transformer block behind the patch embedding, expected ") + kPlainVit);
 }
 

@@ -32,7 +32,8 @@ struct Block {
   std::optional<NormPart> q_norm, k_norm, attention_norm, mlp_norm;
   std::string activation;
   bool gated = false;
-  std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
+  std::shared_ptr<const Rotation> rotation;   ///< of all rows; null: none. Blocks share one, or few
+  std::shared_ptr<const PairBias> pair_bias;  ///< of all rows; null: none
 };
 
 /// What the op PatchEmbed takes.
@@ -53,11 +54,18 @@ struct LateTokens {
   std::vector<float> values;
 };
 
+/// Positions that are added to all tokens again before a block, {tokens, dim}.
+struct LaterPositions {
+  std::size_t block = 0;
+  std::vector<float> values;
+};
+
 /// Consecutive blocks: streams[i] is the term that block i reads, streams.back() the result of the last one.
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<int> streams;
-  std::vector<LateTokens> late;  ///< by block; their block reads streams[block] with these rows in front
+  std::vector<LateTokens> late;           ///< by block; their block reads streams[block] with these rows in front
+  std::vector<LaterPositions> positions;  ///< by block; added to streams[block], before late rows join
   /// Why the walk ended, when the next part still looked like a block; otherwise empty.
   std::string obstacle;
   bool half_a_block = false;  ///< ended after attention, without an MLP

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/fold/one_image.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "onnx/fold/fold.h"
+#include "onnx/model/data_movement.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+/// Elements behind the axes up to `axis`.
+std::int64_t inner(const Shape& shape, std::size_t axis) {
+  return elements(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()));
+}
+
+/// Where the batch is in a tensor: in `axis`, `side` neighbours of which are of one image. {B, ..}, {3, B, ..}: 1;
+/// {B * heads, ..}: heads.
+struct Place {
+  int axis = -1;  ///< -1: the tensor does not depend on the images
+  std::int64_t side = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+class BatchRemover {
+ public:
+  BatchRemover(Graph& graph, std::int64_t batch) : graph_(graph), batch_(batch), places_(graph.values.size()) {
+    places_[static_cast<std::size_t>(graph.image)] = {0, 1};
+  }
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      if (node.dead || std::none_of(node.inputs.begin(), node.inputs.end(), [&](int v) { return ofImages(v); }))
+        continue;
+      if (!shapesKnown(node)) refuseImages(node);
+      if (node.domain.empty() && movesData(node)) {
+        move(node);
+      } else {
+        const Place place = placeOf(node);
+        for (const int value : node.outputs)
+          if (value >= 0) places_[static_cast<std::size_t>(value)] = place;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, place);
+      }
+    }
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      if (places_[i].axis >= 0) graph_.values[i].shape.reset();
+  }
+
+ private:
+  const Place& place(int value) const { return places_[static_cast<std::size_t>(value)]; }
+  bool ofImages(int value) const { return value >= 0 && place(value).axis >= 0; }
+
+  bool shapesKnown(const Node& node) const {
+    const auto known = [&](int value) { return value < 0 || graph_.shape(value); };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), known) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), known);
+  }
+
+  [[noreturn]] void refuseImages(const Node& node) const {
+    refuse(node, "a batch of " + std::to_string(batch_) + " images that is fixed in the graph and not kept apart here",
+           "a model exported with one image, or with a dynamic batch axis");
+  }
+
+  /// The image of element i.
+  std::int64_t imageOf(std::int64_t i, const Shape& shape, const Place& place) const {
+    return i / (place.side * inner(shape, static_cast<std::size_t>(place.axis))) % batch_;
+  }
+
+  /// A node that moves elements.
+  void move(Node& node) {
+    const auto movements = moveData(graph_, node, true);
+    if (!movements) refuseImages(node);
+    std::vector<std::int32_t> image;  // of each element of the moved inputs, -1 in constants
+    std::vector<std::size_t> first;
+    for (const int value : movedInputs(node)) {
+      first.push_back(image.size());
+      const Shape& shape = *graph_.shape(value);
+      for (std::int64_t i = 0; i < elements(shape); ++i)
+        image.push_back(ofImages(value) ? static_cast<std::int32_t>(imageOf(i, shape, place(value))) : -1);
+    }
+    for (std::size_t k = 0; k < movements->size() && k < node.outputs.size(); ++k) {
+      const Movement& movement = (*movements)[k];
+      const Shape& shape = movement.shape;
+      std::vector<std::int32_t> moved_image;
+      for (std::int64_t i = 0; i < elements(shape); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        moved_image.push_back(image[movement.in_order ? first[static_cast<std::size_t>(movement.operand)] + at
+                                                      : static_cast<std::size_t>(movement.from[at])]);
+      }
+      const Place to = placeIn(shape, moved_image);
+      if (to.axis < 0) refuseImages(node);
+      places_[static_cast<std::size_t>(node.outputs[k])] = to;
+      if (node.op == "Concat") {
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) shorten(node, i, to);
+      } else if (node.op == "Reshape" || node.op == "Expand") {
+        Shape target = shape;
+        target[static_cast<std::size_t>(to.axis)] /= batch_;
+        replace(node, 1, Tensor::of({static_cast<std::int64_t>(target.size())}, std::move(target)));
+      }
+    }
+  }
+
+  /// Where the elements of each image lie together; axis -1: nowhere.
+  Place placeIn(const Shape& shape, const std::vector<std::int32_t>& image) const {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      for (std::int64_t side = shape[axis] / batch_; side > 0; --side) {
+        if (shape[axis] % (side * batch_) != 0) continue;
+        const Place place{static_cast<int>(axis), side};
+        std::int64_t i = 0;
+        while (
+            i < static_cast<std::int64_t>(image.size()) &&
+            (image[static_cast<std::size_t>(i)] < 0 || image[static_cast<std::size_t>(i)] == imageOf(i, shape, place)))
+          ++i;
+        if (i == static_cast<std::int64_t>(image.size())) return place;
+      }
+    }
+    return {};
+  }
+
+  /// Of the result of a node that computes.
+  Place placeOf(const Node& node) const {
+    const Shape& out = *graph_.shape(node.outputs[0]);
+    Place result;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!ofImages(node.inputs[i])) continue;
+      const Place found{axisFrom(node, i, out), place(node.inputs[i]).side};
+      if (found.axis < 0 || (result.axis >= 0 && result != found)) refuseImages(node);
+      result = found;
+    }
+    if (result.axis >= static_cast<int>(out.size()) ||
+        out[static_cast<std::size_t>(result.axis)] % (batch_ * result.side) != 0)
+      refuseImages(node);
+    return result;
+  }
+
+  /// The axis of the result that input `i` gives it; -1 when the node mixes images.
+  int axisFrom(const Node& node, std::size_t i, const Shape& out) const {
+    const Shape& in = *graph_.shape(node.inputs[i]);
+    const int axis = place(node.inputs[i]).axis;
+    const int rank = static_cast<int>(in.size()), aligned = axis + static_cast<int>(out.size()) - rank;
+    const auto isOneOf = [&](std::initializer_list<std::string_view> ops) {
+      return std::find(ops.begin(), ops.end(), node.op) != ops.end();
+    };
+    if (!node.domain.empty()) return -1;
+    if (isOneOf({"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize",
+                 "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention"}))
+      return axis == 0 ? 0 : -1;
+    if (node.op == "MatMul" || node.op == "Gemm") {
+      const bool rows = i == 0 && axis == rank - 2 && !ofImages(node.inputs[1]) && node.integer("transA", 0) == 0;
+      return rows || axis < rank - 2 ? aligned : -1;
+    }
+    if (node.op == "Einsum") {
+      std::string equation = node.text("equation", "");
+      std::erase(equation, ' ');
+      const std::size_t begin = i == 0 ? 0 : equation.find(',') + 1, arrow = equation.find("->");
+      const std::size_t letter = begin + static_cast<std::size_t>(axis);
+      const std::size_t found =
+          letter < arrow && arrow != std::string::npos ? equation.find(equation[letter], arrow + 2) : std::string::npos;
+      return found == std::string::npos ? -1 : static_cast<int>(found - arrow) - 2;
+    }
+    if (node.op.starts_with("Reduce") || node.op == "ArgMax" || node.op == "ArgMin") {
+      const auto axes = node.op.starts_with("Arg")
+                            ? std::optional(std::vector{frontAxis(node, node.integer("axis", 0), in.size())})
+                            : reducedAxes(graph_, node, in.size());
+      const auto is = [&](std::size_t one) { return static_cast<int>(one) == axis; };
+      if (!axes || std::any_of(axes->begin(), axes->end(), is)) return -1;
+      const auto before =
+          std::count_if(axes->begin(), axes->end(), [&](std::size_t one) { return static_cast<int>(one) < axis; });
+      return node.integer("keepdims", 1) != 0 ? axis : axis - static_cast<int>(before);
+    }
+    if (isOneOf({"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "LpNormalization"})) {
+      const std::int64_t otherwise = node.op.ends_with("Softmax") && graph_.opset < 13 ? 1 : -1;
+      return axis < static_cast<int>(frontAxis(node, node.integer("axis", otherwise), in.size())) ? axis : -1;
+    }
+    // Elementwise, with broadcasting.
+    return out == in || node.inputs.size() > 1 ? aligned : -1;
+  }
+
+  /// A constant operand, broadcast to the result or joined to it, that repeats its values for every image.
+  void shorten(Node& node, std::size_t i, const Place& place) {
+    const auto axis = static_cast<std::size_t>(place.axis);
+    const Tensor* constant = graph_.constant(node.inputs[i]);
+    const Shape& out = *graph_.shape(node.outputs[0]);
+    if (node.op == "Resize" && i == 3 && constant) {
+      Shape sizes = out;
+      sizes[axis] /= batch_;
+      return replace(node, i, Tensor::of(constant->shape, std::move(sizes)));
+    }
+    if (!constant || constant->shape.size() > out.size() || constant->shape.size() + axis < out.size()) return;
+    const std::size_t own = axis + constant->shape.size() - out.size();
+    if (constant->shape[own] != out[axis]) return;  // a weight, or broadcast
+    const Place own_place{static_cast<int>(own), place.side};
+    const std::int64_t length = place.side * inner(constant->shape, own);
+    Shape shape = constant->shape;
+    shape[own] /= batch_;
+    std::vector<std::int64_t> kept;
+    for (std::int64_t k = 0; k < constant->size(); ++k) {
+      const std::int64_t image = imageOf(k, constant->shape, own_place);
+      if (image == 0)
+        kept.push_back(k);
+      else if (constant->at(k) != constant->at(k - image * length))
+        refuseImages(node);
+    }
+    const auto pick = [&](const auto& values) {
+      std::remove_cvref_t<decltype(values)> result;
+      for (const std::int64_t k : kept) result.push_back(values[static_cast<std::size_t>(k)]);
+      return result;
+    };
+    replace(node, i,
+            constant->isFloat() ? Tensor::of(std::move(shape), pick(*constant->floats))
+                                : Tensor::of(std::move(shape), pick(*constant->ints)));
+  }
+
+  void replace(Node& node, std::size_t i, Tensor tensor) {
+    const std::string name = graph_.values[static_cast<std::size_t>(node.inputs[i])].name;
+    node.inputs[i] = graph_.addConstant(name + ".one_image", std::move(tensor));
+    places_.resize(graph_.values.size());
+  }
+
+  Graph& graph_;
+  std::int64_t batch_;
+  std::vector<Place> places_;  ///< per value
+};
+
+}  // namespace
+
+void keepOneImage(Graph& graph, std::int64_t batch) { BatchRemover(graph, batch).run(); }
+
+}  // namespace mpm::onnx_graph
