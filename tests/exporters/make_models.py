@@ -119,8 +119,8 @@ def hf_aimv2(fused):
                   "last_hidden_state")
 
 
-def segmenter_encoder():
-    return segmenter.Encoder(SEGMENTER_IMAGE, PATCH, DIM, DEPTH, HEADS)
+def segmenter_encoder(**changes):
+    return segmenter.Encoder(SEGMENTER_IMAGE, PATCH, DIM, DEPTH, HEADS, **changes)
 
 
 def segmenter_mask(fused=False, labels=False):
@@ -129,6 +129,10 @@ def segmenter_mask(fused=False, labels=False):
 
 def segmenter_linear(fused=False, labels=False):
     return segmenter.Segmenter(segmenter_encoder(), segmenter.LinearHead(DIM, SEGMENTER_CLASSES), PATCH, labels)
+
+
+def segmenter_head_scale(fused=False):
+    return segmenter.Segmenter(segmenter_encoder(head_scales=("logits", "q")), segmenter.LinearHead(DIM, SEGMENTER_CLASSES), PATCH)
 
 
 def dpt(fused=False):
@@ -257,6 +261,13 @@ SOURCES = {
     "segmenter_linear": Source("Segmenter, linear head, logits", segmenter_linear, head="linear", image=SEGMENTER_IMAGE),
     "segmenter_linear_labels": Source("Segmenter, linear head, argmax in the graph", lambda f: segmenter_linear(labels=True),
                                       head="linear", image=SEGMENTER_IMAGE, outputs=("labels",)),
+    "segmenter_head_scale": Source("Segmenter, linear head, a learned scale for each head of attention", segmenter_head_scale,
+                                   head="linear", image=SEGMENTER_IMAGE),
+    "samvit": Source("timm samvit_base_patch16: SAM", refuse="windows with padding, positions that depend on the query",
+                     image=(40, 40), blocks=0, build=lambda f: timm.create_model(
+                         "samvit_base_patch16", pretrained=False, img_size=40, patch_size=PATCH, embed_dim=DIM, depth=2,
+                         num_heads=HEADS, mlp_ratio=1, window_size=3, global_attn_indexes=(1,), num_classes=CLASSES,
+                         neck_chans=8)),
     "dpt": Source("DPT-like: taps after every block, convolutions on the grid", dpt, head="other", image=SEGMENTER_IMAGE,
                   outputs=("depth",)),
     "hf_dpt_depth": Source("transformers DPTForDepthEstimation: the class token joined to every patch", head="other",
@@ -386,6 +397,8 @@ KEPT = [
     Spec("segmenter_linear", "torchscript", 17, variant="external_data"),
     Spec("segmenter_linear", "torchscript", 17, variant="half"),
     Spec("segmenter_linear_labels", "dynamo", 20),
+    Spec("segmenter_head_scale", "torchscript", 17, oracle=True),
+    Spec("segmenter_head_scale", "dynamo", 18),
     Spec("dpt", "torchscript", 16, oracle=True),
     Spec("dpt", "dynamo", 18),
     Spec("hf_dpt_depth", "torchscript", 17, dynamic=("batch",), oracle=True),
@@ -405,6 +418,7 @@ KEPT = [
     Spec("beit", "dynamo", 23),
     Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3),
     Spec("swin", "torchscript", 17),
+    Spec("samvit", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),
     Spec("post_norm", "torchscript", 17),

@@ -7,9 +7,13 @@ from torch import nn
 
 
 class Attention(nn.Module):
-    def __init__(self, dim, heads):
+    def __init__(self, dim, heads, head_scale=""):
+        """`head_scale`: a learned scale per head, of the "logits" or of "q"."""
         super().__init__()
         self.heads = heads
+        self.head_scale = head_scale
+        if head_scale:
+            self.temperature = nn.Parameter(torch.ones(heads, 1, 1))
         self.scale = (dim // heads) ** -0.5
         self.qkv = nn.Linear(dim, 3 * dim)
         self.proj = nn.Linear(dim, dim)
@@ -18,7 +22,9 @@ class Attention(nn.Module):
         """x {B, T, dim}; key_bias {B, T} is added to every logit of that key."""
         batch, tokens, dim = x.shape
         q, k, v = self.qkv(x).reshape(batch, tokens, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
-        logits = (q @ k.transpose(-2, -1)) * self.scale
+        if self.head_scale == "q":
+            q = q * self.temperature
+        logits = (q @ k.transpose(-2, -1)) * (self.temperature if self.head_scale == "logits" else self.scale)
         if key_bias is not None:
             logits = logits + key_bias[:, None, None, :]
         x = (logits.softmax(dim=-1) @ v).transpose(1, 2).reshape(batch, tokens, dim)
@@ -26,10 +32,10 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, dim, heads, mlp_ratio, eps):
+    def __init__(self, dim, heads, mlp_ratio, eps, head_scale=""):
         super().__init__()
         self.norm1 = nn.LayerNorm(dim, eps=eps)
-        self.attn = Attention(dim, heads)
+        self.attn = Attention(dim, heads, head_scale)
         self.norm2 = nn.LayerNorm(dim, eps=eps)
         self.fc1 = nn.Linear(dim, mlp_ratio * dim)
         self.fc2 = nn.Linear(mlp_ratio * dim, dim)
@@ -42,13 +48,13 @@ class Block(nn.Module):
 class Encoder(nn.Module):
     special = 1
 
-    def __init__(self, image, patch, dim, depth, heads, mlp_ratio=2, eps=1e-6):
+    def __init__(self, image, patch, dim, depth, heads, mlp_ratio=2, eps=1e-6, head_scales=()):
         super().__init__()
         self.grid = (image[0] // patch, image[1] // patch)
         self.patch_embed = nn.Conv2d(3, dim, patch, stride=patch)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.pos_embed = nn.Parameter(torch.zeros(1, 1 + self.grid[0] * self.grid[1], dim))
-        self.blocks = nn.ModuleList(Block(dim, heads, mlp_ratio, eps) for _ in range(depth))
+        self.blocks = nn.ModuleList(Block(dim, heads, mlp_ratio, eps, *head_scales[i : i + 1]) for i in range(depth))
         self.norm = nn.LayerNorm(dim, eps=eps)
 
     def embed(self, image):

@@ -128,6 +128,22 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
   const std::int64_t count = leadElements(cells.shape, 2);
   if (width < 1 || count < 1 || tokens != term.rows || cells.scale == 0) return std::nullopt;
+  const std::optional<Cells> unscaled = cells.blend ? withoutFactors(cells) : std::nullopt;
+  if (unscaled) {
+    auto view = heads(*unscaled);
+    if (!view) return std::nullopt;
+    // The same factors for every token, none of them zero.
+    const std::vector<float>& factor = cells.blend->factor;
+    const auto area = static_cast<std::size_t>(tokens * width), side = static_cast<std::size_t>(width);
+    for (std::size_t i = 0; i < factor.size(); ++i) {
+      const float first = factor[i / area * area + i % side];
+      if (factor[i] != first || first == 0) return std::nullopt;
+      if (i % area < side) view->column_scale.push_back(first);
+    }
+    // An offset is in units of the cells, behind the factor.
+    for (std::size_t i = 0; i < view->offset.size(); ++i) view->offset[i] /= view->column_scale[i];
+    return view;
+  }
   if (cells.blend) {
     auto rotated = rotatedHeads(cells, term);
     if (!rotated) return std::nullopt;

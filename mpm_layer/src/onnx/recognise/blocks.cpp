@@ -186,6 +186,8 @@ class BlockMatcher {
 
   bool operand(const HeadView& view, int part, int stream, int& norm, Block& block) {
     int source = view.term;
+    std::vector<double> factor(view.column_scale.begin(), view.column_scale.end());
+    factor.resize(view.column.size(), 1.0);
     const bool one_head = block.heads == 1 && at(source).kind == TermKind::kNorm;
     if (at(source).kind == TermKind::kHeadNorm || one_head) {
       if (part == 2) return no(source, "v as the linear layer gives it");
@@ -196,24 +198,42 @@ class BlockMatcher {
       if (std::any_of(view.offset.begin(), view.offset.end(), [](float offset) { return offset != 0; })) {
         return no(view.term, "nothing added to a normalised head");
       }
+      if (!scaleNorm(part == 0 ? *block.q_norm : *block.k_norm, factor)) {
+        return no(view.term, "one scale for all normalised heads");
+      }
     }
     const int linear = at(source).kind == TermKind::kArrange ? at(source).inputs[0] : source;
     if (at(linear).kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
     if (!readsNorm(linear, stream, norm)) return false;
     const auto rows = linearPart(terms_, source, at(linear).inputs[0]);
     if (!rows) return no(source, "columns of a linear layer");
-    const double factor = part == 2 ? view.scale : 1;  // for q and k the scale is already in the attention
+    // For q and k the scale is already in the attention.
+    for (double& one : factor) one *= part == 2 ? view.scale : 1;
     block.qkv.in = rows->in;
     block.qkv.out += static_cast<std::int64_t>(view.column.size());
     block.qkv.weight.reserve(3 * view.column.size() * static_cast<std::size_t>(rows->in));
     for (std::size_t i = 0; i < view.column.size(); ++i) {
       const float* row = rows->weight.data() + view.column[i] * rows->in;
       for (std::int64_t j = 0; j < rows->in; ++j)
-        block.qkv.weight.push_back(static_cast<float>(static_cast<double>(row[j]) * factor));
+        block.qkv.weight.push_back(static_cast<float>(static_cast<double>(row[j]) * factor[i]));
       const double bias = static_cast<double>(rows->bias[static_cast<std::size_t>(view.column[i])]) +
                           static_cast<double>(view.offset[i]);
-      block.qkv.bias.push_back(static_cast<float>(bias * factor));
+      block.qkv.bias.push_back(static_cast<float>(bias * factor[i]));
     }
+    return true;
+  }
+
+  /// Multiplies the norm by the factors of the heads' columns, if they are the same for all heads, and makes them ones.
+  static bool scaleNorm(NormPart& norm, std::vector<double>& factor) {
+    const std::size_t width = norm.weight.size();
+    for (std::size_t i = width; i < factor.size(); ++i) {
+      if (factor[i] != factor[i % width]) return false;
+    }
+    for (std::size_t i = 0; i < width; ++i) {
+      norm.weight[i] = static_cast<float>(static_cast<double>(norm.weight[i]) * factor[i]);
+      norm.bias[i] = static_cast<float>(static_cast<double>(norm.bias[i]) * factor[i]);
+    }
+    factor.assign(factor.size(), 1.0);
     return true;
   }
 

@@ -47,6 +47,7 @@ struct Scores {
   std::optional<Tensor> query;  ///< instead of q, when that does not depend on the image
   Shape shape;
   double scale = 1;
+  std::vector<float> head_scale = {};  ///< of each head besides `scale`; empty: ones
   bool softmax = false;
   std::shared_ptr<const PairBias> bias = {};  ///< added after the scale, of the tokens in the graph's order; null: none
 };

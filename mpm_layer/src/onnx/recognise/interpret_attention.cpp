@@ -19,6 +19,21 @@ std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   return order;
 }
 
+/// {.., heads, queries, keys} -> {.., heads, 1, 1}.
+Shape perHead(Shape scores) {
+  scores[scores.size() - 1] = scores[scores.size() - 2] = 1;
+  return scores;
+}
+
+/// The view with a factor per head besides its own; empty: none.
+HeadView timesHeads(HeadView view, const std::vector<float>& factors) {
+  if (factors.empty()) return view;
+  view.column_scale.resize(view.column.size(), 1.0f);
+  const std::size_t width = view.column.size() / factors.size();
+  for (std::size_t i = 0; i < view.column.size(); ++i) view.column_scale[i] *= factors[i / width];
+  return view;
+}
+
 }  // namespace
 
 Meaning Interpreter::matMul(const Node& node) {
@@ -26,7 +41,7 @@ Meaning Interpreter::matMul(const Node& node) {
   const Tensor* query = graph_.constant(node.inputs[0]);
   const Cells* keys = query ? cellsOf(node.inputs[1], node) : nullptr;
   if (keys && out && query->shape.size() == keys->shape.size() && query->shape.size() > 2)
-    return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, *out, 1, false};
+    return Scores{{}, Algebra::permuted(*keys, lastTwoSwapped(keys->shape.size())), *query, *out};
   if (query || graph_.constant(node.inputs[1]) || !out) {
     return foreign(node, "a MatMul with a constant that is not a matrix of weights on the right");
   }
@@ -59,7 +74,7 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
                        std::to_string(tokens) + " tokens",
                    kWindowed);
   }
-  return Scores{std::move(q), std::move(k), std::nullopt, std::move(shape), 1, false};
+  return Scores{std::move(q), std::move(k), std::nullopt, std::move(shape)};
 }
 
 /// The op of opset 23: q, k, v as {1, heads, tokens, head_dim}, or {1, tokens, heads * head_dim}.
@@ -171,9 +186,23 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
     if (number) return scores;  // the same for all keys
     return biased(node, scores, constant, node.op == "Add" ? 1 : -1);
   }
-  if (!number) return foreign(node, "attention logits times a constant matrix (mask)", "softmax(scale q k^T) v");
-  const double factor = node.op == "Mul" ? *number : 1 / *number;
   Scores result = scores;
+  if (!number) {
+    // A factor per head, the same for all queries and keys.
+    const Shape& shape = scores.shape;
+    const std::size_t rank = shape.size(), own = constant.shape.size();
+    const bool per_head = own >= 3 && own <= rank && constant.shape[own - 1] == 1 && constant.shape[own - 2] == 1;
+    if (!per_head || scores.bias || scores.query)
+      return foreign(node, "attention logits times a constant matrix (mask)", "softmax(scale q k^T) v");
+    std::vector<float> factors = constant.broadcastTo(perHead(shape));
+    for (std::size_t h = 0; h < factors.size(); ++h) {
+      if (node.op == "Div") factors[h] = 1 / factors[h];
+      if (!scores.head_scale.empty()) factors[h] *= scores.head_scale[h];
+    }
+    result.head_scale = std::move(factors);
+    return result;
+  }
+  const double factor = node.op == "Mul" ? *number : 1 / *number;
   result.scale *= factor;
   if (result.bias) result.bias = scaled(*result.bias, factor);
   return result;
@@ -220,10 +249,10 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const auto k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   const Shape* out = graph_.shape(node.outputs[0]);
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
-  if (!k_view || !v_view || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
-      scores.query->shape.back() != width || static_cast<std::int64_t>(k_view->column.size()) != cols ||
-      v_view->column.size() != k_view->column.size() || k_view->row_of != v_view->row_of ||
-      algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
+  if (!k_view || !v_view || !k_view->column_scale.empty() || !v_view->column_scale.empty() || !out ||
+      scores.query->shape[scores.query->shape.size() - 2] != 1 || scores.query->shape.back() != width ||
+      static_cast<std::int64_t>(k_view->column.size()) != cols || v_view->column.size() != k_view->column.size() ||
+      k_view->row_of != v_view->row_of || algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   }
   Term term;
@@ -272,7 +301,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   term.cols = heads * width;
   term.node = &node;
   term.heads = heads;
-  term.q = *q_view;
+  term.q = timesHeads(*q_view, scores.head_scale);
   term.k = *k_view;
   term.v = *v_view;
   term.scale = scores.scale * q_view->scale * k_view->scale;
@@ -290,7 +319,8 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
 
 Meaning Interpreter::product(const Node& node, const Scores& scores) {
   if (scores.query) return foreign(node, "a constant times tokens", "a softmax over the keys");
-  if (scores.bias) return foreign(node, "q k^T plus a constant", "a softmax over the keys");
+  if (scores.bias || !scores.head_scale.empty())
+    return foreign(node, "q k^T plus or times a constant", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);
   const bool one = elements(Shape(scores.shape.begin(), scores.shape.end() - 2)) == 1;

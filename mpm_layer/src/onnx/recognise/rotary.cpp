@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/recognise/rotary.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -190,6 +191,14 @@ Cells timesEach(const Cells& cells, const std::vector<float>& factors) {
     for (std::size_t i = 0; i < factors.size(); ++i) offset[i] *= factors[i];
     result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
   }
+  return result;
+}
+
+std::optional<Cells> withoutFactors(const Cells& cells) {
+  const auto isNone = [](std::int32_t id) { return id < 0; };
+  if (!std::all_of(cells.blend->other.begin(), cells.blend->other.end(), isNone)) return std::nullopt;
+  Cells result = cells;
+  result.blend = nullptr;
   return result;
 }
 

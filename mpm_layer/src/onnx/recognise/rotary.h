@@ -14,6 +14,9 @@ Cells blended(const Cells& cells);
 /// Cells times a factor each.
 Cells timesEach(const Cells& cells, const std::vector<float>& factors);
 
+/// The cells without the factors of their blend, when no element is a sum; else nullopt.
+std::optional<Cells> withoutFactors(const Cells& cells);
+
 /// left + sign * right, cells of one term; nullopt when an element would be a sum of three.
 std::optional<Cells> blendedSum(const Cells& left, const Cells& right, double sign);
 

@@ -56,8 +56,9 @@ struct HeadView {
   int term = -1;
   std::vector<std::int64_t> row_of;  ///< row of each token in the graph's order; empty: in the order of the term
   std::vector<std::int64_t> column;
-  std::vector<float> offset;  ///< added to the column, before `scale`
+  std::vector<float> offset;  ///< added to the column, before the scales
   double scale = 1;
+  std::vector<float> column_scale;           ///< of each column besides `scale` (a scale per head); empty: ones
   std::shared_ptr<const Rotation> rotation;  ///< null: none. `column` is in its order, so the order of q is that of k
   std::vector<std::int64_t> order;           ///< with a rotation: place in the graph of each column of a head
 };
