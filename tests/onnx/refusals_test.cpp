@@ -712,6 +712,11 @@ const HeadCase kHeads[] = {
        g.output("features");
      },
      "constants alone"},
+    {"GatheredOneByOne",
+     [](GraphBuilder& g) {
+       odd(g, "GatherND", {mapOf(g), g.reshape(g.ints({0, 0, 0, 0, 0, 1, 1, 1}), {2, 4})});
+     },
+     "elements gathered one by one"},
     {"PaddedAverage",
      [](GraphBuilder& g) {
        odd(g, "AveragePool", {mapOf(g)}, {{"kernel_shape", kThree}, {"pads", kOnes}});

@@ -135,6 +135,86 @@ bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& in
   return true;
 }
 
+std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node) const {
+  std::vector<const Node*> chain;
+  bool gathers = false;
+  for (const Node* at = &node; at && movesData(*at) && at->op != "Concat" && at->outputs.size() == 1;
+       at = graph_.producer(at->inputs[0])) {
+    if (gathers && at->op != "Transpose") break;
+    chain.push_back(at);
+    gathers = gathers || at->op == "GatherND";
+  }
+  if (!gathers) return std::nullopt;
+  Gathered result{chain.back()->inputs[0], {}};
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+    const auto movements = moveData(graph_, **at, true);
+    if (!movements) return std::nullopt;
+    const Movement& movement = movements->front();
+    std::vector<std::int64_t> from(static_cast<std::size_t>(elements(movement.shape)));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::int64_t before = movement.in_order ? static_cast<std::int64_t>(i) : movement.from[i];
+      from[i] = result.from.empty() ? before : result.from[static_cast<std::size_t>(before)];
+    }
+    result.from = std::move(from);
+  }
+  return result;
+}
+
+/// The windows of an adaptive pooling are of this kind: {B, C, h, w} -> {B, C, rows, in a row, columns, in a column}.
+bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name) {
+  const Shape& in = *graph_.shape(gathered.origin);
+  const auto stepsOf = [](const Shape& shape) {
+    Shape steps(shape.size(), 1);
+    for (std::size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
+    return steps;
+  };
+  const Shape in_steps = stepsOf(in), out_steps = stepsOf(out);
+  const std::int64_t total = elements(out);
+  // The place along axis `axis` of the input that element i of the result comes from.
+  const auto placeOf = [&](std::int64_t i, std::size_t axis) {
+    return gathered.from[static_cast<std::size_t>(i)] / in_steps[axis] % in[axis];
+  };
+  const auto dependsOn = [&](std::size_t axis, std::size_t out_axis) {
+    const std::int64_t stride = out_steps[out_axis];
+    for (std::int64_t i = 0; i < total; ++i) {
+      if (placeOf(i, axis) != placeOf(i - i / stride % out[out_axis] * stride, axis)) return true;
+    }
+    return false;
+  };
+  // Consecutive axes of the result for each axis of the input, as indices along it.
+  std::vector<std::vector<float>> indices;
+  std::size_t begin = 0;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) {
+    std::size_t end = axis == 0 && in[0] == 1 && !out.empty() && out[0] == 1 ? 1 : begin;  // the batch
+    for (std::size_t other = 0; other < out.size(); ++other) {
+      if (!dependsOn(axis, other)) continue;
+      if (other < begin) return false;
+      end = std::max(end, other + 1);
+    }
+    if (axis + 1 == in.size()) end = out.size();
+    const std::int64_t stride = elements(Shape(out.begin() + static_cast<std::ptrdiff_t>(end), out.end()));
+    std::int64_t count = 1;
+    for (; begin < end; ++begin) count *= out[begin];
+    indices.emplace_back();
+    for (std::int64_t i = 0; i < count; ++i) indices.back().push_back(static_cast<float>(placeOf(i * stride, axis)));
+  }
+  Shape now = in;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) {
+    std::vector<float>& along = indices[axis];
+    if (static_cast<std::int64_t>(along.size()) == in[axis] &&
+        std::adjacent_find(along.begin(), along.end(), [](float a, float b) { return b != a + 1; }) == along.end())
+      continue;
+    one_image_ = one_image_ || axis == 0;
+    now[axis] = static_cast<std::int64_t>(along.size());
+    const std::string taken = net_.unique(name + ".taken");
+    const std::string constant = net_.constant(taken + ".indices", Tensor::of({1, now[axis]}, std::move(along)));
+    x = net_.op("HeadTake", {x, constant}, {taken},
+                {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+  }
+  reshape(x, now, out, name);
+  return true;
+}
+
 bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inputs,
                            const std::vector<std::string>& names) {
   const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };

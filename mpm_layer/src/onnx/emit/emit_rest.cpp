@@ -333,6 +333,7 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
                : net_.unique(prefix_ + baseName(graph_.values[static_cast<std::size_t>(value)].name));
   };
   std::vector<const Node*> kept;
+  std::map<const Node*, Gathered> gathers;
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
     bool keep = false;
     for (const int value : node->outputs) {
@@ -345,6 +346,11 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     }
     if (!keep) continue;
     kept.push_back(&*node);
+    if (auto gathered = gatheredFrom(*node)) {
+      needed.insert(gathered->origin);
+      gathers.emplace(&*node, std::move(*gathered));
+      continue;
+    }
     for (const int value : node->inputs) {
       if (value >= 0 && !graph_.constant(value)) needed.insert(reshapedFrom(*node, value));
     }
@@ -362,6 +368,14 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     return found->second;
   };
   for (const Node* node : kept) {
+    if (const auto gathered = gathers.find(node); gathered != gathers.end()) {
+      const std::string name = nameFor(node->outputs[0]);
+      made.emplace(node->outputs[0], name);
+      if (!takeAlongAxes(gathered->second, known(gathered->second.origin, *node), *graph_.shape(node->outputs[0]),
+                         name))
+        refuse(*node, "elements gathered one by one", kStock);
+      continue;
+    }
     const auto isMade = [&](int value) { return made.contains(reshapedFrom(*node, value)); };
     if (std::none_of(node->inputs.begin(), node->inputs.end(), isMade))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");

@@ -45,6 +45,15 @@ class NodeEmitter {
   std::string stockFault(const Node& node) const;
 
   // emit_head.cpp: nodes as our own operators
+  /// A value whose elements are those of another one, moved by several nodes.
+  struct Gathered {
+    int origin = -1;
+    std::vector<std::int64_t> from;  ///< for each element of the value, one of the origin
+  };
+  /// The output of `node`, where it and nodes before it move elements, the first of them a GatherND and its Transpose.
+  std::optional<Gathered> gatheredFrom(const Node& node) const;
+  /// `x` {.., in} as `out`: indices along each axis. False, and nothing is written, when that is not all.
+  bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
   /// False, and nothing is written, when there is none.
   bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
   bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);

@@ -50,6 +50,7 @@ class Mover {
     if (op == "Transpose") return transpose();
     if (op == "Slice") return slice();
     if (op == "Gather") return gather();
+    if (op == "GatherND") return gatherNd();
     if (op == "Split") return split();
     if (op == "Concat") return concat();
     if (op == "Expand") return expand();
@@ -200,6 +201,37 @@ class Mover {
       if (shape[axis] > 1) stride[axis] *= step;  // a step beyond the side would overflow, and is never used
     }
     return Movements{view(std::move(shape), stride, offset)};
+  }
+
+  std::optional<Movements> gatherNd() const {
+    const Tensor* indices = graph_.constant(node_.input(1));
+    const std::int64_t batch_dims = node_.integer("batch_dims", 0);
+    if (!indices || indices->isFloat() || indices->shape.empty()) return std::nullopt;
+    const auto rank = static_cast<std::int64_t>(shape_.size()), depth = indices->shape.back();
+    const auto index_rank = static_cast<std::int64_t>(indices->shape.size());
+    if (batch_dims < 0 || batch_dims >= index_rank || depth < 1 || batch_dims + depth > rank ||
+        !std::equal(shape_.begin(), shape_.begin() + batch_dims, indices->shape.begin()))
+      refuse(node_, "indices " + toString(indices->shape) + " into " + toString(shape_), "indices within the rank");
+    Movement result;
+    result.shape.assign(indices->shape.begin(), indices->shape.end() - 1);
+    result.shape.insert(result.shape.end(), shape_.begin() + batch_dims + depth, shape_.end());
+    elements(result.shape);
+    const Integers stride = strides(shape_);
+    const std::int64_t slice = elements(Shape(shape_.begin() + batch_dims + depth, shape_.end()));
+    const std::int64_t batches = elements(Shape(shape_.begin(), shape_.begin() + batch_dims));
+    const std::int64_t rows = indices->size() / depth;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::int64_t first = batches > 1 ? row / (rows / batches) * (elements(shape_) / batches) : 0;
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const auto axis = static_cast<std::size_t>(batch_dims + k);
+        const std::int64_t index = (*indices->ints)[static_cast<std::size_t>(row * depth + k)], side = shape_[axis];
+        if (index < -side || index >= side)
+          refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
+        first += (index < 0 ? index + side : index) * stride[axis];
+      }
+      for (std::int64_t i = 0; i < slice && with_elements_; ++i) result.from.push_back(first + i);
+    }
+    return Movements{std::move(result)};
   }
 
   std::optional<Movements> gather() const {
@@ -354,7 +386,7 @@ bool castsToFloat(const Node& node) {
 bool movesData(const Node& node) {
   static constexpr std::string_view kOps[] = {"Identity", "Dropout",   "Cast",      "Reshape", "Flatten",
                                               "Squeeze",  "Unsqueeze", "Transpose", "Slice",   "Gather",
-                                              "Split",    "Concat",    "Expand",    "Tile"};
+                                              "Split",    "Concat",    "Expand",    "Tile",    "GatherND"};
   if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
   return node.op != "Cast" || castsToFloat(node);
 }
