@@ -41,7 +41,6 @@ import segmenter
 IMAGE, PATCH, DIM, DEPTH, HEADS, CLASSES = (32, 48), 8, 16, 3, 2, 10
 SEGMENTER_IMAGE, SEGMENTER_CLASSES = (32, 64), 4
 MPM_SCHEDULE = [1, 2]
-GRADUAL_COUNT = 5
 LARGEST_FILE = 400 * 1024
 
 
@@ -155,7 +154,7 @@ def hf_depth_anything(fused):
 def hf_beit_seg(fused):
     return Fields(transformers.BeitForSemanticSegmentation(transformers.BeitConfig(**hf_settings(
         fused, num_hidden_layers=4, image_size=[32, 64], use_relative_position_bias=True, use_mean_pooling=False,
-        out_indices=[1, 2, 3, 4], pool_scales=[1, 2], use_auxiliary_head=False, num_labels=3))), "logits")
+        out_indices=[1, 2, 3, 4], pool_scales=[1, 2, 3], use_auxiliary_head=False, num_labels=3))), "logits")
 
 
 def hf_yolos(fused):
@@ -330,7 +329,8 @@ class Spec:
     variant: str = ""  # part of the name: what is done to the file afterwards, or a batch that is fixed in it
     fused: bool = True
     oracle: bool = False  # outputs with merging as well
-    policies: bool = False  # also with other positions of merged tokens, and with gradual merging
+    policies: bool = False  # also with other positions of merged tokens
+    reductions: tuple = ()  # and with these
 
     @property
     def name(self):
@@ -372,9 +372,11 @@ KEPT = [
     Spec("hf_dinov2_classifier", "dynamo", 18),
     Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
     Spec("hf_clip", "dynamo", 18),
-    Spec("hf_dinov3", "torchscript", 17, dynamic=("batch", "size"), batch=3, oracle=True, policies=True),
+    Spec("hf_dinov3", "torchscript", 17, dynamic=("batch", "size"), batch=3, oracle=True, policies=True,
+         reductions=("gradual:blocks=1-2:count=5",)),
     Spec("hf_dinov3", "dynamo", 18),
-    Spec("hf_dinov3_gated", "torchscript", 17),
+    Spec("hf_dinov3_gated", "torchscript", 17, oracle=True,
+         reductions=("tome:blocks=0-2:count=4", "algm:blocks=0,2:threshold=0.4")),
     Spec("timm_dinov3", "torchscript", 17, fused=False, oracle=True),
     Spec("timm_dinov3", "dynamo", 18),
     Spec("timm_eva02", "torchscript", 17, fused=False, oracle=True),
@@ -585,8 +587,8 @@ def mpm_outputs(spec, source, model, image):
     results = []
     variants = [{"attention": "plain"}, {"attention": "proportional"}]
     if spec.policies:
-        variants += [{"merged_positions": "centroid"}, {"merged_positions": "first"},
-                     {"reduce": f"gradual:blocks={MPM_SCHEDULE[0]}-{MPM_SCHEDULE[-1]}:count={GRADUAL_COUNT}"}]
+        variants += [{"merged_positions": "centroid"}, {"merged_positions": "first"}]
+    variants += [{"reduce": reduction} for reduction in spec.reductions]
     for variant in variants:
         proportional = variant.get("attention") == "proportional"
         if source.layers:
@@ -595,7 +597,7 @@ def mpm_outputs(spec, source, model, image):
         else:
             output, maps, margin = mpm_reference.run(
                 source.parts(model) if source.parts else model, image.double(), MPM_SCHEDULE, proportional,
-                variant.get("merged_positions", "mean"), GRADUAL_COUNT if "reduce" in variant else None)
+                variant.get("merged_positions", "mean"), variant.get("reduce"), PATCH)
             outputs = (output,)
         if margin < mpm_reference.CLEAR_MARGIN:
             return None

@@ -81,18 +81,105 @@ def bias_of(composed, special, dtype):
     return torch.cat((torch.zeros(special, dtype=dtype), sizes.log()))[None]
 
 
-def encode_gradual(encoder, image, blocks, count, policy):
-    """encode() with gradual merging between attention and MLP of these blocks."""
+def averaged(rows, sizes, clusters):
+    """Means by size of these rows -> merged rows, the cluster of each row, the sizes of the clusters."""
+    cluster = [0] * len(rows)
+    for new, members in enumerate(clusters):
+        for i in members:
+            cluster[i] = new
+    merged = torch.stack([(rows[m] * sizes[m, None]).sum(dim=0) / sizes[m].sum() for m in clusters])
+    return merged, cluster, torch.stack([sizes[m].sum() for m in clusters])
+
+
+def even_odd(tokens, metric, special, sizes, chosen):
+    """ToMe's matching: even rows of the whole sequence into the odd ones that are most similar; `chosen` of the pairs
+    [(-similarity, even, odd)], sorted, merge, and how clear that choice is."""
+    unit = metric / metric.norm(dim=1, keepdim=True)
+    odd = [j for j in range(len(tokens)) if j % 2 and j >= special]
+    pairs, margin = [], float("inf")
+    for i in range(special + special % 2, len(tokens), 2):
+        similarity = unit[odd] @ unit[i]
+        two = similarity.topk(2).values
+        margin = min(margin, float(two[0] - two[1]))
+        pairs.append((-float(two[0]), i, odd[int(similarity.argmax())]))
+    pairs.sort()
+    kept, clear = chosen(pairs)
+    into, gone = {}, set()
+    for _, i, j in kept:
+        into.setdefault(j, []).append(i)
+        gone.add(i)
+    order = [i for parity in (0, 1) for i in range(parity, len(tokens), 2) if i >= special and i not in gone]
+    clusters = [[k - special for k in into.get(i, []) + [i]] for i in order]
+    return *averaged(tokens[special:], sizes, clusters), min(margin, clear)
+
+
+def tome(tokens, keys, special, sizes, count):
+    def chosen(pairs):
+        clear = pairs[count][0] - pairs[count - 1][0] if len(pairs) > count else float("inf")
+        return pairs[:count], clear
+
+    return even_odd(tokens, keys, special, sizes, chosen)
+
+
+def algm_windows(tokens, special, sizes, width, threshold):
+    """ALGM's first step: 2x2 windows by the mean similarity of their six pairs."""
+    unit = tokens[special:] / tokens[special:].norm(dim=1, keepdim=True)
+    windows = []
+    for first in range(0, len(unit), 2):
+        if first // width % 2 == 0:
+            members = [first, first + 1, first + width, first + width + 1]
+            similarity = unit[members] @ unit[members].T
+            windows.append((-float((similarity.sum() - similarity.trace()) / 12), members))
+    windows.sort()
+    clusters = [members for negative, members in windows if -negative >= threshold]
+    gone = {i for members in clusters for i in members}
+    clusters += [[i] for i in range(len(unit)) if i not in gone]
+    ordered = torch.tensor([negative for negative, _ in windows], dtype=tokens.dtype)
+    margin = min(float((ordered + threshold).abs().min()), float(ordered.diff().abs().min()))
+    return *averaged(tokens[special:], sizes, clusters), margin
+
+
+def algm_pairs(tokens, special, sizes, deviations):
+    """ALGM's second step: matches above the mean by so many standard deviations."""
+
+    def chosen(pairs):
+        similarity = -torch.tensor([pair[0] for pair in pairs], dtype=tokens.dtype)
+        threshold = similarity.mean() + deviations * similarity.std()
+        return [pair for pair in pairs if -pair[0] >= threshold], float((similarity - threshold).abs().min())
+
+    return even_odd(tokens, tokens, special, sizes, chosen)
+
+
+def merges_of(reduce, special, width):
+    """The merge in each block of a reduction: {block: function of tokens, keys and sizes}."""
+    method, *keys = reduce.split(":")
+    values = dict(key.split("=") for key in keys)
+    blocks = values["blocks"].replace("-", ",").split(",")
+    blocks = [int(block) for block in blocks]
+    if method == "algm":
+        first, second = blocks
+        return {first: lambda x, _, sizes: algm_windows(x, special, sizes, width, float(values["threshold"])),
+                second: lambda x, _, sizes: algm_pairs(x, special, sizes, 1 / (second + 1))}
+    count = int(values["count"])
+    if method == "tome":
+        return {b: lambda x, keys, sizes: tome(x, keys, special, sizes, count) for b in range(blocks[0], blocks[1] + 1)}
+    return {b: lambda x, _, sizes: merge_surest(x[special:], sizes, count) for b in range(blocks[0], blocks[1] + 1)}
+
+
+def encode_inside(encoder, image, reduce, width, policy):
+    """encode() with merges between attention and MLP of the blocks of `reduce`, on a grid `width` wide."""
     special = encoder.special
+    merges = merges_of(reduce, special, width)
     x = encoder.embed(image)
     composed = list(range(x.shape[1] - special))
     sizes = torch.ones(len(composed), dtype=x.dtype)
     maps, depths, margin = [], [], float("inf")
     for depth, (attention, mlp) in enumerate(encoder.halves):
-        bias = bias_of(composed, special, x.dtype) if maps else None
+        keys = encoder.keys(depth, x)[0] if reduce.startswith("tome") else None
+        bias = bias_of(composed, special, x.dtype) if maps and not reduce.startswith("algm") else None
         x = attention(x, bias, positions_of(encoder, image, composed, policy)[depth])
-        if depth in blocks:
-            merged, cluster, sizes, clearest = merge_surest(x[0, special:], sizes, count)
+        if depth in merges:
+            merged, cluster, sizes, clearest = merges[depth](x[0], keys, sizes)
             composed = [cluster[c] for c in composed]
             maps.append(composed)
             margin = min(margin, clearest)
@@ -126,14 +213,14 @@ def encode(encoder, image, schedule, proportional, policy):
     return depths, maps, margin
 
 
-def run(model, images, schedule, proportional, policy="mean", count=None):
-    """model: one of segmenter.py or rotary.py. Every image merges on its own. `count`: gradual merging
-    in the blocks of `schedule` instead. Returns output, maps {B, K, N}, smallest margin."""
+def run(model, images, schedule, proportional, policy="mean", reduce=None, patch=None):
+    """model: one of segmenter.py or rotary.py. Every image merges on its own. `reduce`: another method instead of
+    `schedule`. Returns output, maps {B, K, N}, smallest margin."""
     outputs, maps, margin = [], [], float("inf")
     for image in images:
         depths, image_maps, clearest = (
-            encode(model.encoder, image[None], schedule, proportional, policy) if count is None
-            else encode_gradual(model.encoder, image[None], schedule, count, policy))
+            encode(model.encoder, image[None], schedule, proportional, policy) if reduce is None
+            else encode_inside(model.encoder, image[None], reduce, image.shape[2] // patch, policy))
         outputs.append(model.decode(depths))
         maps.append(image_maps)
         margin = min(margin, clearest)

@@ -50,6 +50,12 @@ class Dinov3(Parts):
     def embed(self, image):
         return self.model.embeddings(image)
 
+    def keys(self, depth, x):
+        """The mean over the heads of the keys of a block, before rotation {B, T, head_dim}."""
+        layer = self.model.model.layer[depth]
+        keys = layer.attention.k_proj(layer.norm1(x))
+        return keys.unflatten(-1, (self.model.config.num_attention_heads, -1)).mean(dim=-2)
+
     def positions(self, image):
         """Cosines and sines {2, N, head_dim} of each block."""
         return [torch.stack(self.model.rope_embeddings(image))] * len(self.blocks)
