@@ -161,6 +161,17 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
 }
 
 /// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
+/// More elements than folding may hold at once pass through a chain of nodes.
+TEST_F(Convert, IntermediateConstantsAreForgotten) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  std::string x = g.node("ConstantOfShape", {g.ints({2048, 1024})});
+  for (int i = 0; i < 20; ++i) x = g.transpose(x, {1, 0});
+  const std::string one = g.node("ReduceMean", {x}, {{"keepdims", 0L}});
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Add", {"features", one}));
+  g.save(path);
+  EXPECT_NO_THROW(convertModel(path, {}));
+}
+
 TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
   options.schedule = Schedule{1};
   options.input_size = Size2{56, 72};

@@ -41,11 +41,20 @@ HWY_INLINE void raiseMaxima(const Tile<R, V>& tile, float* HWY_RESTRICT maxima, 
    ...);
 }
 
+// Without a bias per row, the vectors are loaded once for all rows.
+template <int R, int V>
+HWY_INLINE void startTile(const float* bias, std::ptrdiff_t bias_stride, Tile<R, V>& tile) {
+  if (bias_stride == 0)
+    loadTile<R, V>(bias, 0, tile);
+  else
+    loadTile<R, V>(bias, bias_stride, tile);
+}
+
 template <int R, int V>
 HWY_INLINE void scoreTile(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, const float* bias,
                           std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, bias_stride, tile);
+  startTile<R, V>(bias, bias_stride, tile);
   multiply<R, V>(q, q_stride, panel, kPanel, depth, tile);
   storeTile<R, V>(tile, scores, stride);
   raiseMaxima<R, V>(tile, maxima, std::make_index_sequence<R>());
@@ -130,7 +139,7 @@ template <int R, int V>
 HWY_INLINE void weighTile(const float* q, std::ptrdiff_t q_stride, int depth, const float* panel, const float* bias,
                           std::ptrdiff_t bias_stride, float* weights, float* sums) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, bias_stride, tile);
+  startTile<R, V>(bias, bias_stride, tile);
   multiply<R, V>(q, q_stride, panel, kPanel, depth, tile);
   weighTileRows<R, V>(tile, weights, sums, std::make_index_sequence<R>());
 }

@@ -113,7 +113,10 @@ template <int R, int V>
 MPM_INLINE void scoreTile(const Bf16Pair* q, int depth, const Bf16Pair* panel, const float* bias,
                           std::ptrdiff_t bias_stride, float* scores, std::ptrdiff_t stride, float* maxima) {
   Tile<R, V> tile;
-  loadTile<R, V>(bias, bias_stride, tile, std::make_index_sequence<R>());
+  if (bias_stride == 0)  // same as the fp32 kernel
+    loadTile<R, V>(bias, 0, tile, std::make_index_sequence<R>());
+  else
+    loadTile<R, V>(bias, bias_stride, tile, std::make_index_sequence<R>());
   multiply<R, V>(q, depth, panel, kPanel, depth, tile);
   storeTile<R, V>(tile, scores, stride, std::make_index_sequence<R>());
   raiseMaxima<R, V>(tile, maxima, std::make_index_sequence<R>());

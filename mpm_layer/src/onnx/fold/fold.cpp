@@ -249,6 +249,47 @@ bool doesNothing(const Graph& graph, const Node& node) {
   return false;
 }
 
+/// Forgets results of folding when their last reader is folded too: the bias tables of BEiT pass through several nodes.
+class Intermediates {
+ public:
+  explicit Intermediates(const Graph& graph) : readers_(graph.values.size()), cost_(graph.values.size(), kKept) {
+    const auto count = [&](int value) {
+      if (value >= 0) ++readers_[static_cast<std::size_t>(value)];
+    };
+    for (const Node& node : graph.nodes) std::for_each(node.inputs.begin(), node.inputs.end(), count);
+    std::for_each(graph.outputs.begin(), graph.outputs.end(), count);
+    for (const Branch& branch : graph.branches) count(branch.condition);
+  }
+
+  /// Readers of `value` read `source` instead.
+  void replace(int value, int source) {
+    if (source >= 0) readers_[static_cast<std::size_t>(source)] += readers_[static_cast<std::size_t>(value)] - 1;
+  }
+
+  /// `node` was folded into constants, which took `cost` elements.
+  void folded(Graph& graph, const Node& node, std::int64_t cost, FoldBudget& budget) {
+    for (const int value : node.inputs) {
+      if (value < 0 || --readers_[static_cast<std::size_t>(value)] > 0) continue;
+      std::int64_t& own = cost_[static_cast<std::size_t>(value)];
+      if (own == kKept) continue;
+      const Tensor& tensor = *graph.constant(value);
+      const bool shared = std::max(tensor.floats.use_count(), tensor.ints.use_count()) > 1;
+      shared ? void(cost += own) : budget.give(own);  // the result of a Reshape has the same elements
+      own = kKept;
+      graph.values[static_cast<std::size_t>(value)].constant.reset();
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] >= 0) cost_[static_cast<std::size_t>(node.outputs[i])] = i == 0 ? cost : 0;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kKept = -1;
+
+  std::vector<int> readers_;
+  std::vector<std::int64_t> cost_;  ///< kKept: not made by folding
+};
+
 /// True when the value is a constant condition.
 std::optional<bool> condition(const Graph& graph, int value) {
   const Tensor* tensor = graph.constant(value);
@@ -309,6 +350,7 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
 void foldConstants(Graph& graph, const Shape& image) {
   graph.values[static_cast<std::size_t>(graph.image)].shape = image;
   FoldBudget budget((std::int64_t{1} << 24) + 4 * graph.weights);
+  Intermediates intermediates(graph);
   std::vector<int> alias(graph.values.size());
   std::iota(alias.begin(), alias.end(), 0);
   for (Node& node : graph.nodes) {
@@ -319,6 +361,7 @@ void foldConstants(Graph& graph, const Shape& image) {
     node.dead = known_to_run == false;
     if (node.dead || node.outputs.empty() || node.outputs[0] < 0) continue;
     Value& first = graph.values[static_cast<std::size_t>(node.outputs[0])];
+    const std::int64_t left = budget.left();
     try {
       const Shape* source = graph.shape(node.input(0));
       if ((node.op == "Shape" || node.op == "Size") && node.domain.empty() && source) {
@@ -329,6 +372,8 @@ void foldConstants(Graph& graph, const Shape& image) {
                  yes && node.op == "If" && node.domain.empty() && node.inputs.size() == 1 + 2 * node.outputs.size()) {
         for (std::size_t i = 0; i < node.outputs.size(); ++i)
           alias[static_cast<std::size_t>(node.outputs[i])] = node.inputs[1 + i + (*yes ? 0 : node.outputs.size())];
+        for (const int value : node.outputs)
+          if (value >= 0) intermediates.replace(value, alias[static_cast<std::size_t>(value)]);
         node.dead = true;
       } else if (auto tensors = allConstant(graph, node) ? evaluate(graph, node, budget) : std::nullopt) {
         for (std::size_t i = 0; i < tensors->size() && i < node.outputs.size(); ++i) {
@@ -338,8 +383,10 @@ void foldConstants(Graph& graph, const Shape& image) {
           value.constant = std::move((*tensors)[i]);
         }
         node.dead = tensors->size() >= node.outputs.size();
+        if (node.dead) intermediates.folded(graph, node, left - budget.left(), budget);
       } else if (doesNothing(graph, node)) {
         alias[static_cast<std::size_t>(node.outputs[0])] = node.inputs[0];
+        intermediates.replace(node.outputs[0], node.inputs[0]);
         node.dead = true;
       } else if (const auto shapes = inferShapes(graph, node)) {
         for (std::size_t i = 0; i < shapes->size() && i < node.outputs.size(); ++i) {

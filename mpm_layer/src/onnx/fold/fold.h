@@ -8,12 +8,14 @@
 
 namespace mpm::onnx_graph {
 
-/// Number of elements that folding may still create, so that a small malicious file cannot exhaust memory.
+/// Number of elements that folding may hold at once, so that a small malicious file cannot exhaust memory.
 class FoldBudget {
  public:
   explicit FoldBudget(std::int64_t left) : left_(left) {}
   /// Uses up the elements of `shape`. Throws mpm::Error when they exceed what is left.
   std::int64_t take(const Shape& shape);
+  void give(std::int64_t elements) { left_ += elements; }
+  std::int64_t left() const { return left_; }
 
  private:
   std::int64_t left_;
