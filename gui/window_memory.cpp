@@ -12,17 +12,18 @@
 namespace mpm::gui {
 namespace {
 
-// Qt leaves space for a title above a window that it restores. Without a window manager there is none, and the window
-// would end below the screen.
-void moveOntoScreen(QMainWindow* window) {
+// Qt leaves space for a title above a window that it restores: it moves or shrinks the window. Without a window manager
+// there is no title.
+void putBack(QMainWindow* window, QRect place) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
   const QRect screen = window->screen()->availableGeometry();
-  QRect place = window->geometry();
+  if (!place.isValid()) place = window->geometry();  // written by an older version
+  place.setSize(place.size().boundedTo(screen.size()));
   place.moveRight(std::min(place.right(), screen.right()));
   place.moveBottom(std::min(place.bottom(), screen.bottom()));
   place.moveLeft(std::max(place.left(), screen.left()));
   place.moveTop(std::max(place.top(), screen.top()));
-  window->move(window->pos() + place.topLeft() - window->geometry().topLeft());
+  window->setGeometry(place);
 }
 
 }  // namespace
@@ -35,14 +36,15 @@ WindowMemory::WindowMemory(const QSettings& stored, SettingsWriter* settings, QM
   if (stored.contains("geometry")) {
     window->restoreGeometry(stored.value("geometry").toByteArray());
     window->restoreState(stored.value("layout").toByteArray());
-    moveOntoScreen(window);
+    putBack(window, stored.value("place").toRect());
   }
   timer_.callOnTimeout([this] { write(); });
   timer_.start(2000);
 }
 
 void WindowMemory::write() {
-  QVariantMap now = {{"geometry", window_->saveGeometry()}, {"layout", window_->saveState()}};
+  QVariantMap now = {
+      {"geometry", window_->saveGeometry()}, {"place", window_->geometry()}, {"layout", window_->saveState()}};
   now.insert(pictures_->state());
   now.insert(chart_->state());
   if (now == written_) return;
