@@ -161,6 +161,24 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
 }
 
 /// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
+/// Exporters write the index of BEiT's relative positions with it.
+TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  const std::string zeros = g.weights("zeros", {2, 3}, std::vector<double>(6, 0.0)),
+                    rows = g.reshape(g.ints({1, 0, -1}), {1, 3}), values = g.weights("values", {1, 3}, {1, 2, 4});
+  const std::string scattered = g.node("ScatterElements", {zeros, rows, values}, {{"axis", 0L}});  // 0 2 0, 1 0 4
+  const std::string weighted = g.node("Mul", {scattered, g.weights("w", {2, 3}, {7, 1, 7, 10, 7, 100})});
+  const std::string sum = g.node("ReduceMax", {g.reshape(weighted, {6})}, {{"keepdims", 0L}});
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", sum}));
+  g.save(path);
+  auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
+  const auto image = TinyVit::image(3);
+  const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
+  auto expected = TinyVit(Dialect{}).evaluate(image)[0];
+  for (double& value : expected) value *= 400;
+  EXPECT_LT(difference(found, expected), 1e-4);
+}
+
 /// More elements than folding may hold at once pass through a chain of nodes.
 TEST_F(Convert, IntermediateConstantsAreForgotten) {
   GraphBuilder g = TinyVit(Dialect{}).graph();

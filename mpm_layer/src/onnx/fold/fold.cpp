@@ -249,6 +249,40 @@ bool doesNothing(const Graph& graph, const Node& node) {
   return false;
 }
 
+/// ScatterElements along one axis, without a reduction.
+std::optional<Tensor> evaluateScatterElements(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* data = graph.constant(node.input(0));
+  const Tensor* indices = graph.constant(node.input(1));
+  const Tensor* updates = graph.constant(node.input(2));
+  if (!data || !indices || !updates || !indices->ints || data->isFloat() != updates->isFloat() ||
+      node.text("reduction", "none") != "none" || indices->shape.size() != data->shape.size() ||
+      updates->shape != indices->shape)
+    return std::nullopt;
+  const std::size_t rank = data->shape.size(), along = frontAxis(node, node.integer("axis", 0), rank);
+  budget.take(data->shape);
+  std::vector<float> floats = data->isFloat() ? *data->floats : std::vector<float>{};
+  Integers ints = data->isFloat() ? Integers{} : *data->ints;
+  for (std::int64_t i = 0; i < indices->size(); ++i) {
+    std::int64_t rest = i, stride = 1, target = 0;
+    for (std::size_t axis = rank; axis-- > 0; stride *= data->shape[axis]) {
+      const std::int64_t side = data->shape[axis];
+      std::int64_t place = rest % indices->shape[axis];
+      rest /= indices->shape[axis];
+      if (axis == along) place = (*indices->ints)[static_cast<std::size_t>(i)];
+      if (place < 0) place += side;
+      if (place < 0 || place >= side) refuse(node, "an index outside the tensor", "one within");
+      target += place * stride;
+    }
+    const auto to = static_cast<std::size_t>(target), from = static_cast<std::size_t>(i);
+    if (data->isFloat()) {
+      floats[to] = (*updates->floats)[from];
+    } else {
+      ints[to] = (*updates->ints)[from];
+    }
+  }
+  return data->isFloat() ? Tensor::of(data->shape, std::move(floats)) : Tensor::of(data->shape, std::move(ints));
+}
+
 /// Forgets results of folding when their last reader is folded too: the bias tables of BEiT pass through several nodes.
 class Intermediates {
  public:
@@ -342,6 +376,7 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
   if (node.op == "Range") return one(evaluateRange(graph, node, budget));
   if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));
   if (node.op == "ScatterND") return one(evaluateScatter(graph, node, budget));
+  if (node.op == "ScatterElements") return one(evaluateScatterElements(graph, node, budget));
   if (node.op == "Resize") return one(evaluateResize(graph, node, budget));
   if (node.op.starts_with("Reduce")) return one(evaluateReduction(graph, node, budget));
   return one(evaluateElementwise(graph, node, budget));
