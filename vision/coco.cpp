@@ -150,20 +150,20 @@ void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures
     json["images"].push_back(
         {{"id", id}, {"file_name", picture.file}, {"height", picture.labels.rows}, {"width", picture.labels.cols}});
     for (int label = 0; label < classes.count(); ++label) {
-      cv::Mat regions;
-      const int count = cv::connectedComponents(picture.labels == label, regions, 8, CV_32S);
+      cv::Mat regions, boxes, centres;
+      const int count = cv::connectedComponentsWithStats(picture.labels == label, regions, boxes, centres, 8, CV_32S);
       for (int region = 1; region < count; ++region) {
         const cv::Mat mask = regions == region;
         std::vector<std::vector<cv::Point>> outlines;
         cv::findContours(mask, outlines, cv::RETR_CCOMP, cv::CHAIN_APPROX_SIMPLE);
         const bool hole = outlines.size() > 1;
-        const cv::Rect box = cv::boundingRect(mask);
+        const int* const box = boxes.ptr<int>(region);
         json["annotations"].push_back({{"id", json["annotations"].size() + 1},
                                        {"image_id", id},
                                        {"category_id", label + 1},
                                        {"iscrowd", hole ? 1 : 0},
-                                       {"area", cv::countNonZero(mask)},
-                                       {"bbox", {box.x, box.y, box.width, box.height}},
+                                       {"area", box[cv::CC_STAT_AREA]},
+                                       {"bbox", {box[0], box[1], box[2], box[3]}},
                                        {"segmentation", hole ? runsOf(mask) : Json::array({polygonOf(outlines[0])})}});
       }
     }

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <opencv2/core.hpp>
 #include <string_view>
 
+#include "half.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
 
@@ -120,8 +120,7 @@ class Builder {
       added->set_name(name);
       return name;
     }
-    std::vector<cv::float16_t> halves(tensor.values.begin(), tensor.values.end());
-    setData(*added, halves, onnx::TensorProto::FLOAT16, tensor.shape);
+    setData(*added, toHalf(tensor.values), onnx::TensorProto::FLOAT16, tensor.shape);
     added->set_name(name + std::string(kHalf));
     node("Cast", name, {added->name()});
     attribute("to", static_cast<std::int64_t>(onnx::TensorProto::FLOAT));
@@ -283,13 +282,13 @@ OnnxWeights weightsOfOnnx(const std::string& bytes) {
     const auto count = static_cast<std::size_t>(elements(values.shape));
     const std::string& raw = tensor.raw_data();
     const bool half = tensor.data_type() == onnx::TensorProto::FLOAT16;
-    if (raw.size() != count * (half ? sizeof(cv::float16_t) : sizeof(float)))
+    if (raw.size() != count * (half ? sizeof(std::uint16_t) : sizeof(float)))
       throw Error("its tensor '" + name + "' is not as long as its shape says");
     values.values.resize(count);
     if (half) {
-      std::vector<cv::float16_t> halves(count);
+      std::vector<std::uint16_t> halves(count);
       std::memcpy(halves.data(), raw.data(), raw.size());
-      std::copy(halves.begin(), halves.end(), values.values.begin());
+      values.values = fromHalf(halves);
       if (name.ends_with(kHalf)) name.resize(name.size() - kHalf.size());
     } else {
       std::memcpy(values.values.data(), raw.data(), raw.size());

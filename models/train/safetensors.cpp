@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "safetensors.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <opencv2/core.hpp>
 #include <span>
 
 #include "base/atomic_file.h"
+#include "half.h"
 #include "mpm/error.hpp"
 
 namespace mpm::train {
 namespace {
 
-float fromHalf(std::uint16_t bits, const std::string& dtype) {
-  if (dtype == "F16") {
-    cv::float16_t half;
-    std::memcpy(static_cast<void*>(&half), &bits, sizeof bits);
-    return static_cast<float>(half);
-  }
+float fromBfloat(std::uint16_t bits) {
   const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
   float value;
   std::memcpy(&value, &wide, sizeof value);
@@ -41,12 +37,16 @@ HostTensor readTensor(const nlohmann::json& entry, std::span<const char> data) {
     throw Error("its place does not fit its shape");
   tensor.values.resize(count);
   const char* source = data.data() + offsets[0];
-  if (width == 4) std::memcpy(tensor.values.data(), source, count * width);
-  for (std::size_t i = 0; width == 2 && i < count; ++i) {
-    std::uint16_t bits;
-    std::memcpy(&bits, source + 2 * i, sizeof bits);
-    tensor.values[i] = fromHalf(bits, dtype);
+  if (width == 4) {
+    std::memcpy(tensor.values.data(), source, count * width);
+    return tensor;
   }
+  std::vector<std::uint16_t> bits(count);
+  std::memcpy(bits.data(), source, count * width);
+  if (dtype == "F16")
+    tensor.values = fromHalf(bits);
+  else
+    std::transform(bits.begin(), bits.end(), tensor.values.begin(), fromBfloat);
   return tensor;
 }
 

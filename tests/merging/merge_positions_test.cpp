@@ -12,16 +12,16 @@ using Values = std::vector<float>;
 
 // Patches 0 and 2 merge, then their row with patch 3; patch 4 is left over, 1 merges with 5 at once.
 const Values kFirst = {4, 0, 1, 0, 2, 3, 1, 2, 2, 1, 1, -1, -1}, kSecond = {3, 0, 1, 0, 0, 2, 1, 3, 2, 1, -1, -1, -1};
-constexpr int kPatches = 6;
+constexpr int kSix = 6;
 
 TEST(PatchWeights, OneStateGivesEqualShares) {
-  const TokenState<const float> second{kSecond.data(), kPatches};
+  const TokenState<const float> second{kSecond.data(), kSix};
   const float third = 1.0f / 3;
   EXPECT_EQ(patchWeights({&second, 1}), (Values{third, 0.5f, third, third, 1, 0.5f}));
 }
 
 TEST(PatchWeights, SeveralStatesGiveMeansOfMeans) {
-  const TokenState<const float> states[] = {{kFirst.data(), kPatches}, {kSecond.data(), kPatches}};
+  const TokenState<const float> states[] = {{kFirst.data(), kSix}, {kSecond.data(), kSix}};
   EXPECT_EQ(patchWeights(states), (Values{0.25f, 0.5f, 0.25f, 0.5f, 1, 0.5f}));
 }
 

@@ -13,6 +13,7 @@
 #include "support/throws_with.h"
 #include "train/agreement.h"
 #include "train/checkpoint.h"
+#include "train/half.h"
 #include "train/learner.h"
 #include "train/model_files.h"
 #include "train/onnx_file.h"
@@ -52,8 +53,10 @@ const TensorMap& trainedWeights() {
 // What a file of half weights computes with: everything but vectors is rounded.
 TensorMap roundedToHalf(const NetworkConfig& config, TensorMap weights) {
   for (const Parameter& parameter : parameters(config))
-    if (parameter.shape.size() > 1)
-      for (float& value : weights.at(parameter.name).values) value = static_cast<float>(cv::float16_t(value));
+    if (parameter.shape.size() > 1) {
+      std::vector<float>& values = weights.at(parameter.name).values;
+      values = fromHalf(toHalf(values));
+    }
   return weights;
 }
 
