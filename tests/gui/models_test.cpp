@@ -224,7 +224,8 @@ TEST(Sources, CamerasAreListedByTheirNames) {
   QDir dir(root.path());
   ASSERT_TRUE(dir.mkpath(QStringLiteral("dev")));
   for (const auto& [node, index] : {std::pair("video0", "0"), std::pair("video1", "1"), std::pair("video2", "0")}) {
-    QFile(root.filePath(QStringLiteral("dev/") + node)).open(QIODevice::WriteOnly);
+    QFile device(root.filePath(QStringLiteral("dev/") + node));
+    ASSERT_TRUE(device.open(QIODevice::WriteOnly));
     const QString base = QStringLiteral("sys/class/video4linux/") + node;
     ASSERT_TRUE(dir.mkpath(base));
     QFile name(root.filePath(base + QStringLiteral("/name"))), number(root.filePath(base + QStringLiteral("/index")));

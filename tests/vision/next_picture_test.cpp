@@ -14,6 +14,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// One value in a row.
+cv::Mat column(const std::vector<float>& values) { return cv::Mat(values, true); }
+
 std::vector<int> indices(const std::vector<NextPicture>& next) {
   std::vector<int> all;
   for (const NextPicture& one : next) all.push_back(one.index);
@@ -21,7 +24,7 @@ std::vector<int> indices(const std::vector<NextPicture>& next) {
 }
 
 TEST(NextPicture, TakesWhatDiffersMostFromAllBeforeIt) {
-  const cv::Mat candidates = (cv::Mat_<float>(5, 1) << 1, 2, 9, 10, 5), labelled = (cv::Mat_<float>(2, 1) << 0, 2);
+  const cv::Mat candidates = column({1, 2, 9, 10, 5}), labelled = column({0, 2});
   const auto next = furthestFirst(candidates, labelled, 3);
   EXPECT_THAT(indices(next), ElementsAre(3, 4, 0)) << "2 is labelled, and 9 is near 10";
   EXPECT_DOUBLE_EQ(next[0].distance, 8);
@@ -56,7 +59,7 @@ TEST(NextPicture, CoversAllCandidatesWithinTwiceTheBestRadius) {
 }
 
 TEST(NextPicture, ItsFeatureIsMeanAndDeviationOfTokensOfLengthOne) {
-  const cv::Mat feature = pictureFeature((cv::Mat_<float>(2, 2) << 3, 4, 0, 5));
+  const cv::Mat feature = pictureFeature(column({3, 4, 0, 5}).reshape(1, 2));
   ASSERT_EQ(feature.size(), cv::Size(4, 1));
   const float expected[] = {0.3f, 0.9f, 0.3f, 0.1f};
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(feature.at<float>(i), expected[i], 1e-5);
