@@ -15,7 +15,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // One value in a row.
-cv::Mat column(const std::vector<float>& values) { return cv::Mat(values, true); }
+cv::Mat column(const std::vector<float>& values) {
+  return cv::Mat(values, true).reshape(1, static_cast<int>(values.size()));  // OpenCV 5 makes a row of a vector
+}
 
 std::vector<int> indices(const std::vector<NextPicture>& next) {
   std::vector<int> all;

@@ -91,6 +91,13 @@ std::string NodeEmitter::elementwise(const std::string& function, const Node& no
   return headOp("HeadElementwise", node, inputs, name, {{"function", function}});
 }
 
+std::string NodeEmitter::take(const std::string& from, std::vector<float> indices, std::size_t axis,
+                              const std::string& name) {
+  const auto count = static_cast<std::int64_t>(indices.size());
+  return net_.op("HeadTake", {from, net_.constant(name + ".indices", Tensor::of({1, count}, std::move(indices)))},
+                 {name}, {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+}
+
 /// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
 bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& inputs,
                             const std::vector<std::string>& names) {
@@ -127,8 +134,7 @@ bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& in
       now[axis] = out[axis];
       const bool last = now == movement.shape;
       const std::string taken = last ? names[k] : net_.unique(names[k] + ".taken");
-      x = net_.op("HeadTake", {x, net_.constant(taken + ".indices", Tensor::of({1, out[axis]}, std::move(indices)))},
-                  {taken}, {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+      x = take(x, std::move(indices), axis, taken);
     }
     if (x != names[k]) reshape(x, now, movement.shape, names[k]);
   }
@@ -206,10 +212,7 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
       continue;
     one_image_ = one_image_ || axis == 0;
     now[axis] = static_cast<std::int64_t>(along.size());
-    const std::string taken = net_.unique(name + ".taken");
-    const std::string constant = net_.constant(taken + ".indices", Tensor::of({1, now[axis]}, std::move(along)));
-    x = net_.op("HeadTake", {x, constant}, {taken},
-                {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+    x = take(x, std::move(along), axis, net_.unique(name + ".taken"));
   }
   reshape(x, now, out, name);
   return true;

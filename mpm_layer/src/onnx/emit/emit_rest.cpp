@@ -295,6 +295,16 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
   }
   if (node.op == "Resize") {
+    // One row or column is repeated. OpenCV 5.0.0 would read beyond it.
+    std::string from = inputs[0];
+    Shape now = *graph_.shape(node.inputs[0]);
+    for (const std::size_t axis : {2u, 3u}) {
+      if (now[axis] != 1 || out[axis] == 1) continue;
+      now[axis] = out[axis];
+      from = take(from, std::vector<float>(static_cast<std::size_t>(out[axis])), axis,
+                  now == out ? name : net_.unique(name + ".repeated"));
+      if (now == out) return from;
+    }
     Shape sides = out;
     const std::string sizes = net_.constant(name + ".sizes", Tensor::of({4}, std::move(sides)));
     NetWriter::Attributes attributes{
@@ -302,7 +312,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
         {"coordinate_transformation_mode", node.text("coordinate_transformation_mode", "half_pixel")}};
     if (node.text("mode", "nearest") == "nearest")
       attributes.emplace_back("nearest_mode", node.text("nearest_mode", "round_prefer_floor"));
-    return net_.stock("Resize", {inputs[0], "", "", sizes}, {name}, attributes);
+    return net_.stock("Resize", {from, "", "", sizes}, {name}, attributes);
   }
   if (isOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) {  // OpenCV takes a constant of rank 4 for another batch
     std::vector<std::string> operands = inputs;

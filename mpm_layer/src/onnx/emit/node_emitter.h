@@ -54,6 +54,8 @@ class NodeEmitter {
   std::optional<Gathered> gatheredFrom(const Node& node) const;
   /// `x` {.., in} as `out`: indices along each axis. False, and nothing is written, when that is not all.
   bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
+  /// The slices of `from` with these indices along `axis`, as `name`.
+  std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name);
   /// False, and nothing is written, when there is none.
   bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
   bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
