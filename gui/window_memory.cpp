@@ -18,7 +18,6 @@ void putBack(QMainWindow* window, QRect place) {
   if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
   const QRect screen = window->screen()->availableGeometry();
   if (!place.isValid()) place = window->geometry();  // written by an older version
-  place.setSize(place.size().boundedTo(screen.size()));
   place.moveRight(std::min(place.right(), screen.right()));
   place.moveBottom(std::min(place.bottom(), screen.bottom()));
   place.moveLeft(std::max(place.left(), screen.left()));
