@@ -41,7 +41,8 @@ bind "$PWD" /src/mpm_layer
 chroot "$root" sh -euc '
   cd /src/mpm_layer
   sh packages/install.sh
-  cmake -S . -B ../build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_WARNINGS_AS_ERRORS=ON
+  cmake -S . -B ../build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON \
+    -DMPM_WARNINGS_AS_ERRORS=ON
   # shellcheck disable=SC2086
   cmake --build ../build --target $1
   ctest --test-dir ../build --output-on-failure --label-exclude long --parallel "$(nproc)" --tests-regex "$2"
