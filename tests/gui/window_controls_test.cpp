@@ -231,7 +231,8 @@ TEST_F(Controls, ActionsSayWhatIsOnShow) {
   trigger("fullscreen");
   ASSERT_TRUE(wait([&] { return window_->isFullScreen(); }));
   window_->close();
-  make();
+  window_ = std::make_unique<MainWindow>(options());
+  window_->show();
   ASSERT_TRUE(wait([&] { return window_->isFullScreen(); })) << "as it was closed";
   EXPECT_TRUE(window_->actions().action(QStringLiteral("fullscreen"))->isChecked());
   trigger("fullscreen");
