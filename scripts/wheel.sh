@@ -5,7 +5,7 @@
 #   scripts/wheel.sh [--root] [DIR]       --root: also in a root of this Debian release that has only python3; needs root
 #                                         and debootstrap
 # PYTHON=/usr/bin/python3 chooses the Python, BUILD=FOLDER keeps the build for the next run.
-# Exit status 77: PyPI cannot be reached.
+# Exit status 77: PyPI cannot be reached, or the C library is newer than auditwheel knows.
 set -eu
 cd "$(dirname "$0")/.."
 bare=
@@ -38,7 +38,12 @@ PATH=$work/repair/bin:$PATH
 
 "$work/tools/bin/python" -m zipfile -e "$work"/raw/*.whl "$work/unrepaired"
 libraries=$(ldd "$work"/unrepaired/mpm/_mpm*.so | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p')
-auditwheel repair --wheel-dir "$work/repaired" "$work"/raw/*.whl
+auditwheel repair --wheel-dir "$work/repaired" "$work"/raw/*.whl 2>"$work/log" || {
+  cat "$work/log" >&2
+  grep -q 'too-recent versioned symbols' "$work/log" || exit 1
+  echo "scripts/wheel.sh: skipped: auditwheel does not know a C library as new as this one" >&2
+  exit 77
+}
 wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 folder=$(echo "$work"/unpacked/*)
 for library in $libraries; do
