@@ -16,10 +16,6 @@ namespace {
 
 constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right, or one of our own (docs/ops.md)";
 
-bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
-
 /// True when the Resize takes the pixel below, which OpenCV always does, whatever nearest_mode says.
 bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
   if (outputs > 1 << 20) return false;  // limits the time that a malicious file can take

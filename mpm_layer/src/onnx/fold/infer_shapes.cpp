@@ -8,10 +8,6 @@
 namespace mpm::onnx_graph {
 namespace {
 
-bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
-
 std::optional<Shape> matMulShape(const Node& node, const Shape& a, const Shape& b) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;
   if (a.back() != b[b.size() - 2]) {

@@ -2,7 +2,6 @@
 #include "onnx/fold/one_image.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
@@ -140,12 +139,9 @@ class BatchRemover {
     const Shape& in = *graph_.shape(node.inputs[i]);
     const int axis = place(node.inputs[i]).axis;
     const int rank = static_cast<int>(in.size()), aligned = axis + static_cast<int>(out.size()) - rank;
-    const auto isOneOf = [&](std::initializer_list<std::string_view> ops) {
-      return std::find(ops.begin(), ops.end(), node.op) != ops.end();
-    };
     if (!node.domain.empty()) return -1;
-    if (isOneOf({"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize",
-                 "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention"}))
+    if (isOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
+                          "Resize", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention"}))
       return axis == 0 ? 0 : -1;
     if (node.op == "MatMul" || node.op == "Gemm") {
       const bool rows = i == 0 && axis == rank - 2 && !ofImages(node.inputs[1]) && node.integer("transA", 0) == 0;
@@ -170,7 +166,7 @@ class BatchRemover {
           std::count_if(axes->begin(), axes->end(), [&](std::size_t one) { return static_cast<int>(one) < axis; });
       return node.integer("keepdims", 1) != 0 ? axis : axis - static_cast<int>(before);
     }
-    if (isOneOf({"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "LpNormalization"})) {
+    if (isOneOf(node.op, {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "LpNormalization"})) {
       const std::int64_t otherwise = node.op.ends_with("Softmax") && graph_.opset < 13 ? 1 : -1;
       return axis < static_cast<int>(frontAxis(node, node.integer("axis", otherwise), in.size())) ? axis : -1;
     }

@@ -97,6 +97,10 @@ void Graph::dropUnused() {
   }
 }
 
+bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
 std::string describe(const Node& node) {
   return "node '" + node.name + "' (" + (node.written_as.empty() ? node.op : node.written_as) + ")";
 }

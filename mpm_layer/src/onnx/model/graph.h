@@ -5,9 +5,11 @@
 
 #include <deque>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpm/error.hpp"
@@ -90,6 +92,8 @@ struct Graph {
 /// Reads the graph of `model`: constants and nodes, with local functions inlined. The graph's nodes keep pointing into
 /// `model`. Throws mpm::Error.
 Graph readGraph(onnx::ModelProto& model, const std::filesystem::path& folder);
+
+bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops);
 
 /// "node 'NAME' (OP)".
 std::string describe(const Node& node);
