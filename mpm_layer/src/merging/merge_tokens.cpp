@@ -226,9 +226,9 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixV
   const int most = rule.groups == MergeGroups::kEvenOdd ? live / 2 : static_cast<int>(groups.size());
   const auto chosen = static_cast<std::size_t>(count < 0 ? most : std::min(count, most));
   if (chosen < groups.size()) {
-    std::nth_element(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(chosen), groups.end(), moreSimilar);
+    if (!windows)
+      std::nth_element(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(chosen), groups.end(), moreSimilar);
     groups.resize(chosen);
-    if (windows) std::sort(groups.begin(), groups.end(), moreSimilar);
   }
 
   const Plan plan = planFor(rule, groups, special, live);
