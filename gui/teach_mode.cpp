@@ -69,13 +69,14 @@ TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
             pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
           });
   connect(&trainer_, &LiveTrainer::suggested, this, [this](const QStringList& files) {
+    comparing_ = false;
     pane_->pictures()->setSuggestions(
         files, files.isEmpty() ? tr("All pictures are like one that is labelled")
                                : tr("These differ most from what is labelled. Press one to label it"));
   });
   connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) {
     pane_->setStatus(why, "warning");
-    pane_->pictures()->setSuggestions({}, {});
+    endComparing();
   });
   pane_->pictures()->setCanSuggest(!options_.trainer.isEmpty());
   if (options_.trainer.isEmpty())
@@ -144,11 +145,13 @@ void TeachMode::wireStore() {
   connect(&store_, &LabelStore::exported, this,
           [this](const QString& file) { emit said(tr("The labels are in %1").arg(file), "good"); });
   connect(&store_, &LabelStore::written, this, [this](const QString& file) {
+    if (!comparing_) return;
     candidates_ << file;
     trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
   });
   connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
     train_wanted_ = false;
+    endComparing();
     fail(message);
     names_.clear();  // what was asked for did not come about
     takeState(state_);
@@ -288,13 +291,21 @@ void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 ti
   if (files.isEmpty() && live.empty())
     return emit said(tr("There is nothing to choose from: open a camera, or store pictures of it"), "warning");
   candidates_ = files;
+  comparing_ = true;
   const int count = static_cast<int>(files.size()) + (live.empty() ? 0 : 1);
   pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
   if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
   store_.writeCandidate(scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png")), live);
 }
 
-void TeachMode::rest() { trainer_.stop(); }
+void TeachMode::endComparing() {
+  if (std::exchange(comparing_, false)) pane_->pictures()->setSuggestions({}, {});
+}
+
+void TeachMode::rest() {
+  endComparing();
+  trainer_.stop();
+}
 
 TrainerJob TeachMode::job() const {
   TrainerJob job{store_.folder(), QString::fromStdString(model_path_)};
@@ -318,7 +329,7 @@ void TeachMode::train() {
 void TeachMode::beginTraining() {
   if (run_ || options_.trainer.isEmpty()) return;
   if (!model_) return emit said(tr("No model is loaded"), "warning");
-  trainer_.stop();
+  rest();
   QDir().mkpath(store_.modelsFolder());
   QString model;
   for (int version = 1; model.isEmpty() || QFileInfo::exists(model); ++version)

@@ -68,6 +68,7 @@ class TeachMode : public QObject {
   void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
   void addModelClasses();
   void askTrainer();
+  void endComparing();
   void train();
   void beginTraining();
   void fail(const QString& message);
@@ -85,6 +86,7 @@ class TeachMode : public QObject {
   std::string model_path_;
   std::shared_ptr<const ModelInfo> model_;
   bool train_wanted_ = false;  // once the labels are on the disk
+  bool comparing_ = false;     // until suggestions come
   QStringList candidates_;     // to be compared once the live picture among them is on the disk
   QTemporaryDir scratch_;      // holds that picture
 
