@@ -42,12 +42,14 @@ LabelState LabelStore::state() {
   const int classes = own_->classes().count();
   const std::vector<std::string> labelled = own_->labelled();
   std::vector<vision::LabelSummary> summaries;
-  for (const std::string& name : labelled) try {
+  for (const std::string& name : labelled) {
+    try {
       if (!summaries_.contains(name))
         summaries_[name] = vision::summaryOf(own_->picture(name), own_->labels(name), classes);
       summaries.push_back(summaries_[name]);
     } catch (const Error&) {  // load() says what is wrong with it
     }
+  }
   return {own_->classes(), texts(own_->pictures()), texts(labelled), taughtModels(own_->modelsPath()),
           vision::progressOf(summaries, classes)};
 }
