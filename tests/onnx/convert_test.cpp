@@ -160,7 +160,6 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   EXPECT_LT(difference(runNet(net, image, {1, 3, 16, 24}, {"scores"})[0], vit.scores(image, 4, 6)), 1e-4);
 }
 
-/// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
 /// Exporters write the index of BEiT's relative positions with it.
 TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
   GraphBuilder g = TinyVit(Dialect{}).graph();
@@ -179,6 +178,24 @@ TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
   EXPECT_LT(difference(found, expected), 1e-4);
 }
 
+TEST_F(Convert, WeightsOfEightBitsHaveAScalePerBlock) {
+  GraphBuilder g = TinyVit(Dialect{}).graph();
+  const std::string x = g.reshape(g.ints({1, 2, 3, 4, 5, 6, 7, 8}), {2, 4}),
+                    scale = g.weights("scale", {2, 2}, {1, 10, 100, 1000});
+  const std::string weights = g.node("DequantizeLinear", {x, scale}, {{"axis", 1L}, {"block_size", 2L}});
+  const std::string even =
+      g.node("Mul", {weights, g.weights("w", {2, 4}, {1, 1, 0.1, 0.1, 0.01, 0.01, 0.001, 0.001})});  // 1, 2, ... 8
+  const std::string mean = g.node("ReduceMean", {g.reshape(even, {8})}, {{"keepdims", 0L}});
+  g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", mean}));
+  g.save(path);
+  auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
+  const auto image = TinyVit::image(3);
+  const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
+  auto expected = TinyVit(Dialect{}).evaluate(image)[0];
+  for (double& value : expected) value *= 4.5;
+  EXPECT_LT(difference(found, expected), 1e-4);
+}
+
 /// More elements than folding may hold at once pass through a chain of nodes.
 TEST_F(Convert, IntermediateConstantsAreForgotten) {
   GraphBuilder g = TinyVit(Dialect{}).graph();
@@ -190,6 +207,7 @@ TEST_F(Convert, IntermediateConstantsAreForgotten) {
   EXPECT_NO_THROW(convertModel(path, {}));
 }
 
+/// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
 TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
   options.schedule = Schedule{1};
   options.input_size = Size2{56, 72};
