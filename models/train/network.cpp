@@ -11,6 +11,7 @@ struct Forward {
   const NetworkConfig& config;
   const Network::Weights& weights;
   Network::Mode mode;
+  at::Tensor cosines, sines;
 
   const at::Tensor& weight(const std::string& name) const { return weights.at(name); }
 
@@ -36,11 +37,22 @@ struct Forward {
     return at::bmm(weights_of_keys, v.flatten(0, 1)).view_as(q);
   }
 
-  at::Tensor attention(const at::Tensor& x, const std::string& name) const {
+  // Rows of q or k {batch, heads, 1 + tokens, head_dim}; the class token, at no place, stays as it is.
+  at::Tensor rotated(const at::Tensor& rows) const {
+    const at::Tensor x = rows.narrow(2, 1, config.tokens()).to(at::kFloat);
+    const auto halves = x.chunk(2, -1);
+    const at::Tensor turned = x * cosines + at::cat({-halves[1], halves[0]}, -1) * sines;
+    return at::cat({rows.narrow(2, 0, 1), turned.to(rows.scalar_type())}, 2);
+  }
+
+  enum class Rotate { kNo, kYes };
+
+  at::Tensor attention(const at::Tensor& x, const std::string& name, Rotate rotate) const {
     const auto batch = x.size(0), tokens = x.size(1);
     const at::Tensor qkv =
         linear(x, name + ".qkv").reshape({batch, tokens, 3, config.heads(), config.head_dim}).permute({2, 0, 3, 1, 4});
-    const at::Tensor mixed = mix(qkv[0], qkv[1], qkv[2]);
+    const at::Tensor mixed =
+        rotate == Rotate::kYes ? mix(rotated(qkv[0]), rotated(qkv[1]), qkv[2]) : mix(qkv[0], qkv[1], qkv[2]);
     return linear(mixed.transpose(1, 2).reshape({batch, tokens, config.dim}), name + ".proj");
   }
 
@@ -55,8 +67,8 @@ struct Forward {
     return x + branch * (keep.to(x.scalar_type()) / (1 - drop));
   }
 
-  at::Tensor block(at::Tensor x, const std::string& name, double drop) const {
-    x = residual(x, attention(norm(x, name + ".norm1"), name + ".attn"), drop);
+  at::Tensor block(at::Tensor x, const std::string& name, double drop, Rotate rotate = Rotate::kNo) const {
+    x = residual(x, attention(norm(x, name + ".norm1"), name + ".attn", rotate), drop);
     return residual(x, mlp(norm(x, name + ".norm2"), name + ".mlp"), drop);
   }
 
@@ -65,9 +77,12 @@ struct Forward {
                               weight("encoder.patch_embed.proj.bias").to(mode.matmul), config.patch)
                        .to(at::kFloat);
     x = x.flatten(2).transpose(1, 2);
-    x = at::cat({weight("encoder.cls_token").expand({x.size(0), 1, config.dim}), x}, 1) + weight("encoder.pos_embed");
+    x = at::cat({weight("encoder.cls_token").expand({x.size(0), 1, config.dim}), x}, 1);
+    const bool rotary = config.positions == Positions::kRotary;
+    if (!rotary) x = x + weight("encoder.pos_embed");
     for (int i = 0; i < config.blocks; ++i)
-      x = block(x, "encoder.blocks." + std::to_string(i), mode.drop_path * i / std::max(1, config.blocks - 1));
+      x = block(x, "encoder.blocks." + std::to_string(i), mode.drop_path * i / std::max(1, config.blocks - 1),
+                rotary ? Rotate::kYes : Rotate::kNo);
     return norm(x, "encoder.norm").narrow(1, 1, config.tokens());
   }
 
@@ -87,8 +102,22 @@ struct Forward {
 
 }  // namespace
 
+Network::Network(const NetworkConfig& config) : config_(config) {
+  if (config.positions != Positions::kRotary) return;
+  RotaryTable table = rotaryTable(config);
+  const auto tensor = [&](std::vector<float>& values) {
+    return at::from_blob(values.data(), {config.tokens(), config.head_dim}, at::kFloat).clone();
+  };
+  cosines_ = tensor(table.cosines);
+  sines_ = tensor(table.sines);
+}
+
 at::Tensor Network::operator()(const at::Tensor& images, const Weights& weights, Mode mode) const {
-  const Forward forward{config_, weights, mode};
+  Forward forward{config_, weights, mode, cosines_, sines_};
+  if (cosines_.defined()) {
+    forward.cosines = cosines_.to(images.device());
+    forward.sines = sines_.to(images.device());
+  }
   const Size2 grid = config_.grid();
   return forward.decoder(forward.encoder(images)).reshape({images.size(0), config_.classes, grid.height, grid.width});
 }

@@ -17,7 +17,7 @@ class Network {
  public:
   using Weights = std::map<std::string, at::Tensor>;
 
-  explicit Network(const NetworkConfig& config) : config_(config) {}
+  explicit Network(const NetworkConfig& config);
 
   struct Mode {
     at::ScalarType matmul = at::kFloat;  ///< of products and their results; norms and the residual stream are float32
@@ -29,6 +29,7 @@ class Network {
 
  private:
   NetworkConfig config_;
+  at::Tensor cosines_, sines_;  // {tokens, head_dim} each, of rotary positions
 };
 
 }  // namespace mpm::train

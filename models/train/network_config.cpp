@@ -93,6 +93,8 @@ void NetworkConfig::validate() const {
   if (blocks < 1 || decoder_blocks < 1 || mlp_ratio < 1) throw Error("a network needs at least one block");
   if (input.height < patch || input.width < patch || input.height % patch != 0 || input.width % patch != 0)
     throw Error("the input is " + toString(input) + "; both sides must be multiples of " + std::to_string(patch));
+  if (positions == Positions::kRotary && head_dim % 4 != 0)
+    throw Error("a head has " + std::to_string(head_dim) + " columns; rotary positions need a multiple of 4");
   if (classes < 2 || classes > 255)
     throw Error("there are " + std::to_string(classes) + " classes; 2 to 255 are possible");
 }
@@ -114,7 +116,8 @@ std::vector<Parameter> parameters(const NetworkConfig& config) {
   const int dim = config.dim, hidden = config.dim * config.mlp_ratio;
   Table table;
   table.embedding("encoder.cls_token", {1, 1, dim});
-  table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
+  if (config.positions == Positions::kAbsolute)
+    table.list.push_back({"encoder.pos_embed", {1, 1 + config.tokens(), dim}, Init::kPositions, 0.2, false});
   table.matrix("encoder.patch_embed.proj.weight", {dim, 3, config.patch, config.patch});
   table.vector("encoder.patch_embed.proj.bias", dim);
   for (int i = 0; i < config.blocks; ++i) table.block("encoder.blocks." + std::to_string(i), dim, hidden);
@@ -169,6 +172,21 @@ TensorMap fittedWeights(const TensorMap& weights, const NetworkConfig& from, con
     fitted[name] = *substitute;
   }
   return fitted;
+}
+
+RotaryTable rotaryTable(const NetworkConfig& config) {
+  const Size2 grid = config.grid();
+  const int pairs = config.head_dim / 2, per_axis = pairs / 2;
+  const std::size_t size = static_cast<std::size_t>(config.tokens()) * static_cast<std::size_t>(config.head_dim);
+  RotaryTable table{std::vector<float>(size), std::vector<float>(size)};
+  for (std::size_t i = 0; i < size; ++i) {
+    const int token = static_cast<int>(i) / config.head_dim, pair = static_cast<int>(i) % pairs;
+    const int position = pair < per_axis ? token / grid.width : token % grid.width;
+    const double angle = position * std::pow(100., -static_cast<double>(pair % per_axis) / per_axis);
+    table.cosines[i] = static_cast<float>(std::cos(angle));
+    table.sines[i] = static_cast<float>(std::sin(angle));
+  }
+  return table;
 }
 
 HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to) {

@@ -10,6 +10,12 @@
 
 namespace mpm::train {
 
+/// How the encoder knows where a patch is.
+enum class Positions {
+  kAbsolute,  ///< a learned embedding is added to every token
+  kRotary,    ///< q and k of image tokens are rotated by angles of their row and column
+};
+
 /// Segmenter: a plain ViT and a mask transformer of the same width ("Segmenter", Strudel et al. 2021).
 struct NetworkConfig {
   int dim = 192;
@@ -18,7 +24,8 @@ struct NetworkConfig {
   int head_dim = 64;
   int mlp_ratio = 4;
   int patch = 16;  ///< px
-  Size2 input;     ///< px, both sides multiples of the patch
+  Positions positions = Positions::kAbsolute;
+  Size2 input;  ///< px, both sides multiples of the patch
   int classes = 0;
 
   int heads() const { return dim / head_dim; }
@@ -55,6 +62,14 @@ TensorMap initialWeights(const NetworkConfig& config, std::uint64_t seed);
 /// naming the tensor, when anything else is missing or of another shape.
 TensorMap fittedWeights(const TensorMap& weights, const NetworkConfig& from, const NetworkConfig& config,
                         const TensorMap& fallback);
+
+/// Cosines and sines {tokens, head_dim} each, by which kRotary rotates column i of a head against column i +
+/// head_dim / 2. The first half of these pairs turns with the row of the patch, the other half with its column; pair j
+/// of n by position * 100^(-j / n), as in "Rotary Position Embedding for Vision Transformer" (Heo et al. 2024).
+struct RotaryTable {
+  std::vector<float> cosines, sines;
+};
+RotaryTable rotaryTable(const NetworkConfig& config);
 
 /// {1, 1 + from.h * from.w, dim} -> {1, 1 + to.h * to.w, dim}; the row of the class token is copied.
 HostTensor resizedPositions(const HostTensor& positions, Size2 from, Size2 to);

@@ -58,8 +58,12 @@ class Builder {
     x = reshape("encoder/rows", x, {0, config_.dim, config_.tokens()});
     x = transpose("encoder/patch_tokens", x, {0, 2, 1});
     x = concat("encoder/with_class", {perImage("encoder/class_token", weight("encoder.cls_token"), 1), x}, 1);
-    x = node("Add", "encoder/tokens", {x, weight("encoder.pos_embed")});
-    for (int i = 0; i < config_.blocks; ++i) x = block("encoder.blocks." + std::to_string(i), x);
+    const bool rotary = config_.positions == Positions::kRotary;
+    if (rotary)
+      rotaryConstants();
+    else
+      x = node("Add", "encoder/tokens", {x, weight("encoder.pos_embed")});
+    for (int i = 0; i < config_.blocks; ++i) x = block("encoder.blocks." + std::to_string(i), x, rotary);
     x = rows("encoder/image_tokens", norm("encoder.norm", x), 1, kEnd);
 
     x = linear("decoder.proj_dec", x);
@@ -195,7 +199,29 @@ class Builder {
     return name;
   }
 
-  std::string attention(const std::string& name, const std::string& x) {
+  void rotaryConstants() {
+    const RotaryTable table = rotaryTable(config_);
+    floats("encoder/cosines", table.cosines, {config_.tokens(), config_.head_dim});
+    floats("encoder/sines", table.sines, {config_.tokens(), config_.head_dim});
+  }
+
+  // {batch, heads, 1 + tokens, head_dim}; the class token, at no place, stays as it is.
+  std::string rotated(const std::string& name, const std::string& x) {
+    const std::string axis = integers(name + "/rows/axis", {2}), last = integers(name + "/columns/axis", {3});
+    const std::string zero = integers(name + "/zero", {0}), one = integers(name + "/one", {1});
+    const std::string half = integers(name + "/half", {config_.head_dim / 2}), end = integers(name + "/end", {kEnd});
+    const std::string class_row = node("Slice", name + "/class_row", {x, zero, one, axis});
+    const std::string image = node("Slice", name + "/image_rows", {x, one, end, axis});
+    const std::string left = node("Slice", name + "/left", {image, zero, half, last});
+    const std::string right =
+        node("Neg", name + "/minus_right", {node("Slice", name + "/right", {image, half, end, last})});
+    const std::string across =
+        node("Mul", name + "/across", {concat(name + "/swapped", {right, left}, -1), "encoder/sines"});
+    const std::string along = node("Mul", name + "/along", {image, "encoder/cosines"});
+    return concat(name + "/rotated", {class_row, node("Add", name + "/turned", {along, across})}, 2);
+  }
+
+  std::string attention(const std::string& name, const std::string& x, bool rotary) {
     std::string qkv = reshape(name + "/heads", linear(name + ".qkv", x), {0, 0, 3, config_.heads(), config_.head_dim});
     qkv = transpose(name + "/qkv", qkv, {2, 0, 3, 1, 4});
     node("Split", name + "/q/only", {qkv, integers(name + "/thirds", {1, 1, 1})});
@@ -203,9 +229,13 @@ class Builder {
     last_->add_output(name + "/k/only");
     last_->add_output(name + "/v/only");
     const std::string first = integers(name + "/first_axis", {0});
-    const std::string q = node("Squeeze", name + "/q", {name + "/q/only", first});
-    const std::string k = node("Squeeze", name + "/k", {name + "/k/only", first});
+    std::string q = node("Squeeze", name + "/q", {name + "/q/only", first});
+    std::string k = node("Squeeze", name + "/k", {name + "/k/only", first});
     const std::string v = node("Squeeze", name + "/v", {name + "/v/only", first});
+    if (rotary) {
+      q = rotated(q, q);
+      k = rotated(k, k);
+    }
     std::string logits = node("MatMul", name + "/products", {q, transpose(name + "/k/columns", k, {0, 1, 3, 2})});
     const float scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config_.head_dim)));
     logits = node("Mul", name + "/logits", {logits, floats(name + "/scale", {scale}, {})});
@@ -224,8 +254,8 @@ class Builder {
     return node("Mul", name, {node("Mul", name + "/product", {x, sum}), floats(name + "/half", {0.5f}, {})});
   }
 
-  std::string block(const std::string& name, std::string x) {
-    x = node("Add", name + "/after_attention", {x, attention(name + ".attn", norm(name + ".norm1", x))});
+  std::string block(const std::string& name, std::string x, bool rotary = false) {
+    x = node("Add", name + "/after_attention", {x, attention(name + ".attn", norm(name + ".norm1", x), rotary)});
     const std::string hidden = gelu(name + ".mlp/gelu", linear(name + ".mlp.fc1", norm(name + ".norm2", x)));
     return node("Add", name, {x, linear(name + ".mlp.fc2", hidden)});
   }

@@ -20,9 +20,10 @@ void put(Json& json, const char* name, const Size2& value) {
 
 template <class T>
 void get(const nlohmann::json& json, const char* name, T& value) {
-  value = json.at(name).get<T>();
+  if (json.contains(name)) value = json.at(name).get<T>();
 }
 void get(const nlohmann::json& json, const char* name, Size2& value) {
+  if (!json.contains(name)) return;
   const nlohmann::json& size = json.at(name);
   if (size.is_string()) {  // of a checkpoint before 0.1: width first
     const Size2 swapped = parseSize(size.get<std::string>());
@@ -54,6 +55,8 @@ void Recipe::validate() const {
           "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
   require(label_stride == 1 || label_stride == 2 || label_stride == 4, "--label-stride must be 1, 2 or 4");
   require(optimizer == "adamw" || optimizer == "muon", "--optimizer is '" + optimizer + "'; it can be adamw or muon");
+  require(positions == "absolute" || positions == "rotary",
+          "--positions is '" + positions + "'; it can be absolute or rotary");
   require(ignore >= 0 && ignore <= 255, "--ignore must be between 0 and 255");
   require(scene.samples_per_street >= 1 && scene.windows_per_view >= 1 && scene.held_out_streets >= 1 &&
               scene.held_out_per_street >= 1,
@@ -67,6 +70,7 @@ NetworkConfig Recipe::networkConfig(int class_count) const {
   NetworkConfig config = train::networkConfig(network);
   if (dim > 0) config.dim = dim;
   if (blocks > 0) config.blocks = blocks;
+  config.positions = positions == "rotary" ? Positions::kRotary : Positions::kAbsolute;
   config.input = size;
   config.classes = class_count;
   return config;

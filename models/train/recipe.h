@@ -19,6 +19,7 @@ namespace mpm::train {
 struct Recipe {
   std::string network = "vit-t16";
   int dim = 0, blocks = 0;  ///< 0: those of `network`
+  std::string positions = "absolute";
   Size2 size = {256, 384};
   std::string data, validation, init;
   std::vector<ClassInfo> classes;  ///< of `data`; empty: those of the scene
@@ -57,6 +58,8 @@ void visit(Recipe& r, Field&& field) {
   field(group, "network", r.network, "Segmenter with this encoder: vit-t16, vit-s16 or vit-b16");
   field(group, "dim", r.dim, "Another width, a multiple of 64 (0: the network's)");
   field(group, "blocks", r.blocks, "Another number of encoder blocks (0: the network's)");
+  field(group, "positions", r.positions,
+        "absolute: a learned embedding is added to the tokens; rotary: q and k turn with row and column");
   field(group, "size", r.size, "Network input in pixels, multiples of 16");
   field(
       group, "init", r.init,
@@ -112,7 +115,8 @@ void visit(Recipe& r, Field&& field) {
 }
 
 nlohmann::ordered_json toJson(const Recipe& recipe);
-/// Throws mpm::Error when a field is missing or of another type.
+/// A field that a checkpoint of an older version lacks keeps its default. Throws mpm::Error when one is of another
+/// type.
 Recipe recipeFromJson(const nlohmann::json& json);
 
 /// The classes of vision::readClassList(). Throws mpm::Error, also for fewer than two.

@@ -25,8 +25,9 @@ namespace {
 constexpr Size2 kSize = {64, 96};
 constexpr int kImages = 16;
 
-LearnerOptions optionsFor(Size2 input) {
+LearnerOptions optionsFor(Size2 input, Positions positions = Positions::kAbsolute) {
   LearnerOptions options;
+  options.network.positions = positions;
   options.network.dim = 128;
   options.network.blocks = 3;
   options.network.classes = 3;
@@ -37,16 +38,17 @@ LearnerOptions optionsFor(Size2 input) {
 }
 
 // A network that has learned something: one of random weights is undecided at every pixel.
+TensorMap train(const LearnerOptions& options) {
+  Learner net(options, initialWeights(options.network, 1));
+  for (int step = 0; step < 80; ++step) {
+    const auto [images, labels] = test::shapeBatch(8 * step, 8, kSize);
+    net.step(images, labels, step, 1, 1e-3 * std::min(1., (step + 1) / 20.));
+  }
+  return net.weights();
+}
+
 const TensorMap& trainedWeights() {
-  static const TensorMap weights = [] {
-    const LearnerOptions options = optionsFor(kSize);
-    Learner net(options, initialWeights(options.network, 1));
-    for (int step = 0; step < 80; ++step) {
-      const auto [images, labels] = test::shapeBatch(8 * step, 8, kSize);
-      net.step(images, labels, step, 1, 1e-3 * std::min(1., (step + 1) / 20.));
-    }
-    return net.weights();
-  }();
+  static const TensorMap weights = train(optionsFor(kSize));
   return weights;
 }
 
@@ -67,8 +69,9 @@ ModelFacts facts() {
   return facts;
 }
 
-cv::Mat byLibTorch(Size2 input, const TensorMap& weights, const cv::Mat& images) {
-  return Learner(optionsFor(input), weights).predict(images);
+cv::Mat byLibTorch(Size2 input, const TensorMap& weights, const cv::Mat& images,
+                   Positions positions = Positions::kAbsolute) {
+  return Learner(optionsFor(input, positions), weights).predict(images);
 }
 
 // The same of a file of this network, which must say what it is.
@@ -138,6 +141,21 @@ TEST(Onnx, IsExportedForAnotherSize) {
   const cv::Mat expected = byLibTorch(kLarge, fittedWeights(trainedWeights(), config, large, {}), images);
   writeModel(folder / "large", config, trainedWeights(), kLarge, false, facts());
   EXPECT_GE(agreement(folder / "large.onnx", kLarge, images, expected), 0.999);
+}
+
+TEST(Onnx, WithRotaryPositionsGivesTheLabelsOfLibTorchAtAnySize) {
+  const test::TemporaryFolder folder;
+  const LearnerOptions options = optionsFor(kSize, Positions::kRotary);
+  const TensorMap weights = train(options);
+  EXPECT_FALSE(weights.contains("encoder.pos_embed"));
+  for (const Size2 size : {kSize, Size2{96, 160}}) {
+    const auto [images, labels] = test::shapeBatch(80000, 4, size);
+    const cv::Mat expected = byLibTorch(size, weights, images, Positions::kRotary);
+    for (int label = 0; label < 3; ++label) EXPECT_GT(cv::countNonZero(expected.reshape(1, 1) == label), 100) << label;
+    writeModel(folder / "rotary", options.network, weights, size, false, facts());
+    EXPECT_GE(agreement(folder / "rotary.onnx", size, images, expected), 0.999);
+    EXPECT_TRUE(readModelInfo(folder / "rotary.onnx").merged_positions.has_value());
+  }
 }
 
 TEST(Onnx, ConvertsWithTheDefaultSchedule) {
