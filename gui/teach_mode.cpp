@@ -104,7 +104,8 @@ void TeachMode::wirePane() {
   connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
   connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
   connect(pane_->pictures(), &LabelPicturesPanel::importChosen, &store_, &LabelStore::import);
-  connect(pane_->pictures(), &LabelPicturesPanel::exportChosen, &store_, &LabelStore::exportCoco);
+  connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, &store_, &LabelStore::exportCoco);
+  connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, &store_, &LabelStore::exportLabelMe);
   connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, &store_, &LabelStore::remove);
 
   LabelClassesPanel* classes = pane_->classes();

@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "vision/label_json.h"
+#include "vision/outlines.h"
 
 namespace mpm::vision {
 namespace {
@@ -77,20 +78,6 @@ Json polygonOf(const std::vector<cv::Point>& points) {
   return polygon;
 }
 
-Json runsOf(const cv::Mat& mask) {
-  Json counts = Json::array();
-  std::int64_t run = 0;
-  bool inside = false;
-  for (int x = 0; x < mask.cols; ++x)
-    for (int y = 0; y < mask.rows; ++y, ++run)
-      if ((mask.at<uchar>(y, x) != 0) != inside) {
-        counts.push_back(std::exchange(run, 0));
-        inside = !inside;
-      }
-  counts.push_back(run);
-  return {{"counts", counts}, {"size", {mask.rows, mask.cols}}};
-}
-
 }  // namespace
 
 std::map<std::string, std::string> cocoFiles(const std::string& folder) {
@@ -154,17 +141,16 @@ void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures
       const int count = cv::connectedComponentsWithStats(picture.labels == label, regions, boxes, centres, 8, CV_32S);
       for (int region = 1; region < count; ++region) {
         const cv::Mat mask = regions == region;
-        std::vector<std::vector<cv::Point>> outlines;
-        cv::findContours(mask, outlines, cv::RETR_CCOMP, cv::CHAIN_APPROX_SIMPLE);
-        const bool hole = outlines.size() > 1;
+        Json polygons = Json::array();
+        for (const auto& points : outlines(mask)) polygons.push_back(polygonOf(points));
         const int* const box = boxes.ptr<int>(region);
         json["annotations"].push_back({{"id", json["annotations"].size() + 1},
                                        {"image_id", id},
                                        {"category_id", label + 1},
-                                       {"iscrowd", hole ? 1 : 0},
+                                       {"iscrowd", 0},
                                        {"area", box[cv::CC_STAT_AREA]},
                                        {"bbox", {box[0], box[1], box[2], box[3]}},
-                                       {"segmentation", hole ? runsOf(mask) : Json::array({polygonOf(outlines[0])})}});
+                                       {"segmentation", std::move(polygons)}});
       }
     }
   }

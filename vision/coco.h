@@ -31,8 +31,8 @@ struct CocoPicture {
   cv::Mat labels;    ///< CV_8U
 };
 
-/// Writes labels so that readCoco() gives the same label maps: a polygon for each region, run lengths for one with a
-/// hole. Whole or not at all. Throws mpm::Error naming the file.
+/// Writes labels so that readCoco() gives the same label maps: an annotation for each region, with the polygons of
+/// outlines(). Whole or not at all. Throws mpm::Error naming the file.
 void writeCoco(const std::string& path, const std::vector<CocoPicture>& pictures, const ClassList& classes);
 
 }  // namespace mpm::vision

@@ -215,4 +215,20 @@ void LabelFolder::exportCoco(const std::string& path) const {
   writeCoco(path, all, classes_);
 }
 
+void LabelFolder::exportLabelMe(const std::string& folder) const {
+  const std::vector<std::string> names = labelled();
+  if (names.empty()) throw Error("there are no labels to export in '" + path_ + "'");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_empty(folder, error)) {
+    if (error) throw Error("cannot write into '" + folder + "': " + error.message());
+    throw Error("'" + folder + "' is not empty: choose a new folder for the files of LabelMe");
+  }
+  for (const std::string& name : names) {
+    const std::string file = fs::path(picturePath(name)).filename().string();
+    writeFileAtomically(folder + "/" + file, readFile(picturePath(name)));
+    writeLabelMe(folder + "/" + name + ".json", file, labels(name), classes_);
+  }
+}
+
 }  // namespace mpm::vision

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "vision/label_json.h"
+#include "vision/outlines.h"
 
 namespace mpm::vision {
 namespace {
@@ -86,6 +88,30 @@ cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& class
     }
   });
   return labels;
+}
+
+void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels,
+                  const ClassList& classes) {
+  nlohmann::ordered_json shapes = nlohmann::ordered_json::array();
+  for (int label = 0; label < classes.count(); ++label)
+    for (const auto& outline : outlines(labels == label)) {
+      // A polygon of LabelMe has three points at least.
+      nlohmann::ordered_json points = nlohmann::ordered_json::array();
+      for (std::size_t i = 0; i < std::max<std::size_t>(outline.size(), 3); ++i) {
+        const cv::Point& point = outline[std::min(i, outline.size() - 1)];
+        points.push_back({point.x, point.y});
+      }
+      shapes.push_back({{"label", classes.classes[static_cast<std::size_t>(label)].name},
+                        {"points", std::move(points)},
+                        {"group_id", nullptr},
+                        {"shape_type", "polygon"},
+                        {"flags", nlohmann::ordered_json::object()}});
+    }
+  const nlohmann::ordered_json json = {{"version", "5.0.0"},          {"flags", nlohmann::ordered_json::object()},
+                                       {"shapes", std::move(shapes)}, {"imagePath", picture},
+                                       {"imageData", nullptr},        {"imageHeight", labels.rows},
+                                       {"imageWidth", labels.cols}};
+  writeFileAtomically(path, json.dump() + "\n");
 }
 
 }  // namespace mpm::vision

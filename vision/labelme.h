@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mpm/model_info.hpp"
+#include "vision/class_list.h"
 
 namespace mpm::vision {
 
@@ -21,5 +21,10 @@ std::vector<std::string> labelMeNames(const std::string& path);
 /// over earlier ones, `ignore` where there is none. Labels are names of classes. Throws mpm::Error naming the file:
 /// when a label is none of the classes, a shape of another kind, or the picture of another size.
 cv::Mat readLabelMe(const std::string& path, const std::vector<ClassInfo>& classes, int ignore, cv::Size size);
+
+/// Writes the labels of one picture, CV_8U, so that readLabelMe() gives the same label map: the polygons of outlines().
+/// `picture` is the name of its file, beside the one that is written. Whole or not at all. Throws mpm::Error naming the
+/// file.
+void writeLabelMe(const std::string& path, const std::string& picture, const cv::Mat& labels, const ClassList& classes);
 
 }  // namespace mpm::vision

@@ -122,6 +122,13 @@ void LabelStore::exportCoco(const QString& file) {
   });
 }
 
+void LabelStore::exportLabelMe(const QString& path) {
+  run([this, path](vision::LabelFolder& folder, const auto& queue) {
+    folder.exportLabelMe(path.toStdString());
+    queue([this, path] { emit exported(path); });
+  });
+}
+
 void LabelStore::setClasses(const std::vector<ClassInfo>& classes) {
   run([this, classes](vision::LabelFolder& folder, const auto&) {
     folder.setClasses(classes);

@@ -44,8 +44,9 @@ class LabelStore : public QObject {
   void addFiles(const QStringList& files);
   void import(const QString& folder);
   void remove(const QString& name);
-  /// Writes all labels as a file of COCO: exported().
+  /// Writes all labels, as one file of COCO or as a folder for LabelMe: exported().
   void exportCoco(const QString& file);
+  void exportLabelMe(const QString& folder);
   void setClasses(const std::vector<ClassInfo>& classes);
   void mergeClass(int from, std::optional<int> into);
   /// Writes a picture that may be labelled: written().

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QListWidget>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -30,8 +31,12 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   auto* files = new QPushButton(tr("From files…"));
   auto* import = new QPushButton(tr("Import labels…"));
   import->setToolTip(tr("A folder with label maps (PNG) or files of LabelMe or COCO, and their pictures"));
-  auto* export_ = new QPushButton(tr("Export labels…"));
-  export_->setToolTip(tr("All labels as polygons in a file of COCO, for other tools"));
+  auto* export_ = new QPushButton(tr("Export labels"));
+  export_->setToolTip(tr("All labels as polygons, for other tools"));
+  auto* formats = new QMenu(export_);
+  formats->addAction(tr("One file of COCO…"), this, &LabelPicturesPanel::askForCoco);
+  formats->addAction(tr("Pictures and files of LabelMe…"), this, &LabelPicturesPanel::askForLabelMe);
+  export_->setMenu(formats);
   remove_ = new QPushButton(tr("Remove"));
   remove_->setToolTip(tr("The picture on show and its labels"));
   auto* row = new WrappingRow;
@@ -51,7 +56,6 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
   connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
   connect(import, &QPushButton::clicked, this, &LabelPicturesPanel::askForFolder);
-  connect(export_, &QPushButton::clicked, this, &LabelPicturesPanel::askForExport);
   connect(suggest_, &QPushButton::clicked, this, &LabelPicturesPanel::suggestRequested);
   connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
@@ -141,12 +145,19 @@ void LabelPicturesPanel::askForFolder() {
   openDialog(dialog);
 }
 
-void LabelPicturesPanel::askForExport() {
+void LabelPicturesPanel::askForCoco() {
   auto* dialog =
       new QFileDialog(this, tr("Labels as a file of COCO"), QStringLiteral("labels.json"), tr("COCO (*.json)"));
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix(QStringLiteral("json"));
-  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::exportChosen);
+  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::cocoChosen);
+  openDialog(dialog);
+}
+
+void LabelPicturesPanel::askForLabelMe() {
+  auto* dialog = new QFileDialog(this, tr("Empty folder for pictures and files of LabelMe"));
+  dialog->setFileMode(QFileDialog::Directory);
+  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::labelMeChosen);
   openDialog(dialog);
 }
 

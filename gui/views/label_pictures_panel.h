@@ -40,13 +40,15 @@ class LabelPicturesPanel : public QWidget {
   void suggestRequested();
   void filesChosen(const QStringList& files);
   void importChosen(const QString& folder);
-  void exportChosen(const QString& file);
+  void cocoChosen(const QString& file);
+  void labelMeChosen(const QString& folder);
   void removeRequested(const QString& name);
 
  private:
   void askForFiles();
   void askForFolder();
-  void askForExport();
+  void askForCoco();
+  void askForLabelMe();
   void askToRemove();
 
   QListWidget* list_;

@@ -86,7 +86,7 @@ TEST_F(CocoTest, WhatIsWrittenIsReadAgainExactly) {
   const auto json = nlohmann::json::parse(readFile(file));
   for (const auto& annotation : json["annotations"]) {
     EXPECT_GT(annotation["area"].get<int>(), 0);
-    EXPECT_EQ(annotation["segmentation"].is_object(), annotation["iscrowd"] == 1);
+    EXPECT_GE(annotation["segmentation"].size(), 1U);
   }
 }
 

@@ -178,5 +178,24 @@ TEST_F(LabelFolderTest, ImportsLabelMapsAndFilesOfLabelMe) {
   EXPECT_THAT(refusal([&] { folder.import(disk_ / "nowhere"); }), HasSubstr("nowhere"));
 }
 
+TEST_F(LabelFolderTest, ExportsForLabelMeWhatItCanImport) {
+  LabelFolder folder(disk_ / "a.labels", LabelFolder::Access::kWrite);
+  EXPECT_THAT(refusal([&] { folder.exportLabelMe(disk_ / "out"); }), HasSubstr("no labels to export"));
+  EXPECT_FALSE(fs::exists(disk_ / "out"));
+  folder.setClasses({{"ice"}, {"rock"}});
+  cv::Mat ring(12, 20, CV_8U, cv::Scalar(255));
+  cv::circle(ring, {8, 5}, 4, cv::Scalar(0), 2);
+  ring.at<uchar>(11, 19) = 1;  // a polygon of one point
+  folder.saveLabels(folder.addPicture("p", cv::Mat(ring.size(), CV_8UC3, cv::Scalar::all(80))), ring);
+  folder.addPicture("empty", image());
+  folder.exportLabelMe(disk_ / "out");
+  EXPECT_FALSE(fs::exists(disk_ / "out/empty.json"));
+
+  LabelFolder other(disk_ / "b.labels", LabelFolder::Access::kWrite);
+  EXPECT_EQ(other.import(disk_ / "out"), 1);
+  EXPECT_TRUE(same(other.labels("p"), ring));
+  EXPECT_THAT(refusal([&] { folder.exportLabelMe(disk_ / "out"); }), HasSubstr("is not empty"));
+}
+
 }  // namespace
 }  // namespace mpm::vision
