@@ -23,6 +23,9 @@ HistoryView::HistoryView(const QString& database, QObject* parent)
   connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
     if (chart_->source()) day_night_->setStatistics(statistics);
   });
+  connect(&history_, &History::areasReady, this, [this](const std::vector<monitor::ClassArea>& areas) {
+    if (chart_->source()) day_night_->setAreas(areas);
+  });
   connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
     if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
   });
@@ -46,7 +49,7 @@ void HistoryView::watch(const QString& source) {
 void HistoryView::showOwn() {
   foreign_.clear();
   chart_->setForeign({}, watching_);
-  day_night_->setStatistics({});
+  day_night_->clear();
   next_statistics_ = 0;
   events_.setEvents(watching_ ? live_events_ : std::vector<monitor::Event>());
   if (history_.database() != own_database_) {
@@ -76,7 +79,7 @@ void HistoryView::openForeign(const QString& path) {
   foreign_ = path;
   chart_->setForeign(foreignName(), watching_);
   events_.setEvents({});
-  day_night_->setStatistics({});
+  day_night_->clear();
   chart_->forgetSources();
   chart_->setPresent({}, std::nullopt);
   history_.setDatabase(path);
@@ -91,7 +94,7 @@ void HistoryView::add(const monitor::Event& event) {
 
 void HistoryView::takeSource(qint64 source) {
   if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
-  day_night_->setStatistics({});  // of the source before
+  day_night_->clear();  // of the source before
   refreshStatistics();
   emit sourceChanged();
 }
@@ -118,6 +121,7 @@ void HistoryView::refreshStatistics() {
   if (!source) return;
   const auto now = static_cast<monitor::UnixMs>(chart_->present() * 1000);
   history_.askDayNight(*source, now - 30 * monitor::kDayMs, now + 1);
+  history_.askAreas(*source, now - 30 * monitor::kDayMs, now + 1);
 }
 
 void HistoryView::showTime(double time) {

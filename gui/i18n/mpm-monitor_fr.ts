@@ -462,6 +462,34 @@ Orange : la classe diffère</translation>
         <source>Tokens kept, last 30 days</source>
         <translation>Jetons gardés, 30 derniers jours</translation>
     </message>
+    <message>
+        <source>Share of the picture of each class</source>
+        <translation>Part de l’image de chaque classe</translation>
+    </message>
+    <message>
+        <source>Class</source>
+        <translation>Classe</translation>
+    </message>
+    <message>
+        <source>Corrected</source>
+        <translation>Corrigé</translation>
+    </message>
+    <message>
+        <source>IoU</source>
+        <translation>IoU</translation>
+    </message>
+    <message>
+        <source>Day and night together, without the errors that the cross-validation of the model found: what it confused there moves to the true classes</source>
+        <translation>Jour et nuit ensemble, sans les erreurs trouvées par la validation croisée du modèle : ce qu’il y a confondu passe aux vraies classes</translation>
+    </message>
+    <message>
+        <source>Of the class in the cross-validation of the model, in percent</source>
+        <translation>De la classe dans la validation croisée du modèle, en pour cent</translation>
+    </message>
+    <message>
+        <source>Share of the picture in percent, last 30 days</source>
+        <translation>Part de l’image en pour cent, 30 derniers jours</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::EventsModel</name>
@@ -1013,20 +1041,32 @@ Orange : la classe diffère</translation>
         <translation>Un dossier de cartes d&apos;étiquettes (PNG) ou de fichiers LabelMe ou COCO, avec leurs images</translation>
     </message>
     <message>
-        <source>Export labels…</source>
-        <translation>Exporter les étiquettes…</translation>
-    </message>
-    <message>
-        <source>All labels as polygons in a file of COCO, for other tools</source>
-        <translation>Toutes les étiquettes, en polygones, dans un fichier COCO pour d&apos;autres outils</translation>
-    </message>
-    <message>
         <source>Labels as a file of COCO</source>
         <translation>Étiquettes dans un fichier COCO</translation>
     </message>
     <message>
         <source>COCO (*.json)</source>
         <translation>COCO (*.json)</translation>
+    </message>
+    <message>
+        <source>Export labels</source>
+        <translation>Exporter les étiquettes</translation>
+    </message>
+    <message>
+        <source>All labels as polygons, for other tools</source>
+        <translation>Toutes les étiquettes sous forme de polygones, pour d’autres outils</translation>
+    </message>
+    <message>
+        <source>One file of COCO…</source>
+        <translation>Un fichier COCO…</translation>
+    </message>
+    <message>
+        <source>Pictures and files of LabelMe…</source>
+        <translation>Images et fichiers LabelMe…</translation>
+    </message>
+    <message>
+        <source>Empty folder for pictures and files of LabelMe</source>
+        <translation>Dossier vide pour les images et les fichiers LabelMe</translation>
     </message>
 </context>
 <context>

@@ -56,6 +56,12 @@ void History::askDayNight(std::int64_t source, monitor::UnixMs from, monitor::Un
   });
 }
 
+void History::askAreas(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
+  ask(kAreas, [this, source, from, to](const monitor::StoreReader& reader) {
+    queue([this, areas = monitor::classAreas(reader, source, from, to)] { emit areasReady(areas); });
+  });
+}
+
 void History::askEvents(std::int64_t source) {
   ask(kEvents, [this, source](const monitor::StoreReader& reader) {
     queue([this, events = reader.events(source, 0, INT64_MAX)] { emit eventsReady(events); });

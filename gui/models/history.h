@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "monitor/store/class_areas.h"
 #include "monitor/store/store.h"
 
 namespace mpm::gui {
@@ -29,6 +30,7 @@ class History : public QObject {
   void askSources();
   void askChart(const monitor::ChartQuery& query);
   void askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
+  void askAreas(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
   void askEvents(std::int64_t source);
   /// The classes of its latest session.
   void askClasses(std::int64_t source);
@@ -37,12 +39,13 @@ class History : public QObject {
   void sourcesChanged(const std::vector<mpm::monitor::SourceRecord>& sources);
   void chartReady(const mpm::monitor::Chart& chart, const mpm::monitor::ChartQuery& query);
   void dayNightReady(const mpm::monitor::DayNightStatistics& statistics);
+  void areasReady(const std::vector<mpm::monitor::ClassArea>& areas);
   void eventsReady(const std::vector<mpm::monitor::Event>& events);
   void classesReady(const QStringList& names, qint64 source);
   void failed(const QString& message);
 
  private:
-  enum Kind { kSources, kChart, kDayNight, kEvents, kClasses, kKinds };
+  enum Kind { kSources, kChart, kDayNight, kAreas, kEvents, kClasses, kKinds };
   // Runs `answer` on the thread with a reader, unless a later question of `kind` makes it pointless.
   template <typename Answer>
   void ask(Kind kind, Answer answer);

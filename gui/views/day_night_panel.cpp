@@ -2,9 +2,11 @@
 #include "gui/views/day_night_panel.h"
 
 #include <QGridLayout>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
+#include <QTableWidget>
 #include <QTime>
 #include <cmath>
 
@@ -16,6 +18,26 @@ namespace {
 QString number(double value, int decimals = 0) { return QLocale().toString(value, 'f', decimals); }
 QString signedNumber(double value) {
   return (value < 0 ? QStringLiteral("−") : QStringLiteral("+")) + number(std::abs(value), 1);
+}
+
+enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
+
+QTableWidget* makeAreas() {
+  auto* table = named(new QTableWidget(0, kAreaColumns), DayNightPanel::tr("Share of the picture of each class"));
+  table->setHorizontalHeaderLabels({DayNightPanel::tr("Class"), DayNightPanel::tr("Day"), DayNightPanel::tr("Night"),
+                                    DayNightPanel::tr("Corrected"), DayNightPanel::tr("IoU")});
+  table->horizontalHeaderItem(kCorrected)
+      ->setToolTip(
+          DayNightPanel::tr("Day and night together, without the errors that the cross-validation of the model "
+                            "found: what it confused there moves to the true classes"));
+  table->horizontalHeaderItem(kIou)->setToolTip(
+      DayNightPanel::tr("Of the class in the cross-validation of the model, in percent"));
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  makePlain(table, 6);
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table->horizontalHeader()->setSectionResizeMode(kClass, QHeaderView::Stretch);
+  table->setMinimumHeight(90);
+  return table;
 }
 
 }  // namespace
@@ -69,9 +91,34 @@ DayNightPanel::DayNightPanel(QWidget* parent) : QWidget(parent) {
   rule_ = wrapped(mutedLabel());
   auto* settings = new QPushButton(tr("Day and night…"));
   settings->setToolTip(tr("Choose what counts as night: the sun, the brightness, or fixed hours"));
-  panelColumn(this, mutedLabel(tr("Tokens kept, last 30 days")), grid, difference_, rule_, leftRow(settings));
+  areas_heading_ = mutedLabel(tr("Share of the picture in percent, last 30 days"));
+  areas_ = makeAreas();
+  panelColumn(this, mutedLabel(tr("Tokens kept, last 30 days")), grid, difference_, rule_, leftRow(settings),
+              areas_heading_, areas_);
   connect(settings, &QPushButton::clicked, this, &DayNightPanel::settingsRequested);
+  setAreas({});
   setRule({});
+}
+
+void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
+  const bool validated = !areas.empty() && areas.front().corrected;
+  const auto percent = [](std::optional<double> share) {
+    return share ? number(100 * *share, 1) : QStringLiteral("–");
+  };
+  areas_->setRowCount(static_cast<int>(areas.size()));
+  for (int row = 0; row < areas_->rowCount(); ++row) {
+    const monitor::ClassArea& area = areas[static_cast<std::size_t>(row)];
+    const QString cells[kAreaColumns] = {QString::fromStdString(area.name), percent(area.day), percent(area.night),
+                                         percent(area.corrected), percent(area.iou)};
+    for (int column = 0; column < kAreaColumns; ++column) {
+      auto* cell = new QTableWidgetItem(cells[column]);
+      cell->setTextAlignment(Qt::AlignVCenter | (column == 0 ? Qt::AlignLeft : Qt::AlignRight));
+      areas_->setItem(row, column, cell);
+    }
+  }
+  for (const int column : {kCorrected, kIou}) areas_->setColumnHidden(column, !validated);
+  areas_heading_->setHidden(areas.empty());
+  areas_->setHidden(areas.empty());
 }
 
 void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics) {
@@ -86,6 +133,11 @@ void DayNightPanel::setStatistics(const monitor::DayNightStatistics& statistics)
   show(0, statistics.day, statistics.day_change);
   show(1, statistics.night, statistics.night_change);
   difference_->setText(differenceText(statistics));
+}
+
+void DayNightPanel::clear() {
+  setStatistics({});
+  setAreas({});
 }
 
 void DayNightPanel::setRule(const monitor::NightRule& rule) { rule_->setText(ruleText(rule)); }

@@ -5,17 +5,22 @@
 
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/statistics.h"
+#include "monitor/store/class_areas.h"
 
 class QLabel;
+class QTableWidget;
 
 namespace mpm::gui {
 
-/// Token counts by day and by night, and whether they differ.
+/// Token counts by day and by night, and whether they differ; class areas by day and by night, with the known errors
+/// of the model.
 class DayNightPanel : public QWidget {
   Q_OBJECT
  public:
   explicit DayNightPanel(QWidget* parent = nullptr);
   void setStatistics(const monitor::DayNightStatistics& statistics);
+  void setAreas(const std::vector<monitor::ClassArea>& areas);
+  void clear();
   void setRule(const monitor::NightRule& rule);
 
  signals:
@@ -24,6 +29,8 @@ class DayNightPanel : public QWidget {
  private:
   QLabel* cells_[5][2];  // mean, median, p90, samples, change; day, night
   QLabel *difference_, *rule_;
+  QLabel* areas_heading_;
+  QTableWidget* areas_;
 };
 
 /// One sentence about the difference, with its uncertainty.

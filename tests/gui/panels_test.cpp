@@ -14,6 +14,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimeEdit>
@@ -208,6 +209,35 @@ TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   EXPECT_TRUE(text.contains(QStringLiteral("−3.2")));
   statistics.difference->plus_minus = 30;
   EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("no difference shown")));
+}
+
+TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
+  DayNightPanel panel;
+  auto* table = panel.findChild<QTableWidget*>();
+  ASSERT_NE(table, nullptr);
+  EXPECT_TRUE(table->isHidden()) << "no areas yet";
+  const auto headings = [&] {
+    QStringList shown;
+    for (int c = 0; c < table->columnCount(); ++c)
+      if (!table->isColumnHidden(c)) shown << table->horizontalHeaderItem(c)->text();
+    return shown.join(QLatin1Char(' '));
+  };
+  const auto cells = [&](int row) {
+    QStringList shown;
+    for (int c = 0; c < table->columnCount(); ++c)
+      if (!table->isColumnHidden(c)) shown << table->item(row, c)->text();
+    return shown.join(QLatin1Char(' '));
+  };
+  panel.setAreas({{"river", 0.25, 0.3, 0.2}, {"ice", 0.75, 0.7, std::nullopt}});
+  EXPECT_FALSE(table->isHidden());
+  EXPECT_EQ(headings(), QStringLiteral("Class Day Night")) << "this model has no cross-validation";
+  EXPECT_EQ(cells(1), QStringLiteral("ice 70.0 –"));
+  panel.setAreas({{"river", 0.25, 0.3, 0.2, 0.221, 0.876}});
+  EXPECT_EQ(headings(), QStringLiteral("Class Day Night Corrected IoU"));
+  EXPECT_EQ(table->rowCount(), 1);
+  EXPECT_EQ(cells(0), QStringLiteral("river 30.0 20.0 22.1 87.6"));
+  panel.clear();
+  EXPECT_TRUE(table->isHidden());
 }
 
 TEST(SourcePanel, StatesReadAsTheyAre) {
@@ -537,6 +567,10 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   ASSERT_TRUE(statistics.wait(5000));
   const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
+  QSignalSpy areas(&history, &History::areasReady);
+  history.askAreas(1, 0, monitor::unixNow());
+  ASSERT_TRUE(areas.wait(5000));
+  EXPECT_FALSE(areas[0][0].value<std::vector<monitor::ClassArea>>().empty());
 }
 
 TEST(ExportJob, WritesOrSaysWhyNot) {
