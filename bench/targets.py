@@ -6,7 +6,8 @@
                                         [--opencv-python ~/opencv-4.10/bin/python]
 
 bench/models/make_segmenter.py makes the models: random weights or, with --encoder-from, the encoder of a trained Segmenter
-ViT-T/16, which merges tokens of real images. The B model gets the token counts that the T model has on the image. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
+ViT-T/16, which merges tokens of real images. The B model and DINOv3 get the token counts that the T model has on the image.
+bench/models/export_transformers.py makes DINOv3 and EoMT, with random weights. Every row is one run of `mpm bench`, in which the variants and the baselines take turns.
 """
 import argparse
 import json
@@ -31,6 +32,15 @@ class Bench:
             command += ["--impose-tokens", ",".join(map(str, tokens))]
         elif self.options.encoder_from:
             command += ["--encoder-from", self.options.encoder_from]
+        if not path.exists():
+            subprocess.run(command, check=True, stdout=sys.stderr)
+        return path
+
+    def exported(self, name, tokens=()):
+        path = self.models / f"{'_'.join([name, *map(str, tokens)])}.onnx"
+        command = [sys.executable, ROOT / "bench/models/export_transformers.py", "--model", name, "-o", path]
+        if tokens:
+            command += ["--impose-tokens", ",".join(map(str, tokens))]
         if not path.exists():
             subprocess.run(command, check=True, stdout=sys.stderr)
         return path
@@ -61,6 +71,10 @@ def find(run, runtime, precision="fp32", schedule="none", batch=1):
     rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
             and v["schedule"] == schedule and v["batch"] == batch and v["ms"].get("median")]
     return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
+
+
+def fastest(run, runtimes, precision="fp32"):
+    return min(filter(None, (find(run, runtime, precision) for runtime in runtimes)), key=ms, default=None)
 
 
 def ms(variant):
@@ -118,7 +132,7 @@ def main():
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--only", default="t,encoder,b,batch,memory", help="parts to run")
+    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,batch,memory", help="parts to run")
     options = parser.parse_args()
     bench = Bench(options)
     parts = set(options.only.split(","))
@@ -149,7 +163,7 @@ def main():
         baselines = ("onnxruntime", "openvino", "torch")
         ort = find(run, "onnxruntime")
         for precision in ("fp32", "bf16"):
-            best = min(filter(None, (find(run, baseline, precision) for baseline in baselines)), key=ms, default=None)
+            best = fastest(run, baselines, precision)
             for schedule, to_ort, to_best in (("none", 0.74, 0.95), ("2,5", 0.46, 0.60)):
                 ours = find(run, "mpm", precision, schedule)
                 name = f"Seg-T/16 encoder, {precision} {'full' if schedule == 'none' else 'MPM(2,5)'}"
@@ -176,6 +190,23 @@ def main():
                   detail=f"{against(merged, full)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
         table.row("Seg-B/16 full, share of the GEMM peak", 0.80, full["peak_fraction"], at_least=True)
         table.row("Seg-B/16, merge + restore, share of the time", 2, share(merged), " %")
+
+    rivals = ("onnxruntime", "openvino", "opencv")
+    if "dinov3" in parts:
+        real = find(bench.run(bench.model("T", "labels"), 1, "--schedule", "2,5"), "mpm", schedule="2,5")
+        run = bench.run(bench.exported("dinov3", tokens(real)), options.rounds, baselines=",".join(rivals))
+        best = fastest(run, rivals)
+        full, merged = find(run, "mpm"), find(run, "mpm", schedule="2,5")
+        name = best["runtime"] if best else "fastest baseline"
+        table.row(f"DINOv3 ViT-S/16 encoder 512x512, fp32 full / {name}", 1.0, ratio(full, best), detail=against(full, best))
+        table.row(f"DINOv3 ViT-S/16 encoder 512x512, fp32 MPM(2,5) / {name}", 0.65, ratio(merged, best),
+                  detail=f"{against(merged, best)}, tokens 1024 > {' > '.join(map(str, tokens(merged)))}")
+
+    if "eomt" in parts:
+        run = bench.run(bench.exported("eomt"), max(5, options.rounds // 2), "--schedule", "none", baselines=",".join(rivals))
+        best, full = fastest(run, rivals), find(run, "mpm")
+        name = best["runtime"] if best else "fastest baseline"
+        table.row(f"EoMT-S/16 640x640, fp32 full / {name}", 1.0, ratio(full, best), detail=against(full, best))
 
     if "batch" in parts:
         model = bench.model("T", "labels")

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports models of transformers with random weights, for measuring speed: what their users have, node by node.
+
+    export_transformers.py --model dinov3 --impose-tokens 770,591 -o dinov3_s16.onnx    # DINOv3 ViT-S/16 at 512x512
+    export_transformers.py --model eomt -o eomt_s16.onnx                                # EoMT-S at 640x640, 150 classes
+
+--impose-tokens adds the positions of make_segmenter.py to the patches, so that MPM(2,5) leaves exactly so many tokens for any
+image. Writes MODEL.json, with the facts that the graph lacks, beside MODEL.onnx. Needs torch and transformers
+(bench/baselines/requirements.txt).
+"""
+import argparse
+import json
+import pathlib
+
+import torch
+import transformers
+
+import make_segmenter
+
+PATCH, DIM, HEADS, BLOCKS = 16, 384, 6, 12
+
+
+class PatchesWithPositions(torch.nn.Module):
+    """The patch convolution of a model, plus a constant for each patch: {B, 3, H, W} -> {B, dim, H / 16, W / 16}."""
+
+    def __init__(self, convolution, positions):
+        super().__init__()
+        self.convolution, self.weight = convolution, convolution.weight
+        self.register_buffer("positions", positions)
+
+    def forward(self, image):
+        return self.convolution(image) + self.positions
+
+
+class Output(torch.nn.Module):
+    """A model whose outputs are the fields of these names."""
+
+    def __init__(self, model, *names):
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, image):
+        result = self.model(image)
+        return tuple(getattr(result, name) for name in self.names)
+
+
+def dinov3(side, imposed):
+    model = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(
+        image_size=side, patch_size=PATCH, hidden_size=DIM, intermediate_size=4 * DIM, num_hidden_layers=BLOCKS,
+        num_attention_heads=HEADS, num_register_tokens=4))
+    if imposed:
+        grid = (side // PATCH, side // PATCH)
+        draw = make_segmenter.impose_tokens(imposed, grid, 1, make_segmenter.random_weights(1))
+        positions = torch.from_numpy(draw("encoder.pos_embed", (1, 1 + grid[0] * grid[1], DIM))[:, 1:])
+        model.embeddings.patch_embeddings = PatchesWithPositions(
+            model.embeddings.patch_embeddings, positions.transpose(1, 2).reshape(1, DIM, *grid).contiguous())
+    return Output(model, "last_hidden_state"), ["features"]
+
+
+def eomt(side, imposed):
+    if imposed:
+        raise SystemExit("--impose-tokens is for dinov3")
+    transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
+    model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(
+        image_size=side, patch_size=PATCH, hidden_size=DIM, num_hidden_layers=BLOCKS, num_attention_heads=HEADS,
+        num_blocks=3, num_queries=100, num_upscale_blocks=2, num_labels=150, num_register_tokens=4))
+    del model.attn_mask_probs  # a buffer, on which the exported graph would depend
+    model.attn_mask_probs = (0.0,) * 3
+    return Output(model, "masks_queries_logits", "class_queries_logits"), ["masks", "classes"]
+
+
+MODELS = {"dinov3": (dinov3, 512), "eomt": (eomt, 640)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", choices=MODELS, required=True)
+    parser.add_argument("--impose-tokens", type=make_segmenter.token_counts, metavar="N1,N2")
+    parser.add_argument("-o", "--out", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    build, side = MODELS[arguments.model]
+    torch.manual_seed(1)
+    model, names = build(side, arguments.impose_tokens)
+    torch.onnx.export(model.eval(), (torch.rand(1, 3, side, side),), str(arguments.out), opset_version=17, dynamo=False,
+                      input_names=["image"], output_names=names, dynamic_axes={name: {0: "batch"} for name in ["image", *names]})
+    arguments.out.with_suffix(".json").write_text(json.dumps({
+        "name": f"{arguments.model}_s16", "input": {"height": side, "width": side, "channels": "RGB"},
+        "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225],
+        **({"classes": [{"name": f"class {i}"} for i in range(150)]} if arguments.model == "eomt" else {})}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
