@@ -695,6 +695,8 @@ them, edit and run that script (`requirements.txt` beside it has the versions). 
 |---|---|---|---|---|---|---|---|
 {rows}
 
+`heads/` holds operators of heads and what ONNX's reference implementation makes of them: see `tests/exporters/make_heads.py`.
+
 `fuzz/` holds modified copies of these files that once crashed the converter.
 
 `old/` holds files that the programs wrote before version 0.1: `labels.onnx` (`segmenter_mask_ts17.onnx`, schedule 1), `logits.onnx`

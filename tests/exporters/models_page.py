@@ -31,6 +31,7 @@ The error line names the first node that does not fit.
 - **Tasks:** `DPTForSemanticSegmentation` gives labels with `"task": "semantic"` in its JSON ([converter.md](converter.md), "Tasks"). The script
   `models/export/from_transformers.py` exports DINOv3, EoMT and Depth Anything with a JSON that names the task.
 - **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export, as the script does.
+- **Heads:** "other" runs node by node. [converter.md](converter.md), "What it refuses", lists the operators that such a head may have.
 - **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`. No trained
   model has been measured with the three yet.
 - **Fixed batches, 8-bit weights:** some of these files have a batch of two or three images fixed in the graph, or QDQ weights.

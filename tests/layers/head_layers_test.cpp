@@ -31,9 +31,9 @@ class HeadLayers : public testing::Test {
     return result;
   }
 
-  /// The first output. Operands whose position is in `constants` are given as constants.
-  static cv::Mat run(const std::string& type, cv::dnn::LayerParams params, const std::vector<cv::Mat>& operands,
-                     const std::vector<int>& constants = {}) {
+  /// The outputs. Operands whose position is in `constants` are given as constants.
+  static std::vector<cv::Mat> runAll(const std::string& type, cv::dnn::LayerParams params,
+                                     const std::vector<cv::Mat>& operands, const std::vector<int>& constants = {}) {
     params.name = "one/layer";
     params.type = "ai.mpm." + type;
     std::vector<cv::Mat> inputs;
@@ -47,9 +47,14 @@ class HeadLayers : public testing::Test {
     const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params);
     for (const cv::Mat& input : inputs) shapes.push_back(opencv::makeShape({input.size.p, input.size.p + input.dims}));
     layer->getMemoryShapes(shapes, 1, outputs, internals);
-    std::vector<cv::Mat> results = {cv::Mat(Shape(outputs[0].begin(), outputs[0].end()), CV_32F)}, scratch;
+    std::vector<cv::Mat> results, scratch;
+    for (const opencv::MatShape& shape : outputs) results.emplace_back(Shape(shape.begin(), shape.end()), CV_32F);
     layer->forward(inputs, results, scratch);
-    return results[0];
+    return results;
+  }
+  static cv::Mat run(const std::string& type, const cv::dnn::LayerParams& params, const std::vector<cv::Mat>& operands,
+                     const std::vector<int>& constants = {}) {
+    return runAll(type, params, operands, constants)[0];
   }
 
   /// Calls `visit` for every index of the shape.
@@ -97,8 +102,10 @@ const std::map<std::string, std::pair<int, Function>> kElementwise = {
     {"Erf", {1, [](double a, double, double) { return std::erf(a); }}},
     {"Exp", {1, [](double a, double, double) { return std::exp(a); }}},
     {"Floor", {1, [](double a, double, double) { return std::floor(a); }}},
+    {"HardSwish", {1, [](double a, double, double) { return a * std::min(std::max(a / 6 + 0.5, 0.0), 1.0); }}},
     {"IsNaN", {1, [](double, double, double) { return 0.0; }}},
     {"Log", {1, [](double a, double, double) { return std::log(a); }}},
+    {"Mish", {1, [](double a, double, double) { return a * std::tanh(std::log(1 + std::exp(a))); }}},
     {"Neg", {1, [](double a, double, double) { return -a; }}},
     {"Not", {1, [](double a, double, double) { return a == 0 ? 1.0 : 0.0; }}},
     {"Reciprocal", {1, [](double a, double, double) { return 1 / a; }}},
@@ -109,30 +116,42 @@ const std::map<std::string, std::pair<int, Function>> kElementwise = {
                                                                : 0.0; }}},
     {"Sin", {1, [](double a, double, double) { return std::sin(a); }}},
     {"Softplus", {1, [](double a, double, double) { return std::log(1 + std::exp(a)); }}},
+    {"Softsign", {1, [](double a, double, double) { return a / (1 + std::abs(a)); }}},
     {"Sqrt", {1, [](double a, double, double) { return std::sqrt(a); }}},
     {"Tanh", {1, [](double a, double, double) { return std::tanh(a); }}},
+    {"Trunc", {1, [](double a, double, double) { return a < 0 ? std::ceil(a) : std::floor(a); }}},
     {"Add", {2, [](double a, double b, double) { return a + b; }}},
     {"And", {2, [](double a, double b, double) { return a != 0 && b != 0 ? 1.0 : 0.0; }}},
+    {"Celu",
+     {2, [](double a, double b, double) { return std::max(a, 0.0) + std::min(b * (std::exp(a / b) - 1), 0.0); }}},
     {"Div", {2, [](double a, double b, double) { return a / b; }}},
     {"Equal", {2, [](double a, double b, double) { return a == b ? 1.0 : 0.0; }}},
+    {"Fmod", {2, [](double a, double b, double) { return std::fmod(a, b); }}},
     {"Greater", {2, [](double a, double b, double) { return a > b ? 1.0 : 0.0; }}},
     {"GreaterOrEqual", {2, [](double a, double b, double) { return a >= b ? 1.0 : 0.0; }}},
     {"Less", {2, [](double a, double b, double) { return a < b ? 1.0 : 0.0; }}},
     {"LessOrEqual", {2, [](double a, double b, double) { return a <= b ? 1.0 : 0.0; }}},
     {"Max", {2, [](double a, double b, double) { return std::max(a, b); }}},
     {"Min", {2, [](double a, double b, double) { return std::min(a, b); }}},
+    {"Mod", {2, [](double a, double b, double) { return a - b * std::floor(a / b); }}},
     {"Mul", {2, [](double a, double b, double) { return a * b; }}},
     {"Or", {2, [](double a, double b, double) { return a != 0 || b != 0 ? 1.0 : 0.0; }}},
+    {"PRelu", {2, [](double a, double b, double) { return a < 0 ? a * b : a; }}},
     {"Pow", {2, [](double a, double b, double) { return std::pow(a, b); }}},
     {"Sub", {2, [](double a, double b, double) { return a - b; }}},
+    {"ThresholdedRelu", {2, [](double a, double b, double) { return a > b ? a : 0; }}},
     {"Xor", {2, [](double a, double b, double) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }}},
+    {"Clip", {3, [](double a, double b, double c) { return std::min(std::max(a, b), c); }}},
+    {"HardSigmoid", {3, [](double a, double b, double c) { return std::min(std::max(a * b + c, 0.0), 1.0); }}},
+    {"Selu", {3, [](double a, double b, double c) { return c * (a > 0 ? a : b * (std::exp(a) - 1)); }}},
     {"Where", {3, [](double a, double b, double c) { return a != 0 ? b : c; }}}};
 
 TEST_F(HeadLayers, ElementwiseBroadcastsAnyOperand) {
   for (const auto& [name, definition] : kElementwise) {
     const auto& [count, expected] = definition;
     const bool truths = name == "Not" || name == "And" || name == "Or" || name == "Xor" || name == "Where";
-    const bool positive = name == "Log" || name == "Sqrt" || name == "Pow" || name == "Div" || name == "Reciprocal";
+    const bool positive = name == "Log" || name == "Sqrt" || name == "Pow" || name == "Div" || name == "Reciprocal" ||
+                          name == "Celu" || name == "Mod" || name == "Fmod";
     for (int round = 0; round < 12; ++round) {
       const Shape shape = anyShape(2 + below(4));
       std::vector<cv::Mat> operands;
@@ -192,6 +211,8 @@ TEST_F(HeadLayers, ReductionsOverAnyAxes) {
       {"ReduceL1", {0, [](double s, double x) { return s + std::abs(x); }}},
       {"ReduceL2", {0, [](double s, double x) { return s + x * x; }, [](double s, double) { return std::sqrt(s); }}},
       {"ReduceLogSum", {0, [](double s, double x) { return s + x; }, [](double s, double) { return std::log(s); }}},
+      {"ReduceLogSumExp",
+       {0, [](double s, double x) { return s + std::exp(x); }, [](double s, double) { return std::log(s); }}},
       {"ReduceMax", {-INFINITY, [](double s, double x) { return std::max(s, x); }}},
       {"ReduceMean", {0, [](double s, double x) { return s + x; }, [](double s, double n) { return s / n; }}},
       {"ReduceMin", {INFINITY, [](double s, double x) { return std::min(s, x); }}},
@@ -231,21 +252,24 @@ TEST_F(HeadLayers, ReductionsOverAnyAxes) {
   }
 }
 
-TEST_F(HeadLayers, ArgMaxTakesTheFirstOfEquals) {
-  for (const std::string name : {"ArgMax", "ArgMin"}) {
+TEST_F(HeadLayers, ArgMaxTakesTheFirstOfEqualsOrTheLast) {
+  for (const auto& [name, last] :
+       {std::pair<std::string, bool>{"ArgMax", false}, {"ArgMin", false}, {"ArgMax", true}}) {
     cv::Mat x = values({2, 5, 4, 3}, 0, 3);
     for (float& value : cv::Mat_<float>(x.reshape(1, 1))) value = std::round(value);
     cv::dnn::LayerParams params = function(name);
     const int axis = 1;
     params.set("axes", cv::dnn::DictValue::arrayInt(&axis, 1));
     params.set("keepdims", 0);
-    expectEach(run("HeadReduce", params, {x}), {2, 4, 3}, [&](const Index& index) {
-      int best = 0;
-      const auto value = [&](int i) { return at(x, {index[0], i, index[1], index[2]}) * (name == "ArgMax" ? 1 : -1); };
-      for (int i = 1; i < 5; ++i)
-        if (value(i) > value(best)) best = i;
-      return static_cast<double>(best);
-    });
+    params.set("last", last ? 1 : 0);
+    expectEach(run("HeadReduce", params, {x}), {2, 4, 3},
+               [&, sign = name == "ArgMax" ? 1 : -1, last = last](const Index& index) {
+                 int best = 0;
+                 const auto value = [&](int i) { return at(x, {index[0], i, index[1], index[2]}) * sign; };
+                 for (int i = 1; i < 5; ++i)
+                   if (value(i) > value(best) || (last && value(i) >= value(best))) best = i;
+                 return static_cast<double>(best);
+               });
   }
 }
 
@@ -269,6 +293,225 @@ TEST_F(HeadLayers, TakeRepeatsAndPicksSlices) {
   cv::dnn::LayerParams params;
   params.set("axis", 1);
   EXPECT_ANY_THROW(run("HeadTake", params, {values({2, 3}), cv::Mat(1, 1, CV_32F, cv::Scalar(3))}, {1}));
+  const cv::Mat outside = (cv::Mat_<float>(1, 3) << 2, -1, 0), x = values({2, 3});
+  EXPECT_ANY_THROW(run("HeadTake", params, {x, outside}, {1}));
+  params.set("fill", 0.5);
+  expectEach(run("HeadTake", params, {x, outside}, {1}), {2, 3}, [&](const Index& index) {
+    return index[1] == 1 ? 0.5 : at(x, {index[0], 2 - index[1]});
+  });
+}
+
+TEST_F(HeadLayers, WindowsSumOrTakeTheLargest) {
+  for (int round = 0; round < 20; ++round) {
+    const cv::Mat x = values(anyShape(2 + below(4)));
+    const int axis = below(x.dims), count = 1 + below(7), taps = 1 + below(4);
+    cv::Mat indices(count, taps, CV_32F);
+    for (float& index : cv::Mat_<float>(indices)) index = static_cast<float>(below(x.size[axis]));
+    const cv::Mat weights = values({count, taps});
+    Shape shape = shapeOf(x);
+    shape[static_cast<std::size_t>(axis)] = count;
+    for (const std::string name : {"Sum", "Max"}) {
+      cv::dnn::LayerParams params = function(name);
+      params.set("axis", axis);
+      const bool sums = name == "Sum";
+      const auto operands = sums ? std::vector<cv::Mat>{x, indices, weights} : std::vector<cv::Mat>{x, indices};
+      expectEach(run("HeadWindow", params, operands, sums ? std::vector<int>{1, 2} : std::vector<int>{1}), shape,
+                 [&](Index index) {
+                   int& place = index[static_cast<std::size_t>(axis)];
+                   const int row = place;
+                   double result = sums ? 0 : -INFINITY;
+                   for (int t = 0; t < taps; ++t) {
+                     place = static_cast<int>(indices.at<float>(row, t));
+                     const double value = at(x, index);
+                     result = sums ? result + static_cast<double>(weights.at<float>(row, t)) * value
+                                   : std::max(result, value);
+                   }
+                   return result;
+                 });
+    }
+  }
+}
+
+TEST_F(HeadLayers, GathersByIndicesOfTheNet) {
+  for (int round = 0; round < 20; ++round) {
+    const cv::Mat x = values(anyShape(3 + below(2)));
+    const int axis = below(x.dims);
+    const auto indices = [&](const Shape& shape, int side) {
+      cv::Mat result(shape, CV_32F);
+      for (float& index : cv::Mat_<float>(result.reshape(1, 1))) index = static_cast<float>(below(2 * side) - side);
+      return result;
+    };
+    const auto front = [&](double index, int of) { return static_cast<int>(index) + (index < 0 ? of : 0); };
+    const auto params = [&](const std::string& name, int at_axis) {
+      cv::dnn::LayerParams result = function(name);
+      result.set("axis", at_axis);
+      return result;
+    };
+    const auto along = static_cast<std::size_t>(axis);
+    const Shape shape = shapeOf(x);
+
+    Shape part = shape;
+    for (int& side : part) side = 1 + below(side);
+    part[along] = 1 + below(9);
+    const cv::Mat elements = indices(part, x.size[axis]);
+    expectEach(run("HeadGather", params("GatherElements", axis), {x, elements}), part, [&](Index index) {
+      index[along] = front(at(elements, index), x.size[axis]);
+      return at(x, index);
+    });
+
+    const cv::Mat slices = indices({2, 3}, x.size[axis]);
+    Shape gathered = shape;
+    gathered[along] = 3;
+    gathered.insert(gathered.begin() + axis, 2);
+    expectEach(
+        run("HeadGather", params("Gather", axis), {x, slices}, round % 2 ? std::vector<int>{0} : std::vector<int>{}),
+        gathered, [&](Index index) {
+          const double picked = at(slices, {index[along], index[along + 1]});
+          index.erase(index.begin() + axis);
+          index[along] = front(picked, x.size[axis]);
+          return at(x, index);
+        });
+
+    // By one index along the axis behind the batch.
+    const cv::Mat rows = indices({x.size[0], 4, 1}, x.size[1]);
+    Shape picked = {x.size[0], 4};
+    picked.insert(picked.end(), shape.begin() + 2, shape.end());
+    expectEach(run("HeadGather", params("GatherND", 1), {x, rows}), picked, [&](Index index) {
+      index[1] = front(at(rows, {index[0], index[1], 0}), x.size[1]);
+      return at(x, index);
+    });
+  }
+  cv::dnn::LayerParams params = function("GatherElements");
+  params.set("axis", 1);
+  EXPECT_ANY_THROW(run("HeadGather", params, {values({2, 3}), cv::Mat(2, 1, CV_32F, cv::Scalar(3))}));
+  EXPECT_ANY_THROW(run("HeadGather", params, {values({2, 3}), cv::Mat(3, 1, CV_32F, cv::Scalar(0))}));
+}
+
+TEST_F(HeadLayers, TopKSortsAndPrefersTheFirst) {
+  for (int round = 0; round < 20; ++round) {
+    cv::Mat x = values(anyShape(2 + below(3)));
+    for (float& value : cv::Mat_<float>(x.reshape(1, 1))) value = std::round(value);
+    const int axis = below(x.dims), k = 1 + below(x.size[axis]), largest = below(2);
+    cv::dnn::LayerParams params;
+    params.set("axis", axis);
+    params.set("k", k);
+    params.set("largest", largest);
+    const std::vector<cv::Mat> found = runAll("HeadTopK", params, {x});
+    const auto along = static_cast<std::size_t>(axis);
+    Shape shape = shapeOf(x);
+    shape[along] = k;
+    const auto place = [&](Index index) {  // of the element that index[axis] others precede
+      const int rank = index[along];
+      for (int i = 0; i < x.size[axis]; ++i) {
+        index[along] = i;
+        const double value = at(x, index);
+        int before = 0;
+        for (int j = 0; j < x.size[axis]; ++j) {
+          index[along] = j;
+          const double other = at(x, index);
+          before += (largest ? other > value : other < value) || (other == value && j < i);
+        }
+        if (before == rank) return i;
+      }
+      return -1;
+    };
+    expectEach(found[1], shape, [&](const Index& index) { return static_cast<double>(place(index)); });
+    expectEach(found[0], shape, [&](Index index) {
+      index[along] = place(index);
+      return at(x, index);
+    });
+  }
+}
+
+TEST_F(HeadLayers, NormalizesGroupsOfChannels) {
+  for (const int groups : {1, 2, 3, 6}) {
+    const cv::Mat x = values({2, 6, 3, 5}), scale = values({1, 6}), offset = values({1, 6});
+    cv::dnn::LayerParams params;
+    params.set("groups", groups);
+    params.set("eps", 1e-3);
+    expectEach(run("HeadNormalize", params, {x, scale, offset}, {1, 2}), {2, 6, 3, 5}, [&](const Index& index) {
+      const int size = 6 / groups, first = index[1] / size * size;
+      double sum = 0, squares = 0;
+      forEach({size, 3, 5}, [&](const Index& inner) {
+        const double value = at(x, {index[0], first + inner[0], inner[1], inner[2]});
+        sum += value;
+        squares += value * value;
+      });
+      const double mean = sum / (15 * size), variance = squares / (15 * size) - mean * mean;
+      return (at(x, index) - mean) / std::sqrt(variance + 1e-3) * at(scale, {0, index[1]}) + at(offset, {0, index[1]});
+    });
+  }
+  cv::dnn::LayerParams params;
+  params.set("groups", 4);
+  params.set("eps", 1e-3);
+  EXPECT_ANY_THROW(run("HeadNormalize", params, {values({1, 6, 2}), values({1, 6}), values({1, 6})}, {1, 2}));
+}
+
+/// The value of a map at a place between pixels, which `padding` continues beyond its borders.
+double sampled(const std::function<double(int, int)>& pixel, double x, double y, int width, int height,
+               const std::string& mode, const std::string& padding, bool corners) {
+  const auto inside = [&](int i, int side) {
+    if (padding == "border") return std::min(std::max(i, 0), side - 1);
+    while (padding == "reflection" && (i < 0 || i >= side)) {
+      if (side == 1 && corners) return 0;
+      i = i < 0 ? -i - (corners ? 0 : 1) : 2 * side - i - (corners ? 2 : 1);
+    }
+    return i >= 0 && i < side ? i : -1;
+  };
+  const auto weight = [&](double d) {
+    d = std::abs(d);
+    if (mode == "nearest") return d == 0 ? 1.0 : 0.0;
+    if (mode == "linear") return std::max(1 - d, 0.0);
+    const double a = -0.75;
+    if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+    return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0.0;
+  };
+  if (mode == "nearest") x = std::nearbyint(x), y = std::nearbyint(y);
+  double sum = 0;
+  for (int row = static_cast<int>(std::floor(y)) - 2; row <= std::floor(y) + 3; ++row) {
+    for (int column = static_cast<int>(std::floor(x)) - 2; column <= std::floor(x) + 3; ++column) {
+      const int r = inside(row, height), c = inside(column, width);
+      if (r >= 0 && c >= 0) sum += weight(y - row) * weight(x - column) * pixel(r, c);
+    }
+  }
+  return sum;
+}
+
+TEST_F(HeadLayers, GridSampleOfEveryModeAndPadding) {
+  for (const std::string mode : {"nearest", "linear", "cubic"}) {
+    for (const std::string padding : {"zeros", "border", "reflection"}) {
+      for (const bool corners : {false, true}) {
+        const int height = 1 + below(6), width = 1 + below(6);
+        const cv::Mat maps = values({2, 3, height, width});
+        const bool constant = corners;
+        const cv::Mat grid = values({constant ? 1 : 2, 4, 5, 2}, -2, 2);
+        cv::dnn::LayerParams params;
+        params.set("mode", mode);
+        params.set("padding", padding);
+        params.set("align_corners", corners ? 1 : 0);
+        SCOPED_TRACE(mode + " " + padding + " of " + shapeText({height, width}));
+        expectEach(
+            run("HeadGridSample", params, {maps, grid}, constant ? std::vector<int>{1} : std::vector<int>{}),
+            {2, 3, 4, 5},
+            [&](const Index& index) {
+              const auto place = [&](int which, int side) {
+                const double p = at(grid, {index[0], index[2], index[3], which});
+                return corners ? (p + 1) / 2 * (side - 1) : ((p + 1) * side - 1) / 2;
+              };
+              const auto pixel = [&](int row, int column) { return at(maps, {index[0], index[1], row, column}); };
+              return sampled(pixel, place(0, width), place(1, height), width, height, mode, padding, corners);
+            },
+            1e-4);
+      }
+    }
+  }
+  cv::dnn::LayerParams params;
+  params.set("mode", "linear");
+  params.set("padding", "zeros");
+  const cv::Mat lost(Shape{1, 1, 2, 2}, CV_32F, cv::Scalar(NAN));
+  expectEach(run("HeadGridSample", params, {values({1, 2, 3, 3}), lost}), {1, 2, 1, 2},
+             [](const Index&) { return 0.0; });
+  EXPECT_ANY_THROW(run("HeadGridSample", params, {values({2, 2, 3, 3}), lost}));
 }
 
 TEST_F(HeadLayers, EinsumSumsProducts) {

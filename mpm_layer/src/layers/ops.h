@@ -28,8 +28,13 @@ cv::Ptr<cv::dnn::Layer> makeMergeReport(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeActivate(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeEinsum(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeElementwise(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeGather(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeGridSample(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeNormalize(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeReduce(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeTake(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeTopK(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeWindow(cv::dnn::LayerParams& params);
 
 /// Names of all operators, such as "PatchEmbed".
 std::vector<std::string> operatorNames();

@@ -41,6 +41,9 @@ const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
     {"HeadElementwise", make<makeElementwise>}, {"PrependTokens", make<makePrependTokens>},
     {"AddPositions", make<makeAddPositions>},   {"AttentionPool", make<makeAttentionPool>},
     {"HeadReduce", make<makeReduce>},           {"HeadTake", make<makeTake>},
+    {"HeadGather", make<makeGather>},           {"HeadGridSample", make<makeGridSample>},
+    {"HeadNormalize", make<makeNormalize>},     {"HeadTopK", make<makeTopK>},
+    {"HeadWindow", make<makeWindow>},
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ struct Function {
 /// Whole numbers and truth values are float32 in OpenCV 4, so they are here: false is 0, true is 1.
 float truth(bool value) { return value ? 1.0f : 0.0f; }
 
+float softplus(float a) { return std::max(a, 0.0f) + std::log1p(std::exp(-std::abs(a))); }
+float hardSigmoid(float a, float factor, float offset) { return std::clamp(factor * a + offset, 0.0f, 1.0f); }
+
 constexpr Function kFunctions[] = {
     {"Abs", 1, row<[](float a, float, float) { return std::abs(a); }>},
     {"Ceil", 1, row<[](float a, float, float) { return std::ceil(a); }>},
@@ -38,8 +41,10 @@ constexpr Function kFunctions[] = {
     {"Erf", 1, row<[](float a, float, float) { return std::erf(a); }>},
     {"Exp", 1, row<[](float a, float, float) { return std::exp(a); }>},
     {"Floor", 1, row<[](float a, float, float) { return std::floor(a); }>},
+    {"HardSwish", 1, row<[](float a, float, float) { return a * hardSigmoid(a, 1 / 6.0f, 0.5f); }>},
     {"IsNaN", 1, row<[](float a, float, float) { return truth(std::isnan(a)); }>},
     {"Log", 1, row<[](float a, float, float) { return std::log(a); }>},
+    {"Mish", 1, row<[](float a, float, float) { return a * std::tanh(softplus(a)); }>},
     {"Neg", 1, row<[](float a, float, float) { return -a; }>},
     {"Not", 1, row<[](float a, float, float) { return truth(a == 0); }>},
     {"Reciprocal", 1, row<[](float a, float, float) { return 1 / a; }>},
@@ -47,24 +52,34 @@ constexpr Function kFunctions[] = {
     {"Sigmoid", 1, row<[](float a, float, float) { return 1 / (1 + std::exp(-a)); }>},
     {"Sign", 1, row<[](float a, float, float) { return truth(a > 0) - truth(a < 0); }>},
     {"Sin", 1, row<[](float a, float, float) { return std::sin(a); }>},
-    {"Softplus", 1, row<[](float a, float, float) { return std::max(a, 0.0f) + std::log1p(std::exp(-std::abs(a))); }>},
+    {"Softplus", 1, row<[](float a, float, float) { return softplus(a); }>},
+    {"Softsign", 1, row<[](float a, float, float) { return a / (1 + std::abs(a)); }>},
     {"Sqrt", 1, row<[](float a, float, float) { return std::sqrt(a); }>},
     {"Tanh", 1, row<[](float a, float, float) { return std::tanh(a); }>},
+    {"Trunc", 1, row<[](float a, float, float) { return std::trunc(a); }>},
     {"Add", 2, row<[](float a, float b, float) { return a + b; }>},
     {"And", 2, row<[](float a, float b, float) { return truth(a != 0 && b != 0); }>},
+    {"Celu", 2, row<[](float a, float b, float) { return (a > 0) ? a : b * std::expm1(a / b); }>},
     {"Div", 2, row<[](float a, float b, float) { return a / b; }>},
     {"Equal", 2, row<[](float a, float b, float) { return truth(a == b); }>},
+    {"Fmod", 2, row<[](float a, float b, float) { return std::fmod(a, b); }>},
     {"Greater", 2, row<[](float a, float b, float) { return truth(a > b); }>},
     {"GreaterOrEqual", 2, row<[](float a, float b, float) { return truth(a >= b); }>},
     {"Less", 2, row<[](float a, float b, float) { return truth(a < b); }>},
     {"LessOrEqual", 2, row<[](float a, float b, float) { return truth(a <= b); }>},
     {"Max", 2, row<[](float a, float b, float) { return std::isnan(a) || (a > b) ? a : b; }>},
     {"Min", 2, row<[](float a, float b, float) { return std::isnan(a) || (a < b) ? a : b; }>},
+    {"Mod", 2, row<[](float a, float b, float) { return a - b * std::floor(a / b); }>},
     {"Mul", 2, row<[](float a, float b, float) { return a * b; }>},
     {"Or", 2, row<[](float a, float b, float) { return truth(a != 0 || b != 0); }>},
+    {"PRelu", 2, row<[](float a, float b, float) { return a < 0 ? a * b : a; }>},
     {"Pow", 2, row<[](float a, float b, float) { return std::pow(a, b); }>},
     {"Sub", 2, row<[](float a, float b, float) { return a - b; }>},
+    {"ThresholdedRelu", 2, row<[](float a, float b, float) { return (a > b) ? a : 0; }>},
     {"Xor", 2, row<[](float a, float b, float) { return truth((a != 0) != (b != 0)); }>},
+    {"Clip", 3, row<[](float a, float b, float c) { return std::min(std::max(a, b), c); }>},
+    {"HardSigmoid", 3, row<hardSigmoid>},
+    {"Selu", 3, row<[](float a, float b, float c) { return c * (a > 0 ? a : b * std::expm1(a)); }>},
     {"Where", 3, row<[](float a, float b, float c) { return a != 0 ? b : c; }>},
 };
 

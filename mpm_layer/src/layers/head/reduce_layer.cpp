@@ -25,6 +25,8 @@ constexpr Reduction kReductions[] = {
     {"ReduceL1", 0, [](double s, double x) { return s + std::abs(x); }, same},
     {"ReduceL2", 0, [](double s, double x) { return s + x * x; }, [](double s, double) { return std::sqrt(s); }},
     {"ReduceLogSum", 0, [](double s, double x) { return s + x; }, [](double s, double) { return std::log(s); }},
+    {"ReduceLogSumExp", 0, [](double s, double x) { return s + std::exp(x); },
+     [](double s, double) { return std::log(s); }},
     {"ReduceMax", -kInfinity, [](double s, double x) { return std::isnan(x) || x > s ? x : s; }, same},
     {"ReduceMean", 0, [](double s, double x) { return s + x; }, [](double s, double n) { return s / n; }},
     {"ReduceMin", kInfinity, [](double s, double x) { return std::isnan(x) || x < s ? x : s; }, same},
@@ -40,6 +42,7 @@ class ReduceLayer final : public HeadLayer {
     const std::string function = params.get<cv::String>("function", "");
     largest_ = function == "ArgMax";
     seeks_ = largest_ || function == "ArgMin";
+    last_ = params.get<int>("last", 0) != 0;
     for (const Reduction& each : kReductions)
       if (each.name == function) reduction_ = &each;
     expect(reduction_ || (seeks_ && axes_.size() == 1), "does not know the function '" + function + "', or its axes");
@@ -90,16 +93,18 @@ class ReduceLayer final : public HeadLayer {
     return static_cast<float>(reduction_->finish(value, static_cast<double>(places.size())));
   }
 
-  /// Ties go to the first.
+  /// Ties go to the first, or to the last.
   float extremeOf(const float* x, const std::vector<std::size_t>& places) const {
     std::size_t best = 0;
-    for (std::size_t i = 1; i < places.size(); ++i)
-      if (largest_ ? x[places[i]] > x[places[best]] : x[places[i]] < x[places[best]]) best = i;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      const float a = x[places[i]], b = x[places[best]];
+      if ((largest_ ? a > b : a < b) || (last_ && a == b)) best = i;
+    }
     return static_cast<float>(best);
   }
 
   std::vector<int> axes_;
-  bool keep_, seeks_ = false, largest_ = false;
+  bool keep_, seeks_ = false, largest_ = false, last_ = false;
   const Reduction* reduction_ = nullptr;
 };
 

@@ -5,12 +5,15 @@
 namespace mpm {
 namespace {
 
-/// Slices along one axis, picked by constant indices, which may repeat: ONNX's Gather, and what Slice, Split, Expand
-/// and Tile do along an axis.
+/// Slices along one axis, picked by constant indices, which may repeat: ONNX's Gather, and what Slice, Split, Expand,
+/// Tile and Pad do along an axis. With the attribute `fill`, index -1 is a slice of that value.
 class TakeLayer final : public HeadLayer {
  public:
   explicit TakeLayer(const cv::dnn::LayerParams& params)
-      : HeadLayer(params), axis_(static_cast<std::size_t>(std::max(intAttribute(params, "axis"), 0))) {}
+      : HeadLayer(params),
+        axis_(static_cast<std::size_t>(std::max(intAttribute(params, "axis"), 0))),
+        lowest_(params.has("fill") ? -1 : 0),
+        fill_(params.get<float>("fill", 0)) {}
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -30,19 +33,27 @@ class TakeLayer final : public HeadLayer {
     const Shape shape = shapeOf(inputs[0]);
     const std::size_t width = countOf(shape, axis_ + 1), side = static_cast<std::size_t>(shape[axis_]);
     for (const int index : indices_)
-      expect(index >= 0 && static_cast<std::size_t>(index) < side,
+      expect(index >= lowest_ && index < shape[axis_],
              "takes index " + std::to_string(index) + " of " + std::to_string(side));
     const std::size_t rows = width > 0 ? outputs[0].total() / width : 0;
     forRows(parallel_, rows, width, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const auto from = i / indices_.size() * side + static_cast<std::size_t>(indices_[i % indices_.size()]);
-        std::copy_n(inputs[0].ptr<float>() + from * width, width, outputs[0].ptr<float>() + i * width);
+        const int index = indices_[i % indices_.size()];
+        float* const to = outputs[0].ptr<float>() + i * width;
+        if (index < 0) {
+          std::fill_n(to, width, fill_);
+          continue;
+        }
+        const auto from = i / indices_.size() * side + static_cast<std::size_t>(index);
+        std::copy_n(inputs[0].ptr<float>() + from * width, width, to);
       }
     });
   }
 
  private:
   std::size_t axis_;
+  int lowest_;
+  float fill_;
   std::vector<int> indices_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that some OpenCV lacks or computes wrong, as our own (docs/ops.md, "Heads").
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <map>
 #include <string_view>
 
 #include "onnx/emit/node_emitter.h"
@@ -14,16 +15,53 @@ namespace mpm::onnx_graph {
 namespace {
 
 /// Functions of HeadElementwise, called like their ONNX operators.
-constexpr std::string_view kElementwise[] = {
-    "Abs", "Ceil",       "Cos",   "Erf",   "Exp",     "Floor",          "IsNaN",    "Log",         "Neg",
-    "Not", "Reciprocal", "Round", "Sign",  "Sin",     "Sigmoid",        "Softplus", "Sqrt",        "Tanh",
-    "Add", "And",        "Div",   "Equal", "Greater", "GreaterOrEqual", "Less",     "LessOrEqual", "Max",
-    "Min", "Mul",        "Or",    "Pow",   "Sub",     "Where",          "Xor"};
+constexpr std::string_view kElementwise[] = {"Abs",
+                                             "And",
+                                             "Ceil",
+                                             "Cos",
+                                             "Div",
+                                             "Equal",
+                                             "Erf",
+                                             "Exp",
+                                             "Floor",
+                                             "Greater",
+                                             "GreaterOrEqual",
+                                             "HardSwish",
+                                             "IsNaN",
+                                             "Less",
+                                             "LessOrEqual",
+                                             "Log",
+                                             "Mish",
+                                             "Mul",
+                                             "Neg",
+                                             "Not",
+                                             "Or",
+                                             "PRelu",
+                                             "Pow",
+                                             "Reciprocal",
+                                             "Round",
+                                             "Sigmoid",
+                                             "Sign",
+                                             "Sin",
+                                             "Softplus",
+                                             "Softsign",
+                                             "Sqrt",
+                                             "Sub",
+                                             "Tanh",
+                                             "Where",
+                                             "Xor"};
+
+/// Functions of HeadElementwise of a tensor and numbers: attributes of the ONNX operators, with their defaults.
+const std::map<std::string_view, std::vector<std::pair<const char*, float>>> kWithNumbers = {
+    {"Celu", {{"alpha", 1.0f}}},
+    {"HardSigmoid", {{"alpha", 0.2f}, {"beta", 0.5f}}},
+    {"Selu", {{"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}}},
+    {"ThresholdedRelu", {{"alpha", 1.0f}}}};
 
 /// Functions of HeadReduce.
-constexpr std::string_view kReductions[] = {"ArgMax",       "ArgMin",    "ReduceL1",       "ReduceL2",
-                                            "ReduceLogSum", "ReduceMax", "ReduceMean",     "ReduceMin",
-                                            "ReduceProd",   "ReduceSum", "ReduceSumSquare"};
+constexpr std::string_view kReductions[] = {"ArgMax",       "ArgMin",          "ReduceL1",  "ReduceL2",
+                                            "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+                                            "ReduceMin",    "ReduceProd",      "ReduceSum", "ReduceSumSquare"};
 
 template <std::size_t kCount>
 bool contains(const std::string_view (&names)[kCount], const std::string& name) {
@@ -46,30 +84,15 @@ std::string matMulEquation(std::size_t left, std::size_t right) {
   return batch.substr(rank - left) + "xy," + batch.substr(rank - right) + "yz->" + batch + "xz";
 }
 
-/// Two operands and an explicit result without letters that repeat; otherwise empty.
-std::string plainEquation(std::string equation) {
-  std::erase(equation, ' ');
-  const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma >= arrow || arrow == std::string::npos || equation.find(',', comma + 1) != std::string::npos ||
-      equation.find('.') != std::string::npos) {
-    return "";
-  }
-  for (const std::string& part :
-       {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1), equation.substr(arrow + 2)}) {
-    for (std::size_t i = 0; i < part.size(); ++i)
-      if (part.find(part[i], i + 1) != std::string::npos) return "";
-  }
-  return equation;
-}
-
 }  // namespace
 
-std::string NodeEmitter::headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
-                                const std::string& name, NetWriter::Attributes attributes) {
+std::string NodeEmitter::headOp(const std::string& type, const std::vector<int>& values,
+                                const std::vector<std::string>& inputs, const std::string& name,
+                                NetWriter::Attributes attributes) {
   std::vector<std::string> activations, constants;
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor* constant = graph_.constant(node.inputs[i]);
+    const Tensor* constant = graph_.constant(values[i]);
     if (!constant) {
       activations.push_back(inputs[i]);
       continue;
@@ -82,20 +105,111 @@ std::string NodeEmitter::headOp(const std::string& type, const Node& node, const
   return net_.op(type, activations, {name}, attributes);
 }
 
-std::string NodeEmitter::elementwise(const std::string& function, const Node& node,
-                                     const std::vector<std::string>& inputs, const std::string& name) {
+std::string NodeEmitter::function(const std::string& function, const std::string& x, const std::vector<float>& numbers,
+                                  const std::string& name) {
+  std::vector<std::string> operands{x};
+  std::vector<std::int64_t> places;
+  for (const float number : numbers) {
+    operands.push_back(net_.constant(name + ".number", Tensor::of({1, 1}, std::vector<float>{number})));
+    places.push_back(static_cast<std::int64_t>(operands.size()) - 1);
+  }
+  NetWriter::Attributes attributes{{"function", function}};
+  if (!places.empty()) attributes.emplace_back("constants", places);
+  return net_.op("HeadElementwise", operands, {name}, attributes);
+}
+
+bool NodeEmitter::isWhole(int value) const {
+  for (int steps = 0; steps < 1000; ++steps) {  // limits the time that a malicious file can take
+    if (const Tensor* constant = graph_.constant(value)) return !constant->isFloat();
+    const Node* maker = value < 0 ? nullptr : graph_.producer(value);
+    if (!maker || !maker->domain.empty()) return false;
+    if (maker->op == "TopK" && maker->outputs[0] != value) return true;
+    if (isOneOf(maker->op, {"ArgMax", "ArgMin", "Cast"})) return maker->op != "Cast" || !castsToFloat(*maker);
+    if (!movesData(*maker) && !isOneOf(maker->op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Neg", "Abs",
+                                                   "Clip", "Where", "TopK", "ReduceMax", "ReduceMin", "ReduceSum"}))
+      return false;
+    value = maker->input(maker->op == "Where" ? 1 : 0);
+  }
+  return false;
+}
+
+bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
   // An operand of another rank than the result has its batch along another axis.
   const Shape& out = *graph_.shape(node.outputs[0]);
-  for (const int value : node.inputs)
-    if (!graph_.constant(value) && graph_.shape(value)->size() != out.size()) one_image_ = true;
-  return headOp("HeadElementwise", node, inputs, name, {{"function", function}});
+  const auto noteRanks = [&] {
+    for (const int value : node.inputs)
+      if (value >= 0 && !graph_.constant(value) && graph_.shape(value)->size() != out.size()) one_image_ = true;
+    return true;
+  };
+  if (out.size() < 2) return false;
+  const bool sums = node.op == "Sum" || node.op == "Mean";
+  if (isOneOf(node.op, {"Add", "Max", "Min"}) || sums) {
+    if (node.inputs.size() < 2) return false;
+    std::vector<int> values = node.inputs;
+    std::string so_far = inputs[0];
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      const bool last = i + 1 == inputs.size() && node.op != "Mean";
+      so_far = headOp("HeadElementwise", {values[0], values[i]}, {so_far, inputs[i]},
+                      last ? name : net_.unique(name + ".part"), {{"function", sums ? std::string("Add") : node.op}});
+      values[0] = -1;
+    }
+    if (node.op == "Mean") function("Div", so_far, {static_cast<float>(inputs.size())}, name);
+    return noteRanks();
+  }
+  if (node.op == "Clip") {
+    std::vector<float> limits = {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (node.input(i + 1) < 0) continue;
+      const Tensor* constant = graph_.constant(node.input(i + 1));
+      if (!constant || constant->size() != 1) return false;
+      limits[i] = static_cast<float>(constant->at(0));
+    }
+    function("Clip", inputs[0], limits, name);
+    return true;
+  }
+  if (const auto found = kWithNumbers.find(node.op); found != kWithNumbers.end()) {
+    std::vector<float> numbers;
+    for (const auto& [attribute, otherwise] : found->second) numbers.push_back(node.number(attribute, otherwise));
+    function(node.op, inputs[0], numbers, name);
+    return true;
+  }
+  if (node.op == "Cast") {
+    if (node.integer("to", 0) != onnx::TensorProto::BOOL)
+      function("Trunc", inputs[0], {}, name);
+    else
+      function("Not", function("Not", inputs[0], {}, net_.unique(name + ".not")), {}, name);
+    return true;
+  }
+  const bool whole = node.op == "Div" && (isWhole(node.inputs[0]) || isWhole(node.inputs[1]));
+  if (node.op != "Mod" && !contains(kElementwise, node.op)) return false;
+  const std::string named = node.op == "Mod" && node.integer("fmod", 0) != 0 ? "Fmod" : node.op;
+  const std::string result = whole ? net_.unique(name + ".exact") : name;
+  headOp("HeadElementwise", node.inputs, inputs, result, {{"function", named}});
+  if (whole) function("Trunc", result, {}, name);
+  return noteRanks();
+}
+
+/// By indices that the net computes.
+bool NodeEmitter::headGather(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
+  const Shape& x = *graph_.shape(node.inputs[0]);
+  const bool constant = graph_.constant(node.inputs[0]) != nullptr, by_batch = node.op == "GatherND";
+  const std::int64_t axis = by_batch ? node.integer("batch_dims", 0)
+                                     : static_cast<std::int64_t>(frontAxis(node, node.integer("axis", 0), x.size()));
+  // Rows of a table are the one thing that a constant can give to each image of a batch.
+  if (graph_.constant(node.inputs[1]) || (constant && (node.op != "Gather" || axis != 0 || x.size() < 2))) return false;
+  one_image_ = one_image_ || (!constant && (node.op == "Gather" || axis == 0) && !(by_batch && axis > 0));
+  headOp("HeadGather", node.inputs, inputs, name, {{"function", node.op}, {"axis", axis}});
+  return true;
 }
 
 std::string NodeEmitter::take(const std::string& from, std::vector<float> indices, std::size_t axis,
-                              const std::string& name) {
+                              const std::string& name, std::optional<float> fill) {
   const auto count = static_cast<std::int64_t>(indices.size());
+  NetWriter::Attributes attributes{{"axis", static_cast<std::int64_t>(axis)},
+                                   {"constants", std::vector<std::int64_t>{1}}};
+  if (fill) attributes.emplace_back("fill", *fill);
   return net_.op("HeadTake", {from, net_.constant(name + ".indices", Tensor::of({1, count}, std::move(indices)))},
-                 {name}, {{"axis", static_cast<std::int64_t>(axis)}, {"constants", std::vector<std::int64_t>{1}}});
+                 {name}, attributes);
 }
 
 /// `node` moves whole slices along axes: indices along each axis, one HeadTake per axis that changes.
@@ -141,6 +255,15 @@ bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& in
   return true;
 }
 
+void NodeEmitter::takeElements(const Gathered& gathered, const std::string& x, const Shape& out,
+                               const std::string& name) {
+  const std::int64_t count = elements(out);
+  const Shape row{1, elements(*graph_.shape(gathered.origin))};
+  const std::vector<float> indices(gathered.from.begin(), gathered.from.end());
+  const std::string flat = reshape(x, *graph_.shape(gathered.origin), row, net_.unique(name + ".row"));
+  reshape(take(flat, indices, 1, net_.unique(name + ".taken")), {1, count}, out, name);
+}
+
 std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node) const {
   std::vector<const Node*> chain;
   bool gathers = false;
@@ -148,7 +271,7 @@ std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node)
        at = graph_.producer(at->inputs[0])) {
     if (gathers && at->op != "Transpose") break;
     chain.push_back(at);
-    gathers = gathers || at->op == "GatherND";
+    gathers = gathers || at->op == "GatherND" || at->op == "GatherElements";
   }
   if (!gathers) return std::nullopt;
   Gathered result{chain.back()->inputs[0], {}};
@@ -220,9 +343,9 @@ bool NodeEmitter::takeAlongAxes(const Gathered& gathered, std::string x, const S
 
 bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inputs,
                            const std::vector<std::string>& names) {
-  const auto shaped = [&](int value) { return graph_.shape(value) != nullptr; };
-  if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) ||
-      !std::all_of(node.outputs.begin(), node.outputs.end(), shaped)) {
+  const auto shaped = [&](int value) { return value < 0 || graph_.shape(value) != nullptr; };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), shaped) || !graph_.shape(node.input(0)) ||
+      !std::all_of(node.outputs.begin(), node.outputs.end(), shaped) || !graph_.shape(node.outputs[0])) {
     return false;
   }
   const Shape &in = *graph_.shape(node.inputs[0]), &out = *graph_.shape(node.outputs[0]);
@@ -237,23 +360,13 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
     const std::string length = net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".length")},
                                        {{"function", std::string("ReduceL2")},
                                         {"axes", std::vector<std::int64_t>{static_cast<std::int64_t>(in.size()) - 1}}});
-    const std::string limit = net_.constant(name + ".eps", Tensor::of({1, 1}, std::vector<float>{node.eps}));
-    const std::string divisor =
-        net_.op("HeadElementwise", {length, limit}, {net_.unique(name + ".divisor")},
-                {{"function", std::string("Max")}, {"constants", std::vector<std::int64_t>{1}}});
+    const std::string divisor = function("Max", length, {node.eps}, net_.unique(name + ".divisor"));
     net_.op("HeadElementwise", {inputs[0], divisor}, {name}, {{"function", std::string("Div")}});
     return true;
   }
   if (!node.domain.empty()) return false;
-  if (contains(kElementwise, node.op)) {
-    const bool variadic = (node.op == "Min" || node.op == "Max") && node.inputs.size() != 2;
-    if (variadic || out.size() < 2) return false;
-    elementwise(node.op, node, inputs, name);
-    return true;
-  }
   if (contains(kReductions, node.op)) {
     const bool seeks = node.op.starts_with("Arg");
-    if (seeks && node.integer("select_last_index", 0) != 0) return false;
     const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
                                : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
     if (reduced.empty() || out.size() < 1) return false;
@@ -261,25 +374,49 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
     net_.op("HeadReduce", {inputs[0]}, {name},
             {{"function", node.op},
              {"axes", std::vector<std::int64_t>(reduced.begin(), reduced.end())},
-             {"keepdims", node.integer("keepdims", 1)}});
+             {"keepdims", node.integer("keepdims", 1)},
+             {"last", node.integer("select_last_index", 0)}});
+    return true;
+  }
+  if (node.op == "LogSoftmax") {
+    const auto axis = static_cast<std::int64_t>(frontAxis(node, node.integer("axis", -1), in.size()));
+    if (graph_.opset < 13) return false;  // over several axes
+    const std::string sums =
+        net_.op("HeadReduce", {inputs[0]}, {net_.unique(name + ".sums")},
+                {{"function", std::string("ReduceLogSumExp")}, {"axes", std::vector<std::int64_t>{axis}}});
+    net_.op("HeadElementwise", {inputs[0], sums}, {name}, {{"function", std::string("Sub")}});
     return true;
   }
   if (node.op == "MatMul" || node.op == "Einsum") {
     if (node.inputs.size() != 2) return false;
     const Shape &left = in, &right = *graph_.shape(node.inputs[1]);
-    const std::string equation =
-        node.op == "MatMul" ? matMulEquation(left.size(), right.size()) : plainEquation(node.text("equation", ""));
-    if (equation.empty() || left.size() < 2 || right.size() < 2) return false;
+    const std::string equation = node.op == "MatMul" ? matMulEquation(left.size(), right.size())
+                                                     : plainEquation(node, left.size(), right.size());
+    if (equation.empty() || left.size() < 2 || right.size() < 2 || out.empty()) return false;
     // The images stay apart when the first axis of every tensor is the same.
     const char batch = equation[equation.find("->") + 2], of[] = {equation[0], equation[equation.find(',') + 1]};
     for (std::size_t i = 0; i < 2; ++i)
       if (!graph_.constant(node.inputs[i]) && of[i] != batch) one_image_ = true;
-    headOp("HeadEinsum", node, inputs, name, {{"equation", equation}});
+    headOp("HeadEinsum", node.inputs, inputs, name, {{"equation", equation}});
     return true;
   }
-  const bool takes =
-      node.op == "Expand" || node.op == "Tile" || node.op == "Slice" || node.op == "Gather" || node.op == "Split";
-  return takes && headTakes(node, inputs, names);
+  if (node.op == "TopK") {
+    const auto axis = static_cast<std::int64_t>(frontAxis(node, node.integer("axis", -1), in.size()));
+    net_.op("HeadTopK", {inputs[0]}, names,
+            {{"axis", axis}, {"k", out[static_cast<std::size_t>(axis)]}, {"largest", node.integer("largest", 1)}});
+    return true;
+  }
+  if (node.op == "GridSample") {
+    const std::string mode = node.text("mode", "linear");
+    headOp("HeadGridSample", node.inputs, inputs, name,
+           {{"mode", mode.starts_with("bi") ? mode.substr(2) : mode},  // bilinear and bicubic until opset 20
+            {"padding", node.text("padding_mode", "zeros")},
+            {"align_corners", node.integer("align_corners", 0)}});
+    return true;
+  }
+  if (node.op.starts_with("Gather") && headGather(node, inputs, name)) return true;
+  if (isOneOf(node.op, {"Expand", "Tile", "Slice", "Gather", "Split"})) return headTakes(node, inputs, names);
+  return headElementwise(node, inputs, name) || mapNode(node, inputs, names);
 }
 
 }  // namespace mpm::onnx_graph

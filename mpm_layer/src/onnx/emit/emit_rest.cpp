@@ -16,17 +16,18 @@ namespace {
 
 constexpr const char* kStock = "an op that every OpenCV from 4.6 on computes right, or one of our own (docs/ops.md)";
 
-/// True when the Resize takes the pixel below, which OpenCV always does, whatever nearest_mode says.
-bool takesThePixelBelow(const std::string& nearest_mode, std::int64_t inputs, std::int64_t outputs) {
-  if (outputs > 1 << 20) return false;  // limits the time that a malicious file can take
-  const auto in = static_cast<double>(inputs), out = static_cast<double>(outputs), step = 1 / (out / in);
-  for (std::int64_t i = 0; i < outputs; ++i) {
-    const auto x = static_cast<double>(i), place = x * in / out;
-    const double meant = nearest_mode == "floor"                ? std::floor(place)
-                         : nearest_mode == "ceil"               ? std::ceil(place)
-                         : nearest_mode == "round_prefer_floor" ? std::ceil(place - 0.5)
-                                                                : std::floor(place + 0.5);
-    if (std::min(meant, in - 1) != std::min(std::floor(x * step), in - 1)) return false;
+/// True when a Resize to the nearest pixel takes the one below, which OpenCV always does, whatever nearest_mode says.
+bool takesThePixelBelow(const Graph& graph, const Node& node) {
+  const Resizing resized = *resizing(graph, node);
+  for (const std::size_t axis : {2u, 3u}) {
+    const std::int64_t inputs = (*graph.shape(node.inputs[0]))[axis];
+    const auto taps = resizeTaps(node, resized, inputs, axis);
+    if (!taps) return false;
+    const double step = 1 / (static_cast<double>(resized.shape[axis]) / static_cast<double>(inputs));
+    for (std::size_t i = 0; i < taps->size(); ++i) {
+      const auto below = static_cast<std::int64_t>(std::floor(static_cast<double>(i) * step));
+      if ((*taps)[i].front().index != std::min(below, inputs - 1)) return false;
+    }
   }
   return true;
 }
@@ -41,16 +42,7 @@ NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   NetWriter::Attributes result{{"kernel_shape", kernel}};
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "NOTSET") return result;
-  const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
-  const std::vector<std::int64_t> ones{1, 1};
-  const auto strides = node.integers("strides").value_or(ones), dilations = node.integers("dilations").value_or(ones);
-  std::vector<std::int64_t> pads(4, 0);
-  for (std::size_t axis = 0; axis < 2 && automatic != "VALID"; ++axis) {
-    const std::int64_t reach = (out[axis + 2] - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1;
-    const std::int64_t padding = std::max<std::int64_t>(reach - in[axis + 2], 0), less = padding / 2;
-    pads[axis] = automatic == "SAME_LOWER" ? padding - less : less;
-    pads[axis + 2] = padding - pads[axis];
-  }
+  const std::vector<std::int64_t> pads = slidingPads(graph, node, kernel);
   result.emplace_back("pads", pads);
   result.emplace_back("auto_pad", "NOTSET");
   if (automatic != "VALID" && pools) result.emplace_back("ceil_mode", std::int64_t{0});
@@ -89,8 +81,12 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
   }
   if (node.op == "Slice") return all_behind(attributeOrInput(graph, node, "axes", 3));
   if (node.op.starts_with("Reduce")) return all_behind(reducedAxes(graph, node, rank));
-  if (node.op == "Softmax") return behind(node.integer("axis", graph.opset < 13 ? 1 : -1));
-  return !isOneOf(node.op, {"Concat", "Split", "Gather", "ArgMax", "ArgMin"}) || behind(node.integer("axis", 0));
+  if (isOneOf(node.op, {"Softmax", "LogSoftmax"})) return behind(node.integer("axis", graph.opset < 13 ? 1 : -1));
+  if (node.op == "TopK") return behind(node.integer("axis", -1));
+  if (node.op == "GatherND") return node.integer("batch_dims", 0) > 0;
+  if (node.op == "Gather" && graph.constant(node.inputs[0])) return !behind(node.integer("axis", 0));
+  return !isOneOf(node.op, {"Concat", "Split", "Gather", "GatherElements", "ArgMax", "ArgMin"}) ||
+         behind(node.integer("axis", 0));
 }
 
 /// Also a Gather of all elements in their order, as exporters write as_strided. Every reshape is static by now, and all
@@ -137,6 +133,7 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     const Tensor* left = graph_.constant(node.input(0));
     const Tensor* right = graph_.constant(node.input(1));
     const Tensor* constant = left ? left : right;
+    if (isWhole(node.inputs[0]) || isWhole(node.inputs[1])) return "whole numbers";
     if (!constant) {
       if (node.op == "Sub") return "a difference of two tensors";
       const Shape* a = graph_.shape(node.input(0));
@@ -160,14 +157,10 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     const bool padded = !all(node.integers("pads"), 0) || node.text("auto_pad", "NOTSET").starts_with("SAME");
     if (padded) return "an average over a padded map";
   }
-  if (isOneOf(node.op, {"ConvTranspose", "MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
+  if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && !all(node.integers("dilations"), 1))
     return "dilations, which OpenCV leaves out here";
   if (isOneOf(node.op, {"MaxPool", "AveragePool"}) && poolsBesideTheMap(graph_, node))
     return "a pool whose last window lies beside the map";
-  if (node.op == "ConvTranspose") {
-    const auto pads = node.integers("pads");
-    if (pads && !std::equal(pads->begin(), pads->begin() + 2, pads->begin() + 2)) return "padding that differs by side";
-  }
   if (node.op == "Slice") {
     if (!all(integersOf(graph_, node.input(4)), 1)) return "a slice with steps";
   }
@@ -180,18 +173,14 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
     const bool right = mode == "linear" ? isOneOf(coordinates, {"half_pixel", "pytorch_half_pixel", "align_corners"})
                                         : mode == "nearest" && coordinates == "asymmetric";
-    if (!right || out.size() != 4 || node.integer("antialias", 0) != 0)
-      return "a Resize with mode " + mode + " and coordinates " + coordinates;
+    if (node.integer("antialias", 0) != 0) return "an antialiasing Resize without exclude_outside";
+    if (!right || out.size() != 4) return "a Resize with mode " + mode + " and coordinates " + coordinates;
     const Shape& in = *graph_.shape(node.inputs[0]);
     if (in[0] != out[0] || in[1] != out[1]) return "a Resize over channels";
     if (!resizing(graph_, node)->whole_pixels) return "scales that end within a pixel";  // the sizes are written
     if (coordinates == "pytorch_half_pixel" && (out[2] == 1 || out[3] == 1)) return "a Resize to one row or column";
-    const std::string nearest = node.text("nearest_mode", "round_prefer_floor");
-    if (mode == "nearest" &&
-        (!takesThePixelBelow(nearest, in[2], out[2]) || !takesThePixelBelow(nearest, in[3], out[3]))) {
-      const auto map = [](const Shape& shape) { return toString(Shape(shape.end() - 2, shape.end())); };
-      return "nearest_mode " + nearest + " from " + map(in) + " to " + map(out) + " px, where OpenCV rounds down";
-    }
+    if (mode == "nearest" && !takesThePixelBelow(graph_, node))
+      return "nearest_mode " + node.text("nearest_mode", "round_prefer_floor") + ", where OpenCV rounds down";
   }
   if (node.op == "Softmax") {
     const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
@@ -287,7 +276,8 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     const auto axis = frontAxis(node, node.integer("axis", graph_.opset < 13 ? 1 : -1), out.size());
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
   }
-  if (isOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool"})) {
+  if (node.op == "ConvTranspose") return transposedConv(node, inputs, name);
+  if (isOneOf(node.op, {"Conv", "MaxPool", "AveragePool"})) {
     return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
   }
   if (node.op == "Resize") {
@@ -377,9 +367,9 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     if (const auto gathered = gathers.find(node); gathered != gathers.end()) {
       const std::string name = nameFor(node->outputs[0]);
       made.emplace(node->outputs[0], name);
-      if (!takeAlongAxes(gathered->second, known(gathered->second.origin, *node), *graph_.shape(node->outputs[0]),
-                         name))
-        refuse(*node, "elements gathered one by one", kStock);
+      const std::string& origin = known(gathered->second.origin, *node);
+      const Shape& out = *graph_.shape(node->outputs[0]);
+      if (!takeAlongAxes(gathered->second, origin, out, name)) takeElements(gathered->second, origin, out, name);
       continue;
     }
     const auto isMade = [&](int value) { return made.contains(reshapedFrom(*node, value)); };

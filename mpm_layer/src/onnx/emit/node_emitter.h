@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "onnx/emit/net_writer.h"
+#include "onnx/fold/fold.h"
 #include "onnx/model/graph.h"
 
 namespace mpm::onnx_graph {
+
+/// Padding of a convolution or a pooling over two axes as numbers, `auto_pad` included: before each axis, then behind.
+std::vector<std::int64_t> slidingPads(const Graph& graph, const Node& node, const Shape& kernel);
 
 /// Writes nodes of a graph node by node: those that every OpenCV computes right as they are, others as our own
 /// operators (docs/ops.md, "Heads"). Throws mpm::Error naming a node that is neither.
@@ -54,16 +58,39 @@ class NodeEmitter {
   std::optional<Gathered> gatheredFrom(const Node& node) const;
   /// `x` {.., in} as `out`: indices along each axis. False, and nothing is written, when that is not all.
   bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
-  /// The slices of `from` with these indices along `axis`, as `name`.
-  std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name);
+  /// `x` {in} as `out` {1, ..}, element by element.
+  void takeElements(const Gathered& gathered, const std::string& x, const Shape& out, const std::string& name);
+  /// The slices of `from` with these indices along `axis`, as `name`. Index -1 is a slice of `fill`.
+  std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,
+                   std::optional<float> fill = {});
   /// False, and nothing is written, when there is none.
   bool headNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
   bool headTakes(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
-  std::string elementwise(const std::string& function, const Node& node, const std::vector<std::string>& inputs,
-                          const std::string& name);
-  /// An operator whose operands are those of `node`; the constants among them become constants of the operator.
-  std::string headOp(const std::string& type, const Node& node, const std::vector<std::string>& inputs,
+  bool headElementwise(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  bool headGather(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  /// Function of HeadElementwise of `x` and numbers.
+  std::string function(const std::string& function, const std::string& x, const std::vector<float>& numbers,
+                       const std::string& name);
+  /// An operator whose operands are these values; the constants among them become constants of the operator.
+  std::string headOp(const std::string& type, const std::vector<int>& values, const std::vector<std::string>& inputs,
                      const std::string& name, NetWriter::Attributes attributes);
+  /// Values that were whole numbers in the graph. In the net they are floats.
+  bool isWhole(int value) const;
+
+  // emit_maps.cpp: nodes on maps
+  /// Our own operators. False, and nothing is written, when there is none.
+  bool mapNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
+  bool resize(const Node& node, const std::string& x, const std::string& name);
+  bool pad(const Node& node, const std::string& x, const std::string& name);
+  bool pool(const Node& node, const std::string& x, const std::string& name);
+  bool normalize(const Node& node, const std::string& x, const std::string& name);
+  /// A ConvTranspose as one without dilations, and the same padding on opposite sides.
+  std::string transposedConv(const Node& node, std::vector<std::string> inputs, const std::string& name);
+  /// DepthToSpace and SpaceToDepth.
+  std::string shuffle(const Node& node, const std::string& x, const std::string& name);
+  /// Along `axis`: each slice of the result is the weighted sum of slices of `x`, or the largest of them.
+  std::string windows(const std::string& x, const std::vector<std::vector<Tap>>& taps, std::size_t axis, bool largest,
+                      const std::string& name);
 
   const Graph& graph_;
   NetWriter& net_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "onnx/model/graph.h"
@@ -32,7 +33,7 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
 /// Elementwise ops, comparisons, Where, Cast; nullopt for any other op.
 std::optional<Tensor> evaluateElementwise(const Graph& graph, const Node& node, FoldBudget& budget);
 
-/// Resize of a constant (a position embedding): linear and cubic, over the last two of four axes.
+/// Resize of a constant (a position embedding) over the last two of four axes.
 std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget);
 
 /// Shapes of the outputs of a node that depends on the image; nullopt where the op is not known.
@@ -48,6 +49,25 @@ struct Resizing {
 
 /// From the sizes or the scales; nullopt when they are not constant, or when the result depends on more.
 std::optional<Resizing> resizing(const Graph& graph, const Node& node);
+
+/// A pixel of the input along one axis, and its share of a pixel of the output.
+struct Tap {
+  std::int64_t index;
+  double weight;
+};
+
+/// For every pixel of the output along `axis`, those of the input that it is made of; nullopt for a mode or coordinates
+/// that are not known, or that tools disagree about.
+std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const Resizing& resized, std::int64_t inputs,
+                                                        std::size_t axis);
+
+/// The padding of a ConvTranspose, also where `auto_pad` or `output_shape` give it; nullopt when its attributes do not
+/// fit two axes.
+std::optional<std::vector<std::int64_t>> transposedPads(const Node& node, const Shape& input, const Shape& weight);
+
+/// The equation of an Einsum of two operands of these ranks with every letter written out and an explicit result;
+/// empty when a letter occurs twice in one operand, or for other operands.
+std::string plainEquation(const Node& node, std::size_t left, std::size_t right);
 
 /// Axes of a Reduce*, counted from the front, wherever the opset keeps them; nullopt when they are not constant.
 std::optional<std::vector<std::size_t>> reducedAxes(const Graph& graph, const Node& node, std::size_t rank);

@@ -16,13 +16,11 @@ double sourceOf(const std::string& mode, std::int64_t index, std::int64_t inputs
   }
   if (mode == "asymmetric") return x / scale;
   if (mode == "pytorch_half_pixel" && outputs == 1) return 0;
-  return (x + 0.5) / scale - 0.5;
+  const double place = (x + 0.5) / scale - 0.5;
+  if (mode != "half_pixel_symmetric") return place;
+  const auto exact = scale * static_cast<double>(inputs);  // the output size, before it became a whole number
+  return place + static_cast<double>(inputs) / 2 * (1 - static_cast<double>(outputs) / exact);
 }
-
-struct Tap {
-  std::int64_t index;
-  double weight;
-};
 
 double cubicWeight(double distance, double a) {
   const double d = std::abs(distance);
@@ -53,6 +51,13 @@ std::vector<Tap> tapsAt(double source, std::int64_t inputs, double scale, const 
     for (Tap& tap : taps) tap.weight /= sum;
   }
   return taps;
+}
+
+/// The pixel that stands for a place between two.
+double nearest(double place, const std::string& mode) {
+  if (mode == "floor") return std::floor(place);
+  if (mode == "ceil") return std::ceil(place);
+  return mode == "round_prefer_ceil" ? std::floor(place + 0.5) : std::ceil(place - 0.5);
 }
 
 }  // namespace
@@ -92,44 +97,51 @@ std::optional<Resizing> resizing(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget) {
-  const Tensor* source = graph.constant(node.input(0));
-  const auto resized = resizing(graph, node);
+std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const Resizing& resized, std::int64_t inputs,
+                                                        std::size_t axis) {
   const std::string mode = node.text("mode", "nearest");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
-  const bool known_coordinates = coordinates == "half_pixel" || coordinates == "pytorch_half_pixel" ||
-                                 coordinates == "align_corners" || coordinates == "asymmetric";
-  if (!source || !source->isFloat() || !resized || resized->shape.size() != 4 ||
-      (mode != "linear" && mode != "cubic") || !known_coordinates) {
+  if (!isOneOf(mode, {"nearest", "linear", "cubic"}) ||
+      !isOneOf(coordinates,
+               {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"}))
     return std::nullopt;
-  }
   const Filter filter{mode == "cubic", static_cast<double>(node.number("cubic_coeff_a", -0.75f)),
                       node.integer("antialias", 0) != 0, node.integer("exclude_outside", 0) != 0};
   // Tools disagree about what an antialiasing filter finds outside the image.
   if (filter.antialias && !filter.exclude_outside) return std::nullopt;
   // ONNX and its reference implementation disagree about the position of the far corner.
-  if (coordinates == "align_corners" && !resized->whole_pixels) return std::nullopt;
+  if (coordinates == "align_corners" && !resized.whole_pixels) return std::nullopt;
+  const std::int64_t outputs = resized.shape[axis];
+  if (inputs < 1 || outputs > 1 << 20) return std::nullopt;  // limits the memory that a malicious file can take
+  std::vector<std::vector<Tap>> taps;
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    const double place = sourceOf(coordinates, i, inputs, outputs, resized.scale[axis]);
+    if (mode == "nearest") {
+      const double pixel = nearest(place, node.text("nearest_mode", "round_prefer_floor"));
+      taps.push_back({{static_cast<std::int64_t>(std::clamp(pixel, 0.0, static_cast<double>(inputs - 1))), 1.0}});
+    } else {
+      taps.push_back(tapsAt(place, inputs, resized.scale[axis], filter));
+    }
+  }
+  return taps;
+}
+
+std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* source = graph.constant(node.input(0));
+  const auto resized = resizing(graph, node);
+  if (!source || !source->isFloat() || !resized || resized->shape.size() != 4) return std::nullopt;
   const Shape& shape = resized->shape;
   if (shape[0] != source->shape[0] || shape[1] != source->shape[1] || source->size() == 0) return std::nullopt;
   const auto count = static_cast<std::size_t>(budget.take(shape));
   const std::int64_t in_h = source->shape[2], in_w = source->shape[3];
-  const auto axisTaps = [&](std::size_t axis) {
-    const std::int64_t inputs = source->shape[axis], outputs = shape[axis];
-    std::vector<std::vector<Tap>> taps;
-    for (std::int64_t i = 0; i < outputs; ++i) {
-      const double place = sourceOf(coordinates, i, inputs, outputs, resized->scale[axis]);
-      taps.push_back(tapsAt(place, inputs, resized->scale[axis], filter));
-    }
-    return taps;
-  };
-  const auto rows = axisTaps(2);
-  const auto columns = axisTaps(3);
+  const auto rows = resizeTaps(node, *resized, in_h, 2), columns = resizeTaps(node, *resized, in_w, 3);
+  if (!rows || !columns) return std::nullopt;
   std::vector<float> result;
   result.reserve(count);
   for (std::int64_t plane = 0; plane < source->shape[0] * source->shape[1]; ++plane) {
     const float* pixels = source->floats->data() + plane * in_h * in_w;
-    for (const auto& row : rows) {
-      for (const auto& column : columns) {
+    for (const auto& row : *rows) {
+      for (const auto& column : *columns) {
         double sum = 0;
         for (const Tap& y : row) {
           for (const Tap& x : column)

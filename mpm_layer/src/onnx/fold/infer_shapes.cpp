@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include "onnx/fold/fold.h"
@@ -58,28 +59,21 @@ std::optional<Shape> slidingShape(const Node& node, const Shape& input, std::int
   return shape;
 }
 
+/// A side of the result of a ConvTranspose without padding, the extra pixels of output_padding included.
+std::int64_t fullSide(const Node& node, const Shape& input, const Shape& weight, std::size_t axis) {
+  const std::vector<std::int64_t> ones{1, 1}, none{0, 0};
+  const std::int64_t stride = node.integers("strides").value_or(ones)[axis];
+  const std::int64_t dilation = node.integers("dilations").value_or(ones)[axis];
+  const std::int64_t extra = node.integers("output_padding").value_or(none)[axis];
+  return stride * (input[axis + 2] - 1) + extra + (weight[axis + 2] - 1) * dilation + 1;
+}
+
 std::optional<Shape> transposedConvShape(const Node& node, const Shape& input, const Shape& weight) {
-  if (input.size() != 4 || weight.size() != 4) return std::nullopt;
-  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
-  const auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{0, 0, 0, 0});
-  const auto extra = node.integers("output_padding").value_or(std::vector<std::int64_t>{0, 0});
-  const auto dilations = node.integers("dilations").value_or(std::vector<std::int64_t>{1, 1});
-  if (strides.size() != 2 || pads.size() != 4 || extra.size() != 2 || dilations.size() != 2 ||
-      node.attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET") {
-    return std::nullopt;
-  }
-  Shape shape{input[0], weight[1] * node.integer("group", 1), 0, 0};
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    constexpr std::int64_t kMax = 1 << 20;
-    if (std::abs(strides[axis]) > kMax || std::abs(extra[axis]) > kMax || std::abs(dilations[axis]) > kMax ||
-        std::abs(pads[axis]) > kMax || std::abs(pads[axis + 2]) > kMax || weight[axis + 2] > kMax ||
-        input[axis + 2] > kMax) {
-      refuse(node, "a stride, kernel or padding out of range", "sensible ones");
-    }
-    shape[axis + 2] = strides[axis] * (input[axis + 2] - 1) + extra[axis] + (weight[axis + 2] - 1) * dilations[axis] +
-                      1 - pads[axis] - pads[axis + 2];
-  }
-  return shape;
+  const auto pads = transposedPads(node, input, weight);
+  if (!pads) return std::nullopt;
+  return Shape{input[0], weight[1] * node.integer("group", 1),
+               fullSide(node, input, weight, 0) - (*pads)[0] - (*pads)[2],
+               fullSide(node, input, weight, 1) - (*pads)[1] - (*pads)[3]};
 }
 
 std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Shape& input) {
@@ -101,19 +95,72 @@ std::optional<Shape> reducedShape(const Graph& graph, const Node& node, const Sh
 }
 
 std::optional<Shape> einsumShape(const Node& node, const Shape& a, const Shape& b) {
-  std::string equation = node.text("equation", "");
-  std::erase(equation, ' ');
+  const std::string equation = plainEquation(node, a.size(), b.size());
+  if (equation.empty()) return std::nullopt;
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow) return std::nullopt;
   const std::string left = equation.substr(0, comma), right = equation.substr(comma + 1, arrow - comma - 1);
-  if (left.size() != a.size() || right.size() != b.size()) return std::nullopt;
   Shape shape;
   for (const char letter : equation.substr(arrow + 2)) {
     const std::size_t in_left = left.find(letter), in_right = right.find(letter);
     if (in_left == std::string::npos && in_right == std::string::npos) return std::nullopt;
-    shape.push_back(in_left != std::string::npos ? a[in_left] : b[in_right]);
+    const std::int64_t side = in_left != std::string::npos ? a[in_left] : 1;
+    shape.push_back(in_right != std::string::npos && side == 1 ? b[in_right] : side);
   }
   return shape;
+}
+
+/// Gather, GatherElements and GatherND by indices of this shape.
+std::optional<Shape> gatheredShape(const Node& node, const Shape& x, const Shape& indices) {
+  if (node.op == "GatherElements") return indices.size() == x.size() ? std::optional(indices) : std::nullopt;
+  Shape shape;
+  std::size_t behind = 0;  // the axes of x from here on are those of a slice
+  if (node.op == "Gather") {
+    behind = frontAxis(node, node.integer("axis", 0), x.size()) + 1;
+    shape.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(behind) - 1);
+    shape.insert(shape.end(), indices.begin(), indices.end());
+  } else {
+    const std::int64_t batch_dims = node.integer("batch_dims", 0), rank = static_cast<std::int64_t>(x.size());
+    if (indices.empty() || batch_dims < 0 || batch_dims > rank || indices.back() < 1 ||
+        indices.back() > rank - batch_dims)
+      return std::nullopt;
+    behind = static_cast<std::size_t>(batch_dims + indices.back());
+    shape.assign(indices.begin(), indices.end() - 1);
+  }
+  shape.insert(shape.end(), x.begin() + static_cast<std::ptrdiff_t>(behind), x.end());
+  return shape;
+}
+
+std::optional<Shape> paddedShape(const Graph& graph, const Node& node, const Shape& input) {
+  const auto pads = integersOf(graph, node.input(1)), given = integersOf(graph, node.input(3));
+  if (!pads || (!given && node.input(3) >= 0)) return std::nullopt;
+  std::vector<std::int64_t> axes(input.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (given) axes = *given;
+  if (pads->size() != 2 * axes.size()) return std::nullopt;
+  Shape shape = input;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t before = (*pads)[i], after = (*pads)[i + axes.size()];
+    if (std::max(std::abs(before), std::abs(after)) > (1 << 20)) refuse(node, "a huge padding", "a sensible one");
+    shape[frontAxis(node, axes[i], input.size())] += before + after;
+  }
+  return shape;
+}
+
+std::optional<Shape> topKShape(const Graph& graph, const Node& node, Shape shape) {
+  const auto k = integersOf(graph, node.input(1));
+  if (!k || k->size() != 1) return std::nullopt;
+  shape[frontAxis(node, node.integer("axis", -1), shape.size())] = k->front();
+  return shape;
+}
+
+/// DepthToSpace and SpaceToDepth.
+std::optional<Shape> shuffledShape(const Node& node, const Shape& x) {
+  const std::int64_t side = node.integer("blocksize", 0), area = side * side;
+  if (x.size() != 4 || side < 1 || side > (1 << 10)) return std::nullopt;
+  if (node.op == "DepthToSpace")
+    return x[1] % area == 0 ? std::optional(Shape{x[0], x[1] / area, x[2] * side, x[3] * side}) : std::nullopt;
+  return x[2] % side == 0 && x[3] % side == 0 ? std::optional(Shape{x[0], x[1] * area, x[2] / side, x[3] / side})
+                                              : std::nullopt;
 }
 
 std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
@@ -121,13 +168,33 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
   const Shape* b = graph.shape(node.input(1));
   if (!a) return std::nullopt;
   const std::string& op = node.op;
-  if (isOneOf(op, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Equal", "Greater", "Less", "GreaterOrEqual",
-                   "LessOrEqual", "And", "Or", "Mod", "PRelu"})) {
-    return b && node.inputs.size() == 2 ? std::optional<Shape>(broadcast(*a, *b)) : std::nullopt;
-  }
-  if (op == "Where") {
-    const Shape* c = graph.shape(node.input(2));
-    return b && c ? std::optional<Shape>(broadcast(*a, broadcast(*b, *c))) : std::nullopt;
+  if (isOneOf(op, {"Add",
+                   "Sub",
+                   "Mul",
+                   "Div",
+                   "Pow",
+                   "Min",
+                   "Max",
+                   "Sum",
+                   "Mean",
+                   "Equal",
+                   "Greater",
+                   "Less",
+                   "GreaterOrEqual",
+                   "LessOrEqual",
+                   "And",
+                   "Or",
+                   "Mod",
+                   "PRelu",
+                   "Xor",
+                   "Where"})) {
+    Shape shape = *a;
+    for (const int value : node.inputs) {
+      const Shape* other = graph.shape(value);
+      if (!other) return std::nullopt;
+      shape = broadcast(shape, *other);
+    }
+    return shape;
   }
   if (isOneOf(op, {"Sqrt",
                    "Erf",
@@ -148,6 +215,11 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
                    "Cast",
                    "HardSigmoid",
                    "HardSwish",
+                   "Celu",
+                   "Selu",
+                   "Sign",
+                   "Softsign",
+                   "ThresholdedRelu",
                    "LeakyRelu",
                    "Elu",
                    "Softplus",
@@ -191,34 +263,95 @@ std::optional<Shape> firstShape(const Graph& graph, const Node& node) {
     auto resized = resizing(graph, node);
     return resized ? std::optional(std::move(resized->shape)) : std::nullopt;
   }
-  if (op == "Pad") {
-    const auto pads = integersOf(graph, node.input(1));
-    if (!pads || pads->size() != 2 * a->size() || node.input(3) >= 0) return std::nullopt;
-    Shape shape = *a;
-    for (std::size_t axis = 0; axis < a->size(); ++axis) {
-      const std::int64_t before = (*pads)[axis], after = (*pads)[axis + a->size()];
-      if (std::max(std::abs(before), std::abs(after)) > (1 << 20)) refuse(node, "a huge padding", "a sensible one");
-      shape[axis] += before + after;
-    }
-    return shape;
-  }
+  if (op == "Pad") return paddedShape(graph, node, *a);
+  if (op == "TopK") return topKShape(graph, node, *a);
+  if (op == "DepthToSpace" || op == "SpaceToDepth") return shuffledShape(node, *a);
+  if (op == "GridSample" && b && a->size() == 4 && b->size() == 4) return Shape{(*a)[0], (*a)[1], (*b)[1], (*b)[2]};
+  if (op.starts_with("Gather")) return b ? gatheredShape(node, *a, *b) : std::nullopt;
   return std::nullopt;
 }
 
 }  // namespace
 
+std::optional<std::vector<std::int64_t>> transposedPads(const Node& node, const Shape& input, const Shape& weight) {
+  if (input.size() != 4 || weight.size() != 4) return std::nullopt;
+  auto pads = node.integers("pads").value_or(std::vector<std::int64_t>{0, 0, 0, 0});
+  if (pads.size() != 4) return std::nullopt;
+  for (const char* name : {"strides", "dilations", "output_padding"}) {
+    const auto values = node.integers(name).value_or(std::vector<std::int64_t>{1, 1});
+    if (values.size() != 2) return std::nullopt;
+    pads.insert(pads.end(), values.begin(), values.end());
+  }
+  pads.insert(pads.end(), {weight[2], weight[3], input[2], input[3]});
+  if (std::any_of(pads.begin(), pads.end(), [](std::int64_t value) { return std::abs(value) > (1 << 20); }))
+    refuse(node, "a stride, kernel or padding out of range", "sensible ones");
+  pads.resize(4);
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  auto sides = node.integers("output_shape");
+  if (automatic == "VALID") pads.assign(4, 0);
+  if (!sides && !automatic.starts_with("SAME")) return pads;
+  const auto strides = node.integers("strides").value_or(std::vector<std::int64_t>{1, 1});
+  if (!sides) sides = {input[2] * strides[0], input[3] * strides[1]};
+  if (sides->size() < 2) return std::nullopt;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t total =
+        fullSide(node, input, weight, axis) - (sides->end() - 2)[static_cast<std::ptrdiff_t>(axis)];
+    if (total < 0) return std::nullopt;
+    pads[axis] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
+    pads[axis + 2] = total - pads[axis];
+  }
+  return pads;
+}
+
+std::string plainEquation(const Node& node, std::size_t left, std::size_t right) {
+  std::string equation = node.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = std::min(equation.find("->"), equation.size());
+  if (comma >= arrow || equation.find(',', comma + 1) != std::string::npos) return "";
+  std::string parts[] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
+                         equation.substr(std::min(arrow + 2, equation.size()))};
+  const bool dots = equation.find("...") != std::string::npos;
+  // "..." stands for the axes in front that have no letter: the last of these.
+  std::string front = "01234567";
+  std::size_t longest = 0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const std::size_t at = parts[k].find("..."), rank = k == 0 ? left : right;
+    const std::size_t letters = parts[k].size() - (at == std::string::npos ? 0 : 3);
+    if (at == std::string::npos ? letters != rank : letters > rank || rank - letters > front.size()) return "";
+    if (at == std::string::npos) continue;
+    longest = std::max(longest, rank - letters);
+    parts[k].replace(at, 3, front.substr(front.size() - (rank - letters)));
+  }
+  front.erase(0, front.size() - longest);
+  if (arrow == equation.size()) {  // in alphabetical order, those that occur once
+    std::string letters = parts[0] + parts[1];
+    std::sort(letters.begin(), letters.end());
+    if (dots) parts[2] = front;
+    for (const char letter : letters)
+      if (std::count(letters.begin(), letters.end(), letter) == 1 && front.find(letter) == std::string::npos)
+        parts[2] += letter;
+  } else if (const std::size_t at = parts[2].find("..."); at != std::string::npos) {
+    parts[2].replace(at, 3, front);
+  }
+  for (const std::string& part : parts) {
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part[i] == '.' || part.find(part[i], i + 1) != std::string::npos) return "";
+  }
+  return parts[0] + "," + parts[1] + "->" + parts[2];
+}
+
 std::optional<std::vector<Shape>> inferShapes(const Graph& graph, const Node& node) {
   if (!node.domain.empty()) return std::nullopt;
   if (movesData(node)) {
-    const auto movements = moveData(graph, node, false);
-    if (!movements) return std::nullopt;
-    std::vector<Shape> shapes;
-    for (const Movement& movement : *movements) shapes.push_back(movement.shape);
-    return shapes;
+    if (const auto movements = moveData(graph, node, false)) {
+      std::vector<Shape> shapes;
+      for (const Movement& movement : *movements) shapes.push_back(movement.shape);
+      return shapes;
+    }
   }
   const auto shape = firstShape(graph, node);
   if (!shape) return std::nullopt;
-  return std::vector<Shape>{*shape};
+  return std::vector<Shape>(node.op == "TopK" ? 2 : 1, *shape);
 }
 
 }  // namespace mpm::onnx_graph

@@ -141,7 +141,8 @@ class BatchRemover {
     const int rank = static_cast<int>(in.size()), aligned = axis + static_cast<int>(out.size()) - rank;
     if (!node.domain.empty()) return -1;
     if (isOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                          "Resize", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention"}))
+                          "Resize", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "GridSample",
+                          "DepthToSpace", "SpaceToDepth", "Attention"}))
       return axis == 0 ? 0 : -1;
     if (node.op == "MatMul" || node.op == "Gemm") {
       const bool rows = i == 0 && axis == rank - 2 && !ofImages(node.inputs[1]) && node.integer("transA", 0) == 0;
@@ -170,6 +171,9 @@ class BatchRemover {
       const std::int64_t otherwise = node.op.ends_with("Softmax") && graph_.opset < 13 ? 1 : -1;
       return axis < static_cast<int>(frontAxis(node, node.integer("axis", otherwise), in.size())) ? axis : -1;
     }
+    if (node.op == "Pad") return out[static_cast<std::size_t>(axis)] == in[static_cast<std::size_t>(axis)] ? axis : -1;
+    if (node.op == "TopK")
+      return axis != static_cast<int>(frontAxis(node, node.integer("axis", -1), in.size())) ? axis : -1;
     // Elementwise, with broadcasting.
     return out == in || node.inputs.size() > 1 ? aligned : -1;
   }

@@ -51,6 +51,7 @@ class Mover {
     if (op == "Slice") return slice();
     if (op == "Gather") return gather();
     if (op == "GatherND") return gatherNd();
+    if (op == "GatherElements") return gatherElements();
     if (op == "Split") return split();
     if (op == "Concat") return concat();
     if (op == "Expand") return expand();
@@ -264,6 +265,26 @@ class Mover {
     return Movements{std::move(result)};
   }
 
+  std::optional<Movements> gatherElements() const {
+    const Tensor* indices = graph_.constant(node_.input(1));
+    if (!indices || indices->isFloat()) return std::nullopt;
+    const std::size_t axis = frontAxis(node_, node_.integer("axis", 0), shape_.size());
+    bool fits = indices->shape.size() == shape_.size();
+    for (std::size_t k = 0; fits && k < shape_.size(); ++k) fits = k == axis || indices->shape[k] <= shape_[k];
+    if (!fits) refuse(node_, "indices " + toString(indices->shape) + " into " + toString(shape_), "no larger sides");
+    Integers stride = strides(shape_);
+    const std::int64_t side = shape_[axis], step = stride[axis];
+    stride[axis] = 0;
+    Movement result = view(indices->shape, stride, 0);
+    for (std::size_t i = 0; i < indices->ints->size(); ++i) {
+      const std::int64_t index = (*indices->ints)[i];
+      if (index < -side || index >= side)
+        refuse(node_, "index " + std::to_string(index), "one below " + std::to_string(side));
+      if (with_elements_) result.from[i] += (index < 0 ? index + side : index) * step;
+    }
+    return Movements{std::move(result)};
+  }
+
   std::optional<Movements> split() const {
     auto sizes = attributeOrInput(graph_, node_, "split", 1);
     if (!sizes && node_.input(1) >= 0) return std::nullopt;
@@ -384,9 +405,9 @@ bool castsToFloat(const Node& node) {
 }
 
 bool movesData(const Node& node) {
-  static constexpr std::string_view kOps[] = {"Identity", "Dropout",   "Cast",      "Reshape", "Flatten",
-                                              "Squeeze",  "Unsqueeze", "Transpose", "Slice",   "Gather",
-                                              "Split",    "Concat",    "Expand",    "Tile",    "GatherND"};
+  static constexpr std::string_view kOps[] = {
+      "Identity", "Dropout", "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose",
+      "Slice",    "Gather",  "Split", "Concat",  "Expand",  "Tile",    "GatherND",  "GatherElements"};
   if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
   return node.op != "Cast" || castsToFloat(node);
 }

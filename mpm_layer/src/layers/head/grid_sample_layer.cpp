@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+
+#include "layers/head/operands.h"
+#include "layers/ops.h"
+
+namespace mpm {
+namespace {
+
+/// ONNX's GridSample of maps {B, C, H, W} at places {B, h, w, 2}: x and y, -1 and 1 at the borders of the map.
+class GridSampleLayer final : public HeadLayer {
+ public:
+  explicit GridSampleLayer(const cv::dnn::LayerParams& params)
+      : HeadLayer(params), corners_(params.get<int>("align_corners", 0) != 0) {
+    const std::string mode = params.get<cv::String>("mode", ""), padding = params.get<cv::String>("padding", "");
+    taps_ = mode == "nearest" ? 1 : mode == "linear" ? 2 : mode == "cubic" ? 4 : 0;
+    expect(taps_ > 0, "does not know the mode '" + mode + "'");
+    padding_ = padding == "zeros" ? Padding::kZeros : padding == "border" ? Padding::kBorder : Padding::kReflection;
+    expect(padding_ != Padding::kReflection || padding == "reflection", "does not know the padding '" + padding + "'");
+  }
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    const std::vector<Shape> from = operands(inputs, constants);
+    expect(from.size() == 2 && from[0].size() == 4 && from[1].size() == 4 && from[1][3] == 2 &&
+               (from[1][0] == from[0][0] || (from[1][0] == 1 && !constants.empty())),
+           "expects maps {B, C, H, W} and places {B, h, w, 2}");
+    return {{from[0][0], from[0][1], from[1][1], from[1][2]}};
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const std::vector<cv::Mat> from = operands(inputs);
+    const cv::Mat &maps = from[0], &grid = from[1];
+    const int height = maps.size[2], width = maps.size[3];
+    const auto channels = static_cast<std::size_t>(maps.size[1]), pixels = countOf(shapeOf(maps), 2);
+    const std::size_t places = countOf(shapeOf(outputs[0]), 2), batch = static_cast<std::size_t>(maps.size[0]);
+    const auto taps = static_cast<std::size_t>(taps_);
+    forRows(parallel_, batch * places, channels * taps * taps, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t image = i / places, place = i % places;
+        const float* const at = grid.ptr<float>() + 2 * (grid.size[0] == 1 ? place : i);
+        const std::array<Tap, 4> columns = tapsAt(at[0], width), rows = tapsAt(at[1], height);
+        const float* const x = maps.ptr<float>() + image * channels * pixels;
+        float* const y = outputs[0].ptr<float>() + image * channels * places + place;
+        for (std::size_t c = 0; c < channels; ++c) {
+          float sum = 0;
+          for (std::size_t r = 0; r < taps; ++r) {
+            if (rows[r].index < 0) continue;
+            const float* const row = x + c * pixels + static_cast<std::size_t>(rows[r].index * width);
+            for (std::size_t k = 0; k < taps; ++k)
+              if (columns[k].index >= 0) sum += rows[r].weight * columns[k].weight * row[columns[k].index];
+          }
+          y[c * places] = sum;
+        }
+      }
+    });
+  }
+
+ private:
+  enum class Padding { kZeros, kBorder, kReflection };
+
+  /// A pixel along one axis; index -1: outside, which is 0.
+  struct Tap {
+    int index = -1;
+    float weight = 0;
+  };
+
+  /// `coordinate`: -1 to 1 along an axis of `side` pixels.
+  std::array<Tap, 4> tapsAt(float coordinate, int side) const {
+    const auto sides = static_cast<float>(side);
+    float x = corners_ ? (coordinate + 1) / 2 * (sides - 1) : ((coordinate + 1) * sides - 1) / 2;
+    constexpr float kFar = 1 << 22;  // beyond it a float has no fraction; also where a NaN is put
+    x = x > -kFar ? std::min(x, kFar) : -kFar;
+    if (taps_ == 1) x = std::nearbyint(x);
+    const float floor = std::floor(x), part = x - floor;
+    const int first = static_cast<int>(floor) - (taps_ == 4 ? 1 : 0);
+    std::array<float, 4> weights = {1, 0, 0, 0};
+    if (taps_ == 2) weights = {1 - part, part, 0, 0};
+    if (taps_ == 4) weights = {outer(1 + part), inner(part), inner(1 - part), outer(2 - part)};
+    std::array<Tap, 4> result;
+    for (int t = 0; t < taps_; ++t)
+      result[static_cast<std::size_t>(t)] = {inside(first + t, side), weights[static_cast<std::size_t>(t)]};
+    return result;
+  }
+
+  // The cubic convolution of Keys with a = -0.75: up to one pixel away, and from one to two.
+  static float inner(float d) { return (1.25f * d - 2.25f) * d * d + 1; }
+  static float outer(float d) { return ((-0.75f * d + 3.75f) * d - 6) * d + 3; }
+
+  int inside(int index, int side) const {
+    if (index >= 0 && index < side) return index;
+    if (padding_ == Padding::kZeros) return -1;
+    if (padding_ == Padding::kBorder) return std::clamp(index, 0, side - 1);
+    const int period = corners_ ? 2 * (side - 1) : 2 * side;
+    if (period == 0) return 0;
+    index = (index % period + period) % period;
+    return index < side ? index : period - (corners_ ? 0 : 1) - index;
+  }
+
+  bool corners_;
+  int taps_;  ///< per axis
+  Padding padding_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeGridSample(cv::dnn::LayerParams& params) { return cv::makePtr<GridSampleLayer>(params); }
+
+}  // namespace mpm
