@@ -123,6 +123,14 @@ ConvertOptions convertOptions(std::optional<std::vector<int>> schedule, const st
   return options;
 }
 
+ReadOptions readOptions(const ConvertOptions& convert, const std::string& device) {
+  ReadOptions options;
+  options.convert = convert;
+  options.device = device;
+  options.validate();
+  return options;
+}
+
 nb::dict toDict(const ModelInfo& info) {
   nb::dict dict;
   const auto pair = [](Size2 size) { return nb::make_tuple(size.height, size.width); };
@@ -141,6 +149,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["classes"] = info.classes;
   dict["class_names"] = vision::classNames(info);
   dict["ignore"] = info.facts.ignore;
+  dict["depth"] = info.task == Task::kDepth ? nb::object(nb::cast(toString(info.facts.depth))) : nb::none();
   dict["channels"] = toString(info.facts.channels);
   dict["mean"] = info.facts.mean;
   dict["std"] = info.facts.std;
@@ -174,39 +183,82 @@ Array<std::uint8_t> colorsOf(const ModelInfo& info) {
   return toArray(std::move(values), {colors.size(), 3});
 }
 
-/// A Segmenter that several threads may call; they take turns.
-class LockedSegmenter {
- public:
-  LockedSegmenter(const std::string& model, const SegmenterOptions& options, bool rgb)
-      : segmenter_(withoutGil([&] { return std::make_unique<Segmenter>(model, options); })), rgb_(rgb) {}
+/// `first`, then grid, tokens, maps and ms of a run of `model`.
+template <class... First>
+nb::tuple withReport(const ModelInfo& model, const RunReport& report, First&&... first) {
+  const std::size_t insertions = report.cluster_of_token.size();
+  const auto tokens = static_cast<std::size_t>(model.tokens());
+  std::vector<std::int32_t> maps;
+  maps.reserve(insertions * tokens);
+  for (const std::vector<int>& map : report.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
+  return nb::make_tuple(std::forward<First>(first)..., nb::make_tuple(report.grid.height, report.grid.width),
+                        nb::tuple(nb::cast(report.tokens)), toArray(std::move(maps), {insertions, tokens}),
+                        toDict(report.ms));
+}
 
-  /// labels, (grid), tokens, maps, ms.
-  nb::tuple segment(const Input& array) {
+/// A Segmenter, DepthEstimator or PanopticSegmenter that several threads may call; they take turns.
+template <class Estimator>
+class Locked {
+ public:
+  template <class Options>
+  Locked(const std::string& model, const Options& options, const std::string& channels)
+      : rgb_(parseChannelOrder(channels) == ChannelOrder::kRgb),
+        estimator_(withoutGil([&] { return std::make_unique<Estimator>(model, options); })) {}
+
+  const ModelInfo& model() const { return estimator_->model(); }
+
+ protected:
+  /// What `work` makes of the image, in BGR order.
+  template <class Work>
+  auto run(const Input& array, Work work) {
     const cv::Mat image = toImage(array);
-    Segmentation result = withoutGil([&] {
+    return withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
       if (rgb_) cv::cvtColor(image, bgr, cv::COLOR_RGB2BGR);
       const std::lock_guard lock(mutex_);
-      return segmenter_->segment(rgb_ ? bgr : image);
+      return work(*estimator_, rgb_ ? bgr : image);
     });
-    const std::size_t insertions = result.cluster_of_token.size();
-    const auto tokens = static_cast<std::size_t>(segmenter_->model().tokens());
-    std::vector<std::int32_t> maps;
-    maps.reserve(insertions * tokens);
-    for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
-    nb::object labels = nb::none();
-    if (!result.labels.empty()) labels = nb::cast(toArray<std::uint8_t>(std::move(result.labels)));
-    return nb::make_tuple(labels, nb::make_tuple(result.grid.height, result.grid.width),
-                          nb::tuple(nb::cast(result.tokens)), toArray(std::move(maps), {insertions, tokens}),
-                          toDict(result.ms));
   }
 
-  const ModelInfo& model() const { return segmenter_->model(); }
-
  private:
-  std::unique_ptr<Segmenter> segmenter_;
   bool rgb_;
+  std::unique_ptr<Estimator> estimator_;
   std::mutex mutex_;
+};
+
+struct LockedSegmenter : Locked<Segmenter> {
+  using Locked::Locked;
+
+  nb::tuple segment(const Input& array) {
+    Segmentation result =
+        run(array, [](Segmenter& segmenter, const cv::Mat& image) { return segmenter.segment(image); });
+    nb::object labels = nb::none();
+    if (!result.labels.empty()) labels = nb::cast(toArray<std::uint8_t>(std::move(result.labels)));
+    return withReport(model(), result, labels);
+  }
+};
+
+struct LockedDepthEstimator : Locked<DepthEstimator> {
+  using Locked::Locked;
+
+  nb::tuple estimate(const Input& array) {
+    DepthMap result =
+        run(array, [](DepthEstimator& estimator, const cv::Mat& image) { return estimator.estimate(image); });
+    return withReport(model(), result, toArray<float>(std::move(result.depth)));
+  }
+};
+
+struct LockedPanopticSegmenter : Locked<PanopticSegmenter> {
+  using Locked::Locked;
+
+  /// The segments are tuples of id, label, score, area.
+  nb::tuple segment(const Input& array) {
+    PanopticMap result =
+        run(array, [](PanopticSegmenter& segmenter, const cv::Mat& image) { return segmenter.segment(image); });
+    nb::list segments;
+    for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
+    return withReport(model(), result, toArray<std::uint16_t>(std::move(result.ids)), segments);
+  }
 };
 
 /// A cv::dnn::Net that several threads may call; they take turns.
@@ -353,29 +405,50 @@ NB_MODULE(_mpm, module) {
              if (fit == "resize" && (window_stride != 0 || short_side != 0))
                throw Error(std::string(short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
              SegmenterOptions options;
-             options.read.convert = convert;
-             options.read.device = device;
-             options.read.validate();
+             options.read = readOptions(convert, device);
              options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
              options.window_stride = window_stride;
              options.short_side = short_side;
              options.threads = threads;
-             new (self) LockedSegmenter(model, options, parseChannelOrder(channels) == ChannelOrder::kRgb);
+             new (self) LockedSegmenter(model, options, channels);
            })
       .def("segment", &LockedSegmenter::segment, "image"_a)
       .def_prop_ro("info", [](const LockedSegmenter& self) { return toDict(self.model()); })
       .def_prop_ro(
           "colors", [](const LockedSegmenter& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
 
+  nb::class_<LockedDepthEstimator>(module, "DepthEstimator")
+      .def("__init__",
+           [](LockedDepthEstimator* self, const std::string& model, const ConvertOptions& convert,
+              const std::string& device, int threads, const std::string& channels) {
+             const DepthOptions options{readOptions(convert, device), threads};
+             new (self) LockedDepthEstimator(model, options, channels);
+           })
+      .def("estimate", &LockedDepthEstimator::estimate, "image"_a)
+      .def_prop_ro("info", [](const LockedDepthEstimator& self) { return toDict(self.model()); });
+
+  nb::class_<LockedPanopticSegmenter>(module, "PanopticSegmenter")
+      .def("__init__",
+           [](LockedPanopticSegmenter* self, const std::string& model, const ConvertOptions& convert,
+              const std::string& device, const std::optional<std::string>& task, double min_score, double min_overlap,
+              int threads, const std::string& channels) {
+             PanopticOptions options{.read = readOptions(convert, device), .threads = threads};
+             if (task) options.task = parseTask(*task);
+             options.min_score = min_score;
+             options.min_overlap = min_overlap;
+             new (self) LockedPanopticSegmenter(model, options, channels);
+           })
+      .def("segment", &LockedPanopticSegmenter::segment, "image"_a)
+      .def_prop_ro("info", [](const LockedPanopticSegmenter& self) { return toDict(self.model()); })
+      .def_prop_ro(
+          "colors", [](const LockedPanopticSegmenter& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
+
   nb::class_<LockedNet>(module, "Net")
       .def("__init__",
            [](LockedNet* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
               std::vector<std::string> outputs) {
-             ReadOptions options;
-             options.convert = convert;
-             options.device = device;
+             ReadOptions options = readOptions(convert, device);
              options.outputs = std::move(outputs);
-             options.validate();
              new (self) LockedNet(model, options);
            })
       .def("forward", &LockedNet::forward, "array"_a)

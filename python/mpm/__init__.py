@@ -11,7 +11,7 @@ line of text; a wrong argument may also be a TypeError.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -19,8 +19,8 @@ import numpy as np
 from . import _mpm
 from ._mpm import Error, __version__
 
-__all__ = ["Error", "Evaluation", "Net", "Result", "Segmenter", "__version__", "convert", "evaluate", "info", "merge",
-           "overlay", "register_cv2", "restore"]
+__all__ = ["Depth", "DepthEstimator", "Error", "Evaluation", "Net", "PanopticSegmenter", "Result", "Segment", "Segmenter",
+           "Segments", "__version__", "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore"]
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -41,6 +41,52 @@ class Result(NamedTuple):
     """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
     ms: dict[str, float]
     """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
+
+
+class Depth(NamedTuple):
+    """What DepthEstimator.estimate returns for one image."""
+
+    depth: np.ndarray
+    """float32 (height, width), at the size of the image. info['depth'] says what its values mean: 'metre'; 'inverse', no unit
+    and larger is nearer; 'relative', no unit and nothing said of near and far."""
+    grid: tuple[int, int]
+    tokens: tuple[float, ...]
+    maps: np.ndarray
+    ms: dict[str, float]
+    """grid, tokens, maps and ms: as in Result."""
+
+
+class Segment(NamedTuple):
+    """Pixels of one class that belong together."""
+
+    id: int
+    """Of Segments.ids: 1, 2, ..."""
+    label: int
+    """Its class, an index into info['class_names']."""
+    score: float
+    """Probability of the class, 0..1; for the task 'instance' times the mean probability of the mask."""
+    area: int
+    """px"""
+
+
+class Segments(NamedTuple):
+    """What PanopticSegmenter.segment returns for one image."""
+
+    ids: np.ndarray
+    """uint16 (height, width), at the size of the image: the segment of each pixel, 0 for none."""
+    segments: list[Segment]
+    grid: tuple[int, int]
+    tokens: tuple[float, ...]
+    maps: np.ndarray
+    ms: dict[str, float]
+    """grid, tokens, maps and ms: as in Result."""
+
+
+def _for_each(image: np.ndarray | Sequence[np.ndarray], run: Callable[[np.ndarray], Any]) -> Any:
+    """run(image), or a list of them for a batch."""
+    if isinstance(image, np.ndarray) and image.ndim != 4:
+        return run(np.ascontiguousarray(image))
+    return [run(np.ascontiguousarray(each)) for each in image]
 
 
 class Segmenter:
@@ -73,9 +119,7 @@ class Segmenter:
     def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Result | list[Result]:
         """Segments one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
         sequence of images of any sizes, gives a list with one Result per image."""
-        if isinstance(image, np.ndarray) and image.ndim != 4:
-            return Result(*self._native.segment(np.ascontiguousarray(image)))
-        return [Result(*self._native.segment(np.ascontiguousarray(each))) for each in image]
+        return _for_each(image, lambda each: Result(*self._native.segment(each)))
 
     @property
     def info(self) -> dict[str, Any]:
@@ -85,6 +129,67 @@ class Segmenter:
     @property
     def colors(self) -> np.ndarray:
         """uint8 (classes, 3): the BGR colour of each class, for overlay()."""
+        return self._native.colors
+
+
+class DepthEstimator:
+    """Estimates the depth of images of any size: resize, normalisation, net, depth at the size of the image.
+
+    model: as in Segmenter. Its info()['task'] must be 'depth', or Error is raised.
+    schedule, precision, device, reduce, attention, merged_positions, input_size, threads, channels: as in Segmenter.
+    """
+
+    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
+                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
+                 input_size: tuple[int, int] | None = None, threads: int = 0, channels: str = "BGR") -> None:
+        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
+        self._native = _mpm.DepthEstimator(os.fspath(model), options, device, threads, channels)
+
+    def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Depth | list[Depth]:
+        """The depth of one image, uint8 (height, width, 3), or of each image of a batch, as in Segmenter.segment."""
+        return _for_each(image, lambda each: Depth(*self._native.estimate(each)))
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Facts of the model: see mpm.info()."""
+        return self._native.info
+
+
+class PanopticSegmenter:
+    """Finds segments in images of any size with the queries of a model such as EoMT, at the size of the image.
+
+    model: as in Segmenter. Its info()['head'] must be 'mask_queries', or Error is raised.
+    task: 'panoptic', where each pixel belongs to at most one segment and the segments of a stuff class are one, or 'instance',
+        where each query of a thing is a segment and a later one covers an earlier one. None: that of the model, else
+        'panoptic'.
+    min_score, min_overlap: 0..1, as the options of mpm run (docs/converter.md).
+    schedule, precision, device, reduce, attention, merged_positions, input_size, threads, channels: as in Segmenter.
+    """
+
+    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
+                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
+                 input_size: tuple[int, int] | None = None, task: str | None = None, min_score: float = 0.8,
+                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR") -> None:
+        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
+        self._native = _mpm.PanopticSegmenter(os.fspath(model), options, device, task, min_score, min_overlap, threads,
+                                              channels)
+
+    def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Segments | list[Segments]:
+        """The segments of one image, uint8 (height, width, 3), or of each image of a batch, as in Segmenter.segment."""
+        def run(each: np.ndarray) -> Segments:
+            ids, segments, *report = self._native.segment(each)
+            return Segments(ids, [Segment(*one) for one in segments], *report)
+
+        return _for_each(image, run)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Facts of the model: see mpm.info()."""
+        return self._native.info
+
+    @property
+    def colors(self) -> np.ndarray:
+        """uint8 (classes, 3): the BGR colour of each class."""
         return self._native.colors
 
 
@@ -159,8 +264,8 @@ def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = Non
 def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
-    None), 'classes', 'class_names', 'mean', 'std', 'schedule' and more. Raises Error for a model that is not a plain
-    pre-norm ViT."""
+    None), 'depth' (what the values of a depth map mean: see Depth; None for other tasks), 'classes', 'class_names', 'mean',
+    'std', 'schedule' and more. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(os.fspath(model))
 
 

@@ -19,6 +19,8 @@ DATA = ROOT / "tests" / "data"
 SEGMENTER = DATA / "segmenter_mask_ts17.onnx"
 LINEAR = DATA / "segmenter_linear_ts12.onnx"
 CLIP = DATA / "hf_clip_ts17.onnx"
+DEPTH = DATA / "hf_depth_anything_dynamo18.onnx"
+QUERIES = DATA / "hf_eomt_ts17.onnx"
 SHARED = pathlib.Path(os.environ.get("MPM_SHARED_DIR", ROOT.parent / "shared"))
 
 
@@ -90,8 +92,40 @@ def test_windows_slide_over_the_resized_image():
 
 def test_info_names_the_task():
     assert mpm.info(SEGMENTER)["task"] == "semantic"
-    assert mpm.info(DATA / "hf_depth_anything_dynamo18.onnx")["task"] == "depth"
-    assert mpm.info(CLIP)["task"] is None
+    assert mpm.info(DEPTH)["task"] == "depth" and mpm.info(DEPTH)["depth"] == "relative"
+    assert mpm.info(CLIP)["task"] is None and mpm.info(CLIP)["depth"] is None
+
+
+def test_depth_is_that_of_the_net_at_the_size_of_the_image():
+    estimator = mpm.DepthEstimator(DEPTH, schedule=(1,), channels="RGB")
+    height, width = estimator.info["input"]
+    image = picture(height, width)
+    result = estimator.estimate(image)
+    normalised = (image / 255 - estimator.info["mean"]) / estimator.info["std"]
+    blob = np.ascontiguousarray(normalised.transpose(2, 0, 1)[None], np.float32)
+    expected = mpm.Net(DEPTH, schedule=(1,)).forward(blob)[0].reshape(height, width)
+    assert result.depth.dtype == np.float32 and result.depth.shape == (height, width)
+    np.testing.assert_allclose(result.depth, expected, atol=1e-4 * expected.std())
+    assert len(result.tokens) == 2 and result.maps.shape == (1, estimator.info["tokens"]) and result.ms["total"] > 0
+    assert (mpm.DepthEstimator(DEPTH, schedule=(1,)).estimate(image).depth != result.depth).any()
+    sizes = [one.depth.shape for one in estimator.estimate([picture(30, 50), picture(64, 32)])]
+    assert sizes == [(30, 50), (64, 32)]
+
+
+def test_segments_cover_their_ids():
+    image = picture()
+    for task in ("panoptic", "instance"):
+        segmenter = mpm.PanopticSegmenter(QUERIES, schedule=(1,), task=task, min_score=0, min_overlap=0)
+        result = segmenter.segment(image)
+        assert result.ids.dtype == np.uint16 and result.ids.shape == image.shape[:2]
+        assert [one.id for one in result.segments] == list(range(1, len(result.segments) + 1)) and result.segments
+        assert set(np.unique(result.ids)) <= set(range(len(result.segments) + 1))
+        for one in result.segments:
+            assert one.area == (result.ids == one.id).sum() and 0 <= one.score <= 1
+            assert 0 <= one.label < len(segmenter.info["class_names"]) == len(segmenter.colors)
+        assert len(result.tokens) == 2 and result.maps.shape == (1, segmenter.info["tokens"])
+    strict = mpm.PanopticSegmenter(QUERIES, min_score=1).segment([image])[0]
+    assert strict.segments == [] and (strict.ids == 0).all()
 
 
 def test_batches_are_lists_of_results():
@@ -137,6 +171,11 @@ def test_results_outlive_the_segmenter():
     (lambda: mpm.Segmenter(SEGMENTER, merged_positions="last"), "last"),
     (lambda: mpm.Segmenter(SEGMENTER, merged_positions="first"), "rotary"),
     (lambda: mpm.Segmenter(SEGMENTER, channels="GBR"), "GBR"),
+    (lambda: mpm.DepthEstimator(SEGMENTER), "depth"),
+    (lambda: mpm.DepthEstimator(DEPTH).estimate(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
+    (lambda: mpm.PanopticSegmenter(SEGMENTER), "mask_transformer"),
+    (lambda: mpm.PanopticSegmenter(QUERIES, task="depth"), "depth"),
+    (lambda: mpm.PanopticSegmenter(QUERIES, min_score=2), "limits of segments"),
     (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
     (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
     (lambda: mpm.Segmenter(SEGMENTER).segment(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
