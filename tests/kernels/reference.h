@@ -77,7 +77,8 @@ inline double activated(Activation activation, double x) {
 }
 
 inline Reference attention(const Reference& q, const Reference& k, const Reference& v, int heads, double scale,
-                           const float* key_bias, const PositionBias& position_bias = {}) {
+                           const float* key_bias, const PositionBias& position_bias = {},
+                           const RelativePositions& relative = {}) {
   Reference out(q.rows, q.cols);
   const int e = q.cols / heads;
   std::vector<double> p(static_cast<std::size_t>(k.rows));
@@ -92,6 +93,14 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
           const int pair = i * k.rows + j;
           const int entry = position_bias.index != nullptr ? static_cast<int>(position_bias.index[pair]) : pair;
           p[static_cast<std::size_t>(j)] += static_cast<double>(position_bias.table[h * position_bias.entries + entry]);
+        }
+        if (relative.height > 0) {
+          const int dy = i / relative.width - j / relative.width, dx = i % relative.width - j % relative.width;
+          const float* row = relative.rows + (dy + relative.height - 1) * e;
+          const float* column = relative.columns + (dx + relative.width - 1) * e;
+          for (int c = 0; c < e; ++c)
+            p[static_cast<std::size_t>(j)] +=
+                q.at(i, h * e + c) * (static_cast<double>(row[c]) + static_cast<double>(column[c]));
         }
         max = std::max(max, p[static_cast<std::size_t>(j)]);
       }
@@ -117,10 +126,11 @@ inline Reference rotated(Reference x, int heads, int special, MatrixView<const f
   return x;
 }
 
-inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
-                       MatrixView<const float> rotations = {}) {
+/// Attention of rows behind norm1 to each other.
+inline Reference attended(const TransformerBlockSpec& s, const Reference& normed, const float* key_bias,
+                          MatrixView<const float> rotations) {
   const int width = s.heads * s.head_dim;
-  const Reference qkv = linear(norm(x, s.norm1), s.qkv);
+  const Reference qkv = linear(normed, s.qkv);
   Reference q = qkv.columns(0, width), k = qkv.columns(width, 2 * width);
   if (s.qk_norm) {
     const auto perHead = [&](const Reference& all, const NormWeights& weights) {
@@ -137,8 +147,29 @@ inline Reference block(const TransformerBlockSpec& s, const Reference& x, const 
     q = rotated(q, s.heads, s.special, rotations, s.rotary_tables);
     k = rotated(k, s.heads, s.special, rotations, s.rotary_tables);
   }
-  Reference mixed = attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias,
-                              s.position_bias);
+  return attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias,
+                   s.position_bias, s.relative_positions);
+}
+
+/// The same in each window.
+inline Reference attendedInWindows(const TransformerBlockSpec& s, const Reference& normed) {
+  Reference result(normed.rows, s.heads * s.head_dim);
+  for (int w = 0; w < s.windows.count; ++w) {
+    const float* rows = s.windows.rows + w * s.windows.tokens;
+    Reference window(s.windows.tokens, normed.cols);
+    for (int t = 0; t < window.rows; ++t)
+      for (int c = 0; c < window.cols && rows[t] >= 0; ++c) window.at(t, c) = normed.at(static_cast<int>(rows[t]), c);
+    const Reference mixed = attended(s, window, nullptr, {});
+    for (int t = 0; t < window.rows; ++t)
+      for (int c = 0; c < mixed.cols && rows[t] >= 0; ++c) result.at(static_cast<int>(rows[t]), c) = mixed.at(t, c);
+  }
+  return result;
+}
+
+inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
+                       MatrixView<const float> rotations = {}) {
+  const Reference normed = norm(x, s.norm1);
+  Reference mixed = s.windows.count > 0 ? attendedInWindows(s, normed) : attended(s, normed, key_bias, rotations);
   if (s.attention_norm) mixed = norm(mixed, s.attention_norm_weights);
   Reference y = linear(mixed, s.proj);
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];

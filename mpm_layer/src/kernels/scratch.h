@@ -21,6 +21,7 @@ class Scratch {
     }
     return data_.get();
   }
+  const T* data() const { return data_.get(); }
   std::size_t capacity() const { return count_; }
 
  private:

@@ -26,6 +26,21 @@ struct PositionBias {
   static constexpr int kMaxEntries = 1 << 16;
 };
 
+/// Windows of an image whose rows attend to each other only. Every row of the image is in one of them, once.
+struct AttentionWindows {
+  int count = 0;                ///< of an image; 0: attention over the whole image
+  int tokens = 0;               ///< of a window
+  const float* rows = nullptr;  ///< {count, tokens}: rows of the image; -1 for padding, a row of zeros behind norm1
+};
+
+/// Positions that depend on the query. The logit of the query at (y, x) and the key at (v, u) of a grid gets
+/// q . (rows[y - v + height - 1] + columns[x - u + width - 1]) more, with q before its scale.
+struct RelativePositions {
+  int height = 0, width = 0;       ///< of the grid of a window, or of an image without windows; 0: no such positions
+  const float* rows = nullptr;     ///< {2 height - 1, head_dim}
+  const float* columns = nullptr;  ///< {2 width - 1, head_dim}
+};
+
 /// The half of a block that an op runs. Tokens may merge between the two.
 enum class BlockPart {
   kWhole,
@@ -48,6 +63,9 @@ struct TransformerBlockSpec {
   int special = 0;             ///< rows in front that rotary positions leave as they are
   int rotary_tables = 0;       ///< 0: no rotary positions; 1: all heads have the same; else one per head
   PositionBias position_bias;  ///< every image then has this many rows
+  /// Blocks with windows have no position_bias, no rotary positions, no keys and no key bias.
+  AttentionWindows windows;
+  RelativePositions relative_positions;  ///< not beside a position_bias
   bool attention_norm = false;
   NormWeights attention_norm_weights;  ///< over heads head_dim, before proj
   LinearWeights proj;                  ///< {dim, heads head_dim}

@@ -21,7 +21,8 @@ BlockPart partOf(const cv::dnn::LayerParams& params) {
 int constantsOf(const cv::dnn::LayerParams& params) {
   const BlockPart part = partOf(params);
   const int attention = 6 + 4 * params.get<int>("qk_norm", 0) + 2 * params.get<int>("attention_norm", 0) +
-                        params.get<int>("position_bias", 0) + params.get<int>("position_index", 0),
+                        params.get<int>("position_bias", 0) + params.get<int>("position_index", 0) +
+                        params.get<int>("windows", 0) + 2 * params.get<int>("relative_positions", 0),
             mlp = 6 + 2 * params.get<int>("mlp_norm", 0);
   return (part == BlockPart::kMlp ? 0 : attention) + (part == BlockPart::kAttention ? 0 : mlp);
 }
@@ -58,10 +59,15 @@ class TransformerBlockLayer final : public MpmLayer {
     position_bias_ = params.get<int>("position_bias", 0) != 0;
     position_index_ = params.get<int>("position_index", 0) != 0;
     expect(position_bias_ || !position_index_, "has an index of position biases, but no table");
+    windows_ = params.get<int>("windows", 0) != 0;
+    relative_positions_ = params.get<int>("relative_positions", 0) != 0;
+    expect(!position_bias_ || !relative_positions_, "has position biases and relative positions");
     spec_.special = special_;
     spec_.rotary_tables = params.get<int>("rotary_tables", 0);
     expect(spec_.rotary_tables == 0 || spec_.rotary_tables == 1 || spec_.rotary_tables == spec_.heads,
            "has neither one table of rotary positions nor one per head");
+    expect(!windows_ || (!keys_ && !key_bias_ && !position_bias_ && spec_.rotary_tables == 0),
+           "has windows, and with them keys, a key bias, position biases or rotary positions");
     spec_.precision = parsePrecision(params.get<cv::String>("precision", "fp32"));
   }
 
@@ -92,7 +98,8 @@ class TransformerBlockLayer final : public MpmLayer {
 
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
-    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0 || position_bias_ || !plain())
+    if (spec_.part != BlockPart::kWhole || keys_ || spec_.rotary_tables > 0 || position_bias_ || windows_ ||
+        relative_positions_ || !plain())
       return nullptr;
     describe(constants);
     expectDim(inputs[0]);
@@ -102,10 +109,9 @@ class TransformerBlockLayer final : public MpmLayer {
   void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
     expectDim(inputs[0]);
     const int* rows = liveRows(inputs[1], special_);
-    for (int b = 0; position_bias_ && b < inputs[0].size[0]; ++b)
-      expect(rows[b] == spec_.position_bias.tokens, "has position biases for " +
-                                                        std::to_string(spec_.position_bias.tokens) + " tokens, got " +
-                                                        std::to_string(rows[b]));
+    for (int b = 0; places_ > 0 && b < inputs[0].size[0]; ++b)
+      expect(rows[b] == places_,
+             "has positions or windows for " + std::to_string(places_) + " tokens, got " + std::to_string(rows[b]));
     block_->run(tokensOf(inputs[0], rows), key_bias_ ? logSizes(inputs[0], inputs[1]) : nullptr,
                 tokensOf(outputs[0], rows), parallel_, keys_ ? tokensOf(outputs[1], rows) : TokensView<float>(),
                 inputs.size() == 3 ? rotationsOf(inputs[2]) : MatrixView<const float>());
@@ -128,7 +134,7 @@ class TransformerBlockLayer final : public MpmLayer {
     };
     const auto linear = [&](LinearWeights& weights, int out, int in) {
       const cv::Mat& matrix = constants[next];
-      const Shape found(matrix.size.p, matrix.size.p + matrix.dims), expected = {out, in};
+      const Shape found = shapeOf(matrix), expected = {out, in};
       expect(found == expected,
              "constant " + std::to_string(next) + " is " + shapeText(found) + ", expected " + shapeText(expected));
       weights.weight = MatrixView<const float>(vector(out * in), out, in);
@@ -144,6 +150,8 @@ class TransformerBlockLayer final : public MpmLayer {
         norm(spec_.k_norm, spec_.head_dim);
       }
       if (position_bias_) positionBias(constants, next);
+      if (windows_) windows(constants[next++]);
+      if (relative_positions_) relativePositions(constants, next);
       if (spec_.attention_norm) norm(spec_.attention_norm_weights, inner);
       linear(spec_.proj, spec_.dim, inner);
     }
@@ -166,6 +174,7 @@ class TransformerBlockLayer final : public MpmLayer {
     const std::size_t pairs = position_index_ ? constants[next].total() : static_cast<std::size_t>(bias.entries);
     bias.tokens = static_cast<int>(std::lround(std::sqrt(static_cast<double>(pairs))));
     expect(static_cast<std::size_t>(bias.tokens) * bias.tokens == pairs, "has position biases that are not of pairs");
+    places_ = bias.tokens;
     if (!position_index_) return;
     bias.index = constants[next++].ptr<float>();
     const bool within = std::all_of(bias.index, bias.index + pairs, [&](float entry) {
@@ -173,6 +182,45 @@ class TransformerBlockLayer final : public MpmLayer {
     });
     expect(within, "has an index outside its position biases");
   }
+
+  /// The rows {count, tokens} of the windows.
+  void windows(const cv::Mat& constant) {
+    expect(constant.dims == 2, "has windows " + shapeText(shapeOf(constant)) + ", expected rows of each window");
+    spec_.windows = {constant.size[0], constant.size[1], constant.ptr<float>()};
+    std::vector<bool> found(constant.total());
+    for (const float row : cv::Mat_<float>(constant)) {
+      if (row == -1) continue;
+      const bool within = row >= 0 && row < static_cast<float>(found.size());
+      expect(within && !found[static_cast<std::size_t>(row)], "has windows that are not of rows, each once");
+      found[static_cast<std::size_t>(row)] = true;
+      ++places_;
+    }
+    const auto gap = std::find(found.begin(), found.end(), false);
+    expect(places_ > 0 && gap - found.begin() == places_, "has windows that leave rows out");
+  }
+
+  /// The tables {2 height - 1, head_dim} and {2 width - 1, head_dim} from constants[next] on.
+  void relativePositions(const std::vector<cv::Mat>& constants, std::size_t& next) {
+    const auto table = [&](int& side) {
+      const cv::Mat& constant = constants[next++];
+      expect(constant.dims == 2 && constant.size[0] % 2 == 1 && constant.size[1] == spec_.head_dim,
+             "has relative positions " + shapeText(shapeOf(constant)) + ", expected an odd number of rows of " +
+                 std::to_string(spec_.head_dim) + " columns");
+      side = (constant.size[0] + 1) / 2;
+      return constant.ptr<float>();
+    };
+    RelativePositions& positions = spec_.relative_positions;
+    positions.rows = table(positions.height);
+    positions.columns = table(positions.width);
+    const int tokens = positions.height * positions.width;
+    expect(!windows_ || tokens == spec_.windows.tokens, "has relative positions for " + std::to_string(tokens) +
+                                                            " tokens in windows of " +
+                                                            std::to_string(spec_.windows.tokens));
+    if (!windows_) places_ = tokens;
+    expect(spec_.scale != 0, "has relative positions and a scale of 0");
+  }
+
+  static Shape shapeOf(const cv::Mat& constant) { return {constant.size.p, constant.size.p + constant.dims}; }
 
   static MatrixView<const float> rotationsOf(const cv::Mat& blob) {
     return {blob.ptr<float>(), blob.size[0] * blob.size[1], blob.size[2]};
@@ -204,6 +252,8 @@ class TransformerBlockLayer final : public MpmLayer {
 
   int special_;
   bool key_bias_, keys_ = false, position_bias_ = false, position_index_ = false;
+  bool windows_ = false, relative_positions_ = false;
+  int places_ = 0;  ///< rows of an image, where biases, windows or relative positions fix them
   TransformerBlockSpec spec_;
   std::unique_ptr<TransformerBlock> block_;
   Scratch<float> bias_;

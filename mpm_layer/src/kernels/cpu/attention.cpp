@@ -2,6 +2,7 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <numbers>
@@ -156,6 +157,12 @@ const float* AttentionInput::tileBias(int head, int begin, int count) const {
   thread_local Scratch<float> scratch;
   const std::ptrdiff_t stride = scoreStride(rows);
   float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(stride));
+  for (int i = 0; i < count; ++i) std::copy(bias + rows, bias + panelsFor(rows) * kPanel, biases + i * stride + rows);
+  if (relative_positions != nullptr) {
+    const MatrixView<const float> queries = tileQueries(head, begin, count);
+    relative_positions->add(queries, begin, bias, biases, stride);
+    return biases;
+  }
   const float* table = position_bias->table.data() + static_cast<std::ptrdiff_t>(head) * position_bias->entries;
   for (int i = 0; i < count; ++i) {
     float* const to = biases + i * stride;
@@ -166,9 +173,20 @@ const float* AttentionInput::tileBias(int head, int begin, int count) const {
       const std::uint16_t* const index = position_bias->index.data() + first;
       for (int j = 0; j < rows; ++j) to[j] = bias[j] + table[index[j]];
     }
-    std::copy(bias + rows, bias + panelsFor(rows) * kPanel, to + rows);
   }
   return biases;
+}
+
+MatrixView<const float> AttentionInput::tileQueries(int head, int begin, int count) const {
+  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(head) * rows + begin;
+  if (!bf16) return {q + first * head_dim, count, head_dim};
+  thread_local Scratch<float> scratch;
+  const int width = 2 * pairsFor(head_dim);
+  float* const queries = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(width));
+  const auto* const halves = reinterpret_cast<const std::uint16_t*>(q) + first * width;
+  std::transform(halves, halves + static_cast<std::ptrdiff_t>(count) * width, queries,
+                 [](std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); });
+  return {queries, count, head_dim, width};
 }
 
 int AttentionInput::tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
@@ -180,8 +198,8 @@ void AttentionInput::run(int task, MatrixView<float> out) const {
   const int begin = task % tiles * kAttentionRows;
   const std::ptrdiff_t head_row = static_cast<std::ptrdiff_t>(h) * rows;
   const int count = std::min(kAttentionRows, rows - begin);
-  const float* const biases = position_bias != nullptr ? tileBias(h, begin, count) : bias;
-  const std::ptrdiff_t bias_stride = position_bias != nullptr ? scoreStride(rows) : 0;
+  const float* const biases = rowBiases() ? tileBias(h, begin, count) : bias;
+  const std::ptrdiff_t bias_stride = rowBiases() ? scoreStride(rows) : 0;
   if (bf16) {
     const int depth = pairsFor(head_dim);
     return attentionTileBf16(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/relative_positions.h"
 #include "kernels/parallel.h"
 #include "kernels/scratch.h"
 #include "kernels/transformer_block.h"
@@ -33,7 +34,8 @@ struct AttentionInput {
   float* v = nullptr;            ///< {heads, rows, paddedHeadDim}
   float* bias = nullptr;         ///< {panels * kPanel}
   float* key_squares = nullptr;  ///< {heads, units of 16 rows}: the largest |k|^2 of each; not in bf16
-  const PackedPositionBias* position_bias = nullptr;  ///< null: none
+  const PackedPositionBias* position_bias = nullptr;            ///< null: none
+  const PackedRelativePositions* relative_positions = nullptr;  ///< null: none
 
   /// Floats that an image of `row_count` rows needs.
   static std::size_t size(int row_count, int head_count, int dim);
@@ -53,8 +55,12 @@ struct AttentionInput {
   void run(int task, MatrixView<float> out) const;
 
  private:
+  /// True when each row has its own biases.
+  bool rowBiases() const { return position_bias != nullptr || relative_positions != nullptr; }
   /// The biases of a tile of rows of a head, {kAttentionRows, scoreStride(rows)}.
   const float* tileBias(int head, int begin, int count) const;
+  /// The queries of a tile, {count, head_dim}, as they are packed: times scale * log2(e).
+  MatrixView<const float> tileQueries(int head, int begin, int count) const;
   void packBf16(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                 MatrixView<const float> v_rows, float scale) const;
 };

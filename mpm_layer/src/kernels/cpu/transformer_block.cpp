@@ -25,33 +25,50 @@ struct Norm {
   void run(MatrixView<const float> x, MatrixView<float> y) const { norm(x, {weight.data(), bias.data(), eps, rms}, y); }
 };
 
+// Rows of a sequence: of an image, or of a window of one.
 struct RowTile {
-  int image, begin, end;
+  int sequence, begin, end;
 };
 
-// Row tiles of one image. Each tile takes one thread's share of the remaining rows, including the `rows_after` of the
-// next images. So tall tiles come first, and no thread waits long for the others at the end. With two threads, compared
-// with equal heights of 80 to 96 rows: a block of ViT-T is 4 % faster, of ViT-B 3 % at 1025 rows and 7 % at 540.
-void appendTiles(int image, int rows, int rows_after, int threads, std::vector<RowTile>& tiles) {
+// Row tiles of one sequence. Each tile takes one thread's share of the remaining rows, including the `rows_after` of
+// the next ones. So tall tiles come first, and no thread waits long for the others at the end. With two threads,
+// compared with equal heights of 80 to 96 rows: a block of ViT-T is 4 % faster, of ViT-B 3 % at 1025 rows and 7 % at
+// 540.
+void appendTiles(int sequence, int rows, int rows_after, int threads, std::vector<RowTile>& tiles) {
   const int unit = PackedLinear::kRowUnit;
   const int step = std::max(1, 64 / unit);  // few heights: each needs a primitive
   const int max_count = PackedLinear::kMaxRows / unit;
   const int units = (rows + unit - 1) / unit;
   for (int begin = 0, count = 0; begin < units; begin += count) {
     count = std::clamp((units - begin + rows_after / unit) / threads / step * step, step, max_count);
-    tiles.push_back({image, begin * unit, std::min((begin + count) * unit, rows)});
+    tiles.push_back({sequence, begin * unit, std::min((begin + count) * unit, rows)});
   }
 }
 
 struct AttentionTask {
-  int image, task;
+  int sequence, task;
+};
+
+// AttentionWindows, from rows to windows and back.
+struct PackedWindows {
+  int count = 0, tokens = 0;
+  std::vector<int> row_of;    // {count, tokens}, -1 for padding
+  std::vector<int> place_of;  // of each row of an image: where it is in row_of
+
+  PackedWindows() = default;
+  explicit PackedWindows(const AttentionWindows& windows) : count(windows.count), tokens(windows.tokens) {
+    row_of.assign(windows.rows, windows.rows + static_cast<std::ptrdiff_t>(count) * tokens);
+    place_of.resize(row_of.size() - static_cast<std::size_t>(std::count(row_of.begin(), row_of.end(), -1)));
+    for (std::size_t i = 0; i < row_of.size(); ++i)
+      if (row_of[i] >= 0) place_of[static_cast<std::size_t>(row_of[i])] = static_cast<int>(i);
+  }
 };
 
 // Memory of a call, kept by the calling thread for the next call.
 struct Workspace {
   Scratch<float> inputs, attended;
-  std::vector<RowTile> tiles;
-  std::vector<AttentionInput> images;
+  std::vector<RowTile> tiles, window_tiles;
+  std::vector<AttentionInput> sequences;
   std::vector<AttentionTask> tasks;
 };
 
@@ -78,6 +95,9 @@ struct TransformerBlock::Impl {
   Norm norm1, norm2, q_norm, k_norm, attended_norm, hidden_norm;
   PackedLinear qkv, proj, fc1, fc2;
   PackedPositionBias position_bias;
+  PackedRelativePositions relative_positions;
+  PackedWindows windows;
+  std::vector<float> padding;  // q, k and v of a row of padding
 
   explicit Impl(const TransformerBlockSpec& spec)
       : part(spec.part),
@@ -105,6 +125,13 @@ struct TransformerBlock::Impl {
         k_norm = Norm(spec.k_norm, head_dim);
       }
       if (spec.position_bias.tokens > 0) position_bias = PackedPositionBias(spec.position_bias, heads);
+      if (spec.relative_positions.height > 0)
+        relative_positions = PackedRelativePositions(spec.relative_positions, head_dim, scale);
+      if (spec.windows.count > 0) {
+        windows = PackedWindows(spec.windows);
+        padding.assign(static_cast<std::size_t>(qkv.out()), 0.0f);
+        if (spec.qkv.bias != nullptr) std::copy_n(spec.qkv.bias, qkv.out(), padding.begin());
+      }
       if (attention_norm) attended_norm = Norm(spec.attention_norm_weights, width());
     }
     if (part != BlockPart::kAttention) {
@@ -118,6 +145,26 @@ struct TransformerBlock::Impl {
   bool attends() const { return part != BlockPart::kMlp; }
   int width() const { return heads * head_dim; }
 
+  // Rows `begin` to `end` of a window, whose image is `x`.
+  void projectWindow(MatrixView<const float> x, int window, int begin, int end, const AttentionInput& input) const {
+    TileScratch& scratch = tileScratch();
+    const int* const row_of = windows.row_of.data() + window * windows.tokens;
+    const MatrixView<float> normalised(scratch.normalised.atLeast(area(PackedLinear::kMaxRows, dim)), end - begin, dim);
+    const MatrixView<float> all(scratch.wide.atLeast(area(PackedLinear::kMaxRows, qkv.out())), end - begin, qkv.out());
+    int next = 0;
+    for (int t = begin; t < end; ++t) {
+      if (row_of[t] < 0) continue;
+      norm1.run(x.rowRange(row_of[t], row_of[t] + 1), normalised.rowRange(next, next + 1));
+      ++next;
+    }
+    if (next > 0) qkv.run(normalised.rowRange(0, next), all.rowRange(0, next));
+    for (int t = end; t-- > begin;) {  // from the last on, so that no row is overwritten before it is moved
+      const float* const from = row_of[t] < 0 ? padding.data() : all.row(--next);
+      if (from != all.row(t - begin)) std::copy_n(from, all.cols, all.row(t - begin));
+    }
+    pack(input, begin, all);
+  }
+
   // Rows `begin` on of an image. `rotations`: of its rows behind the special ones, or without data.
   void project(MatrixView<const float> x, int begin, const AttentionInput& input, MatrixView<float> keys,
                MatrixView<const float> rotations) const {
@@ -126,6 +173,12 @@ struct TransformerBlock::Impl {
     const MatrixView<float> all(scratch.wide.atLeast(area(PackedLinear::kMaxRows, qkv.out())), x.rows, qkv.out());
     norm1.run(x, normalised);
     qkv.run(normalised, all);
+    pack(input, begin, all, keys, rotations);
+  }
+
+  // `all`: q, k and v of the rows `begin` on, side by side.
+  void pack(const AttentionInput& input, int begin, MatrixView<float> all, MatrixView<float> keys = {},
+            MatrixView<const float> rotations = {}) const {
     const auto third = [&](int index) {
       return MatrixView<float>(all.data + index * width(), all.rows, width(), all.stride);
     };
@@ -139,12 +192,21 @@ struct TransformerBlock::Impl {
       }
     }
     if (keys.data != nullptr) meanOverHeads(k, keys);
-    if (const int first = std::max(begin, special); rotations.data != nullptr && first < begin + x.rows) {
-      const auto rows = rotations.rowRange(first - special, begin + x.rows - special);
-      rotate(q.rowRange(first - begin, x.rows), heads, rows, rotary_tables);
-      rotate(k.rowRange(first - begin, x.rows), heads, rows, rotary_tables);
+    if (const int first = std::max(begin, special), end = begin + all.rows; rotations.data != nullptr && first < end) {
+      const auto rows = rotations.rowRange(first - special, end - special);
+      rotate(q.rowRange(first - begin, all.rows), heads, rows, rotary_tables);
+      rotate(k.rowRange(first - begin, all.rows), heads, rows, rotary_tables);
     }
     input.pack(begin, q, k, v, scale);
+  }
+
+  // What attention gave the rows `begin` to `end` of an image, of which `attended` has all windows.
+  MatrixView<float> fromWindows(MatrixView<const float> attended, int begin, int end) const {
+    float* const memory = tileScratch().normalised.atLeast(area(PackedLinear::kMaxRows, std::max(dim, width())));
+    const MatrixView<float> rows(memory, end - begin, width());
+    for (int row = begin; row < end; ++row)
+      std::copy_n(attended.row(windows.place_of[static_cast<std::size_t>(row)]), width(), rows.row(row - begin));
+    return rows;
   }
 
   void meanOverHeads(MatrixView<const float> k, MatrixView<float> mean) const {
@@ -187,50 +249,68 @@ void TransformerBlock::run(TokensView<const float> x, const float* key_bias, Tok
   thread_local Workspace workspace;
   Workspace& w = workspace;
   const Impl& block = *impl_;
-  const bool attends = block.attends();
-  const int width = block.width();
+  const bool attends = block.attends(), windowed = block.windows.count > 0;
+  const int width = block.width(), threads = parallel.threads();
   w.tiles.clear();
-  w.images.clear();
+  w.window_tiles.clear();
+  w.sequences.clear();
   w.tasks.clear();
-  std::size_t floats = 0;
   int rows_left = 0;
+  for (int b = 0; b < x.batch; ++b) rows_left += x.rows[b];
   for (int b = 0; b < x.batch; ++b) {
-    if (attends) floats += AttentionInput::size(x.rows[b], block.heads, block.head_dim);
-    rows_left += x.rows[b];
+    rows_left -= x.rows[b];
+    appendTiles(b, x.rows[b], rows_left, threads, w.tiles);
   }
+  // What attends to itself: windows, or images.
+  const int in_image = windowed ? block.windows.count : 1, sequences = attends ? x.batch * in_image : 0;
+  const int capacity = windowed ? block.windows.tokens : x.capacity;
+  const auto rowsOf = [&](int s) { return windowed ? capacity : x.rows[s]; };
+  std::size_t floats = 0;
+  for (int s = 0; s < sequences; ++s) floats += AttentionInput::size(rowsOf(s), block.heads, block.head_dim);
   float* memory = w.inputs.atLeast(floats);
-  float* const attended = attends ? w.attended.atLeast(area(x.batch * x.capacity, width)) : nullptr;
-  for (int b = 0; b < x.batch; ++b) {
-    const int rows = x.rows[b];
-    rows_left -= rows;
-    appendTiles(b, rows, rows_left, parallel.threads(), w.tiles);
-    if (!attends) continue;
-    w.images.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
+  float* const attended = attends ? w.attended.atLeast(area(sequences * capacity, width)) : nullptr;
+  for (int s = 0; s < sequences; ++s) {
+    const int rows = rowsOf(s);
+    if (windowed) appendTiles(s, rows, (sequences - 1 - s) * rows, threads, w.window_tiles);
+    AttentionInput& input = w.sequences.emplace_back(memory, rows, block.heads, block.head_dim, block.bf16_attention);
     memory += AttentionInput::size(rows, block.heads, block.head_dim);
-    if (block.position_bias.tokens > 0) w.images.back().position_bias = &block.position_bias;
-    w.images.back().packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(b) * x.capacity : nullptr);
-    for (int t = 0; t < w.images.back().tasks(); ++t) w.tasks.push_back({b, t});
+    if (block.position_bias.tokens > 0) input.position_bias = &block.position_bias;
+    if (!block.relative_positions.empty()) input.relative_positions = &block.relative_positions;
+    input.packBias(key_bias != nullptr ? key_bias + static_cast<std::ptrdiff_t>(s) * capacity : nullptr);
+    for (int t = 0; t < input.tasks(); ++t) w.tasks.push_back({s, t});
   }
-  const auto rowsOf = [](const auto& tokens, const RowTile& tile) {
+  const auto tileOf = [](const auto& tokens, const RowTile& tile) {
     using View = decltype(tokens.image(0));
-    return tokens.data == nullptr ? View() : tokens.image(tile.image).rowRange(tile.begin, tile.end);
+    return tokens.data == nullptr ? View() : tokens.image(tile.sequence).rowRange(tile.begin, tile.end);
   };
-  const TokensView<float> mixed{attended, x.batch, x.capacity, width, x.rows};
+  const auto mixedOf = [&](int first, int count) {
+    return MatrixView<float>(attended + static_cast<std::ptrdiff_t>(first) * capacity * width, count * capacity, width);
+  };
   if (attends) {
-    parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
-      const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
-      const int patches = x.capacity - block.special, first = tile.image * patches;
-      block.project(rowsOf(x, tile), tile.begin, w.images[static_cast<std::size_t>(tile.image)], rowsOf(keys, tile),
+    const std::vector<RowTile>& tiles = windowed ? w.window_tiles : w.tiles;
+    parallel.run(static_cast<int>(tiles.size()), [&](int task) {
+      const RowTile& tile = tiles[static_cast<std::size_t>(task)];
+      const AttentionInput& input = w.sequences[static_cast<std::size_t>(tile.sequence)];
+      if (windowed)
+        return block.projectWindow(x.image(tile.sequence / in_image), tile.sequence % in_image, tile.begin, tile.end,
+                                   input);
+      const int patches = x.capacity - block.special, first = tile.sequence * patches;
+      block.project(tileOf(x, tile), tile.begin, input, tileOf(keys, tile),
                     rotations.data != nullptr ? rotations.rowRange(first, first + patches) : rotations);
     });
     parallel.run(static_cast<int>(w.tasks.size()), [&](int task) {
       const AttentionTask& part = w.tasks[static_cast<std::size_t>(task)];
-      w.images[static_cast<std::size_t>(part.image)].run(part.task, mixed.image(part.image));
+      w.sequences[static_cast<std::size_t>(part.sequence)].run(part.task, mixedOf(part.sequence, 1));
     });
   }
   parallel.run(static_cast<int>(w.tiles.size()), [&](int task) {
     const RowTile& tile = w.tiles[static_cast<std::size_t>(task)];
-    block.finish(rowsOf(x, tile), rowsOf(mixed, tile), rowsOf(y, tile));
+    MatrixView<float> mixed;
+    if (attends) {
+      const MatrixView<float> image = mixedOf(tile.sequence * in_image, in_image);
+      mixed = windowed ? block.fromWindows(image, tile.begin, tile.end) : image.rowRange(tile.begin, tile.end);
+    }
+    block.finish(tileOf(x, tile), mixed, tileOf(y, tile));
   });
 }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels/scratch.h"
+#include "kernels/transformer_block.h"
+#include "kernels/view.h"
+
+namespace mpm {
+
+/// RelativePositions as attention adds them: for queries that are times `scale` already.
+class PackedRelativePositions {
+ public:
+  PackedRelativePositions() = default;
+  PackedRelativePositions(const RelativePositions& positions, int head_dim, float scale);
+
+  bool empty() const { return height_ == 0; }
+
+  /// biases[i * stride + j] = bias[j] + the logit that query begin + i and key j get more, for every key of the grid.
+  /// queries {at most kAttentionRows, head_dim}.
+  void add(MatrixView<const float> queries, int begin, const float* bias, float* biases, std::ptrdiff_t stride) const;
+
+ private:
+  int height_ = 0, width_ = 0, head_dim_ = 0;
+  /// {panels, head_dim, kPanel}: rows, then columns, each from the largest distance to the smallest. So the positions
+  /// of the keys of one query are neighbours, in the order of the keys.
+  Scratch<float> panels_;
+};
+
+}  // namespace mpm
