@@ -12,7 +12,6 @@ namespace {
 constexpr float kHazeStep = 0.25f;  // m of depth per entry of the haze table
 constexpr int kHazeSteps = 1024;
 constexpr Vec3 kInterior = {0.035f, 0.035f, 0.04f};
-constexpr float kFarPlane = kEnd + 8;
 
 std::uint8_t labelOf(Class c) { return static_cast<std::uint8_t>(c); }
 
@@ -22,34 +21,49 @@ Backdrop::Sample Backdrop::ground(Vec3 p) const {
   Sample s;
   s.surface = Surface::kGround;
   s.place = p;
+  const Look& look = world_.look;
+  const Profile& side = world_.sideOf(p.x);
   const float across = std::abs(p.x);
-  const float grain = fine_.at(p.x * 21, p.z * 21), patch = coarse_.at(p.x * 0.9f, p.z * 0.35f);
-  s.openness = 1 - 0.45f * std::exp((across - kFacade) * 0.5f);
-  const bool road = across < kKerb || p.z > kEnd - 2;
+  const bool road =
+      across < side.kerb || p.z > look.end - 2 || (look.side_streets > 0 && world_.isSideStreet(p.x > 0, p.z));
+  const Material& material = road ? look.road : look.pavement;
+  const float grain = material.grain * fine_.at(p.x * 21 * material.scale, p.z * 21 * material.scale),
+              patch = material.stain * coarse_.at(p.x * 0.9f * material.scale, p.z * 0.35f * material.scale);
+  const Vec3 tint = material.tint * material.wave(p.x, p.z);
+  const float from_wall = across - side.facade;
+  s.openness = 1 - 0.45f * std::exp((look.bright_yards ? -std::abs(from_wall) : from_wall) * 0.5f);
   s.label = labelOf(road ? Class::kRoad : Class::kPavement);
   s.thing = road ? 1 : 2;
+  if (!road && side.lawn && across > side.facade) {
+    s.label = labelOf(Class::kTree);
+    s.thing = 6;
+    s.albedo = Vec3{0.075f, 0.105f, 0.035f} * look.crown_tint * (1 + 0.35f * grain + 0.2f * patch);
+    s.snow = 1;
+    return s;
+  }
   if (!road) {
-    if (across < kKerb + 0.18f) {
+    if (across < side.kerb + 0.18f) {
       s.albedo = Vec3{0.36f, 0.35f, 0.34f} * (1 + 0.12f * grain);
     } else {
-      const float u = (across - kKerb - 0.18f) / 0.62f, v = p.z / 0.62f + 0.5f * std::floor(u);
+      const float slab_size = 0.62f / material.scale;
+      const float u = (across - side.kerb - 0.18f) / slab_size, v = p.z / slab_size + 0.5f * std::floor(u);
       const bool joint = u - std::floor(u) < 0.06f || v - std::floor(v) < 0.06f;
       const float slab =
           unit(hash(world_.seed, static_cast<int>(std::floor(u)), static_cast<int>(std::floor(v)) + 4096));
-      s.albedo =
-          Vec3{0.250f, 0.238f, 0.222f} * ((joint ? 0.72f : 0.93f + 0.14f * slab) * (1 + 0.1f * grain + 0.07f * patch));
+      s.albedo = Vec3{0.250f, 0.238f, 0.222f} *
+                 ((joint ? 0.72f : 0.93f + 0.14f * slab) * (1 + 0.1f * grain + 0.07f * patch)) * tint;
     }
     s.snow = clamp01(1 + 0.25f * patch + 0.1f * grain);
     return s;
   }
-  s.albedo = Vec3{0.115f, 0.114f, 0.113f} * (1 + 0.20f * grain + 0.07f * patch);
-  const float track = std::min(std::abs(std::abs(across - kLaneCentre) - 0.75f), 0.6f);
+  s.albedo = Vec3{0.115f, 0.114f, 0.113f} * (1 + 0.20f * grain + 0.07f * patch) * tint;
+  const float track = std::min(std::abs(std::abs(across - side.lane_centre) - 0.75f), 0.6f);
   s.albedo *= 0.86f + 0.14f * smoothstep(0.1f, 0.5f, track);
   s.snow = clamp01(0.25f + 0.75f * smoothstep(0.12f, 0.45f, track) + 0.3f * patch);
-  if (across > kLaneEdge) {
+  if (across > side.lane_edge) {
     s.albedo *= 1.14f;
     s.snow = clamp01(0.9f + 0.3f * patch);
-    if (across > kKerb - 0.35f) s.albedo *= 0.75f;  // the gutter
+    if (across > side.kerb - 0.35f) s.albedo *= 0.75f;  // the gutter
   }
   // A repair in a darker tar here and there, and manholes.
   const auto block = static_cast<int>(std::floor(p.z / 7));
@@ -59,15 +73,20 @@ Backdrop::Sample Backdrop::ground(Vec3 p) const {
     const float z = p.z - 7 * static_cast<float>(block) - 1;
     if (across > from && across < from + wide && z > 0 && z < 2 + 4 * unit(mix(key + 2))) s.albedo *= 0.74f;
   } else if (unit(key) < 0.45f) {
-    const float dx = across - kLaneCentre, dz = p.z - 7 * (static_cast<float>(block) + 0.5f);
+    const float dx = across - side.lane_centre, dz = p.z - 7 * (static_cast<float>(block) + 0.5f);
     if (dx * dx + dz * dz < 0.11f) s.albedo = Vec3{0.05f, 0.047f, 0.045f} * (1 + 0.3f * grain);
   }
   const float dash = p.z / 4.5f - std::floor(p.z / 4.5f), parking = p.z / 5.6f - std::floor(p.z / 5.6f);
-  const bool line = (across < 0.07f && dash < 0.6f) || std::abs(across - kLaneEdge) < 0.06f ||
-                    (across > kLaneEdge && across < kKerb - 0.35f && parking < 0.018f);
-  if (line && p.z < kEnd - 6) {
+  const Markings& markings = look.markings;
+  const bool at_edge = across < side.kerb && (std::abs(across - markings.edge) < 0.06f ||
+                                              (markings.doubled && std::abs(across - markings.edge + 0.2f) < 0.06f));
+  const float stripe = across - std::floor(across), crossing = p.z - markings.zebra;
+  const bool zebra = markings.zebra > 0 && crossing > 0 && crossing < 3.2f && across < side.kerb && stripe < 0.5f;
+  const bool line = (markings.centre && across < 0.07f && dash < 0.6f) || at_edge || zebra ||
+                    (markings.bays && across > side.lane_edge && across < side.kerb - 0.35f && parking < 0.018f);
+  if (line && p.z < look.end - 6) {
     const float worn = smoothstep(-0.9f, 0.1f, grain + 0.7f * patch + 0.5f);
-    s.albedo = lerp(s.albedo, Vec3{0.60f, 0.60f, 0.57f}, 0.55f + 0.4f * worn);
+    s.albedo = lerp(s.albedo, at_edge ? markings.edge_colour : Vec3{0.60f, 0.60f, 0.57f}, 0.55f + 0.4f * worn);
   }
   return s;
 }
@@ -79,13 +98,21 @@ Backdrop::Sample Backdrop::facade(const Building& b, float along, Vec3 p, Vec3 n
   s.label = labelOf(Class::kBuilding);
   s.thing = 16 + static_cast<int>(b.key & 0xffff) * 8 + static_cast<int>(surface);
   const float v = p.y, wide = b.to - b.from;
-  const float grain = fine_.at(along * 9, v * 9), stain = coarse_.at(along * 0.7f, v * 0.28f);
+  const Material& material = world_.look.wall;
+  const float scale = material.scale;
+  const float grain = material.grain * fine_.at(along * 9 * scale, v * 9 * scale),
+              stain = material.stain * coarse_.at(along * 0.7f * scale, v * 0.28f * scale);
   s.openness = 0.6f + 0.4f * smoothstep(0, 11, v);
-  s.albedo = b.wall * (1 + 0.05f * grain + 0.07f * stain) * (0.86f + 0.14f * smoothstep(0.2f, 2.2f, v));
+  s.albedo = b.wall * (1 + 0.05f * grain + 0.07f * stain) * (0.86f + 0.14f * smoothstep(0.2f, 2.2f, v)) *
+             material.tint * material.wave(along, v);
   if (b.brick) {
-    const float course = v / 0.25f, row = std::floor(course), brick = along / 0.42f + 0.5f * row;
+    const float course = v / 0.25f * scale, row = std::floor(course), brick = along / 0.42f * scale + 0.5f * row;
     const float tint = unit(hash(b.key, static_cast<int>(row), static_cast<int>(std::floor(brick)) + 512));
     s.albedo *= course - row < 0.14f || brick - std::floor(brick) < 0.08f ? 1.22f : 0.86f + 0.28f * tint;
+  }
+  if (b.garden_wall) {
+    if (v > b.height - 0.12f) s.albedo *= 0.8f, s.snow = 1;
+    return s;
   }
   if (along < 0.12f || along > wide - 0.12f) s.albedo *= 0.8f;
 
@@ -203,10 +230,11 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
   const auto at = [&](float t) { return origin + ray * t; };
   constexpr float kNever = 1e9f;
   const float to_ground = ray.y < 0 ? -origin.y / ray.y : kNever;
-  const float to_end = (kFarPlane - origin.z) / ray.z;
+  const float to_end = (world_.look.end + 8 - origin.z) / ray.z;
   const int side = ray.x > 0 ? 1 : 0;
   const float sign = side == 1 ? 1.0f : -1.0f, across = std::max(std::abs(ray.x), 1e-6f);
-  const float to_facade = (kFacade - sign * origin.x) / across;
+  const Profile& profile = world_.look.sides[side];
+  const float to_facade = (profile.facade - sign * origin.x) / across;
 
   if (to_ground < std::min(to_facade, to_end)) return ground(at(to_ground));
   if (to_facade < to_end) {
@@ -216,9 +244,9 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
       return facade(*hit, side == 1 ? p.z - hit->from : hit->to - p.z, p, {-sign, 0, 0},
                     side == 1 ? Surface::kLeftward : Surface::kRightward);
     // Over a roof or into a gap: chimneys, the next house's side, the yard behind, its ground.
-    const float to_chimney = (kFacade + 1.6f - sign * origin.x) / across;
+    const float to_chimney = (profile.facade + 1.6f - sign * origin.x) / across;
     const Vec3 c = at(to_chimney);
-    if (const Building* under = world_.at(side, c.z); under != nullptr && under->height > 0) {
+    if (const Building* under = world_.at(side, c.z); under != nullptr && under->isHouse()) {
       const float along = c.z - under->from, wide = under->to - under->from;
       const float chimney = 1.2f + (wide - 3) * unit(mix(under->key)),
                   other = 1.2f + (wide - 3) * unit(mix(under->key + 1));
@@ -235,7 +263,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
         return s;
       }
     }
-    const float to_yard = (kBackyard - sign * origin.x) / across;
+    const float to_yard = (profile.backyard - sign * origin.x) / across;
     float nearest = std::min({to_yard, to_end, to_ground});
     for (const Building& b : world_.rows[side]) {
       const float t = (b.from - origin.z) / ray.z;
@@ -254,15 +282,15 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
     if (to_ground < std::min(to_yard, to_end)) return ground(at(to_ground));
     if (to_yard < to_end) {
       const Vec3 q = at(to_yard);
-      if (hit != nullptr && hit->height <= 0 &&
-          q.y < 5.5f + 1.6f * coarse_.at(q.z * 2.2f, 0.5f) + 0.5f * fine_.at(q.z * 9, q.y * 9)) {
+      if (hit != nullptr && !hit->isHouse() &&
+          q.y < profile.hedge + 1.6f * coarse_.at(q.z * 2.2f, 0.5f) + 0.5f * fine_.at(q.z * 9, q.y * 9)) {
         Sample s;
         s.surface = Surface::kCrowns;
         s.place = q;
         s.label = labelOf(Class::kTree);
         s.thing = 4;
         s.openness = clamp01(0.45f + 0.09f * q.y + 0.3f * coarse_.at(q.z * 5, q.y * 5));
-        s.albedo = Vec3{0.065f, 0.095f, 0.035f} * (1 + 0.35f * fine_.at(q.z * 6, q.y * 6));
+        s.albedo = Vec3{0.065f, 0.095f, 0.035f} * (1 + 0.35f * fine_.at(q.z * 6, q.y * 6)) * world_.look.crown_tint;
         s.snow = clamp01(0.35f + 0.5f * coarse_.at(q.z * 5, q.y * 5 + 0.3f));
         return s;
       }
@@ -275,7 +303,8 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
         if (p.x >= b.from && p.x < b.to && p.y < b.height)
           return facade(b, p.x - b.from, p, {0, 0, -1}, Surface::kTowards);
     } else {
-      const float crown = 9.5f + 3.2f * coarse_.at(p.x * 0.9f, 7) + 0.9f * fine_.at(p.x * 5, p.y * 5);
+      const float high = world_.look.park_height;
+      const float crown = high + 3.2f * (high / 9.5f) * coarse_.at(p.x * 0.9f, 7) + 0.9f * fine_.at(p.x * 5, p.y * 5);
       if (p.y < crown) {
         Sample s;
         s.surface = Surface::kCrowns;
@@ -286,7 +315,7 @@ Backdrop::Sample Backdrop::trace(float px, float py) const {
         s.openness = clamp01(0.35f + 0.05f * p.y + 0.35f * lump);
         s.albedo =
             lerp(Vec3{0.06f, 0.09f, 0.03f}, Vec3{0.10f, 0.11f, 0.035f}, 0.5f + 0.5f * coarse_.at(p.x * 0.6f, 3)) *
-            (1 + 0.3f * fine_.at(p.x * 6, p.y * 6));
+            (1 + 0.3f * fine_.at(p.x * 6, p.y * 6)) * world_.look.crown_tint;
         s.snow = clamp01(0.35f + 0.5f * lump);
         return s;
       }
@@ -314,7 +343,8 @@ void Backdrop::store(int index, const Sample& s, const Vec3& ray) {
   if (s.glass > 0.02f && s.window >= 0) {
     const Vec3 mirrored = normalized(ray - normal * (2 * dot(ray, normal)));
     // What a pane mirrors: the houses across the street up to about their roofs, the sky above.
-    const float way_across = 2 * kFacade / std::max(std::abs(mirrored.x), 0.02f);
+    const float way_across =
+        (world_.look.sides[0].facade + world_.look.sides[1].facade) / std::max(std::abs(mirrored.x), 0.02f);
     const Building* across = world_.at(mirrored.x > 0, s.place.z + mirrored.z * way_across);
     const bool sees_sky = s.place.y + mirrored.y * way_across > (across != nullptr ? across->height : 0);
     const float cosine = std::abs(dot(normalized(ray), normal));
@@ -400,14 +430,15 @@ Backdrop::Backdrop(const World& world, const View& view, cv::Size size)
       if (four[0].surface == Surface::kGround && !edge) {
         const Vec3 from = four[0].place, up = normalized({ray.x, -ray.y, ray.z});
         const float side = up.x > 0 ? 1.0f : -1.0f;
-        const float way = (kFacade - side * from.x) / std::max(std::abs(up.x), 1e-5f);
+        const float way = (world_.sideOf(up.x).facade - side * from.x) / std::max(std::abs(up.x), 1e-5f);
         const Vec3 wall = from + up * way;
-        const Building* b = wall.z < kFarPlane ? world_.at(up.x > 0, wall.z) : nullptr;
+        const Building* b = wall.z < world.look.end + 8 ? world_.at(up.x > 0, wall.z) : nullptr;
         const bool hits = b != nullptr && wall.y < b->height;
         const View::Projected seen = view_.project(hits ? wall : from + up * 2000.0f);
         const float fresnel = 0.03f + 0.97f * std::pow(1 - up.y, 5.0f);
         const float puddle = smoothstep(-0.15f, 0.35f, coarse_.at(from.x * 3 + 40, from.z * 1.5f));
-        const float share = fresnel * (std::abs(from.x) < kKerb ? 0.45f + 0.5f * puddle : 0.25f + 0.3f * puddle);
+        const float share =
+            fresnel * (std::abs(from.x) < world.sideOf(from.x).kerb ? 0.45f + 0.5f * puddle : 0.25f + 0.3f * puddle);
         mirror_[pixel] = share;
         const int seen_x = std::clamp(static_cast<int>(seen.x), 0, size.width - 1);
         const int seen_y = std::clamp(static_cast<int>(seen.y), 0, size.height - 1);
@@ -468,7 +499,7 @@ void Backdrop::light(const Span& span, const Moment& moment, Vec3* out) const {
       const Vec3 p = position(first + i);
       lit[i] = world_.lit(p, l.sun_direction);
       const float foot_x = p.x - p.y * lean_x, foot_z = p.z - p.y * lean_z;
-      if (lit[i] <= 0 || std::abs(foot_x) > kFacade || foot_z < 4) continue;
+      if (lit[i] <= 0 || std::abs(foot_x) > world_.sideOf(foot_x).facade || foot_z < 4) continue;
       // What shades the ground where this ray would end shades the ray here as well.
       const View::Projected foot = view_.project({foot_x, 0, foot_z});
       const auto column = static_cast<int>(foot.x), row = static_cast<int>(foot.y);

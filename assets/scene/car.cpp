@@ -5,18 +5,16 @@
 namespace mpm::scene {
 namespace {
 
-enum Body { kHatchback, kSaloon, kEstate, kVan, kBus };
+enum Body { kHatchback, kSaloon, kEstate, kVan, kBus, kLorry };
 
 // Of each Body, m.
 struct Shape {
   float half, sill, wheel, wheel_front, wheel_rear;  // half: of the width
   bool side_glass;
 };
-constexpr Shape kShapes[] = {{0.87f, 0.30f, 0.31f, 1.25f, -1.22f, true},
-                             {0.90f, 0.30f, 0.32f, 1.42f, -1.38f, true},
-                             {0.93f, 0.36f, 0.36f, 1.42f, -1.40f, true},
-                             {0.98f, 0.36f, 0.35f, 1.65f, -1.60f, false},
-                             {1.25f, 0.38f, 0.48f, 3.3f, -3.0f, true}};
+constexpr Shape kShapes[] = {{0.87f, 0.30f, 0.31f, 1.25f, -1.22f, true}, {0.90f, 0.30f, 0.32f, 1.42f, -1.38f, true},
+                             {0.93f, 0.36f, 0.36f, 1.42f, -1.40f, true}, {0.98f, 0.36f, 0.35f, 1.65f, -1.60f, false},
+                             {1.25f, 0.38f, 0.48f, 3.3f, -3.0f, true},   {1.22f, 0.55f, 0.47f, 2.6f, -2.3f, false}};
 
 // The outline of each Body: rear bottom, rear top, rear glass bottom, roof rear, roof front, windscreen bottom, nose
 // top, nose bottom. z points forward and y up, m; half is half its width there.
@@ -62,9 +60,18 @@ constexpr Station kOutlines[][8] = {{{-1.96f, 0.34f, 0.82f},
                                      {5.35f, 2.98f, 1.18f},
                                      {5.62f, 1.15f, 1.23f},
                                      {5.68f, 1.00f, 1.23f},
-                                     {5.68f, 0.40f, 1.22f}}};
+                                     {5.68f, 0.40f, 1.22f}},
+                                    {{-3.90f, 0.55f, 1.18f},
+                                     {-3.92f, 1.00f, 1.20f},
+                                     {-3.92f, 1.05f, 1.20f},
+                                     {-3.90f, 3.40f, 1.20f},
+                                     {3.10f, 3.42f, 1.20f},
+                                     {3.75f, 1.60f, 1.18f},
+                                     {3.90f, 1.10f, 1.16f},
+                                     {3.92f, 0.50f, 1.15f}}};
 
 Body bodyOf(const Actor& car) {
+  if (car.lorry) return kLorry;
   const float u = unit(mix(car.key));
   if (!car.parked && u > 0.965f) return kBus;
   return u < 0.36f ? kHatchback : u < 0.62f ? kSaloon : u < 0.87f ? kEstate : kVan;
@@ -127,10 +134,12 @@ void drawCar(Canvas& canvas, const Picture& picture, const Actor& car) {
                     {car.x + shape.half + 0.15f, high, car.z + front}))
     return;
   Painter p{canvas, picture, car, LocalLight(picture, {car.x, 0, car.z}, high)};
-  const bool bus = body == kBus, van = body == kVan;
+  const bool bus = body == kBus, van = body == kVan || body == kLorry;
   Vec3 paint = kPaints[mix(car.key + 1) % std::size(kPaints)];
   if (bus) paint = unit(mix(car.key + 2)) < 0.5f ? Vec3{0.42f, 0.03f, 0.03f} : Vec3{0.05f, 0.16f, 0.36f};
   if (van && unit(mix(car.key + 2)) < 0.6f) paint = kPaints[7];
+  Draws draws(hash(car.key, 0xc010));
+  if (draws.chance(picture.world.look.any_colour)) paint = anyColour(draws);
   const Vec3 inside = bus ? p.light.light.lamp_colour * (3.5f * p.light.light.lamps) : Vec3{};
 
   // Over the top, from the rear to the nose.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foliage.h"
 
+#include <opencv2/imgproc.hpp>
+
 #include "random.h"
 
 namespace mpm::scene {
@@ -79,7 +81,7 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
     const Vec3 bend = lerp(from, tip, 0.5f) + Vec3{0, -0.06f * tree.height * draws.uniform(), 0};
     rod(from, bend, girth * 0.5f, girth * 0.32f);
     rod(bend, tip, girth * 0.32f, girth * 0.12f);
-    for (int twig = 0; twig < 7; ++twig) {
+    for (int twig = 0; twig < tree.twigs; ++twig) {
       const Vec3 start = lerp(bend, tip, draws.uniform(-0.4f, 1.0f));
       const Vec3 end =
           start + Vec3{draws.uniform(-1, 1), draws.uniform(-0.1f, 1), draws.uniform(-1, 1)} * (0.30f * tree.radius);
@@ -142,6 +144,17 @@ TreeSprite::TreeSprite(const Tree& tree, const View& view, float leaves) : tree_
         t.leaf += f.leaf ? kShare : 0;
       }
     }
+  if (tree.outlined) markInside();
+}
+
+// People who label pictures draw the outline of a bare crown. So do we: where twigs cover a part of the surroundings.
+void TreeSprite::markInside() {
+  constexpr float kReach = 0.35f, kCovered = 0.22f;  // m; share
+  cv::Mat alpha(height_, width_, CV_32F);
+  for (std::size_t i = 0; i < texels_.size(); ++i) alpha.ptr<float>()[i] = texels_[i].alpha;
+  const int side = 2 * static_cast<int>(kReach * scale_) + 1;
+  cv::blur(alpha, alpha, {side, side}, {-1, -1}, cv::BORDER_CONSTANT);
+  for (std::size_t i = 0; i < texels_.size(); ++i) texels_[i].inside = alpha.ptr<float>()[i] > kCovered;
 }
 
 void TreeSprite::draw(const Picture& picture, const Season& season, double unix_time) const {
@@ -155,7 +168,8 @@ void TreeSprite::draw(const Picture& picture, const Season& season, double unix_
   const float own = unit(tree_.key);
   // Each tree turns in its own week and to its own gold.
   const float gold = smoothstep(0.3f * own, 0.5f + 0.5f * own, season.autumn);
-  const Vec3 green = lerp(Vec3{0.046f, 0.078f, 0.022f}, Vec3{0.115f, 0.185f, 0.035f}, season.spring);
+  const Vec3 green =
+      lerp(Vec3{0.046f, 0.078f, 0.022f}, Vec3{0.115f, 0.185f, 0.035f}, season.spring) * picture.world.look.leaf_tint;
   const Vec3 leaf_a = lerp(green, own < 0.5f ? Vec3{0.34f, 0.20f, 0.02f} : Vec3{0.33f, 0.10f, 0.02f}, gold);
   const Vec3 leaf_b =
       lerp(green * Vec3{1.35f, 1.15f, 0.9f}, own < 0.5f ? Vec3{0.42f, 0.30f, 0.03f} : Vec3{0.36f, 0.17f, 0.025f}, gold);
@@ -195,6 +209,7 @@ void TreeSprite::draw(const Picture& picture, const Season& season, double unix_
       const Texel* pair = &texels_[static_cast<std::size_t>(row) * width_ + left];
       const float b = from - static_cast<float>(left), a = 1 - b;
       const float alpha = pair[0].alpha * a + pair[1].alpha * b;
+      if (alpha >= 0.5f || pair[b >= 0.5f].inside) label[x] = static_cast<std::uint8_t>(Class::kTree);
       if (alpha < 0.02f) continue;
       const float scale = 1 / alpha;
       const Vec3 normal = (pair[0].normal * a + pair[1].normal * b) * scale;
@@ -216,7 +231,6 @@ void TreeSprite::draw(const Picture& picture, const Season& season, double unix_
                                 std::max(2 * up - 1, 0.0f));
       const Vec3 colour = albedo * (ambient * (1.1f * open) + light.sun * from_sun + light.lamp_colour * lamp);
       out[x] = lerp(out[x], colour * through + haze, alpha);
-      if (alpha >= 0.5f) label[x] = static_cast<std::uint8_t>(Class::kTree);
     }
   }
 }

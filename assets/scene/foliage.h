@@ -33,8 +33,11 @@ class TreeSprite {
  private:
   struct Texel {
     float alpha = 0, open = 0, leaf = 0;  // all but alpha times alpha
+    bool inside = false;                  // of the outline of a crown that is labelled as a whole
     Vec3 albedo, normal;
   };
+  void markInside();
+
   Tree tree_;
   cv::Point origin_;  // of the sprite in the picture, px
   int width_ = 0, height_ = 0;

@@ -74,13 +74,14 @@ struct Range {
   double lowest, highest;
   const char* allowed;
 };
-constexpr std::array<Range, 6> kRanges = {
+constexpr std::array<Range, 7> kRanges = {
     {{"speed", &StreetOptions::speed, 0, 1e8, "0 to 100000000 seconds of the scene per second"},
      {"fps", &StreetOptions::fps, std::numeric_limits<double>::min(), 1000, "above 0, to 1000"},
      {"latitude", &StreetOptions::latitude, -90, 90, "-90 to 90 degrees north"},
      {"longitude", &StreetOptions::longitude, -180, 180, "-180 to 180 degrees east"},
      {"shake", &StreetOptions::shake, 0, 10, "0 to 10"},
-     {"noise", &StreetOptions::noise, 0, 10, "0 to 10"}}};
+     {"noise", &StreetOptions::noise, 0, 10, "0 to 10"},
+     {"variety", &StreetOptions::variety, 0, 1, "0 to 1"}}};
 constexpr const char *kJpeg = "a quality of 1 to 100, or 0 for none", *kFrames = "a whole number, 0 for endless";
 
 void require(bool holds, const char* option, const char* allowed) {
@@ -141,7 +142,8 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
       read(options.frames, kFrames);
     else
       throw Error("demo: there is no option '" + std::string(key) +
-                  "': seed, start, speed, step, fps, size, weather, latitude, longitude, shake, noise, jpeg, frames");
+                  "': seed, start, speed, step, fps, size, weather, latitude, longitude, shake, noise, variety, jpeg, "
+                  "frames");
   }
   if (has_speed && step) throw Error("demo: speed and step exclude each other: give one of them");
   if (step) options.speed = *step * options.fps;

@@ -16,23 +16,20 @@ constexpr float kWell = 14000;      // electrons of a white pixel while there is
 constexpr float kEnoughLight = 40;  // lux (of white paper) in the mean, below which the amplifier has to help
 constexpr float kReadNoise = 2.5f;  // electrons
 constexpr float kBrightest = 4;     // the curve ends here, in units of white
-constexpr float kSaturation = 1.15f;
 constexpr int kCurveSteps = 4096;
 
 // Straight up to 60 % of white, then a shoulder: highlights keep their colour a little longer. Indexed by the square
 // root of the light, as the eye would.
-const std::array<std::uint8_t, kCurveSteps>& curve() {
-  static const auto table = [] {
-    std::array<std::uint8_t, kCurveSteps> result{};
-    for (int i = 0; i < kCurveSteps; ++i) {
-      const float root = static_cast<float>(i) / (kCurveSteps - 1), x = kBrightest * root * root;
-      const float y = x < 0.6f ? x : 0.6f + 0.4f * (1 - std::exp(-(x - 0.6f) / 0.4f));
-      const float encoded = y <= 0.0031308f ? 12.92f * y : 1.055f * std::pow(y, 1 / 2.4f) - 0.055f;
-      result[i] = cv::saturate_cast<std::uint8_t>(255 * encoded);
-    }
-    return result;
-  }();
-  return table;
+using Curve = std::array<std::uint8_t, kCurveSteps>;
+Curve curveOf(float gamma, float veil) {
+  Curve result{};
+  for (int i = 0; i < kCurveSteps; ++i) {
+    const float root = static_cast<float>(i) / (kCurveSteps - 1), x = kBrightest * root * root;
+    const float y = x < 0.6f ? x : 0.6f + 0.4f * (1 - std::exp(-(x - 0.6f) / 0.4f));
+    const float encoded = y <= 0.0031308f ? 12.92f * y : 1.055f * std::pow(y, 1 / 2.4f) - 0.055f;
+    result[i] = cv::saturate_cast<std::uint8_t>(255 * (veil + (1 - veil) * std::pow(encoded, gamma)));
+  }
+  return result;
 }
 
 struct Exposure {
@@ -91,23 +88,29 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
         .copyTo(seen);
   else
     shifted(light, options.window, seen);
+  const Development& development = options.development;
+  if (development.blur > 0) cv::GaussianBlur(seen, seen, {0, 0}, development.blur * size.width / 640.0);
 
   cv::Mat small, glare, wide;
   cv::resize(seen, small, {std::max(8, size.width / 8), std::max(8, size.height / 8)}, 0, 0, cv::INTER_AREA);
   const Exposure exposure = meter(small);
   cv::GaussianBlur(small, glare, {0, 0}, std::max(0.6, size.width / 640.0));
   cv::GaussianBlur(small, wide, {0, 0}, std::max(1.5, size.width / 100.0));
-  cv::addWeighted(glare, 0.035, wide, 0.022, 0, glare);
+  cv::addWeighted(glare, 0.035 * development.glare, wide, 0.022 * development.glare, 0, glare);
   cv::resize(glare, wide, size, 0, 0, cv::INTER_LINEAR);
 
   const auto& quantiles = normalQuantiles();
-  const auto& table = curve();
+  static const Curve usual = curveOf(1, 0);
+  const bool is_usual = development.gamma == 1 && development.veil == 0;
+  const Curve table = is_usual ? usual : curveOf(development.gamma, development.veil);
   const auto noise = static_cast<float>(options.noise);
   const float electrons = noise > 0 ? exposure.electrons / (noise * noise) : 1, per_electron = 1 / electrons;
   const float read = kReadNoise * kReadNoise;  // its square; in electrons, so `noise` acts through their number
-  const std::array<float, 3> gain = {exposure.gain.x, exposure.gain.y, exposure.gain.z};
+  const Vec3 gains = exposure.gain * development.balance * development.gain;
+  const std::array<float, 3> gain = {gains.x, gains.y, gains.z};
   cv::Mat image(size, CV_8UC3);
   std::vector<float> line(static_cast<std::size_t>(3) * size.width);
+  const float saturation = development.saturation;
   const float middle_x = 0.5f * static_cast<float>(size.width), middle_y = 0.5f * static_cast<float>(size.height);
   const float corner = 1 / (middle_x * middle_x + middle_y * middle_y);
   for (int row = 0; row < size.height; ++row) {
@@ -116,11 +119,11 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
     const float dy = static_cast<float>(row) + 0.5f - middle_y;
     for (int x = 0; x < size.width; ++x) {
       const float dx = static_cast<float>(x) + 0.5f - middle_x;
-      const float vignette = 1 - 0.22f * (dx * dx + dy * dy) * corner;
+      const float vignette = 1 - development.vignette * (dx * dx + dy * dy) * corner;
       std::array<float, 3> raw;
       for (int c = 0; c < 3; ++c) raw[c] = (direct[3 * x + c] * 0.943f + veil[3 * x + c]) * gain[c] * vignette;
-      const float grey = (1 - kSaturation) * (0.2126f * raw[0] + 0.7152f * raw[1] + 0.0722f * raw[2]);
-      for (int c = 0; c < 3; ++c) line[3 * x + c] = std::min(std::max(grey + kSaturation * raw[c], 0.0f), kBrightest);
+      const float grey = (1 - saturation) * (0.2126f * raw[0] + 0.7152f * raw[1] + 0.0722f * raw[2]);
+      for (int c = 0; c < 3; ++c) line[3 * x + c] = std::min(std::max(grey + saturation * raw[c], 0.0f), kBrightest);
     }
     if (noise > 0) {
       const std::uint64_t key = hash(options.key, row);

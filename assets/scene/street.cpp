@@ -6,6 +6,7 @@
 #include "backdrop.h"
 #include "foliage.h"
 #include "heavens.h"
+#include "lens.h"
 #include "opencv_geometry.h"
 #include "precipitation.h"
 #include "random.h"
@@ -32,6 +33,7 @@ struct Street::Impl {
   int margin;
   cv::Size padded;
   View view;
+  Lens lens;
   Sky sky;
   Backdrop backdrop;
   Heavens heavens;
@@ -43,10 +45,11 @@ struct Street::Impl {
 
   explicit Impl(const StreetOptions& o)
       : options(o),
-        world(o.seed),
+        world(o.seed, Look(o.seed, static_cast<float>(o.variety))),
         margin(o.shake > 0 ? 2 + static_cast<int>(std::ceil(0.003 * o.shake * o.size.width)) : 0),
         padded(o.size.width + 2 * margin, o.size.height + 2 * margin),
         view(world, o.size.width, o.size.height, margin),
+        lens(world.look.distortion, view, padded),
         backdrop(world, view, padded),
         heavens(o.seed, view, padded),
         light(padded, CV_32FC3),
@@ -220,11 +223,14 @@ cv::Point2f Street::Impl::shakeAt(double unix_time, float wind) const {
 Rendering Street::Impl::render(double unix_time) {
   const vision::SkyPosition sun = vision::sunPosition(unix_time, options.latitude, options.longitude);
   const vision::Moon moon = vision::moonPosition(unix_time, options.latitude, options.longitude);
-  const WeatherState weather = weatherAt(options.weather, options.seed, unix_time);
+  WeatherState weather = weatherAt(options.weather, options.seed, unix_time);
+  weather.extinction *= world.look.haze;
   const Light moment = sky.lightAt(sun, moon, world.azimuth, weather);
   double hour = std::fmod(unix_time / 3600 + options.longitude / 15, 24.0);
   if (hour < 0) hour += 24;
   Season season = seasonAt(unix_time, options.latitude);
+  if (world.look.foliage == Foliage::kBare) season = {0.03f, 0, 0};
+  if (world.look.foliage == Foliage::kEvergreen) season = {};
   season.leaves = std::min(season.leaves, 1 - 0.95f * smoothstep(0.2f, 0.8f, weather.snow));
   growLeaves(season);
 
@@ -237,10 +243,12 @@ Rendering Street::Impl::render(double unix_time) {
   const Picture picture{light, labels, view, world, backdrop, moment, weather, shade};
   drawThings(picture, season, actors, unix_time);
   drawPrecipitation(picture, options.seed, unix_time);
+  lens.apply(light, labels);
 
   SensorOptions sensor;
   sensor.noise = options.noise;
   sensor.jpeg = options.jpeg;
+  sensor.development = world.look.development;
   const cv::Point2f shake = options.shake > 0 ? shakeAt(unix_time, weather.wind) : cv::Point2f();
   const cv::Point2f corner = cv::Point2f(static_cast<float>(margin), static_cast<float>(margin)) + shake;
   sensor.window =

@@ -39,6 +39,7 @@ struct StreetOptions {
   double longitude = 0;  ///< degrees east; times are UTC, so 0 has its noon near 12:00
   double shake = 1;      ///< of the camera in the wind; 0 none, 1 about 0.1 % of the width
   double noise = 1;      ///< of the sensor; 0 none, 1 a good small sensor, 2 twice its standard deviation
+  double variety = 0;    ///< how far this street and its camera may differ from the usual ones; 0 not, 1 far
   int jpeg = 0;          ///< quality 1..100 of the camera's compression; 0 none
   int frames = 0;        ///< length of the film; 0 endless
 

@@ -19,6 +19,7 @@ struct Actor {
   float way = 0;       // m gone, for legs and wheels
   bool parked = false;
   std::uint64_t key = 0;
+  bool lorry = false;  // of a car
 };
 
 /// All people on the street: each lane is an endless queue that moves at one speed, so people never collide,

@@ -5,19 +5,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "look.h"
 #include "vec3.h"
 
 namespace mpm::scene {
 
-// Across the street, m from its middle line. Traffic keeps to the right.
-constexpr float kLaneCentre = 1.65f, kCyclists = 3.05f, kLaneEdge = 3.45f, kParked = 4.6f, kKerb = 5.7f, kTrees = 6.5f;
-constexpr float kFacade = 10.2f, kBackyard = 26;
-constexpr float kEnd = 190;  // where the street ends, m from the camera
 constexpr float kLampHeight = 7.2f, kLampReach = 1.9f;
 
 /// A house of a row, from `from` to `to` along its row.
 struct Building {
   float from = 0, to = 0, height = 0;  // height 0: a gap
+  bool garden_wall = false;            // in front of a gap
+  bool side_street = false;            // a gap that is a street
   float ground_floor = 3.8f, floor = 3.1f;
   int floors = 4;  // above the ground floor
   int bays = 5;
@@ -26,11 +25,15 @@ struct Building {
   bool has_shop = false, has_roof = false, has_balconies = false, brick = false;
   int first_window = 0;  // windows are numbered through the street; a house has (floors + 1) * bays
   std::uint64_t key = 0;
+
+  bool isHouse() const { return height > 0 && !garden_wall; }
 };
 
 struct Tree {
   float x = 0, z = 0, height = 0, radius = 0;
   std::uint64_t key = 0;
+  int twigs = 7;          // per branch
+  bool outlined = false;  // sky between the twigs is labelled tree
 };
 struct Lamp {
   float x = 0, z = 0;
@@ -44,9 +47,11 @@ struct Sign {
 
 enum class Vista { kHouses, kPark };
 
-/// A street and where its camera hangs; the camera is at z = 0 and looks along +z.
+/// A street and where its camera hangs; the camera is at z = 0 and looks along +z. Traffic keeps to the right.
 struct World {
-  explicit World(std::uint64_t seed);
+  explicit World(std::uint64_t seed, const Look& look = {});
+
+  Look look;
 
   std::array<std::vector<Building>, 2> rows;  // left (x < 0), right
   std::vector<Building> end_row;              // across the end, positions along x
@@ -63,15 +68,22 @@ struct World {
   float focal = 1;        // in widths of the picture
   float horizon = 0.42f;  // in heights of the picture, from the top
 
+  const Profile& sideOf(float x) const { return look.sides[x > 0]; }
   /// The house of a row that stands at z; nullptr past its ends.
   const Building* at(int row, float z) const;
+  bool isSideStreet(int row, float z) const {
+    const Building* b = at(row, z);
+    return b != nullptr && b->side_street;
+  }
   /// 0 in the shade of houses .. 1 in the light that comes from `to_light`; edges are as soft as the sun is wide.
   float lit(Vec3 place, Vec3 to_light) const;
   /// Light of the street lamps on a surface, lux.
   float lampLight(Vec3 place, Vec3 normal) const;
 
+  static constexpr float kFirst = -80;  // where the rows begin
+
  private:
-  static constexpr float kStep = 0.5f, kFirst = -80;
+  static constexpr float kStep = 0.5f;
   std::array<std::vector<float>, 2> heights_;  // per kStep along z from kFirst
 };
 

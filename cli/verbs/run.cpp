@@ -331,8 +331,8 @@ A map of --maps is a PNG of 16-bit grey with one pixel per token. The value is t
 and all before it: tokens with the same value were merged. They may lie apart, because pairs are nearest neighbours in
 features, not in the picture. Read it with cv::IMREAD_UNCHANGED; to the eye it is almost black.
 
-The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, noise and
-jpeg: 'man mpm' and docs/scene.md explain them.
+The built-in scene takes seed, start, speed, step, fps, frames, size, weather, latitude, longitude, shake, noise,
+variety and jpeg: 'man mpm' and docs/scene.md explain them.
 
 Examples:
   mpm run

@@ -61,6 +61,7 @@ void Recipe::validate() const {
   require(scene.samples_per_street >= 1 && scene.windows_per_view >= 1 && scene.held_out_streets >= 1 &&
               scene.held_out_per_street >= 1,
           "--per-street, --per-view, --eval-streets and --eval-hours must be at least 1");
+  require(scene.varied >= 0 && scene.varied <= 1, "--varied must be between 0 and 1");
   require(!data.empty() || (validation.empty() && classes.empty()), "--validation and --classes belong to --data");
   augmentation.validate();
   networkConfig(2).validate();

@@ -75,6 +75,8 @@ void visit(Recipe& r, Field&& field) {
   field(group, "per-street", r.scene.samples_per_street, "Scene: images of a street before the next one is built");
   field(group, "per-view", r.scene.windows_per_view,
         "Scene: windows cut out of each rendering; more save time where --scale-min is 1.5 or more");
+  field(group, "varied", r.scene.varied,
+        "Scene: share of the training streets with variety=1 (docs/scene.md); the others are usual streets");
   field(group, "eval-streets", r.scene.held_out_streets, "Scene: streets to evaluate on, which training never sees");
   field(group, "eval-hours", r.scene.held_out_per_street, "Scene: images of each, evenly over the day");
 

@@ -40,6 +40,7 @@ class SampleSource {
 struct SceneOptions {
   int samples_per_street = 16;
   int windows_per_view = 1;  ///< samples cut out of one rendering; more save time where a window is a small part of it
+  double varied = 0;         ///< share of training streets with the widest StreetOptions::variety
   int held_out_streets = 8;
   int held_out_per_street = 8;
 };

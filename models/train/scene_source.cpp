@@ -36,13 +36,14 @@ class SceneSource : public SampleSource {
     options.latitude = random.uniform(35, 58);
     options.noise = random.uniform(0.5, 2);
     options.jpeg = random.chance(0.5) ? 60 + random.below(40) : 0;
+    options.variety = scene_.varied > 0 && random.chance(scene_.varied) ? 1 : 0;
     scene::Street street(options);
     const double as_rendered = std::min(static_cast<double>(options.size.width) / size.width,
                                         static_cast<double>(options.size.height) / size.height);
     std::vector<Sample> samples;
     scene::Rendering view;
     for (int i = 0; i < scene_.samples_per_street; ++i) {
-      if (i % scene_.windows_per_view == 0) view = street.render(kNewYear + random.uniform() * kYear);
+      if (i % scene_.windows_per_view == 0) view = street.render(drawTime(options.variety > 0, random));
       samples.push_back(
           randomWindow({view.image, view.labels, view.truth.is_night}, size, as_rendered, ignore_, random));
       augment(samples.back(), augmentation_, random);
@@ -61,6 +62,12 @@ class SceneSource : public SampleSource {
   }
 
  private:
+  // Usual streets teach the night; a varied street is seen by day and at dusk.
+  static double drawTime(bool varied, Random& random) {
+    const double time = kNewYear + random.uniform() * kYear;
+    return varied ? std::floor(time / kDay) * kDay + random.uniform(kDay / 4, kDay * 5 / 6) : time;
+  }
+
   scene::Rendering heldOutStreet(int number, Size2 size, double time) const {
     const std::lock_guard lock(mutex_);
     const cv::Size wanted(size.width, size.height);

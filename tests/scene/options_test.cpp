@@ -13,7 +13,7 @@ TEST(StreetOptions, EveryKey) {
   const StreetOptions o = parseStreet(
       "street?seed=18446744073709551615&start=2026-06-21T04:00&speed=600&fps=12.5&size=200x320&weather=snow&latitude=-"
       "33.9"
-      "&longitude=18.4&shake=0&noise=2&jpeg=80&frames=12");
+      "&longitude=18.4&shake=0&noise=2&variety=0.25&jpeg=80&frames=12");
   EXPECT_EQ(o.seed, 18446744073709551615u);
   EXPECT_EQ(o.start, 1782014400);
   EXPECT_EQ(o.speed, 600);
@@ -24,6 +24,7 @@ TEST(StreetOptions, EveryKey) {
   EXPECT_EQ(o.longitude, 18.4);
   EXPECT_EQ(o.shake, 0);
   EXPECT_EQ(o.noise, 2);
+  EXPECT_EQ(o.variety, 0.25);
   EXPECT_EQ(o.jpeg, 80);
   EXPECT_EQ(o.frames, 12);
   EXPECT_EQ(o.timeOf(5), 1782014400 + 5 * 600 / 12.5);
@@ -96,6 +97,10 @@ TEST(StreetOptions, RefusalsNameTheKeyAndWhatIsAllowed) {
   EXPECT_MPM_ERROR(parseStreet("street?latitude=91"), "latitude");
   EXPECT_MPM_ERROR(parseStreet("street?jpeg=101"), "jpeg");
   EXPECT_MPM_ERROR(parseStreet("street?noise=-0.1"), "noise");
+  EXPECT_MPM_ERROR(parseStreet("street?variety=-0.1"), "variety must be 0 to 1");
+  EXPECT_MPM_ERROR(parseStreet("street?variety=1.1"), "variety must be 0 to 1");
+  EXPECT_MPM_ERROR(parseStreet("street?variety=nan"), "variety must be 0 to 1");
+  EXPECT_MPM_ERROR(parseStreet("street?variety=wide"), "variety=wide");
   EXPECT_MPM_ERROR(parseStreet("street?frames=-1"), "frames");
   EXPECT_MPM_ERROR(parseStreet("street?&seed=1"), "''");
 }

@@ -51,14 +51,15 @@ TEST(Traffic, EverybodyMovesOnAtTheirSpeed) {
 
 TEST(Traffic, StaysOnItsSideAndSleepsAtNight) {
   const World world(4);
+  const Profile usual;
   std::size_t day = 0, night = 0;
   for (int step = 0; step < 30; ++step) {
     for (const Actor& a : actorsAt(world, kMorning + 97.0 * step, 8.3, {})) {
       const float across = std::abs(a.x);
       if (a.kind == ActorKind::kPedestrian) {
-        EXPECT_TRUE(across > kKerb + 0.5f && across < kFacade) << a.x;
+        EXPECT_TRUE(across > usual.kerb + 0.5f && across < usual.facade) << a.x;
       } else {
-        EXPECT_LT(across, kKerb);
+        EXPECT_LT(across, usual.kerb);
         EXPECT_EQ(a.x > 0, a.heading > 0);
       }
       day += !a.parked;

@@ -59,6 +59,7 @@ TEST(Recipe, NamesTheOptionThatIsWrong) {
   };
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.steps = 0; })), "--steps");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.lr = -1; })), "--lr");
+  EXPECT_MPM_ERROR((with([](Recipe& r) { r.scene.varied = 1.5; })), "--varied");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.blocks = -1; })), "--blocks");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.dim = -64; })), "--dim");
   EXPECT_MPM_ERROR((with([](Recipe& r) { r.positions = "none"; })), "--positions");

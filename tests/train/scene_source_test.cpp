@@ -8,8 +8,9 @@ namespace {
 
 constexpr Size2 kSceneSize = {96, 144};
 
-std::unique_ptr<SampleSource> open(std::uint64_t seed) {
+std::unique_ptr<SampleSource> open(std::uint64_t seed, double varied = 0) {
   SceneOptions scene;
+  scene.varied = varied;
   scene.samples_per_street = 3;
   scene.held_out_streets = 2;
   scene.held_out_per_street = 4;
@@ -51,6 +52,19 @@ TEST(SceneSource, HoldsOutDaysAndNightsWhateverTheSeed) {
   }
   EXPECT_GT(nights, 0);
   EXPECT_LT(nights, 8);
+}
+
+TEST(SceneSource, AShareOfTheTrainingStreetsIsVaried) {
+  const auto usual = open(1), some = open(1, 0.5), all = open(1, 1);
+  int unchanged = 0;
+  for (std::uint64_t chunk = 0; chunk < 8; ++chunk) {
+    const Sample truth = usual->trainingChunk(chunk, kSceneSize)[0];
+    EXPECT_FALSE(same(truth, all->trainingChunk(chunk, kSceneSize)[0])) << chunk;
+    unchanged += cv::norm(truth.labels, all->trainingChunk(chunk, kSceneSize)[0].labels, cv::NORM_INF) == 0;
+  }
+  EXPECT_EQ(unchanged, 0);
+  EXPECT_FALSE(same(some->trainingChunk(0, kSceneSize)[0], all->trainingChunk(0, kSceneSize)[0]));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(same(usual->heldOut(i, kSceneSize), all->heldOut(i, kSceneSize))) << i;
 }
 
 TEST(SceneSource, CutsSeveralWindowsOutOfOneView) {

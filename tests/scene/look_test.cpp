@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scene/look.h"
+
+#include <gtest/gtest.h>
+
+#include <opencv2/imgproc.hpp>
+
+#include "scene/lens.h"
+#include "scene/street.h"
+
+namespace mpm::scene {
+namespace {
+
+constexpr double kForenoon = 1782028800;  // 2026-06-21T08:00
+
+StreetOptions varied(std::uint64_t seed, double variety = 1) {
+  StreetOptions options;
+  options.seed = seed;
+  options.size = {240, 168};
+  options.variety = variety;
+  return options;
+}
+
+// Published numbers are those of the usual streets. Measured before Look existed; other maths libraries may round
+// otherwise.
+TEST(Look, TheUsualStreetStaysAsItWas) {
+  struct Usual {
+    std::uint64_t seed;
+    std::array<int, kClasses> pixels;
+    cv::Scalar mean;  // blue, green, red
+  };
+  const Usual streets[] = {{7, {4388, 11184, 9297, 1608, 5921, 439, 7378, 56, 49}, {127.07, 126.51, 125.79}},
+                           {4, {3406, 19048, 8536, 5428, 1750, 305, 1678, 87, 82}, {121.22, 122.39, 122.80}}};
+  for (const Usual& usual : streets) {
+    StreetOptions options = varied(usual.seed, 0);
+    options.weather = Weather::kRain;
+    options.shake = options.noise = 0;
+    const Rendering r = Street(options).render(1782043200);
+    for (int c = 0; c < kClasses; ++c) EXPECT_NEAR(cv::countNonZero(r.labels == c), usual.pixels[c], 5) << c;
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(cv::mean(r.image)[c], usual.mean[c], 0.1) << c;
+  }
+}
+
+TEST(Look, NoVarietyIsNoChange) {
+  const World usual(5), same(5, Look(5, 0));
+  EXPECT_EQ(same.camera.y, usual.camera.y);
+  EXPECT_EQ(same.trees.size(), usual.trees.size());
+  EXPECT_EQ(same.sideOf(1).facade, Profile().facade);
+}
+
+TEST(Look, MoreVarietyIsFurtherFromTheUsual) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const float none = Look().end - Look(seed, 0).end, half = Look().end - Look(seed, 0.5f).end,
+                full = Look().end - Look(seed, 1).end;
+    EXPECT_EQ(none, 0);
+    EXPECT_LE(half, full);
+  }
+}
+
+TEST(Look, CamerasAndStreetsAreInTheirRanges) {
+  float lowest = 100, highest = 0, widest = 100, narrowest = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const World world(seed, Look(seed, 1));
+    const Profile &left = world.look.sides[0], &right = world.look.sides[1];
+    EXPECT_TRUE(world.camera.x > -left.facade && world.camera.x < right.facade) << seed;
+    const float half_view = std::atan(0.5f / world.focal);
+    EXPECT_LT(std::abs(world.yaw) + half_view, kPi / 2) << seed;  // no ray looks back
+    lowest = std::min(lowest, world.camera.y), highest = std::max(highest, world.camera.y);
+    widest = std::min(widest, world.focal), narrowest = std::max(narrowest, world.focal);
+    for (const Profile& side : world.look.sides) {
+      EXPECT_LT(side.lane_centre, side.lane_edge) << seed;
+      EXPECT_LT(side.outer_lane, side.lane_edge) << seed;
+      EXPECT_LT(side.lane_edge, side.kerb) << seed;
+      EXPECT_LT(side.parked, side.parking ? side.kerb : 100) << seed;
+      EXPECT_TRUE(side.trees > side.kerb && side.trees < side.facade) << seed;
+      EXPECT_LT(side.walkers + 3 * side.walker_lane, side.facade) << seed;
+      EXPECT_LT(side.facade, side.backyard) << seed;
+    }
+  }
+  EXPECT_TRUE(lowest >= 1.1f && lowest < 1.3f) << lowest;
+  EXPECT_TRUE(highest <= 9 && highest > 8) << highest;
+  EXPECT_NEAR(2 * std::atan(0.5f / widest) * 180 / kPi, 95, 4);
+  EXPECT_NEAR(2 * std::atan(0.5f / narrowest) * 180 / kPi, 35, 4);
+}
+
+TEST(Look, VariedStreetsHaveAClassAtEachPixelAndAllClasses) {
+  std::array<int, kClasses> pictures{};
+  constexpr int kSeeds = 16;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Street one(varied(seed)), other(varied(seed));
+    const Rendering day = one.render(kForenoon);
+    const Rendering night = one.render(kForenoon + 50000), again = other.render(kForenoon);
+    EXPECT_EQ(cv::norm(day.image, again.image, cv::NORM_INF), 0) << seed;
+    EXPECT_EQ(cv::norm(day.labels, again.labels, cv::NORM_INF), 0) << seed;
+    for (const Rendering* r : {&day, &night}) {
+      double largest = 0;
+      cv::minMaxLoc(r->labels, nullptr, &largest);
+      EXPECT_LT(largest, kClasses) << seed;
+    }
+    for (int c = 0; c < kClasses; ++c) pictures[c] += cv::countNonZero(day.labels == c) > 4;
+  }
+  for (int c = 0; c < kClasses; ++c) EXPECT_GE(pictures[c], kSeeds / 3) << kClassStyles[c].name;
+}
+
+TEST(Lens, MovesPictureAndLabelsAlike) {
+  const World world(3);
+  const cv::Size size(160, 112);
+  const View view(world, size.width, size.height, 0);
+  cv::Mat labels(size, CV_8U), light;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) labels.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(x / 20 + y / 14);
+  const cv::Mat before = labels.clone();
+  cv::cvtColor(labels, light, cv::COLOR_GRAY2RGB);
+  light.convertTo(light, CV_32F);
+  Lens({}, view, size).apply(light, labels);
+  EXPECT_EQ(cv::norm(labels, before, cv::NORM_INF), 0);
+
+  Lens({0.06f, 0.2f, true}, view, size).apply(light, labels);
+  EXPECT_GT(cv::countNonZero(labels != before), 1000);
+  cv::Mat seen, inside, low, high;
+  cv::extractChannel(light, seen, 0);
+  cv::erode(labels, low, cv::Mat::ones(3, 3, CV_8U));
+  cv::dilate(labels, high, cv::Mat::ones(3, 3, CV_8U));
+  inside = low == high;
+  ASSERT_GT(cv::countNonZero(inside), 5000);
+  cv::Mat truth;
+  labels.convertTo(truth, CV_32F);
+  EXPECT_LT(cv::norm(seen, truth, cv::NORM_INF, inside), 1e-3);
+}
+
+}  // namespace
+}  // namespace mpm::scene
