@@ -172,6 +172,26 @@ def hf_eomt(fused):
     return Fields(model, "masks_queries_logits", "class_queries_logits")
 
 
+GRID = (24, 40)  # of 3x5 patches: windows of 2x2 are padded on both sides
+WINDOWS = dict(num_hidden_layers=2, hidden_size=DIM, num_attention_heads=HEADS, patch_size=PATCH, window_size=2)
+
+
+def samvit(fused, name="samvit_base_patch16"):
+    return timm_vit(name, fused, img_size=GRID, depth=2, mlp_ratio=1, window_size=2, global_attn_indexes=(1,), neck_chans=8)
+
+
+def hf_sam(fused):
+    return Fields(transformers.SamVisionModel(transformers.SamVisionConfig(
+        **WINDOWS, mlp_dim=2 * DIM, output_channels=8, image_size=24, global_attn_indexes=[1],
+        attn_implementation="sdpa" if fused else "eager")), "last_hidden_state")
+
+
+def hf_vitdet(fused):
+    return Fields(transformers.VitDetModel(transformers.VitDetConfig(
+        **WINDOWS, mlp_ratio=2, image_size=list(GRID), pretrain_image_size=32, window_block_indices=[0],
+        use_relative_position_embeddings=True)), "last_hidden_state")
+
+
 @dataclass
 class Source:
     """One architecture and what the converter should find in it."""
@@ -262,11 +282,14 @@ SOURCES = {
                                       head="linear", image=SEGMENTER_IMAGE, outputs=("labels",)),
     "segmenter_head_scale": Source("Segmenter, linear head, a learned scale for each head of attention", segmenter_head_scale,
                                    head="linear", image=SEGMENTER_IMAGE),
-    "samvit": Source("timm samvit_base_patch16: SAM", refuse="windows with padding, positions that depend on the query",
-                     image=(40, 40), blocks=0, build=lambda f: timm.create_model(
-                         "samvit_base_patch16", pretrained=False, img_size=40, patch_size=PATCH, embed_dim=DIM, depth=2,
-                         num_heads=HEADS, mlp_ratio=1, window_size=3, global_attn_indexes=(1,), num_classes=CLASSES,
-                         neck_chans=8)),
+    "samvit": Source("timm samvit_base_patch16: SAM, with padded windows and relative positions", samvit, head="other",
+                     special=0, image=GRID, blocks=2, merges=False),
+    "samvit_224": Source("timm samvit_base_patch16_224", lambda f: samvit(f, "samvit_base_patch16_224"), head="other",
+                         special=0, image=GRID, blocks=2, merges=False),
+    "hf_sam": Source("transformers SamVisionModel", hf_sam, head="other", special=0, image=(24, 24), blocks=2,
+                     outputs=("last_hidden_state",), merges=False),
+    "hf_vitdet": Source("transformers VitDetModel: positions resized from another grid", hf_vitdet, head="other", special=0,
+                        image=GRID, blocks=2, outputs=("last_hidden_state",), merges=False),
     "dpt": Source("DPT-like: taps after every block, convolutions on the grid", dpt, head="other", image=SEGMENTER_IMAGE,
                   outputs=("depth",)),
     "hf_dpt_depth": Source("transformers DPTForDepthEstimation: the class token joined to every patch", head="other",
@@ -419,8 +442,13 @@ KEPT = [
     Spec("beit", "torchscript", 17, fused=False),
     Spec("beit", "dynamo", 23),
     Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3),
+    Spec("samvit", "torchscript", 17, dynamic=("batch",), batch=3),
+    Spec("samvit_224", "dynamo", 18, fused=False),
+    Spec("hf_sam", "torchscript", 17, variant="batch2", batch=2, fused=False),
+    Spec("hf_sam", "dynamo", 18, dynamic=("batch",), batch=3),
+    Spec("hf_vitdet", "torchscript", 17),
+    Spec("hf_vitdet", "dynamo", 18, dynamic=("batch",), batch=3),
     Spec("swin", "torchscript", 17),
-    Spec("samvit", "torchscript", 17),
     Spec("pvt", "torchscript", 17),
     Spec("resnet", "torchscript", 13),
     Spec("post_norm", "torchscript", 17),

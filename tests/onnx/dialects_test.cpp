@@ -9,6 +9,7 @@
 #include "onnx/run_net.h"
 #include "onnx/tiny_vit.h"
 #include "support/temporary_folder.h"
+#include "support/throws_with.h"
 
 namespace mpm::test {
 
@@ -158,6 +159,23 @@ TEST_P(DialectTest, ConvertsToTheSameNumbers) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_LT(difference(found[i], expected[i]), 1e-4) << info.outputs[i];
+}
+
+TEST(Windows, ComputeTheSameNumbers) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  TinyVit vit(dialect("windows", [](Dialect& d) {
+    d.special = 0, d.position = PositionStyle::kBeforeConcat, d.windowed = true, d.layer_scale = true;
+  }));
+  vit.save(path);
+  auto [net, info] = readNet(path, {});
+  EXPECT_EQ(info.schedule, Schedule{}) << "what is not asked for";
+  const std::vector<double> image = TinyVit::image(3);
+  const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, info.outputs);
+  EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
+  EXPECT_MPM_ERROR(readNet(path, {.convert = {.schedule = Schedule{1}}}), "is inside windows of the patch grid");
+  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = parseReduction("tome:blocks=0:count=2")}}),
+                   "its tokens cannot merge");
 }
 
 /// What of a dialect is the network; the rest is spelling.

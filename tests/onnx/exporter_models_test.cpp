@@ -21,8 +21,7 @@ namespace {
 /// What is said of the models that are no plain pre-norm ViT.
 const std::map<std::string, std::string> kRefusals = {
     {"resnet_ts13.onnx", "hierarchical or convolutional backbone"},
-    {"samvit_ts17.onnx", "windowed backbones, such as Swin, PVT or SAM"},
-    {"swin_ts17.onnx", "hierarchical and windowed backbones"},
+    {"swin_ts17.onnx", "hierarchical or windowed backbone, such as Swin"},
     {"pvt_ts17.onnx", "hierarchical or convolutional backbone"},
     {"post_norm_ts17.onnx", "expected a LayerNorm between the residual stream and attention or MLP (pre-norm)"}};
 

@@ -65,6 +65,11 @@ TEST(Placement, PositionBiasesDoNotRunOnAGpu) {
   EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "relative position biases do not run on a GPU");
 }
 
+TEST(Placement, WindowsDoNotRunOnAGpu) {
+  auto model = parseModel(convertModel(dataPath("samvit_ts17.onnx"), {}).bytes);
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "attention in windows, and relative positions");
+}
+
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
   auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();

@@ -196,37 +196,77 @@ TEST_F(Refusal, KeysOfAnotherNorm) {
       "", "pre-norm");
 }
 
-TEST_F(Refusal, WindowsOfTokens) {
-  dialect.special = 0;
-  dialect.position = PositionStyle::kBeforeConcat;
-  dialect.qkv = QkvStyle::kSeparate;
-  // Heads and tokens reshaped to windows of five tokens, as windowed attention does.
-  expect(
-      [](onnx::GraphProto& graph) {
-        for (auto& tensor : *graph.mutable_initializer()) {
-          const auto& v = tensor.int64_data();
-          if (v.size() == 4 && v[0] == 1 && v[1] == 15 && v[2] == 2) {
-            tensor.set_int64_data(0, 3);
-            tensor.set_int64_data(1, 5);
-          }
-        }
-      },
-      "MatMul", "hierarchical or windowed");
-}
-
-/// SAM: blocks with windows, and 3x3 convolutions in the neck behind them.
-TEST_F(Refusal, WindowsAsInSam) {
+/// Windows that overlap, as in no partition of the grid.
+TEST_F(Refusal, WindowsThatShareTokens) {
   dialect.special = 0;
   dialect.windowed = true;
-  GraphBuilder g = TinyVit(dialect).graph();
-  const long dim = TinyVit::kDim;
-  const std::string map = g.reshape(g.transpose("features", {0, 2, 1}), {1, dim, TinyVit::kGridH, TinyVit::kGridW});
-  const std::string neck =
-      g.node("Conv", {map, g.weights("neck", {dim, dim, 3, 3}, std::vector<double>(dim * dim * 9, 0.01))},
-             {{"kernel_shape", std::vector<long>{3, 3}}, {"pads", std::vector<long>{1, 1, 1, 1}}});
-  g.model().mutable_graph()->mutable_output(0)->set_name(neck);
-  expect(g, "MatMul", "found attention of 3 to 3 of 15 tokens, expected attention of every token to every token");
-  expect(g, "MatMul", "hierarchical or windowed backbone, such as Swin, PVT or SAM");
+  expect(
+      [](onnx::GraphProto& graph) {
+        for (onnx::NodeProto& each : *graph.mutable_node()) {
+          if (each.op_type() != "LayerNormalization") continue;
+          onnx::NodeProto& take = insertBehind(graph, each.output(0), "Gather");
+          auto& rows = *graph.add_initializer();
+          rows.set_name("rows");
+          rows.set_data_type(onnx::TensorProto::INT64);
+          rows.add_dims(TinyVit::kTokens);
+          for (int i = 0; i < TinyVit::kTokens; ++i) rows.add_int64_data(i / 2);
+          take.add_input("rows");
+          addInteger(take, "axis", 1);
+          return;
+        }
+      },
+      "", "hierarchical or windowed");
+}
+
+TEST_F(Refusal, BiasInsideWindows) {
+  dialect.special = 0;
+  dialect.windowed = true;
+  expect(
+      [](onnx::GraphProto& graph) {
+        const std::string scores = node(graph, "Softmax").input(0);
+        insertBehind(graph, scores, "Add").add_input(constant(graph, {TinyVit::kGridH, TinyVit::kGridH}, 0.5f));
+      },
+      "inserted' (Add)", "hierarchical or windowed");
+}
+
+/// A graph of samvit with one change.
+class WindowRefusal : public ::testing::Test {
+ protected:
+  void expect(const std::function<void(onnx::GraphProto&)>& change, const std::string& found) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "model.onnx";
+    onnx::ModelProto model;
+    std::ifstream file(dataPath("samvit_224_dynamo18.onnx"), std::ios::binary);
+    ASSERT_TRUE(model.ParseFromIstream(&file));
+    change(*model.mutable_graph());
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    EXPECT_MPM_ERROR(convertModel(path, {}), "found " + found);
+  }
+};
+
+TEST_F(WindowRefusal, PositionsOfQueryRowAndKeyColumn) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        onnx::AttributeProto& equation = *node(graph, "Einsum", 1).mutable_attribute(0);
+        ASSERT_EQ(equation.s(), "bhwc,wkc->bhwk");
+        equation.set_s("bhwc,hkc->bhwk");
+      },
+      "products of tokens and constants added to logits");
+}
+
+TEST_F(WindowRefusal, PositionsThatAreNotRelative) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+          if (tensor.name() == node(graph, "Einsum").input(1)) tensor.mutable_raw_data()->back() ^= 1;
+        }
+      },
+      "products of tokens and constants added to logits");
+}
+
+TEST_F(WindowRefusal, PaddingWithOtherThanZeros) {
+  expect([](onnx::GraphProto& graph) { node(graph, "Pad").add_input(constant(graph, {}, 1)); },
+         "a padded grid of tokens");
 }
 
 void addPads(onnx::NodeProto& conv) { addInts(conv, "pads", {1, 1, 1, 1}); }

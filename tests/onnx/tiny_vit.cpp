@@ -211,7 +211,8 @@ Values TinyVit::attention(const Values& x, const std::string& name) const {
           logit += q[static_cast<std::size_t>(i * kDim + h * headDim() + e)] *
                    k[static_cast<std::size_t>(j * kDim + h * headDim() + e)];
         }
-        weights.push_back(std::exp(scale * logit));
+        const bool together = !dialect_.windowed || i % kGridW == j % kGridW;
+        weights.push_back(together ? std::exp(scale * logit) : 0);
         total += weights.back();
       }
       for (int j = 0; j < tokens; ++j) {

@@ -28,6 +28,9 @@ void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
       if (isOurs(node) && attribute.i() == 1 && attribute.name() == "position_bias")
         throw Error("relative position biases do not run on a GPU: use the device cpu");
       if (isOurs(node) && attribute.i() == 1 &&
+          (attribute.name() == "windows" || attribute.name() == "relative_positions"))
+        throw Error("attention in windows, and relative positions, do not run on a GPU: use the device cpu");
+      if (isOurs(node) && attribute.i() == 1 &&
           (attribute.name().ends_with("rms") || attribute.name() == "attention_norm"))
         throw Error("RMSNorm, and a norm behind attention, do not run on a GPU: use the device cpu");
     }

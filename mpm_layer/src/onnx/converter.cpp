@@ -257,17 +257,21 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     if (facts.reduce && !facts.reduce->policy.empty()) wanted.reduce->policy = (folder / facts.reduce->policy).string();
   }
   const auto& blocks = trunk.chain.blocks;
-  const bool biased = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.pair_bias != nullptr; });
-  if (biased && !wanted.reduce && !wanted.schedule) wanted.schedule = Schedule{};
+  const auto any = [&](auto&& has) { return std::any_of(blocks.begin(), blocks.end(), has); };
+  const bool fixed = any([](const Block& b) { return b.fixesPlaces(); });
+  if (fixed && !wanted.reduce && !wanted.schedule) wanted.schedule = Schedule{};
   info.reduction = reductionFor(wanted, info.blocks);
-  if (biased && info.reduction.method != ReductionMethod::kNone)
-    throw Error(
-        "its tokens cannot merge, because its attention has a bias for each pair of patches (relative "
-        "positions), and a merged token has no single place: convert it with --schedule none");
+  if (fixed && info.reduction.method != ReductionMethod::kNone) {
+    const bool windows = any([](const Block& b) { return b.windows > 0; });
+    throw Error("its tokens cannot merge, because its attention " +
+                std::string(windows ? "is inside windows of the patch grid"
+                                    : "has a bias for each pair of patches (relative positions)") +
+                ", and a merged token has no single place: convert it with --schedule none");
+  }
   info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
   info.attention = attentionOf(info.reduction, options.attention);
   const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-  if (std::any_of(blocks.begin(), blocks.end(), rotates))
+  if (any(rotates))
     info.merged_positions = options.merged_positions;
   else if (options.merged_positions != MergedPositions::kMean)
     throw Error("merged positions " + mpm::toString(options.merged_positions) +

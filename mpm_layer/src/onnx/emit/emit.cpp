@@ -305,9 +305,6 @@ std::string Emitter::rotations(const Rotation& rotation, const Tokens& in) {
 
 /// Adds the table, and the index that blocks share, to the constants of a block.
 void Emitter::positionBias(const PairBias& bias, const std::string& name, std::vector<std::string>& inputs) {
-  if (retargeted_)
-    throw Error("its relative position bias is for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
-                " px: export the model for " + mpm::toString(info_.input) + " px");
   inputs.push_back(net_.weights(name + ".position_bias", {bias.heads, bias.entries}, bias.table));
   if (!bias.index) return;
   std::string& index = indices_[bias.index.get()];
@@ -317,8 +314,21 @@ void Emitter::positionBias(const PairBias& bias, const std::string& name, std::v
   inputs.push_back(index);
 }
 
+/// The rows of the windows, a constant that blocks share.
+std::string Emitter::windows(const Block& block, const std::string& name) {
+  std::string& shared = windows_[block.window_rows];
+  if (shared.empty())
+    shared = net_.weights(name + ".windows",
+                          {block.windows, static_cast<std::int64_t>(block.window_rows.size()) / block.windows},
+                          {block.window_rows.begin(), block.window_rows.end()});
+  return shared;
+}
+
 std::string Emitter::block(Block& block, const Tokens& in, const std::string& name, bool key_bias, BlockPart part,
                            bool keys) {
+  if (block.fixesPlaces() && retargeted_)
+    throw Error("its windows or relative positions are for " + mpm::toString(sizeOf(*graph_.shape(graph_.image))) +
+                " px: export the model for " + mpm::toString(info_.input) + " px");
   std::vector<std::string> inputs{in.name, in.state}, outputs{name};
   const auto norm = [&](const std::string& of, const NormPart& weights) {
     const auto width = static_cast<std::int64_t>(weights.weight.size());
@@ -340,6 +350,14 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
       norm("k_norm", *block.k_norm);
     }
     if (block.pair_bias) positionBias(*block.pair_bias, name, inputs);
+    if (block.windows > 0) inputs.push_back(windows(block, name));
+    if (block.relative_positions) {
+      const RelativePositions& positions = *block.relative_positions;
+      inputs.push_back(
+          net_.weights(name + ".row_positions", {2 * positions.height - 1, block.head_dim}, positions.rows));
+      inputs.push_back(
+          net_.weights(name + ".column_positions", {2 * positions.width - 1, block.head_dim}, positions.columns));
+    }
     if (block.attention_norm) norm("attention_norm", *block.attention_norm);
     linear("proj", block.proj);
   }
@@ -377,6 +395,8 @@ std::string Emitter::block(Block& block, const Tokens& in, const std::string& na
   }
   if (rotates) attributes.emplace_back("rotary_tables", block.rotation->tables);
   whenSet("position_bias", part != BlockPart::kMlp && block.pair_bias);
+  whenSet("windows", part != BlockPart::kMlp && block.windows > 0);
+  whenSet("relative_positions", part != BlockPart::kMlp && block.relative_positions);
   whenSet("position_index", part != BlockPart::kMlp && block.pair_bias && block.pair_bias->index);
   if (part != BlockPart::kWhole)
     attributes.emplace_back("part", std::string(part == BlockPart::kAttention ? "attention" : "mlp"));

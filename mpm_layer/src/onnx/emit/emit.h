@@ -67,6 +67,7 @@ class Emitter {
   /// The rotary positions of the live rows of `in`.
   std::string rotations(const Rotation& rotation, const Tokens& in);
   void positionBias(const PairBias& bias, const std::string& name, std::vector<std::string>& inputs);
+  std::string windows(const Block& block, const std::string& name);
   /// TokenNorm of `inputs`: tokens and perhaps their state.
   std::string norm(std::vector<std::string> inputs, const NormPart& norm, const std::string& name,
                    std::int64_t special);
@@ -106,6 +107,7 @@ class Emitter {
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
   std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
   std::map<const void*, std::string> indices_;                                ///< of position biases
+  std::map<std::vector<std::int64_t>, std::string> windows_;                  ///< per rows of the windows
   std::map<std::pair<int, std::int64_t>, std::string> pooled_;                ///< per term and row
 };
 

@@ -129,16 +129,19 @@ std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const 
 std::optional<Tensor> evaluateResize(const Graph& graph, const Node& node, FoldBudget& budget) {
   const Tensor* source = graph.constant(node.input(0));
   const auto resized = resizing(graph, node);
-  if (!source || !source->isFloat() || !resized || resized->shape.size() != 4) return std::nullopt;
+  if (!source || !source->isFloat() || !resized) return std::nullopt;
   const Shape& shape = resized->shape;
+  const std::size_t rank = shape.size();
+  if (rank != 3 && rank != 4) return std::nullopt;
   if (shape[0] != source->shape[0] || shape[1] != source->shape[1] || source->size() == 0) return std::nullopt;
   const auto count = static_cast<std::size_t>(budget.take(shape));
-  const std::int64_t in_h = source->shape[2], in_w = source->shape[3];
-  const auto rows = resizeTaps(node, *resized, in_h, 2), columns = resizeTaps(node, *resized, in_w, 3);
+  // The last two axes. Of {N, C, W} these are the channels, which stay, and the only axis of the image.
+  const std::int64_t in_h = source->shape[rank - 2], in_w = source->shape[rank - 1];
+  const auto rows = resizeTaps(node, *resized, in_h, rank - 2), columns = resizeTaps(node, *resized, in_w, rank - 1);
   if (!rows || !columns) return std::nullopt;
   std::vector<float> result;
   result.reserve(count);
-  for (std::int64_t plane = 0; plane < source->shape[0] * source->shape[1]; ++plane) {
+  for (std::int64_t plane = 0; plane < source->size() / (in_h * in_w); ++plane) {
     const float* pixels = source->floats->data() + plane * in_h * in_w;
     for (const auto& row : *rows) {
       for (const auto& column : *columns) {

@@ -108,7 +108,7 @@ class HeadMatcher {
         continue;
       }
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
-      const auto positioned = [](const Block& block) { return block.rotation || block.pair_bias; };
+      const auto positioned = [](const Block& block) { return block.rotation || block.fixesPlaces(); };
       if (chain.streams.back() != end || !chain.late.empty() || !chain.positions.empty() ||
           std::any_of(chain.blocks.begin(), chain.blocks.end(), positioned))
         continue;

@@ -127,7 +127,10 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   const Term& term = at(cells.term);
   const std::int64_t width = cells.shape.back(), tokens = cells.shape[cells.shape.size() - 2];
   const std::int64_t count = leadElements(cells.shape, 2);
-  if (width < 1 || count < 1 || tokens != term.rows || cells.scale == 0) return std::nullopt;
+  if (width < 1 || count < 1 || tokens < 1 || cells.scale == 0) return std::nullopt;
+  const std::int64_t windows = term.rows / tokens, heads_count = count / std::max<std::int64_t>(windows, 1);
+  if (windows * tokens != term.rows || windows * heads_count != count || (windows != 1 && cells.blend))
+    return std::nullopt;
   const std::optional<Cells> unscaled = cells.blend ? withoutFactors(cells) : std::nullopt;
   if (unscaled) {
     auto view = heads(*unscaled);
@@ -158,25 +161,29 @@ std::optional<HeadView> Algebra::heads(const Cells& cells) {
   HeadView view;
   view.term = cells.term;
   view.scale = cells.scale;
-  for (std::int64_t t = 0; t < tokens; ++t)
-    view.row_of.push_back(cells.id(static_cast<std::size_t>(t * width)) / term.cols);
+  view.windows = windows;
+  const auto offset = [&](std::size_t i) { return cells.offset ? (*cells.offset)[i] : 0.0f; };
+  for (std::int64_t w = 0; w < windows; ++w) {
+    for (std::int64_t t = 0; t < tokens; ++t)
+      view.row_of.push_back(cells.id(static_cast<std::size_t>((w * heads_count * tokens + t) * width)) / term.cols);
+  }
   const auto& row_of = view.row_of;
+  for (std::int64_t j = 0; j < heads_count * width; ++j) {
+    const auto first = static_cast<std::size_t>(j / width * tokens * width + j % width);
+    const std::int64_t id = cells.id(first);
+    if (id < 0 || id / term.cols != row_of[0]) return std::nullopt;
+    view.column.push_back(id % term.cols);
+    view.offset.push_back(static_cast<float>(static_cast<double>(offset(first)) / cells.scale));
+  }
   for (std::int64_t h = 0; h < count; ++h) {
-    const auto first = static_cast<std::size_t>(h * tokens * width);
-    for (std::int64_t j = 0; j < width; ++j) {
-      const std::int64_t id = cells.id(first + static_cast<std::size_t>(j));
-      if (id < 0 || id / term.cols != row_of[0]) return std::nullopt;
-      view.column.push_back(id % term.cols);
-      const double offset =
-          cells.offset ? static_cast<double>((*cells.offset)[first + static_cast<std::size_t>(j)]) : 0;
-      view.offset.push_back(static_cast<float>(offset / cells.scale));
-    }
-    for (std::int64_t t = 1; t < tokens; ++t) {
+    const std::int64_t window = h / heads_count, head = h % heads_count;
+    for (std::int64_t t = 0; t < tokens; ++t) {
+      const std::int64_t row = row_of[static_cast<std::size_t>(window * tokens + t)];
       for (std::int64_t j = 0; j < width; ++j) {
-        const auto i = first + static_cast<std::size_t>(t * width + j);
-        const std::int64_t column = view.column[static_cast<std::size_t>(h * width + j)];
-        if (cells.id(i) != row_of[static_cast<std::size_t>(t)] * term.cols + column) return std::nullopt;
-        if (cells.offset && (*cells.offset)[i] != (*cells.offset)[first + static_cast<std::size_t>(j)])
+        const auto i = static_cast<std::size_t>((h * tokens + t) * width + j);
+        const auto first = static_cast<std::size_t>(head * tokens * width + j);
+        if (cells.id(i) != row * term.cols + view.column[static_cast<std::size_t>(head * width + j)] ||
+            offset(i) != offset(first))
           return std::nullopt;
       }
     }

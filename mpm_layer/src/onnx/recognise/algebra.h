@@ -33,7 +33,8 @@ class Algebra {
   std::optional<RowView> rows(Cells& cells, const Node& node);
   /// Rows of `view` as a separate term.
   RowView arranged(const RowView& view, const Node& node);
-  /// Cells {.., tokens, head_dim} as heads: the same columns for every token and every token once; else nullopt.
+  /// Cells {.., tokens, head_dim} as the heads of one or more windows, one window behind the other: the same columns
+  /// for every token and every token once; else nullopt.
   std::optional<HeadView> heads(const Cells& cells);
   /// Cells of `term` (with the rows of view.term) in the places of the view's rows.
   Cells cells(const RowView& view, int term) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "onnx/recognise/trunk.h"
@@ -17,7 +18,13 @@ class BlockMatcher {
 
   /// branch == Attention(LayerNorm(stream)), LayerScale folded in.
   bool attention(int branch, int stream, Block& block) {
-    const auto scale = peelScale(branch);
+    auto scale = peelScale(branch);
+    const std::int64_t padding = dropped(branch);
+    if (padding > 0) {
+      branch = at(branch).inputs[0];
+      const auto inner = peelScale(branch);
+      std::transform(inner.begin(), inner.end(), scale.begin(), scale.begin(), std::multiplies<>());
+    }
     const Term& proj = at(branch);
     if (proj.kind != TermKind::kLinear) return no(branch, "the projection of attention (a linear layer)");
     int middle = proj.inputs[0];
@@ -33,10 +40,18 @@ class BlockMatcher {
     block.rotation = attention.q.rotation;
     block.pair_bias = attention.pair_bias;
     block.proj = scaled(affine(proj), scale);
+    block.relative_positions = attention.relative_positions;
     int norm = -1;
     for (int part = 0; part < 3; ++part) {
       const HeadView& view = part == 0 ? attention.q : part == 1 ? attention.k : attention.v;
-      if (!operand(view, part, stream, norm, block)) return false;
+      if (!operand(view, part, stream, padding, norm, block)) return false;
+    }
+    if (attention.q.windows > 1 || padding > 0 || (block.relative_positions && !attention.q.row_of.empty())) {
+      block.windows = attention.q.windows;
+      for (std::int64_t i = 0; i < attention.rows; ++i) {
+        const std::int64_t row = attention.q.row_of.empty() ? i : attention.q.row_of[static_cast<std::size_t>(i)];
+        block.window_rows.push_back(std::max<std::int64_t>(row - padding, -1));
+      }
     }
     if (block.q_norm.has_value() != block.k_norm.has_value()) return no(middle, "q and k normalised both, or neither");
     if (block.q_norm && block.q_norm->eps != block.k_norm->eps) return no(middle, "one epsilon for q and k");
@@ -172,8 +187,12 @@ class BlockMatcher {
 
   /// All the projections of a block read one LayerNorm of the stream (exporters may write it twice, with equal
   /// weights).
-  bool readsNorm(int linear, int stream, int& norm) {
-    const int input = at(linear).inputs[0];
+  bool readsNorm(int linear, int stream, int& norm, std::int64_t padding = 0) {
+    int input = at(linear).inputs[0];
+    if (padding > 0) {
+      if (padded(input) != padding) return no(input, "rows of zeros that are dropped behind attention");
+      input = at(input).inputs[0];
+    }
     if (at(input).kind != TermKind::kNorm) {
       return no(linear, "a LayerNorm between the residual stream and attention or MLP (pre-norm)");
     }
@@ -184,7 +203,29 @@ class BlockMatcher {
     return true;
   }
 
-  bool operand(const HeadView& view, int part, int stream, int& norm, Block& block) {
+  /// Rows of zeros that `term` puts in front of all rows of another; 0 when it does something else.
+  std::int64_t padded(int term) const {
+    const Term& arrange = at(term);
+    if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange)) return 0;
+    const std::int64_t rows = arrange.rows - at(arrange.inputs[0]).rows;
+    const bool zeros =
+        std::all_of(arrange.offset.begin(), arrange.offset.end(), [](float value) { return value == 0; });
+    if (rows <= 0 || !zeros) return 0;
+    const auto behind = arrange.row_of.begin() + rows;
+    const bool in_front = std::all_of(arrange.row_of.begin(), behind, [](std::int64_t row) { return row < 0; });
+    return in_front && isCounting({behind, arrange.row_of.end()}) ? rows : 0;
+  }
+
+  /// Rows in front that `term` drops from another; 0 when it does something else.
+  std::int64_t dropped(int term) const {
+    const Term& arrange = at(term);
+    if (arrange.kind != TermKind::kArrange || arrange.scale != 1 || !keepsColumns(arrange) || !arrange.offset.empty())
+      return 0;
+    const std::int64_t rows = at(arrange.inputs[0]).rows - arrange.rows;
+    return rows > 0 && isCounting(arrange.row_of, rows) ? rows : 0;
+  }
+
+  bool operand(const HeadView& view, int part, int stream, std::int64_t padding, int& norm, Block& block) {
     int source = view.term;
     std::vector<double> factor(view.column_scale.begin(), view.column_scale.end());
     factor.resize(view.column.size(), 1.0);
@@ -204,7 +245,7 @@ class BlockMatcher {
     }
     const int linear = at(source).kind == TermKind::kArrange ? at(source).inputs[0] : source;
     if (at(linear).kind != TermKind::kLinear) return no(source, "the linear layer of q, k or v");
-    if (!readsNorm(linear, stream, norm)) return false;
+    if (!readsNorm(linear, stream, norm, padding)) return false;
     const auto rows = linearPart(terms_, source, at(linear).inputs[0]);
     if (!rows) return no(source, "columns of a linear layer");
     // For q and k the scale is already in the attention.

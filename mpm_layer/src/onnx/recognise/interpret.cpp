@@ -115,9 +115,7 @@ Meaning Interpreter::interpretNode(const Node& node) {
   if (is(node, "Einsum")) return einsum(node);
   if (is(node, "Attention")) return attentionOp(node);
   if (is(node, "Softmax")) return softmax(node);
-  if (is(node, "Pad"))
-    return foreign(node, "a padded grid of tokens",
-                   "a plain ViT (hierarchical and windowed backbones, such as Swin, PVT or SAM, pad theirs)");
+  if (is(node, "Pad")) return pad(node);
   if (is(node, "IsNaN") && as<Scores>(node.inputs[0])) return {};  // see where()
   if (is(node, "Where")) return where(node);
   if (is(node, "ReduceMean") || is(node, "GlobalAveragePool")) return mean(node);
@@ -152,6 +150,8 @@ void Interpreter::move(const Node& node) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) assign(i, meaning);
   };
   if (const Foreign* cause = foreignInput(node)) return give(*cause);
+  if (Meaning logits = moveLogits(node, node.input(0)); !std::holds_alternative<std::monostate>(logits))
+    return give(logits);
   std::vector<const Cells*> sources;
   const Cells* first = nullptr;
   std::int64_t total = 0;
@@ -235,6 +235,49 @@ void Interpreter::move(const Node& node) {
     }
     assign(i, std::move(result));
   }
+}
+
+/// Logits in another shape; monostate for other values, and where elements change places.
+Meaning Interpreter::moveLogits(const Node& node, int value) const {
+  const Meaning& meaning = meaning_[static_cast<std::size_t>(value)];
+  if (!std::holds_alternative<Scores>(meaning) && !std::holds_alternative<PositionLogits>(meaning)) return {};
+  const auto movements = moveData(graph_, node, false);
+  if (!movements || movements->size() != 1 || !movements->front().in_order || movedInputs(node).size() != 1) return {};
+  Meaning result = meaning;
+  if (Scores* scores = std::get_if<Scores>(&result)) scores->shape = movements->front().shape;
+  if (PositionLogits* logits = std::get_if<PositionLogits>(&result)) logits->shape = movements->front().shape;
+  return result;
+}
+
+/// Rows of zeros around a grid of tokens.
+Meaning Interpreter::pad(const Node& node) {
+  const Cells* cells = cellsOf(node.inputs[0], node);
+  const auto pads = integersOf(graph_, node.input(1));
+  const Tensor* value = graph_.constant(node.input(2));
+  const Shape* out = graph_.shape(node.outputs[0]);
+  const bool zeros =
+      node.text("mode", "constant") == "constant" && (node.input(2) < 0 || (value && value->uniform() == 0.0));
+  if (!cells || !pads || !out || !zeros || pads->size() != 2 * cells->shape.size() ||
+      *std::min_element(pads->begin(), pads->end()) < 0) {
+    return foreign(node, "a padded grid of tokens", "zeros around the tokens of a window");
+  }
+  const std::size_t rank = out->size();
+  const auto count = static_cast<std::size_t>(elements(*out, Algebra::kMaxCells));
+  Cells result{cells->term, *out, nullptr, nullptr, cells->scale};
+  std::vector<std::int32_t> ids(count, -1);
+  std::vector<float> offset(cells->offset ? count : 0);
+  for (std::int64_t i = 0; i < elements(cells->shape); ++i) {
+    std::int64_t rest = i, to = 0, step = 1;
+    for (std::size_t axis = rank; axis-- > 0; step *= (*out)[axis]) {
+      to += (rest % cells->shape[axis] + (*pads)[axis]) * step;
+      rest /= cells->shape[axis];
+    }
+    ids[static_cast<std::size_t>(to)] = cells->id(static_cast<std::size_t>(i));
+    if (cells->offset) offset[static_cast<std::size_t>(to)] = (*cells->offset)[static_cast<std::size_t>(i)];
+  }
+  result.ids = std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
+  if (cells->offset) result.offset = std::make_shared<const std::vector<float>>(std::move(offset));
+  return result;
 }
 
 Meaning Interpreter::convolution(const Node& node) {

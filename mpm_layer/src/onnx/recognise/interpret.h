@@ -41,15 +41,29 @@ struct Cells {
   bool unchanged() const { return !offset && !blend; }
 };
 
-/// scale * q k^T + bias, with or without a softmax of its rows.
+/// Products of rows with constant vectors: element x is row x . row_step of the cells times vector x . vector_step.
+struct RowProducts {
+  Cells rows;                          ///< {.., columns}
+  Tensor vectors;                      ///< {.., columns}
+  Shape shape, row_step, vector_step;  ///< per axis of the elements
+};
+
+/// Such products, or a sum of them: positions that depend on the query, before they join the logits of attention.
+struct PositionLogits {
+  std::vector<RowProducts> parts;
+  Shape shape;  ///< of the tensor; the elements of each part are in its order
+};
+
+/// scale * q k^T + bias + positions, with or without a softmax of its rows.
 struct Scores {
   Cells q, k;                   ///< {.., rows, columns} both
   std::optional<Tensor> query;  ///< instead of q, when that does not depend on the image
-  Shape shape;
+  Shape shape;                  ///< {.., rows of q, rows of k}, or the same elements in another shape
   double scale = 1;
   std::vector<float> head_scale = {};  ///< of each head besides `scale`; empty: ones
   bool softmax = false;
   std::shared_ptr<const PairBias> bias = {};  ///< added after the scale, of the tokens in the graph's order; null: none
+  std::vector<RowProducts> positions = {};    ///< added after the scale
 };
 
 /// A map {1, C, h, w} of cells after a bilinear resize (half-pixel centres) and, perhaps, the argmax over its channels.
@@ -65,7 +79,7 @@ struct Foreign {
   std::string found, expected;
 };
 
-using Meaning = std::variant<std::monostate, ImageCells, Cells, Scores, ClassMap, Foreign>;
+using Meaning = std::variant<std::monostate, ImageCells, Cells, PositionLogits, Scores, ClassMap, Foreign>;
 
 /// The meaning of the values of a graph, as token matrices.
 struct Interpretation {

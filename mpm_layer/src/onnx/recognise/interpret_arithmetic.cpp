@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "onnx/recognise/interpreter.h"
+#include "onnx/recognise/relative_positions.h"
 #include "onnx/recognise/rotary.h"
 
 namespace mpm::onnx_graph {
@@ -123,6 +124,13 @@ Meaning Interpreter::negative(const Node& node) {
 }
 
 Meaning Interpreter::ofTwo(const Node& node) {
+  const PositionLogits* positions[2] = {as<PositionLogits>(node.inputs[0]), as<PositionLogits>(node.inputs[1])};
+  if (node.op == "Add" && (positions[0] || positions[1])) {
+    const int other = positions[0] ? 1 : 0;
+    if (const Scores* scores = as<Scores>(node.inputs[static_cast<std::size_t>(other)]))
+      return positioned(node, *scores, *positions[1 - other]);
+    if (positions[other]) return sumOfPositions(node, *positions[0], *positions[1]);
+  }
   const bool of_tokens = !ofNoImage(node.inputs[0]) && !ofNoImage(node.inputs[1]);
   Cells* left = of_tokens ? cellsOf(node.inputs[0], node) : nullptr;
   Cells* right = left ? cellsOf(node.inputs[1], node) : nullptr;
@@ -160,6 +168,15 @@ Meaning Interpreter::ofTwo(const Node& node) {
   Cells result = algebra_.cells(*a, algebra_.add(std::move(term)));
   result.shape = *out;
   return result;
+}
+
+Meaning Interpreter::sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const {
+  const Shape* out = graph_.shape(node.outputs[0]);
+  auto a = out ? broadcastParts(left, *out) : std::nullopt;
+  const auto b = out ? broadcastParts(right, *out) : std::nullopt;
+  if (!a || !b) return foreign(node, "a sum of rearranged products", "relative positions of rows and of columns");
+  a->insert(a->end(), b->begin(), b->end());
+  return PositionLogits{std::move(*a), *out};
 }
 
 }  // namespace mpm::onnx_graph

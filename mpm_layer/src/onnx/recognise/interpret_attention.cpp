@@ -4,13 +4,14 @@
 
 #include "onnx/model/data_movement.h"
 #include "onnx/recognise/interpreter.h"
+#include "onnx/recognise/relative_positions.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
 constexpr const char* kWindowed =
-    "attention of every token to every token (a hierarchical or windowed backbone, such as Swin, PVT or SAM, cannot be "
-    "merged)";
+    "attention of every token to every token, or in windows that have each token once (a hierarchical or windowed "
+    "backbone, such as Swin or PVT, has none)";
 
 std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   std::vector<std::size_t> order(rank);
@@ -68,7 +69,8 @@ Meaning Interpreter::scoresOf(const Node& node, Cells q, Cells k, Shape shape) c
                    "as many heads in k as in q");
   }
   const bool several = elements(heads(q)) > 1;
-  if (several && (queries != tokens || keys != tokens)) {
+  if (several &&
+      (queries != keys || queries < 1 || tokens % queries != 0 || elements(heads(q)) % (tokens / queries) != 0)) {
     return foreign(node,
                    "attention of " + std::to_string(queries) + " to " + std::to_string(keys) + " of " +
                        std::to_string(tokens) + " tokens",
@@ -97,7 +99,8 @@ Meaning Interpreter::attentionOp(const Node& node) {
       return foreign(node, "q, k and v of different shapes", "equal shapes");
   }
   const Tensor* bias = graph_.constant(node.input(3));
-  for (std::size_t i = bias ? 4 : 3; i < node.inputs.size(); ++i) {
+  const PositionLogits* positions = node.input(3) < 0 ? nullptr : as<PositionLogits>(node.input(3));
+  for (std::size_t i = bias || positions ? 4 : 3; i < node.inputs.size(); ++i) {
     if (node.inputs[i] >= 0) return foreign(node, "attention with a mask or a cache", "softmax(scale q k^T) v");
   }
   if (bias && !bias->isFloat()) return foreign(node, "attention with a mask", "softmax(scale q k^T + bias) v");
@@ -111,6 +114,7 @@ Meaning Interpreter::attentionOp(const Node& node) {
   std::get<Scores>(scores).scale =
       node.attribute("scale") ? static_cast<double>(node.number("scale", 1)) : 1 / std::sqrt(width);
   if (bias) scores = biased(node, std::get<Scores>(scores), *bias, 1);
+  if (positions) scores = positioned(node, std::get<Scores>(scores), *positions);
   if (!std::holds_alternative<Scores>(scores)) return scores;
   std::get<Scores>(scores).softmax = true;
   Meaning result = context(node, std::get<Scores>(scores), parts[2]);
@@ -132,6 +136,12 @@ Meaning Interpreter::einsum(const Node& node) {
     return refusal;
   const std::string a = equation.substr(0, comma), b = equation.substr(comma + 1, arrow - comma - 1);
   const std::string c = equation.substr(arrow + 2);
+  const Tensor* constant = graph_.constant(node.inputs[1]);
+  const Cells* rows = constant ? cellsOf(node.inputs[0], node) : nullptr;
+  if (auto products = rows ? rowProducts(*rows, *constant, a, b, c) : std::nullopt) {
+    const Shape shape = products->shape;
+    return PositionLogits{{std::move(*products)}, shape};
+  }
   Cells* right = cellsOf(node.inputs[1], node);
   if (!right || b.size() != right->shape.size() || a.size() != c.size() || a.size() != b.size() || a.size() < 2)
     return refusal;
@@ -192,7 +202,7 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
     const Shape& shape = scores.shape;
     const std::size_t rank = shape.size(), own = constant.shape.size();
     const bool per_head = own >= 3 && own <= rank && constant.shape[own - 1] == 1 && constant.shape[own - 2] == 1;
-    if (!per_head || scores.bias || scores.query)
+    if (!per_head || scores.bias || !scores.positions.empty() || scores.query)
       return foreign(node, "attention logits times a constant matrix (mask)", "softmax(scale q k^T) v");
     std::vector<float> factors = constant.broadcastTo(perHead(shape));
     for (std::size_t h = 0; h < factors.size(); ++h) {
@@ -205,6 +215,7 @@ Meaning Interpreter::scoresArithmetic(const Node& node, const Scores& scores, co
   const double factor = node.op == "Mul" ? *number : 1 / *number;
   result.scale *= factor;
   if (result.bias) result.bias = scaled(*result.bias, factor);
+  for (RowProducts& part : result.positions) part.rows.scale *= factor;
   return result;
 }
 
@@ -213,10 +224,20 @@ Meaning Interpreter::biased(const Node& node, Scores scores, const Tensor& const
   const std::size_t rank = scores.shape.size();
   const std::int64_t queries = scores.shape[rank - 2], keys = scores.shape[rank - 1];
   const std::int64_t count = elements(scores.shape, Algebra::kMaxCells);
-  if (scores.query || queries != keys || constant.shape.size() > rank)
+  if (scores.query || queries != keys || keys != algebra_.at(scores.k.term).rows || constant.shape.size() > rank)
     return foreign(node, "a constant added to logits that are not of all tokens to all tokens", kWindowed);
   scores.bias =
       pair_biases_.make(constant.broadcastTo(scores.shape), count / (queries * keys), keys, factor, scores.bias.get());
+  return scores;
+}
+
+/// Logits plus products of q with constants.
+Meaning Interpreter::positioned(const Node& node, Scores scores, const PositionLogits& logits) const {
+  auto parts = broadcastParts(logits, scores.shape);
+  if (scores.query || scores.softmax || !parts)
+    return foreign(node, "products of tokens and constants added to something else than logits",
+                   "relative positions of rows and of columns");
+  scores.positions.insert(scores.positions.end(), parts->begin(), parts->end());
   return scores;
 }
 
@@ -225,7 +246,8 @@ Meaning Interpreter::softmax(const Node& node) {
   if (!scores || scores->softmax) return foreign(node, "a Softmax of something else than q k^T");
   // Before opset 13 the default is 1, and every axis from there on is taken together.
   const std::int64_t axis = node.integer("axis", graph_.opset < 13 ? 1 : -1);
-  if (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1)
+  const bool of_keys = scores->shape.back() == scores->k.shape[scores->k.shape.size() - 2];
+  if (!of_keys || (axis != -1 && axis != static_cast<std::int64_t>(scores->shape.size()) - 1))
     return foreign(node, "a Softmax over another axis than the last");
   Scores result = *scores;
   result.softmax = true;
@@ -249,10 +271,11 @@ Meaning Interpreter::pooledContext(const Node& node, const Scores& scores, const
   const auto k_view = algebra_.heads(scores.k), v_view = algebra_.heads(v);
   const Shape* out = graph_.shape(node.outputs[0]);
   const std::int64_t width = v.shape.back(), cols = scores.query->size();
-  if (!k_view || !v_view || !k_view->column_scale.empty() || !v_view->column_scale.empty() || !out ||
-      scores.query->shape[scores.query->shape.size() - 2] != 1 || scores.query->shape.back() != width ||
-      static_cast<std::int64_t>(k_view->column.size()) != cols || v_view->column.size() != k_view->column.size() ||
-      k_view->row_of != v_view->row_of || algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
+  if (!k_view || !v_view || k_view->windows != 1 || v_view->windows != 1 || !k_view->column_scale.empty() ||
+      !v_view->column_scale.empty() || !out || scores.query->shape[scores.query->shape.size() - 2] != 1 ||
+      scores.query->shape.back() != width || static_cast<std::int64_t>(k_view->column.size()) != cols ||
+      v_view->column.size() != k_view->column.size() || k_view->row_of != v_view->row_of ||
+      algebra_.at(k_view->term).rows != algebra_.at(v_view->term).rows) {
     return foreign(node, "attention pooling that is not one learned query over all tokens", kWindowed);
   }
   Term term;
@@ -283,11 +306,11 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
                      kWindowed);
     return foreign(node, "heads or tokens of attention out of order", kWindowed);
   }
-  const std::int64_t width = scores.q.shape.back(), tokens = v.shape[v.shape.size() - 2];
+  const std::int64_t width = scores.q.shape.back(), tokens = v.shape[v.shape.size() - 2], windows = v_view->windows;
   const auto heads = static_cast<std::int64_t>(q_view->column.size()) / width;
   if (k_view->column.size() != q_view->column.size() || v_view->column.size() != q_view->column.size() ||
       scores.k.shape.back() != width || v.shape.back() != width ||
-      scores.k.shape[scores.k.shape.size() - 2] != tokens) {
+      scores.k.shape[scores.k.shape.size() - 2] != tokens || q_view->windows != windows || k_view->windows != windows) {
     return foreign(node, "q, k and v of different sizes", "heads of one size");
   }
   if (q_view->row_of != k_view->row_of || v_view->row_of != k_view->row_of)
@@ -297,7 +320,7 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   Term term;
   term.kind = TermKind::kAttention;
   term.inputs = {q_view->term, k_view->term, v_view->term};
-  term.rows = tokens;
+  term.rows = windows * tokens;
   term.cols = heads * width;
   term.node = &node;
   term.heads = heads;
@@ -306,20 +329,27 @@ Meaning Interpreter::context(const Node& node, const Scores& scores, const Cells
   term.v = *v_view;
   term.scale = scores.scale * q_view->scale * k_view->scale;
   term.pair_bias = pair_biases_.reordered(scores.bias, q_view->row_of);
+  if (!scores.positions.empty()) {
+    auto positions = relativePositions(scores.positions, scores.q);
+    if (!positions || !term.q.column_scale.empty() || term.q.rotation)
+      return foreign(node, "products of tokens and constants added to logits",
+                     "relative positions of rows and of columns, of q as it is before its scale");
+    term.relative_positions = std::make_shared<const RelativePositions>(std::move(*positions));
+  }
   const Shape* out = graph_.shape(node.outputs[0]);
   Shape shape = v.shape;
   if (out && elements(*out) == elements(shape) && node.op == "MatMul") shape = *out;
   // Rows of the term are {heads, head_dim}; the graph has the heads in front of the tokens.
-  Cells by_token = algebra_.cells({-1, {tokens}, q_view->row_of}, algebra_.add(std::move(term)));
-  by_token.shape = {tokens, heads, width};
-  Cells result = Algebra::permuted(by_token, {1, 0, 2});
+  Cells by_token = algebra_.cells({-1, {windows * tokens}, q_view->row_of}, algebra_.add(std::move(term)));
+  by_token.shape = {windows, tokens, heads, width};
+  Cells result = Algebra::permuted(by_token, {0, 2, 1, 3});
   result.shape = shape;
   return result;
 }
 
 Meaning Interpreter::product(const Node& node, const Scores& scores) {
   if (scores.query) return foreign(node, "a constant times tokens", "a softmax over the keys");
-  if (scores.bias || !scores.head_scale.empty())
+  if (scores.bias || !scores.positions.empty() || !scores.head_scale.empty())
     return foreign(node, "q k^T plus or times a constant", "a softmax over the keys");
   Cells left = scores.q, right = scores.k;
   const auto a = algebra_.rows(left, node), b = algebra_.rows(right, node);

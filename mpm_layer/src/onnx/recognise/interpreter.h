@@ -22,6 +22,8 @@ class Interpreter {
 
   // interpret.cpp: rows of tokens
   void move(const Node& node);
+  Meaning moveLogits(const Node& node, int value) const;
+  Meaning pad(const Node& node);
   Meaning convolution(const Node& node);
   Meaning patches(const Node& node, const ImageCells& image);
   Meaning rowWise(const Node& node);
@@ -37,6 +39,7 @@ class Interpreter {
   Meaning columnScale(const Node& node, int value, const Tensor& constant);
   Meaning negative(const Node& node);
   Meaning ofTwo(const Node& node);
+  Meaning sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const;
 
   // interpret_attention.cpp: from two projections to the context
   Meaning matMul(const Node& node);
@@ -45,6 +48,7 @@ class Interpreter {
   Meaning scoresOf(const Node& node, Cells q, Cells k, Shape shape) const;
   Meaning scoresArithmetic(const Node& node, const Scores& scores, const Tensor& constant);
   Meaning biased(const Node& node, Scores scores, const Tensor& constant, double factor);
+  Meaning positioned(const Node& node, Scores scores, const PositionLogits& logits) const;
   Meaning softmax(const Node& node);
   Meaning where(const Node& node);
   Meaning context(const Node& node, const Scores& scores, const Cells& v);

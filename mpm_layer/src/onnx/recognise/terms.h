@@ -24,7 +24,7 @@ enum class TermKind {
   kAdd,
   kMultiply,
   kHeadNorm,       ///< LayerNorm over groups of columns (qk-norm)
-  kAttention,      ///< softmax(scale q k^T) v, columns head-major
+  kAttention,      ///< softmax(scale q k^T) v in each window, columns head-major
   kAttentionPool,  ///< the same with one constant q, in `weight`: {1, heads * head_dim}
   kProduct,        ///< scale a b^T: {rows of a, rows of b}
   kMean,           ///< mean over the rows `row_of`: {1, d}
@@ -51,10 +51,17 @@ struct PairBias {
   std::size_t entry(std::size_t pair) const { return index ? (*index)[pair] : pair; }
 };
 
+/// Positions that depend on the query: what the op TransformerBlock of docs/ops.md calls `relative_positions`.
+struct RelativePositions {
+  std::int64_t height = 0, width = 0;
+  std::vector<float> rows, columns;  ///< {2 height - 1, head_dim}, {2 width - 1, head_dim}
+};
+
 /// Position of an attention operand in the columns of a term: head-major, {heads * head_dim} entries each.
 struct HeadView {
   int term = -1;
-  std::vector<std::int64_t> row_of;  ///< row of each token in the graph's order; empty: in the order of the term
+  std::int64_t windows = 1;          ///< each has the same number of tokens
+  std::vector<std::int64_t> row_of;  ///< row of each token, window by window; empty: in the order of the term
   std::vector<std::int64_t> column;
   std::vector<float> offset;  ///< added to the column, before the scales
   double scale = 1;
@@ -87,6 +94,7 @@ struct Term {
   std::int64_t heads = 0;                     ///< kAttention, kAttentionPool
   HeadView q, k, v;                           ///< kAttention, kAttentionPool
   std::shared_ptr<const PairBias> pair_bias;  ///< kAttention: of the tokens in the order of its rows; null: none
+  std::shared_ptr<const RelativePositions> relative_positions;  ///< kAttention: of the tokens in the order of q.row_of
   std::int64_t stride_h = 0, stride_w = 0, pad_h = 0, pad_w = 0, grid_h = 0, grid_w = 0;  ///< kPatches
 };
 

@@ -34,6 +34,12 @@ struct Block {
   bool gated = false;
   std::shared_ptr<const Rotation> rotation;   ///< of all rows; null: none. Blocks share one, or few
   std::shared_ptr<const PairBias> pair_bias;  ///< of all rows; null: none
+  std::int64_t windows = 0;                   ///< 0: attention over all rows
+  std::vector<std::int64_t> window_rows;      ///< {windows, tokens}: rows of the stream, -1 for padding
+  std::shared_ptr<const RelativePositions> relative_positions;  ///< null: none
+
+  /// True when attention knows the place of each row, so that rows cannot merge.
+  bool fixesPlaces() const { return pair_bias || windows > 0 || relative_positions; }
 };
 
 /// What the op PatchEmbed takes.
