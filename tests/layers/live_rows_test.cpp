@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include "layers/reference_net.h"
 #include "mpm/read_net.hpp"
@@ -23,7 +24,9 @@ class OneLayer : public testing::Test {
   static void SetUpTestSuite() { registerLayers(); }
 
   // With the attributes that one op or another demands; `constants` are its blobs.
-  static cv::Ptr<cv::dnn::Layer> layer(const std::string& type, const std::vector<cv::Mat>& constants = {}) {
+  static cv::Ptr<cv::dnn::Layer> layer(const std::string& type, const std::vector<cv::Mat>& constants = {},
+                                       const std::map<std::string, int>& attributes = {},
+                                       const std::string& part = "whole") {
     cv::dnn::LayerParams params;
     params.name = "one/layer";
     params.type = "ai.mpm." + type;
@@ -33,6 +36,8 @@ class OneLayer : public testing::Test {
     params.set("scale", 1.);
     params.set("activation", "relu");
     params.set("mode", "mean");
+    params.set("part", part);
+    for (const auto& [name, value] : attributes) params.set(name, value);
     params.blobs = constants;
     return cv::dnn::LayerFactory::createLayerInstance(params.type, params);
   }
@@ -252,6 +257,35 @@ TEST_F(OneLayer, TokensOfAnotherDimAreAnError) {
   block[2] = matrix(8, 24);
   EXPECT_THAT(refusal(*layer("TransformerBlock", block), {tokens, state}, output),
               HasSubstr("constant 2 is {8, 24}, expected {24, 8}"));
+}
+
+TEST_F(OneLayer, WindowsAndPositionsOfOtherRowsAreAnError) {
+  const std::vector<int> shape{1, 7, 8};
+  const cv::Mat tokens = normal(shape, 1), positions = normal({3, 8}, 2), all = states(6, {6});
+  const auto run = [&](std::vector<float> rows, const cv::Mat& of_rows, const cv::Mat& state) {
+    const cv::Mat ones = cv::Mat::ones(8, 1, CV_32F);
+    const std::vector<cv::Mat> block{ones,
+                                     ones,
+                                     normal({24, 8}, 3),
+                                     normal({24, 1}, 4),
+                                     cv::Mat(2, 4, CV_32F, rows.data()),
+                                     of_rows,
+                                     positions,
+                                     normal({8, 8}, 5),
+                                     ones};
+    const auto one =
+        layer("TransformerBlock", block, {{"windows", 1}, {"relative_positions", 1}, {"key_bias", 0}}, "attention");
+    return refusal(*one, {tokens, state}, shape);
+  };
+  const std::vector<float> good{0, 1, 2, 3, 4, 5, 6, -1};
+  EXPECT_EQ(run(good, positions, all), "");
+  EXPECT_THAT(run(good, positions, states(6, {5})), HasSubstr("has positions or windows for 7 tokens, got 6"));
+  EXPECT_THAT(run({0, 1, 2, 3, 4, 5, 6, 6}, positions, all), HasSubstr("windows that are not of rows, each once"));
+  for (const float row : {8.F, 1e9F, -2.F, kNaN})
+    EXPECT_THAT(run({0, 1, 2, 3, 4, 5, 6, row}, positions, all), HasSubstr("windows that are not of rows, each once"));
+  EXPECT_THAT(run({0, 1, 2, 3, 4, 5, 7, -1}, positions, all), HasSubstr("windows that leave rows out"));
+  EXPECT_THAT(run(good, normal({2, 8}, 6), all), HasSubstr("has relative positions {2, 8}, expected an odd number"));
+  EXPECT_THAT(run(good, normal({5, 8}, 6), all), HasSubstr("has relative positions for 6 tokens in windows of 4"));
 }
 
 }  // namespace
