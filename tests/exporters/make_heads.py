@@ -207,7 +207,7 @@ def add_arithmetic(g, features, x):
     g.of("cast_of_truths", "Mul", g.node("Cast", g.node("Greater", x, np.float32(0)), to=TensorProto.FLOAT), x)
     g.of("cast_to_whole", "Cast", g.node("Cast", g.node("Mul", x, np.float32(3)), to=TensorProto.INT64), to=TensorProto.FLOAT)
     g.of("cast_to_truths", "Cast", g.node("Cast", g.node("Round", x), to=TensorProto.BOOL), to=TensorProto.FLOAT)
-    g.of("sum_of_three", "Sum", x, g.node("Tanh", x), g.weights(C, 1, 1))
+    g.of("sum_of_four", "Sum", g.weights(C, 1, 1), g.weights(6), x, g.node("Tanh", x))
     g.of("mean_of_three", "Mean", x, g.node("Tanh", x), g.weights(C, 1, 1))
     g.of("max_of_three", "Max", x, g.node("Neg", x), np.float32([0.25]))
     g.of("fmod", "Mod", x, np.float32([0.3]), fmod=1)

@@ -754,6 +754,13 @@ const HeadCase kHeads[] = {
            {{"mode", std::string("linear")}, {"antialias", 1L}});
      },
      "an antialiasing Resize without exclude_outside", 18},
+    {"ResizeOfAPart",
+     [](GraphBuilder& g) {
+       const std::string part = g.weights("part", {8}, {0, 0, 0, 0.25, 1, 1, 1, 0.75});
+       odd(g, "Resize", {mapOf(g), part, "", g.ints({1, TinyVit::kDim, 3, 5})},
+           {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("tf_crop_and_resize")}});
+     },
+     "a Resize with mode linear and coordinates tf_crop_and_resize"},
     {"PadByATensor",
      [](GraphBuilder& g) {
        const std::string value = g.node("ReduceMax", {"features"});

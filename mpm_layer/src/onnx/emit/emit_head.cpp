@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include "onnx/emit/node_emitter.h"
@@ -145,13 +146,14 @@ bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::strin
   const bool sums = node.op == "Sum" || node.op == "Mean";
   if (isOneOf(node.op, {"Add", "Max", "Min"}) || sums) {
     if (node.inputs.size() < 2) return false;
-    std::vector<int> values = node.inputs;
-    std::string so_far = inputs[0];
+    std::vector<std::size_t> order(inputs.size());  // constants last
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !graph_.constant(node.inputs[i]); });
+    std::string so_far = inputs[order[0]];
     for (std::size_t i = 1; i < inputs.size(); ++i) {
       const bool last = i + 1 == inputs.size() && node.op != "Mean";
-      so_far = headOp("HeadElementwise", {values[0], values[i]}, {so_far, inputs[i]},
+      so_far = headOp("HeadElementwise", {-1, node.inputs[order[i]]}, {so_far, inputs[order[i]]},
                       last ? name : net_.unique(name + ".part"), {{"function", sums ? std::string("Add") : node.op}});
-      values[0] = -1;
     }
     if (node.op == "Mean") function("Div", so_far, {static_cast<float>(inputs.size())}, name);
     return noteRanks();
@@ -197,7 +199,7 @@ bool NodeEmitter::headGather(const Node& node, const std::vector<std::string>& i
                                      : static_cast<std::int64_t>(frontAxis(node, node.integer("axis", 0), x.size()));
   // Rows of a table are the one thing that a constant can give to each image of a batch.
   if (graph_.constant(node.inputs[1]) || (constant && (node.op != "Gather" || axis != 0 || x.size() < 2))) return false;
-  one_image_ = one_image_ || (!constant && (node.op == "Gather" || axis == 0) && !(by_batch && axis > 0));
+  one_image_ = one_image_ || (!constant && (node.op == "Gather" || axis == 0));
   headOp("HeadGather", node.inputs, inputs, name, {{"function", node.op}, {"axis", axis}});
   return true;
 }
@@ -255,13 +257,15 @@ bool NodeEmitter::headTakes(const Node& node, const std::vector<std::string>& in
   return true;
 }
 
-void NodeEmitter::takeElements(const Gathered& gathered, const std::string& x, const Shape& out,
+bool NodeEmitter::takeElements(const Gathered& gathered, const std::string& x, const Shape& out,
                                const std::string& name) {
   const std::int64_t count = elements(out);
   const Shape row{1, elements(*graph_.shape(gathered.origin))};
+  if (row[1] > 1 << 24) return false;  // a float holds no larger index
   const std::vector<float> indices(gathered.from.begin(), gathered.from.end());
   const std::string flat = reshape(x, *graph_.shape(gathered.origin), row, net_.unique(name + ".row"));
   reshape(take(flat, indices, 1, net_.unique(name + ".taken")), {1, count}, out, name);
+  return true;
 }
 
 std::optional<NodeEmitter::Gathered> NodeEmitter::gatheredFrom(const Node& node) const {

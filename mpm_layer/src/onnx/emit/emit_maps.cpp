@@ -80,9 +80,9 @@ bool NodeEmitter::resize(const Node& node, const std::string& x, const std::stri
   const Shape& in = *graph_.shape(node.inputs[0]);
   std::vector<std::pair<std::size_t, std::vector<std::vector<Tap>>>> axes;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
-    if (in[axis] == resized->shape[axis] && resized->scale[axis] == 1) continue;
     auto taps = resizeTaps(node, *resized, in[axis], axis);
     if (!taps || taps->empty()) return false;
+    if (in[axis] == resized->shape[axis] && resized->scale[axis] == 1) continue;
     axes.emplace_back(axis, std::move(*taps));
   }
   if (axes.empty()) net_.stock("Identity", {x}, {name});

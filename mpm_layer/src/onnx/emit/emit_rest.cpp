@@ -369,7 +369,8 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
       made.emplace(node->outputs[0], name);
       const std::string& origin = known(gathered->second.origin, *node);
       const Shape& out = *graph_.shape(node->outputs[0]);
-      if (!takeAlongAxes(gathered->second, origin, out, name)) takeElements(gathered->second, origin, out, name);
+      if (!takeAlongAxes(gathered->second, origin, out, name) && !takeElements(gathered->second, origin, out, name))
+        refuse(*node, "elements gathered one by one", kStock);
       continue;
     }
     const auto isMade = [&](int value) { return made.contains(reshapedFrom(*node, value)); };

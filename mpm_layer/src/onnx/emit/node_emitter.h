@@ -58,8 +58,8 @@ class NodeEmitter {
   std::optional<Gathered> gatheredFrom(const Node& node) const;
   /// `x` {.., in} as `out`: indices along each axis. False, and nothing is written, when that is not all.
   bool takeAlongAxes(const Gathered& gathered, std::string x, const Shape& out, const std::string& name);
-  /// `x` {in} as `out` {1, ..}, element by element.
-  void takeElements(const Gathered& gathered, const std::string& x, const Shape& out, const std::string& name);
+  /// The same element by element; false for too many.
+  bool takeElements(const Gathered& gathered, const std::string& x, const Shape& out, const std::string& name);
   /// The slices of `from` with these indices along `axis`, as `name`. Index -1 is a slice of `fill`.
   std::string take(const std::string& from, std::vector<float> indices, std::size_t axis, const std::string& name,
                    std::optional<float> fill = {});

@@ -112,7 +112,8 @@ std::optional<std::vector<std::vector<Tap>>> resizeTaps(const Node& node, const 
   // ONNX and its reference implementation disagree about the position of the far corner.
   if (coordinates == "align_corners" && !resized.whole_pixels) return std::nullopt;
   const std::int64_t outputs = resized.shape[axis];
-  if (inputs < 1 || outputs > 1 << 20) return std::nullopt;  // limits the memory that a malicious file can take
+  if (inputs < 1 || std::max(inputs, outputs) > 1 << 20)
+    return std::nullopt;  // limits the memory that a malicious file can take
   std::vector<std::vector<Tap>> taps;
   for (std::int64_t i = 0; i < outputs; ++i) {
     const double place = sourceOf(coordinates, i, inputs, outputs, resized.scale[axis]);
