@@ -215,25 +215,51 @@ TEST_F(Batch, HeadsThatMixImagesTakeOneAtATime) {
   }
 }
 
-/// A model exported with two images, and an operator behind it that mixes them.
+/// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
+struct Behind {
+  const char* op;
+  std::vector<std::int64_t> operand[2];  ///< its second input, of both axes; empty: none
+};
+
 TEST_F(Batch, FixedInTheGraphAndMixedIsRefused) {
-  for (const char* op : {"Softmax", "ReduceMean", "ArgMax"}) {
-    onnx::ModelProto model;
-    std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
-    ASSERT_TRUE(model.ParseFromIstream(&file));
-    onnx::NodeProto& mixes = *model.mutable_graph()->add_node();
-    mixes.set_op_type(op);
-    mixes.set_name("mixes");
-    mixes.add_input(model.graph().output(0).name());
-    mixes.add_output("mixed");
-    onnx::AttributeProto& axis = *mixes.add_attribute();
-    axis.set_name(mixes.op_type() == "ReduceMean" ? "axes" : "axis");
-    axis.set_type(mixes.op_type() == "ReduceMean" ? onnx::AttributeProto::INTS : onnx::AttributeProto::INT);
-    axis.add_ints(0);
-    model.mutable_graph()->mutable_output(0)->set_name("mixed");
-    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-    EXPECT_MPM_ERROR(convertModel(path, {}),
-                     "node 'mixes' (" + std::string(op) + "): found a batch of 2 images that is fixed in the graph");
+  const Behind operators[] = {
+      {"Softmax", {}}, {"ReduceMean", {}}, {"ArgMax", {}}, {"TopK", {{1}, {3}}}, {"Pad", {{1, 0, 0, 0}, {0, 1, 0, 0}}}};
+  for (const Behind& behind : operators) {
+    for (const int along : {0, 1}) {
+      onnx::ModelProto model;
+      std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
+      ASSERT_TRUE(model.ParseFromIstream(&file));
+      onnx::NodeProto& node = *model.mutable_graph()->add_node();
+      const std::string op = behind.op;
+      node.set_op_type(op);
+      node.set_name("mixes");
+      node.add_input(model.graph().output(0).name());
+      node.add_output("mixed");
+      if (const auto& values = behind.operand[along]; !values.empty()) {
+        onnx::TensorProto& operand = *model.mutable_graph()->add_initializer();
+        operand.set_name("operand");
+        operand.set_data_type(onnx::TensorProto::INT64);
+        operand.add_dims(static_cast<std::int64_t>(values.size()));
+        operand.mutable_int64_data()->Add(values.begin(), values.end());
+        node.add_input("operand");
+      }
+      if (op == "TopK") node.add_output("places");
+      if (op != "Pad") {
+        onnx::AttributeProto& axis = *node.add_attribute();
+        axis.set_name(op == "ReduceMean" ? "axes" : "axis");
+        axis.set_type(op == "ReduceMean" ? onnx::AttributeProto::INTS : onnx::AttributeProto::INT);
+        axis.add_ints(along);
+        axis.set_i(along);
+      }
+      model.mutable_graph()->mutable_output(0)->set_name("mixed");
+      std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+      SCOPED_TRACE(op + " along axis " + std::to_string(along));
+      if (along == 0)
+        EXPECT_MPM_ERROR(convertModel(path, {}),
+                         "node 'mixes' (" + op + "): found a batch of 2 images that is fixed in the graph");
+      else
+        EXPECT_TRUE(takesABatch(path, {}));
+    }
   }
 }
 
