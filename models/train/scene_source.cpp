@@ -36,7 +36,7 @@ class SceneSource : public SampleSource {
     options.latitude = random.uniform(35, 58);
     options.noise = random.uniform(0.5, 2);
     options.jpeg = random.chance(0.5) ? 60 + random.below(40) : 0;
-    options.variety = scene_.varied > 0 && random.chance(scene_.varied) ? 1 : 0;
+    options.variety = Random(seed_, ~chunk).chance(scene_.varied) ? 1 : 0;  // the other streets are as without --varied
     scene::Street street(options);
     const double as_rendered = std::min(static_cast<double>(options.size.width) / size.width,
                                         static_cast<double>(options.size.height) / size.height);

@@ -60,10 +60,9 @@ TEST(SceneSource, AShareOfTheTrainingStreetsIsVaried) {
   for (std::uint64_t chunk = 0; chunk < 8; ++chunk) {
     const Sample truth = usual->trainingChunk(chunk, kSceneSize)[0];
     EXPECT_FALSE(same(truth, all->trainingChunk(chunk, kSceneSize)[0])) << chunk;
-    unchanged += cv::norm(truth.labels, all->trainingChunk(chunk, kSceneSize)[0].labels, cv::NORM_INF) == 0;
+    unchanged += same(truth, some->trainingChunk(chunk, kSceneSize)[0]);
   }
-  EXPECT_EQ(unchanged, 0);
-  EXPECT_FALSE(same(some->trainingChunk(0, kSceneSize)[0], all->trainingChunk(0, kSceneSize)[0]));
+  EXPECT_TRUE(unchanged > 0 && unchanged < 8) << unchanged;
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(same(usual->heldOut(i, kSceneSize), all->heldOut(i, kSceneSize))) << i;
 }
 
