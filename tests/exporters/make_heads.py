@@ -174,6 +174,7 @@ def add_gathers(g, features, x):
     g.of("gather_rows_of_a_table", "Gather", g.weights(26, 4), best, axis=0)
     half = g.node("Cast", g.node("Div", best, ints(2)), to=TensorProto.FLOAT)
     g.case("whole_numbers_divided", half)
+    g.of("whole_numbers_as_floats", "Div", g.node("Cast", best, to=TensorProto.FLOAT), np.float32(2))
     g.case("whole_numbers_rest", g.node("Cast", g.node("Mod", best, ints(3)), to=TensorProto.FLOAT))
     g.of("gather_elements_constant", "GatherElements", features, g.random.integers(-16, 16, (1, 26, 5)), axis=2)
     g.of("gather_nd_constant", "GatherND", x, np.stack([g.random.integers(0, side, 9) for side in (C, 4, 6)], -1)[None],

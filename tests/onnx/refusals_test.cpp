@@ -761,6 +761,14 @@ const HeadCase kHeads[] = {
            {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("tf_crop_and_resize")}});
      },
      "a Resize with mode linear and coordinates tf_crop_and_resize"},
+    {"DivisionOfPlaces",
+     [](GraphBuilder& g) {
+       const auto largest = [&](long axis) {
+         return g.node("ArgMax", {"features"}, {{"axis", axis}, {"keepdims", 0L}});
+       };
+       odd(g, "Div", {largest(2), g.node("Add", {largest(2), g.ints({1})})});
+     },
+     "a division of what may be whole numbers"},
     {"PadByATensor",
      [](GraphBuilder& g) {
        const std::string value = g.node("ReduceMax", {"features"});

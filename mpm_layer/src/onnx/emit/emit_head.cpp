@@ -119,19 +119,23 @@ std::string NodeEmitter::function(const std::string& function, const std::string
   return net_.op("HeadElementwise", operands, {name}, attributes);
 }
 
-bool NodeEmitter::isWhole(int value) const {
-  for (int steps = 0; steps < 1000; ++steps) {  // limits the time that a malicious file can take
-    if (const Tensor* constant = graph_.constant(value)) return !constant->isFloat();
-    const Node* maker = value < 0 ? nullptr : graph_.producer(value);
-    if (!maker || !maker->domain.empty()) return false;
-    if (maker->op == "TopK" && maker->outputs[0] != value) return true;
-    if (isOneOf(maker->op, {"ArgMax", "ArgMin", "Cast"})) return maker->op != "Cast" || !castsToFloat(*maker);
-    if (!movesData(*maker) && !isOneOf(maker->op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Neg", "Abs",
-                                                   "Clip", "Where", "TopK", "ReduceMax", "ReduceMin", "ReduceSum"}))
-      return false;
-    value = maker->input(maker->op == "Where" ? 1 : 0);
-  }
-  return false;
+bool NodeEmitter::mayBeWhole(const Node& node) const {
+  if (node.op != "Div" || graph_.constant(node.inputs[0]) || graph_.constant(node.inputs[1])) return false;
+  const auto whole = [&](int value) {
+    for (int steps = 0; steps < 1000; ++steps) {  // limits the time that a malicious file can take
+      const Node* maker = graph_.producer(value);
+      if (!maker || !maker->domain.empty()) return false;
+      if (isOneOf(maker->op, {"ArgMax", "ArgMin", "Cast"}) || (maker->op == "TopK" && maker->outputs[0] != value))
+        return true;
+      if (!movesData(*maker) && !isOneOf(maker->op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Neg", "Abs",
+                                                     "Clip", "Where", "TopK", "ReduceMax", "ReduceMin", "ReduceSum"}))
+        return false;
+      value = maker->input(maker->op == "Where" ? 1 : 0);
+      if (const Tensor* constant = graph_.constant(value)) return !constant->isFloat();
+    }
+    return false;
+  };
+  return whole(node.inputs[0]) && whole(node.inputs[1]);
 }
 
 bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
@@ -182,8 +186,8 @@ bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::strin
       function("Not", function("Not", inputs[0], {}, net_.unique(name + ".not")), {}, name);
     return true;
   }
-  const bool whole = node.op == "Div" && (isWhole(node.inputs[0]) || isWhole(node.inputs[1]));
-  if (node.op != "Mod" && !contains(kElementwise, node.op)) return false;
+  if ((node.op != "Mod" && !contains(kElementwise, node.op)) || mayBeWhole(node)) return false;
+  const bool whole = node.op == "Div" && (holdsIntegers(node.inputs[0]) || holdsIntegers(node.inputs[1]));
   const std::string named = node.op == "Mod" && node.integer("fmod", 0) != 0 ? "Fmod" : node.op;
   const std::string result = whole ? net_.unique(name + ".exact") : name;
   headOp("HeadElementwise", node.inputs, inputs, result, {{"function", named}});
@@ -194,9 +198,10 @@ bool NodeEmitter::headElementwise(const Node& node, const std::vector<std::strin
 /// By indices that the net computes.
 bool NodeEmitter::headGather(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
   const Shape& x = *graph_.shape(node.inputs[0]);
-  const bool constant = graph_.constant(node.inputs[0]) != nullptr, by_batch = node.op == "GatherND";
-  const std::int64_t axis = by_batch ? node.integer("batch_dims", 0)
-                                     : static_cast<std::int64_t>(frontAxis(node, node.integer("axis", 0), x.size()));
+  const bool constant = graph_.constant(node.inputs[0]) != nullptr;
+  const std::int64_t axis = node.op == "GatherND"
+                                ? node.integer("batch_dims", 0)
+                                : static_cast<std::int64_t>(frontAxis(node, node.integer("axis", 0), x.size()));
   // Rows of a table are the one thing that a constant can give to each image of a batch.
   if (graph_.constant(node.inputs[1]) || (constant && (node.op != "Gather" || axis != 0 || x.size() < 2))) return false;
   one_image_ = one_image_ || (!constant && (node.op == "Gather" || axis == 0));

@@ -133,7 +133,8 @@ std::string NodeEmitter::stockFault(const Node& node) const {
     const Tensor* left = graph_.constant(node.input(0));
     const Tensor* right = graph_.constant(node.input(1));
     const Tensor* constant = left ? left : right;
-    if (isWhole(node.inputs[0]) || isWhole(node.inputs[1])) return "whole numbers";
+    if (holdsIntegers(node.inputs[0]) || holdsIntegers(node.inputs[1])) return "whole numbers";
+    if (mayBeWhole(node)) return "a division of what may be whole numbers";
     if (!constant) {
       if (node.op == "Sub") return "a difference of two tensors";
       const Shape* a = graph_.shape(node.input(0));

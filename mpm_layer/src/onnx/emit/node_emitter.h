@@ -74,8 +74,12 @@ class NodeEmitter {
   /// An operator whose operands are these values; the constants among them become constants of the operator.
   std::string headOp(const std::string& type, const std::vector<int>& values, const std::vector<std::string>& inputs,
                      const std::string& name, NetWriter::Attributes attributes);
-  /// Values that were whole numbers in the graph. In the net they are floats.
-  bool isWhole(int value) const;
+  bool holdsIntegers(int value) const {
+    const Tensor* constant = graph_.constant(value);
+    return constant && !constant->isFloat();
+  }
+  /// A division of two tensors that may have been whole numbers in the graph. In the net all numbers are floats.
+  bool mayBeWhole(const Node& node) const;
 
   // emit_maps.cpp: nodes on maps
   /// Our own operators. False, and nothing is written, when there is none.
