@@ -16,11 +16,6 @@ constexpr std::int64_t kMaxTokens = std::int64_t{1} << 17;
 
 bool is(const Node& node, const char* op) { return node.domain.empty() && node.op == op; }
 
-Shape withoutOnes(Shape shape) {
-  std::erase(shape, 1);
-  return shape;
-}
-
 bool all(const std::optional<std::vector<std::int64_t>>& values, std::int64_t expected) {
   return !values || std::all_of(values->begin(), values->end(), [expected](std::int64_t v) { return v == expected; });
 }

@@ -93,10 +93,6 @@ std::optional<RowProducts> rowProducts(const Cells& cells, const Tensor& constan
 }
 
 std::optional<std::vector<RowProducts>> broadcastParts(const PositionLogits& logits, const Shape& to) {
-  const auto withoutOnes = [](Shape shape) {
-    std::erase(shape, 1);
-    return shape;
-  };
   if (logits.shape.size() > to.size()) return std::nullopt;
   std::vector<RowProducts> result;
   for (const RowProducts& part : logits.parts) {

@@ -103,4 +103,10 @@ inline bool isCounting(std::span<const std::int64_t> values, std::int64_t first 
   return std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return value == first++; });
 }
 
+/// The sides that are longer than 1.
+inline Shape withoutOnes(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
 }  // namespace mpm::onnx_graph
