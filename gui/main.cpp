@@ -20,6 +20,7 @@
 #include "gui/main_window.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
+#include "monitor/capture/inference.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
@@ -103,7 +104,7 @@ int main(int argc, char** argv) {
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   if (const std::string first = model.empty() ? mpm::vision::defaultModel() : model; !first.empty()) {
     try {
-      mpm::readModelInfo(first, options.inference.read.convert);
+      mpm::monitor::requireWatchable(first, mpm::readModelInfo(first, options.inference.read.convert));
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
       return 1;

@@ -52,6 +52,10 @@ void validate(const vision::Variant& variant) { variant.options({}).validate(); 
 
 }  // namespace
 
+void requireWatchable(const std::string& path, const ModelInfo& model) {
+  if (model.task == Task::kDepth) throw Error(path + ": its task is 'depth', which is not watched: use 'mpm run'");
+}
+
 struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   Callbacks callbacks;
@@ -139,7 +143,7 @@ struct InferenceWorker::Impl {
     try {
       Segmenter segmenter(now.path, now.options);
       auto info = std::make_shared<const ModelInfo>(segmenter.model());
-      if (info->task == Task::kDepth) throw Error("its task is 'depth', which is not watched: use 'mpm run'");
+      requireWatchable(now.path, *info);
       auto fresh = std::make_unique<Loaded>(
           Loaded{std::move(segmenter), std::move(info), now.path, modelDigest(now.path), now.options.read.convert});
       // One that has not proved itself yet is not worth keeping as the one to fall back to.

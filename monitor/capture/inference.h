@@ -48,6 +48,9 @@ struct InferenceStatus {
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
+/// Throws mpm::Error for a model of depth, which gives no labels to watch.
+void requireWatchable(const std::string& path, const ModelInfo& model);
+
 /// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
 /// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. An
 /// error never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before

@@ -64,6 +64,18 @@ TEST(Start, ABrokenModelIsNamed) {
   EXPECT_EQ(outcome.words.trimmed().count(QLatin1Char('\n')), 0) << outcome.words.toStdString();
 }
 
+TEST(Start, AModelOfDepthIsNamedAndWhatRunsIt) {
+  const Outcome outcome =
+      start({QStringLiteral("--model"), QStringLiteral(MPM_TEST_DATA_DIR "/hf_dpt_depth_ts17.onnx")},
+            {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(
+      outcome.words.contains(QStringLiteral("hf_dpt_depth_ts17.onnx: its task is 'depth', which is not watched: "
+                                            "use 'mpm run'")))
+      << outcome.words.toStdString();
+  EXPECT_EQ(outcome.words.trimmed().count(QLatin1Char('\n')), 0) << outcome.words.toStdString();
+}
+
 TEST(Start, ABrokenModelOfTheEnvironmentIsNamed) {
   const QTemporaryDir folder;
   const Outcome outcome = start({}, {{QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen")},
