@@ -131,6 +131,8 @@ Look::Look(std::uint64_t seed, float variety) {
   if (varied.chance(0.6f)) foliage = season < 0.65f ? Foliage::kBare : Foliage::kEvergreen;
   twigs = varied.whole(twigs, 20, 45);
   leaf_tint = tint(varied, 1.7f, 1.3f);
+  bare_leaves = varied.from(bare_leaves, bare_leaves, 0.45f);
+  if (foliage == Foliage::kBare) leaf_tint = leaf_tint * Vec3{2.6f, 1.2f, 3.4f};
   const float bare_woods = varied.factor(1.5f);
   crown_tint = foliage == Foliage::kBare ? Vec3{1.25f, 0.8f, 1.2f} * bare_woods : leaf_tint;
 

@@ -89,6 +89,7 @@ struct Look {
   float grove = 0;  // share of places in a gap with a tree
   int twigs = 7;    // per branch
   Foliage foliage = Foliage::kSeasons;
+  float bare_leaves = 0.03f;  // of a bare tree: share of the leaves that hang, brown like a mass of fine twigs
   Vec3 leaf_tint = {1, 1, 1}, crown_tint = {1, 1, 1};  // of near trees; of woods
 
   float cars = 1, parked = 0.62f, cyclists = 1, walkers = 1, lorries = 0;

@@ -229,7 +229,7 @@ Rendering Street::Impl::render(double unix_time) {
   double hour = std::fmod(unix_time / 3600 + options.longitude / 15, 24.0);
   if (hour < 0) hour += 24;
   Season season = seasonAt(unix_time, options.latitude);
-  if (world.look.foliage == Foliage::kBare) season = {0.03f, 0, 0};
+  if (world.look.foliage == Foliage::kBare) season = {world.look.bare_leaves, 0, 0};
   if (world.look.foliage == Foliage::kEvergreen) season = {};
   season.leaves = std::min(season.leaves, 1 - 0.95f * smoothstep(0.2f, 0.8f, weather.snow));
   growLeaves(season);
