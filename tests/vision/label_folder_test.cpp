@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
