@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds Debian packages for this release into build-packages/, with libmpm-cuda if nvcc is on the PATH. Root or sudo.
+# Builds Debian packages for this release, with libmpm-cuda if nvcc is on the PATH. Root or sudo.
+#   scripts/package.sh [--minimal] [DIR]      into DIR, default build-packages/; --minimal: without the trainer
 set -eu
 cd "$(dirname "$0")/.."
 
-sh packages/install.sh
-cmake -S . -B build-packages -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DMPM_BUILD_TESTS=OFF \
+minimal=
+[ "${1-}" != --minimal ] || { minimal=--minimal; shift; }
+dir=${1:-build-packages}
+sh packages/install.sh $minimal
+cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DMPM_BUILD_TESTS=OFF \
   -DMPM_BUILD_BENCHMARKS=OFF -DCMAKE_SKIP_INSTALL_RPATH=ON
-cmake --build build-packages
-(cd build-packages && cpack)
-ls build-packages/*.deb
+cmake --build "$dir"
+(cd "$dir" && cpack)
+ls "$dir"/*.deb

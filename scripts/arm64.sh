@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds for 64-bit Arm on x86-64, in a root of Debian 12 for arm64 whose programs run under qemu. Its compiler is the cross
+# compiler of this machine, which runs without qemu: minutes instead of hours. For Debian 12, as root; installs debootstrap,
+# qemu and the cross compiler. The first call makes the root, 3 GB.
+#   scripts/arm64.sh tests [ROOT]       runs the tests of kernels, merging and layers
+#   scripts/arm64.sh wheel [ROOT]       scripts/wheel.sh: the Python wheel into dist/arm64/, imported and tested
+#   scripts/arm64.sh packages [ROOT]    Debian packages into build-arm64-packages/, without the trainer; tries mpm
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck disable=SC2016
+case ${1-} in
+  tests) commands='cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF
+    cmake --build /build --target mpm_layer kernels_test merging_test layers_test
+    ctest --test-dir /build --output-on-failure -R "^(kernels|merging|layers)\." --parallel "$(nproc)"' ;;
+  wheel) commands='sh scripts/wheel.sh dist/arm64' ;;
+  packages) commands='sh scripts/package.sh --minimal build-arm64-packages
+    apt-get install -q -y --no-install-recommends ./build-arm64-packages/*.deb
+    mpm run --out /tmp/day' ;;
+  *) echo "usage: scripts/arm64.sh tests|wheel|packages [ROOT]" >&2; exit 2 ;;
+esac
+mkdir -p "${2:-build-arm64-root}"
+root=$(cd "${2:-build-arm64-root}" && pwd)
+
+if [ ! -e "$root/complete" ]; then
+  apt-get update -q
+  apt-get install -q -y --no-install-recommends debootstrap qemu-user-static binfmt-support g++-aarch64-linux-gnu
+  [ -e "$root/etc/debian_version" ] ||
+    debootstrap --arch=arm64 --variant=minbase bookworm "$root" http://deb.debian.org/debian
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+  cp -r packages "$root/srv"
+  chroot "$root" sh -euc 'cd /srv && sh packages/install.sh --minimal
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libgtest-dev libgmock-dev python3-dev \
+      python3-venv'
+  # The cross compiler, the libraries that it loads and their loader take the place of the compiler.
+  programs=$(dpkg -L binutils-aarch64-linux-gnu gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu |
+    while read -r file; do if [ -f "$file" ] && [ -x "$file" ]; then echo "$file"; fi; done)
+  # shellcheck disable=SC2086
+  libraries=$(ldd $programs 2>/dev/null | grep -o '/[^ ]*\.so[^ :]*' | sort -u)
+  # shellcheck disable=SC2086
+  cp --parents --dereference $libraries "$root"
+  dpkg-query -W -f '${Package}\n' | grep -e '-aarch64-linux-gnu$' -e '-arm64-cross$' | xargs dpkg -L |
+    grep -v ^/usr/share | sort -u | tar c --no-recursion -T - | tar x -C "$root"
+  touch "$root/complete"
+fi
+for folder in proc src; do mkdir -p "$root/$folder"; done
+mount --bind . "$root/src"
+mount -t proc proc "$root/proc"
+trap 'umount "$root/src" "$root/proc"' EXIT
+trap 'exit 1' HUP INT TERM
+chroot "$root" sh -euxc "cd /src && $commands"
