@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "look.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace mpm::scene {
 namespace {
 
