@@ -293,7 +293,7 @@ TEST_F(HeadLayers, TakeRepeatsAndPicksSlices) {
   cv::dnn::LayerParams params;
   params.set("axis", 1);
   EXPECT_ANY_THROW(run("HeadTake", params, {values({2, 3}), cv::Mat(1, 1, CV_32F, cv::Scalar(3))}, {1}));
-  const cv::Mat outside = (cv::Mat_<float>(1, 3) << 2.0f, -1.0f, 0.0f), x = values({2, 3});
+  const cv::Mat outside = cv::Mat_<float>({1, 3}, {2, -1, 0}), x = values({2, 3});
   EXPECT_ANY_THROW(run("HeadTake", params, {x, outside}, {1}));
   params.set("fill", 0.5);
   expectEach(run("HeadTake", params, {x, outside}, {1}), {2, 3}, [&](const Index& index) {
