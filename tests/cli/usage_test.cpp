@@ -99,7 +99,7 @@ TEST(Usage, EveryOptionOfTheSceneIsDocumented) {
     EXPECT_THAT(manual, HasSubstr(key + "="));
     EXPECT_THAT(help, HasSubstr(key));
   }
-  EXPECT_EQ(count, 13) << refusal;
+  EXPECT_EQ(count, 14) << refusal;
 }
 
 TEST(Usage, OffersADeviceWhereNetsRun) {
