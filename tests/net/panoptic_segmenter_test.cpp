@@ -90,7 +90,7 @@ TEST_F(SegmentRules, OfInstanceMapsAreThoseOfTransformers) {
 }
 
 TEST_F(SegmentRules, WithoutACandidateThereAreNone) {
-  for (const Rule* rule : {&panopticSegments, &instanceSegments}) {
+  for (Rule* const rule : {&panopticSegments, &instanceSegments}) {
     const Found found = run(*rule, {.min_score = 1}, {true, true, true});
     EXPECT_TRUE(found.segments.empty());
     EXPECT_EQ(found.ids[3], "00000000");

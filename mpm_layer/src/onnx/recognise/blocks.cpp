@@ -436,9 +436,9 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       chain.obstacle = attention_why;
       return chain;
     }
-    const auto [end, mlp_why] = next(middle, [&, middle = middle](BlockMatcher& matcher, int branch) {
+    const auto [end, mlp_why] = next(middle, [&, attended = middle](BlockMatcher& matcher, int branch) {
       Block attempt = block;
-      if (!matcher.mlp(branch, middle, attempt)) return false;
+      if (!matcher.mlp(branch, attended, attempt)) return false;
       block = std::move(attempt);
       return true;
     });
