@@ -31,6 +31,16 @@ class Convert : public ::testing::Test {
     dialect.head = HeadStyle::kMask;
     options.schedule = Schedule{1, 2};
   }
+
+  /// The model at `path` is the plain TinyVit, whose features are multiplied by `factor`.
+  void expectFeaturesTimes(double factor) const {
+    auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
+    const auto image = TinyVit::image(3);
+    const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
+    auto expected = TinyVit(Dialect{}).evaluate(image)[0];
+    for (double& value : expected) value *= factor;
+    EXPECT_LT(difference(found, expected), 1e-4);
+  }
 };
 
 TEST_F(Convert, NamesAndMetadata) {
@@ -170,12 +180,7 @@ TEST_F(Convert, ScatterElementsOfConstantsIsFolded) {
   const std::string sum = g.node("ReduceMax", {g.reshape(weighted, {6})}, {{"keepdims", 0L}});
   g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", sum}));
   g.save(path);
-  auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
-  const auto image = TinyVit::image(3);
-  const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
-  auto expected = TinyVit(Dialect{}).evaluate(image)[0];
-  for (double& value : expected) value *= 400;
-  EXPECT_LT(difference(found, expected), 1e-4);
+  expectFeaturesTimes(400);
 }
 
 TEST_F(Convert, WeightsOfEightBitsHaveAScalePerBlock) {
@@ -188,12 +193,7 @@ TEST_F(Convert, WeightsOfEightBitsHaveAScalePerBlock) {
   const std::string mean = g.node("ReduceMean", {g.reshape(even, {8})}, {{"keepdims", 0L}});
   g.model().mutable_graph()->mutable_output(0)->set_name(g.node("Mul", {"features", mean}));
   g.save(path);
-  auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
-  const auto image = TinyVit::image(3);
-  const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
-  auto expected = TinyVit(Dialect{}).evaluate(image)[0];
-  for (double& value : expected) value *= 4.5;
-  EXPECT_LT(difference(found, expected), 1e-4);
+  expectFeaturesTimes(4.5);
 }
 
 /// More elements than folding may hold at once pass through a chain of nodes.
