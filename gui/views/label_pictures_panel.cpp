@@ -35,7 +35,9 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   export_->setToolTip(tr("All labels as polygons, for other tools"));
   auto* formats = new QMenu(export_);
   formats->addAction(tr("One file of COCO…"), this, &LabelPicturesPanel::askForCoco);
-  formats->addAction(tr("Pictures and files of LabelMe…"), this, &LabelPicturesPanel::askForLabelMe);
+  formats->addAction(tr("Pictures and files of LabelMe…"), this, [this] {
+    askForFolder(tr("Empty folder for pictures and files of LabelMe"), &LabelPicturesPanel::labelMeChosen);
+  });
   export_->setMenu(formats);
   remove_ = new QPushButton(tr("Remove"));
   remove_->setToolTip(tr("The picture on show and its labels"));
@@ -55,7 +57,8 @@ LabelPicturesPanel::LabelPicturesPanel(QWidget* parent) : QWidget(parent) {
   connect(list_, &QListWidget::currentTextChanged, this, &LabelPicturesPanel::picked);
   connect(take_, &QPushButton::clicked, this, &LabelPicturesPanel::takeRequested);
   connect(files, &QPushButton::clicked, this, &LabelPicturesPanel::askForFiles);
-  connect(import, &QPushButton::clicked, this, &LabelPicturesPanel::askForFolder);
+  connect(import, &QPushButton::clicked, this,
+          [this] { askForFolder(tr("Folder of labels and pictures"), &LabelPicturesPanel::importChosen); });
   connect(suggest_, &QPushButton::clicked, this, &LabelPicturesPanel::suggestRequested);
   connect(remove_, &QPushButton::clicked, this, &LabelPicturesPanel::askToRemove);
   setPictures({}, {});
@@ -138,10 +141,10 @@ void LabelPicturesPanel::askForFiles() {
   openDialog(dialog);
 }
 
-void LabelPicturesPanel::askForFolder() {
-  auto* dialog = new QFileDialog(this, tr("Folder of labels and pictures"));
+void LabelPicturesPanel::askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&)) {
+  auto* dialog = new QFileDialog(this, title);
   dialog->setFileMode(QFileDialog::Directory);
-  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::importChosen);
+  connect(dialog, &QFileDialog::fileSelected, this, chosen);
   openDialog(dialog);
 }
 
@@ -151,13 +154,6 @@ void LabelPicturesPanel::askForCoco() {
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix(QStringLiteral("json"));
   connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::cocoChosen);
-  openDialog(dialog);
-}
-
-void LabelPicturesPanel::askForLabelMe() {
-  auto* dialog = new QFileDialog(this, tr("Empty folder for pictures and files of LabelMe"));
-  dialog->setFileMode(QFileDialog::Directory);
-  connect(dialog, &QFileDialog::fileSelected, this, &LabelPicturesPanel::labelMeChosen);
   openDialog(dialog);
 }
 

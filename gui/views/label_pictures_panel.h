@@ -46,9 +46,8 @@ class LabelPicturesPanel : public QWidget {
 
  private:
   void askForFiles();
-  void askForFolder();
+  void askForFolder(const QString& title, void (LabelPicturesPanel::*chosen)(const QString&));
   void askForCoco();
-  void askForLabelMe();
   void askToRemove();
 
   QListWidget* list_;
