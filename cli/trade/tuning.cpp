@@ -319,11 +319,13 @@ std::string explanation(const TuneResult& result, const TuneOptions& options) {
   };
   const std::string on = " on " + counted(result.held_back, "picture") + " that the search did not use";
   if (best.variant == kFullModel) {
+    const std::string none = "None of " + counted(result.tried, "reduction") +
+                             " that were tried is faster than the full model and " + wanted +
+                             ", so the full model stays.";
     const TuneRow& fastest = result.rows.front();
-    return "None of " + std::to_string(result.tried) +
-           " reductions that were tried is faster than the full model and " + wanted +
-           ", so the full model stays. The fastest was " + toString(fastest.variant) + ", " +
-           fixed(fastest.speed_up, 2) + " times as fast:" + on + " " + quality(fastest) + ".";
+    if (fastest.variant == kFullModel) return none;
+    return none + " The fastest was " + toString(fastest.variant) + ", " + fixed(fastest.speed_up, 2) +
+           " times as fast:" + on + " " + quality(fastest) + ".";
   }
   return toString(best.variant) + " is the fastest of " + std::to_string(result.tried) +
          " reductions that were tried which " + wanted + ": " + fixed(best.ms, 1) + " ms per picture, " +
