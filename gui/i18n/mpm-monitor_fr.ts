@@ -471,16 +471,16 @@ Orange : la classe diffère</translation>
         <translation>Classe</translation>
     </message>
     <message>
-        <source>Corrected</source>
-        <translation>Corrigé</translation>
+        <source>Corr.</source>
+        <translation>Corr.</translation>
     </message>
     <message>
         <source>IoU</source>
         <translation>IoU</translation>
     </message>
     <message>
-        <source>Day and night together, without the errors that the cross-validation of the model found: what it confused there moves to the true classes</source>
-        <translation>Jour et nuit ensemble, sans les erreurs trouvées par la validation croisée du modèle : ce qu’il y a confondu passe aux vraies classes</translation>
+        <source>Corrected: day and night together, without the errors that the cross-validation of the model found: what it confused there moves to the true classes</source>
+        <translation>Corrigé : jour et nuit ensemble, sans les erreurs trouvées par la validation croisée du modèle : ce qu’il y a confondu passe aux vraies classes</translation>
     </message>
     <message>
         <source>Of the class in the cross-validation of the model, in percent</source>

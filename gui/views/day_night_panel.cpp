@@ -25,18 +25,20 @@ enum AreaColumn { kClass, kDay, kNight, kCorrected, kIou, kAreaColumns };
 QTableWidget* makeAreas() {
   auto* table = named(new QTableWidget(0, kAreaColumns), DayNightPanel::tr("Share of the picture of each class"));
   table->setHorizontalHeaderLabels({DayNightPanel::tr("Class"), DayNightPanel::tr("Day"), DayNightPanel::tr("Night"),
-                                    DayNightPanel::tr("Corrected"), DayNightPanel::tr("IoU")});
+                                    DayNightPanel::tr("Corr."), DayNightPanel::tr("IoU")});
   table->horizontalHeaderItem(kCorrected)
-      ->setToolTip(
-          DayNightPanel::tr("Day and night together, without the errors that the cross-validation of the model "
-                            "found: what it confused there moves to the true classes"));
+      ->setToolTip(DayNightPanel::tr(
+          "Corrected: day and night together, without the errors that the cross-validation of the model "
+          "found: what it confused there moves to the true classes"));
   table->horizontalHeaderItem(kIou)->setToolTip(
       DayNightPanel::tr("Of the class in the cross-validation of the model, in percent"));
+  for (int column = kDay; column < kAreaColumns; ++column)
+    table->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   makePlain(table, 6);
+  table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the panel scrolls
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table->horizontalHeader()->setSectionResizeMode(kClass, QHeaderView::Stretch);
-  table->setMinimumHeight(90);
   return table;
 }
 
@@ -117,6 +119,8 @@ void DayNightPanel::setAreas(const std::vector<monitor::ClassArea>& areas) {
     }
   }
   for (const int column : {kCorrected, kIou}) areas_->setColumnHidden(column, !validated);
+  areas_->setFixedHeight(areas_->horizontalHeader()->sizeHint().height() + areas_->verticalHeader()->length() +
+                         2 * areas_->frameWidth());
   areas_heading_->setHidden(areas.empty());
   areas_->setHidden(areas.empty());
 }

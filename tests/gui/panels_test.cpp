@@ -232,8 +232,10 @@ TEST(DayNightPanel, ShowsAreasAndTheKnownErrorsOfTheModel) {
   EXPECT_FALSE(table->isHidden());
   EXPECT_EQ(headings(), QStringLiteral("Class Day Night")) << "this model has no cross-validation";
   EXPECT_EQ(cells(1), QStringLiteral("ice 70.0 –"));
+  EXPECT_GE(table->maximumHeight(), 2 * table->rowHeight(1)) << "room for both rows: the panel scrolls, not the table";
+  EXPECT_LT(table->maximumHeight(), 100);
   panel.setAreas({{"river", 0.25, 0.3, 0.2, 0.221, 0.876}});
-  EXPECT_EQ(headings(), QStringLiteral("Class Day Night Corrected IoU"));
+  EXPECT_EQ(headings(), QStringLiteral("Class Day Night Corr. IoU"));
   EXPECT_EQ(table->rowCount(), 1);
   EXPECT_EQ(cells(0), QStringLiteral("river 30.0 20.0 22.1 87.6"));
   panel.clear();
