@@ -21,7 +21,8 @@ import numpy as np
 
 
 def array_of(entry):
-    return np.frombuffer(base64.b64decode(entry["data_b64"]), dtype=entry["dtype"]).reshape(entry["shape"])
+    array = np.frombuffer(base64.b64decode(entry["data_b64"]), dtype=entry["dtype"]).reshape(entry["shape"])
+    return array * np.float32(entry["scale"]) if "scale" in entry else array
 
 
 def compare(name, got, wanted, tolerance):

@@ -3,6 +3,7 @@
 """Writes small random-weight models of several libraries as ONNX files, with reference outputs.
 
     make_models.py --out tests/data        the selection that is kept in the tree
+    make_models.py --out DIR --suite       these and more: what docs/models.md lists, as suite.json beside this script
     make_models.py --out DIR --all         every source through both exporters at every opset they write
 
 NAME.reference.json has a seeded input of NAME.onnx and what ONNX Runtime computes for it, checked here against PyTorch. models.json lists
@@ -42,6 +43,7 @@ IMAGE, PATCH, DIM, DEPTH, HEADS, CLASSES = (32, 48), 8, 16, 3, 2, 10
 SEGMENTER_IMAGE, SEGMENTER_CLASSES = (32, 64), 4
 MPM_SCHEDULE = [1, 2]
 LARGEST_FILE = 400 * 1024
+INPUT_STEP = 1 / 32
 
 
 # What each source looks like. `fused`: scaled_dot_product_attention rather than softmax between two matmuls.
@@ -354,6 +356,7 @@ class Spec:
     oracle: bool = False  # outputs with merging as well
     policies: bool = False  # also with other positions of merged tokens
     reductions: tuple = ()  # and with these
+    kept: bool = True  # in tests/data
 
     @property
     def name(self):
@@ -361,99 +364,100 @@ class Spec:
         return "_".join(filter(None, (self.source, self.variant, f"{short}{self.opset}")))
 
 
-KEPT = [
-    Spec("timm_vit", "torchscript", 11, fused=False),
+SUITE = [
+    Spec("timm_vit", "torchscript", 11, fused=False, kept=False),
     Spec("timm_vit", "torchscript", 17, dynamic=("batch",), batch=2),
-    Spec("timm_vit", "dynamo", 18, variant="node_metadata"),
-    Spec("timm_vit", "dynamo", 20, dynamic=("batch",), batch=2),
+    Spec("timm_vit", "dynamo", 18, variant="node_metadata", kept=False),
+    Spec("timm_vit", "dynamo", 20, dynamic=("batch",), batch=2, kept=False),
     Spec("timm_vit", "dynamo", 23),
     Spec("timm_vit", "torchscript", 17, variant="batch2", batch=2),
     Spec("timm_vit", "torchscript", 13, variant="int8_weights", fused=False),
     Spec("timm_vit_gap", "torchscript", 15),
-    Spec("timm_vit_nobias", "torchscript", 16, fused=False),
+    Spec("timm_vit_nobias", "torchscript", 16, fused=False, kept=False),
     Spec("timm_vit_qknorm", "dynamo", 18),
-    Spec("timm_deit", "torchscript", 13, fused=False, dynamic=("batch",)),
+    Spec("timm_deit", "torchscript", 13, fused=False, dynamic=("batch",), kept=False),
     Spec("timm_deit3", "torchscript", 20),
-    Spec("timm_deit_distilled", "torchscript", 14, dynamic=("batch",), batch=2),
+    Spec("timm_deit_distilled", "torchscript", 14, dynamic=("batch",), batch=2, kept=False),
     Spec("timm_deit_distilled", "dynamo", 19),
-    Spec("timm_dinov2_reg4", "torchscript", 16),
+    Spec("timm_dinov2_reg4", "torchscript", 16, kept=False),
     Spec("timm_dinov2_reg4", "dynamo", 18, dynamic=("batch",)),
-    Spec("timm_clip_quickgelu", "torchscript", 12, fused=False),
+    Spec("timm_clip_quickgelu", "torchscript", 12, fused=False, kept=False),
     Spec("timm_clip_quickgelu", "dynamo", 18),
-    Spec("timm_eva", "torchscript", 14, fused=False),
+    Spec("timm_eva", "torchscript", 14, fused=False, kept=False),
     Spec("timm_eva", "dynamo", 20),
     Spec("timm_eva_swiglu", "torchscript", 17, fused=False),
     Spec("timm_intern", "dynamo", 18),
     Spec("timm_vit_dynamic", "torchscript", 17, dynamic=("batch", "size")),
-    Spec("hf_vit", "torchscript", 14, fused=False, dynamic=("batch", "size")),
+    Spec("hf_vit", "torchscript", 14, fused=False, dynamic=("batch", "size"), kept=False),
     Spec("hf_vit", "dynamo", 18, dynamic=("batch",), batch=2),
     Spec("hf_vit_features", "torchscript", 11, fused=False),
-    Spec("hf_deit", "torchscript", 17),
+    Spec("hf_deit", "torchscript", 17, kept=False),
     Spec("hf_deit", "dynamo", 20),
-    Spec("hf_dinov2", "torchscript", 15),
+    Spec("hf_dinov2", "torchscript", 15, kept=False),
     Spec("hf_dinov2", "dynamo", 18, variant="int8_weights"),
     Spec("hf_dinov2_classifier", "dynamo", 18),
     Spec("hf_clip", "torchscript", 17, dynamic=("batch",)),
-    Spec("hf_clip", "dynamo", 18),
+    Spec("hf_clip", "dynamo", 18, kept=False),
     Spec("hf_dinov3", "torchscript", 17, dynamic=("batch", "size"), batch=3, oracle=True, policies=True,
          reductions=("gradual:blocks=1-2:count=5",)),
     Spec("hf_dinov3", "dynamo", 18),
     Spec("hf_dinov3_gated", "torchscript", 17, oracle=True,
          reductions=("tome:blocks=0-2:count=4", "algm:blocks=0,2:threshold=0.4")),
     Spec("timm_dinov3", "torchscript", 17, fused=False, oracle=True),
-    Spec("timm_dinov3", "dynamo", 18),
+    Spec("timm_dinov3", "dynamo", 18, kept=False),
     Spec("timm_eva02", "torchscript", 17, fused=False, oracle=True),
-    Spec("timm_eva02", "dynamo", 18),
-    Spec("timm_eva02_dynamic", "dynamo", 18, dynamic=("batch", "size"), oracle=True),
-    Spec("timm_eva02_clip", "torchscript", 17, fused=False),
-    Spec("timm_pe_spatial", "torchscript", 17, fused=False),
+    Spec("timm_eva02", "dynamo", 18, kept=False),
+    Spec("timm_eva02_dynamic", "dynamo", 18, dynamic=("batch", "size"), oracle=True, kept=False),
+    Spec("timm_eva02_clip", "torchscript", 17, fused=False, kept=False),
+    Spec("timm_pe_spatial", "torchscript", 17, fused=False, kept=False),
     Spec("timm_rope_mixed", "dynamo", 18, oracle=True),
-    Spec("hf_aimv2", "torchscript", 17),
-    Spec("hf_aimv2", "dynamo", 18),
+    Spec("hf_aimv2", "torchscript", 17, kept=False),
+    Spec("hf_aimv2", "dynamo", 18, kept=False),
     Spec("timm_aimv2", "dynamo", 18),
-    Spec("torchvision_vit", "torchscript", 17, dynamic=("batch",)),
-    Spec("torchvision_vit", "torchscript", 17, variant="batch2", batch=2, fused=False),
+    Spec("torchvision_vit", "torchscript", 17, dynamic=("batch",), kept=False),
+    Spec("torchvision_vit", "torchscript", 17, variant="batch2", batch=2, fused=False, kept=False),
     Spec("torchvision_vit", "dynamo", 18),
     Spec("segmenter_mask", "torchscript", 17, dynamic=("batch",), batch=2, oracle=True),
-    Spec("segmenter_mask", "torchscript", 13, variant="fp16_weights"),
-    Spec("segmenter_mask", "dynamo", 18),
-    Spec("segmenter_mask", "dynamo", 18, variant="batch3", batch=3),
+    Spec("segmenter_mask", "torchscript", 13, variant="fp16_weights", kept=False),
+    Spec("segmenter_mask", "dynamo", 18, kept=False),
+    Spec("segmenter_mask", "dynamo", 18, variant="batch3", batch=3, kept=False),
     Spec("segmenter_linear", "torchscript", 12, oracle=True),
     Spec("segmenter_linear", "torchscript", 17, variant="external_data"),
-    Spec("segmenter_linear", "torchscript", 17, variant="half"),
+    Spec("segmenter_linear", "torchscript", 17, variant="half", kept=False),
     Spec("segmenter_linear_labels", "dynamo", 20),
-    Spec("segmenter_head_scale", "torchscript", 17, oracle=True),
+    Spec("segmenter_head_scale", "torchscript", 17, oracle=True, kept=False),
     Spec("segmenter_head_scale", "dynamo", 18),
     Spec("dpt", "torchscript", 16, oracle=True),
-    Spec("dpt", "dynamo", 18),
+    Spec("dpt", "dynamo", 18, kept=False),
     Spec("hf_dpt_depth", "torchscript", 17, dynamic=("batch",), oracle=True),
-    Spec("hf_dpt_depth", "dynamo", 18),
+    Spec("hf_dpt_depth", "dynamo", 18, kept=False),
     Spec("hf_dpt_seg", "dynamo", 18),
     Spec("hf_depth_anything", "dynamo", 18, oracle=True),
     Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
-    Spec("hf_eomt", "dynamo", 18),
-    Spec("hf_siglip", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
-    Spec("timm_map", "torchscript", 13, fused=False),
+    Spec("hf_eomt", "dynamo", 18, kept=False),
+    Spec("hf_siglip", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
+    Spec("timm_map", "torchscript", 13, fused=False, kept=False),
     Spec("timm_map", "dynamo", 18, oracle=True),
     Spec("hf_vitpose", "torchscript", 17, dynamic=("batch",), oracle=True),
-    Spec("hf_vitpose", "dynamo", 18),
-    Spec("hf_yolos", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
-    Spec("hf_yolos", "dynamo", 18),
+    Spec("hf_vitpose", "dynamo", 18, kept=False),
+    Spec("hf_yolos", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
+    Spec("hf_yolos", "dynamo", 18, oracle=True),
     Spec("beit", "torchscript", 17, fused=False),
-    Spec("beit", "dynamo", 23),
-    Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3),
+    Spec("beit", "dynamo", 23, kept=False),
+    Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3, kept=False),
     Spec("samvit", "torchscript", 17, dynamic=("batch",), batch=3),
     Spec("samvit_224", "dynamo", 18, fused=False),
-    Spec("hf_sam", "torchscript", 17, variant="batch2", batch=2, fused=False),
+    Spec("hf_sam", "torchscript", 17, variant="batch2", batch=2, fused=False, kept=False),
     Spec("hf_sam", "dynamo", 18, dynamic=("batch",), batch=3),
-    Spec("hf_vitdet", "torchscript", 17),
+    Spec("hf_vitdet", "torchscript", 17, kept=False),
     Spec("hf_vitdet", "dynamo", 18, dynamic=("batch",), batch=3),
     Spec("swin", "torchscript", 17),
-    Spec("pvt", "torchscript", 17),
+    Spec("pvt", "torchscript", 17, kept=False),
     Spec("resnet", "torchscript", 13),
     Spec("post_norm", "torchscript", 17),
-    Spec("eva02_rope", "torchscript", 17, fused=False, oracle=True),
+    Spec("eva02_rope", "torchscript", 17, fused=False, oracle=True, kept=False),
 ]
+KEPT = [spec for spec in SUITE if spec.kept]  # at most 6 MB: each part of a plain ViT once, each exporter
 
 
 def all_specs():
@@ -498,11 +502,13 @@ def seeded(*words):
 
 
 def make_input(spec, source, salt):
-    """Smooth patches with noise: what neighbours in an image have in common gives merging something to find."""
+    """Smooth patches with noise: what neighbours in an image have in common gives merging something to find. Multiples of
+    1 / 32, which fit into a byte each."""
     generator = seeded(spec.name, "input", salt)
     coarse = torch.randn(spec.batch, 3, 4, 6, generator=generator)
     smooth = nn.functional.interpolate(coarse, source.image, mode="bilinear", align_corners=False)
-    return smooth + 0.3 * torch.randn(smooth.shape, generator=generator)
+    noisy = smooth + 0.3 * torch.randn(smooth.shape, generator=generator)
+    return (noisy / INPUT_STEP).round().clamp(-127, 127) * INPUT_STEP
 
 
 def export(spec, source, model, image, path):
@@ -589,6 +595,10 @@ def encode_array(name, array):
     array = np.ascontiguousarray(array)
     return {"name": name, "dtype": str(array.dtype), "shape": list(array.shape),
             "data_b64": base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()}
+
+
+def encode_input(name, image):
+    return {**encode_array(name, (image.numpy() / INPUT_STEP).astype(np.int8)), "scale": INPUT_STEP}
 
 
 def run_onnxruntime(path, image):
@@ -689,7 +699,7 @@ def make(spec, folder):
     reference = None
     if verdict != "refuse":
         outputs = wanted if spec.variant == "half" else got
-        document = {"inputs": [encode_array(exported.graph.input[0].name, image.numpy())],
+        document = {"inputs": [encode_input(exported.graph.input[0].name, image)],
                     "outputs": [encode_array(o.name, a) for o, a in zip(exported.graph.output, outputs, strict=True)]}
         if mpm:
             document["mpm"] = mpm
@@ -700,7 +710,7 @@ def make(spec, folder):
             "reason": source.refuse, "head": source.head if verdict != "refuse" else None,
             "blocks": source.blocks if verdict != "refuse" else None,
             "special_tokens": source.special if verdict != "refuse" else None, "merges": source.merges,
-            "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
+            "equals_pytorch": bool(mpm), "dynamic": list(spec.dynamic), "variant": spec.variant, "tolerance": tolerance,
             "reference": reference.name if reference else None}
 
 
@@ -711,7 +721,8 @@ computes for a seeded input. `tests/exporters/make_models.py` writes the models,
 them, edit and run that script (`requirements.txt` beside it has the versions). No model is trained, and none is the work of others.
 
 - `NAME.onnx` is the model. `NAME.weights` is its external data, if it has any.
-- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian). Some also have `mpm`,
+- `NAME.reference.json` has `inputs` and `outputs`, each with `name`, `dtype`, `shape` and `data_b64` (little-endian; times `scale` where
+  there is one). Some also have `mpm`,
   the result of Mutual Pair Merging (or of `reduce`) in double precision (`tests/exporters/mpm_reference.py`) for a `schedule`: `token_counts` {{B, K + 1}},
   `merge_map` {{B, K, N}} (composed) and `outputs` (every token restored before the head). The two nearest neighbours of every token
   differ by at least {margin:g} in cosine similarity.
@@ -747,6 +758,7 @@ def write_lists(folder, entries):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the files")
+    parser.add_argument("--suite", action="store_true", help="more exports than the tree keeps")
     parser.add_argument("--all", action="store_true", help="every source, exporter and opset; what an exporter cannot do is named")
     parser.add_argument("--only", help="only files whose name contains this; the lists keep the others")
     arguments = parser.parse_args()
@@ -754,7 +766,8 @@ def main():
     torch.backends.mha.set_fastpath_enabled(False)  # an operator that no exporter knows
     torch.set_num_threads(1)  # one order of summation, the same bytes on every machine
     entries = []
-    for spec in all_specs() if arguments.all else KEPT:
+    specs = list(all_specs()) if arguments.all else SUITE if arguments.suite else KEPT
+    for spec in specs:
         if arguments.only and arguments.only not in spec.name:
             continue
         try:
@@ -768,14 +781,16 @@ def main():
             continue
         size = (arguments.out / entries[-1]["file"]).stat().st_size
         print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
-        if not arguments.all and size > LARGEST_FILE:
+        if not arguments.all and spec.kept and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
     if arguments.only:
         lists = arguments.out / "models.json"
         kept = {entry["file"]: entry for entry in (json.loads(lists.read_text()) if lists.exists() else []) + entries}
-        order = [f"{spec.name}.onnx" for spec in (all_specs() if arguments.all else KEPT)]
+        order = [f"{spec.name}.onnx" for spec in specs]
         entries = [kept[file] for file in order if file in kept]
     write_lists(arguments.out, entries)
+    if arguments.suite:
+        pathlib.Path(__file__).with_name("suite.json").write_text(json.dumps(entries, indent=1) + "\n")
 
 
 if __name__ == "__main__":

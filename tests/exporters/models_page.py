@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/models.md from tests/data/models.json; with --check it only says whether the page is up to date."""
+"""Writes docs/models.md from suite.json; with --check it only says whether the page is up to date."""
 import json
 import pathlib
 import sys
@@ -11,10 +11,17 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Written by tests/exporters/models_page.py. -->
 # Families of models
 
-Each row is a model of random weights and small size in `tests/data`, exported by `tests/exporters/make_models.py` (versions:
-`tests/exporters/requirements.txt`). The test `onnx` converts all of them and compares their outputs with ONNX Runtime's. In column
-"merged", "equal" means that the test also merges it, and that maps and outputs are equal to those of PyTorch with the authors' merging
-rule; "yes" means that it merges by the same code, without this comparison; "no" that merging is refused.
+Each row is a model of random weights and small size, exported by `tests/exporters/make_models.py` (versions:
+`tests/exporters/requirements.txt`). The test `onnx` converts a selection, which is in `tests/data`, and compares its outputs with ONNX
+Runtime's. For all of them:
+
+```sh
+python tests/exporters/make_models.py --out suite --suite
+MPM_TEST_DATA=$PWD/suite build/bin/onnx_test --gtest_filter='Data/ExporterModel.*'
+```
+
+In column "merged", "equal" means that the test also merges it, and that maps and outputs are equal to those of PyTorch with the authors'
+merging rule; "yes" means that it merges by the same code, without this comparison; "no" that merging is refused.
 
 | model | exporters, opsets | head | merged |
 |---|---|---|---|
@@ -42,19 +49,18 @@ The error line names the first node that does not fit.
 
 
 def page():
-    models = json.loads((ROOT / "tests/data/models.json").read_text())
+    models = json.loads(pathlib.Path(__file__).with_name("suite.json").read_text())
     rows, refused = {}, []
     for model in models:
         if model["verdict"] != "convert":
             refused.append(f"| {model['source']} | {model['reason']} |")
             continue
-        reference = json.loads((ROOT / "tests/data" / model["reference"]).read_text())
         row = rows.setdefault(model["source"], {"exports": [], "head": model["head"],
                                                 "merged": "yes" if model["merges"] else "no"})
         export = f"{model['exporter']} {model['opset']}"
         if export not in row["exports"]:
             row["exports"].append(export)
-        if reference.get("mpm"):
+        if model["equals_pytorch"]:
             row["merged"] = "equal"
     lines = [f"| {source} | {', '.join(row['exports'])} | {row['head'].replace('_', ' ')} | {row['merged']} |"
              for source, row in rows.items()]

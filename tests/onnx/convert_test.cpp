@@ -371,7 +371,7 @@ TEST_F(Convert, TheTaskIsThatOfTheHead) {
   const auto taskOf = [](const std::string& model) { return readModelInfo(dataPath(model)).task; };
   EXPECT_EQ(taskOf("segmenter_mask_ts17.onnx"), Task::kSemantic);
   EXPECT_EQ(taskOf("hf_eomt_ts17.onnx"), Task::kSemantic);
-  EXPECT_EQ(taskOf("hf_dpt_depth_dynamo18.onnx"), Task::kDepth);
+  EXPECT_EQ(taskOf("hf_dpt_depth_ts17.onnx"), Task::kDepth);
   EXPECT_EQ(taskOf("hf_vitpose_ts17.onnx"), std::nullopt);
   EXPECT_EQ(taskOf("timm_vit_ts17.onnx"), std::nullopt);
   EXPECT_EQ(taskOf("hf_dinov3_dynamo18.onnx"), std::nullopt);

@@ -116,7 +116,7 @@ std::string modelName(const ::testing::TestParamInfo<ExportedModel>& info) {
   return std::filesystem::path(info.param.file).stem().string();
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(MPM_TEST_DATA_DIR)), modelName);
+INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(dataPath("."))), modelName);
 
 }  // namespace
 }  // namespace mpm::test

@@ -50,6 +50,8 @@ Array readArray(const Json& json) {
   if (type == "float32") append<float>(bytes, array.values);
   if (type == "float64") append<double>(bytes, array.values);
   if (type == "int64") append<std::int64_t>(bytes, array.values);
+  if (type == "int8") append<std::int8_t>(bytes, array.values);
+  for (double& value : array.values) value *= json.value("scale", 1.0);
   std::size_t count = 1;
   for (const int side : array.shape) count *= static_cast<std::size_t>(side);
   if (array.values.size() != count) throw std::runtime_error("array " + array.name + " of " + type + " is incomplete");
