@@ -215,6 +215,62 @@ TEST_F(Batch, HeadsThatMixImagesTakeOneAtATime) {
   }
 }
 
+/// Heads as rows of the batch, as deformable attention has them for GridSample.
+TEST_F(Batch, SeveralRowsOfEachImage) {
+  constexpr long kRows = 4, kColumns = TinyVit::kDim / kRows;
+  const Change tanh = [](GraphBuilder& g, const std::string& x) { return g.node("Tanh", {x}); };
+  const auto times = [](std::vector<long> shape) -> Change {
+    return [shape](GraphBuilder& g, const std::string& x) {
+      std::vector<double> values(static_cast<std::size_t>(shape[0] * shape.back()));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.25 * static_cast<double>(i) - 1;
+      return g.node("Mul", {x, g.weights("factor", shape, values)});
+    };
+  };
+  const std::pair<bool, Change> changes[] = {
+      {true, tanh},
+      {true,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("Add", {x, g.node("Tanh", {x})});
+       }},
+      {true,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.transpose(g.transpose(x, {0, 2, 1}), {0, 2, 1});
+       }},
+      {true,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("Softmax", {x}, {{"axis", 2L}});
+       }},
+      {true,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.slice(g.node("Concat", {x, x}, {{"axis", 2L}}), 2, 3, 3 + kColumns);
+       }},
+      {true, times({1, kColumns})},
+      {true, times({1, 1, kColumns})},
+      {false, times({kRows, 1, 1})},
+      {false,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("Softmax", {x}, {{"axis", 0L}});
+       }},
+      {false,
+       [](GraphBuilder& g, const std::string& x) {
+         return g.transpose(g.transpose(x, {1, 0, 2}), {1, 0, 2});
+       }},
+      {false, [](GraphBuilder& g, const std::string& x) {
+         return g.node("Add", {x, g.slice(g.node("Tanh", {x}), 0, 1, 2)});
+       }}};
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    for (const bool back : {true, false}) {
+      GraphBuilder g = TinyVit(Dialect{}).graph();
+      const std::string tokens = g.node("Tanh", {"features"});
+      std::string rows = changes[i].second(g, g.reshape(g.reshape(tokens, {1, kRows, -1}), {kRows, -1, kColumns}));
+      if (back) rows = g.node("Tanh", {g.reshape(rows, {1, -1, TinyVit::kDim})});
+      g.model().mutable_graph()->mutable_output(0)->set_name(rows);
+      g.save(path);
+      EXPECT_EQ(takesABatch(path, {}), changes[i].first && back) << "change " << i;
+    }
+  }
+}
+
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
 struct Behind {
   const char* op;

@@ -19,7 +19,7 @@ void PrintTo(const Array& array, std::ostream* out) { *out << array.name; }
 namespace {
 
 /// Their indices or reshapes are of the whole batch.
-const std::set<std::string> kOneImage = {"deformable_attention", "gather_best", "gather_nd_of_a_batch"};
+const std::set<std::string> kOneImage = {"gather_best", "gather_nd_of_a_batch"};
 
 onnx::ModelProto modelAt(const std::string& file) {
   onnx::ModelProto model;

@@ -63,15 +63,8 @@ bool poolsBesideTheMap(const Graph& graph, const Node& node) {
 /// True when the first side is 1. The graph was folded for one image, so that axis is the batch.
 bool leads(const Shape* shape) { return shape && !shape->empty() && shape->front() == 1; }
 
-/// True when the first axis is the batch before and after `node`, and `node` does not mix its images.
-bool keepsImagesApart(const Graph& graph, const Node& node) {
-  const bool joins = node.op == "Concat";
-  for (const int value : node.outputs) {
-    if (!leads(graph.shape(value))) return false;
-  }
-  for (const int value : node.inputs) {
-    if (value >= 0 && (graph.constant(value) ? joins : !leads(graph.shape(value)))) return false;
-  }
+/// True when `node` does not mix the slices of its first input along the first axis.
+bool keepsSlicesApart(const Graph& graph, const Node& node) {
   const std::size_t rank = graph.shape(node.inputs[0])->size();
   const auto behind = [&](std::int64_t axis) { return frontAxis(node, axis, rank) > 0; };
   const auto all_behind = [&](const auto& axes) { return axes && std::all_of(axes->begin(), axes->end(), behind); };
@@ -87,6 +80,18 @@ bool keepsImagesApart(const Graph& graph, const Node& node) {
   if (node.op == "Gather" && graph.constant(node.inputs[0])) return !behind(node.integer("axis", 0));
   return !isOneOf(node.op, {"Concat", "Split", "Gather", "GatherElements", "ArgMax", "ArgMin"}) ||
          behind(node.integer("axis", 0));
+}
+
+/// True when the first axis is the batch before and after `node`, and `node` does not mix its images.
+bool keepsImagesApart(const Graph& graph, const Node& node) {
+  const bool joins = node.op == "Concat";
+  for (const int value : node.outputs) {
+    if (!leads(graph.shape(value))) return false;
+  }
+  for (const int value : node.inputs) {
+    if (value >= 0 && (graph.constant(value) ? joins : !leads(graph.shape(value)))) return false;
+  }
+  return keepsSlicesApart(graph, node);
 }
 
 /// Also a Gather of all elements in their order, as exporters write as_strided. Every reshape is static by now, and all
@@ -107,6 +112,29 @@ bool reshapes(const Graph& graph, const Node& node) {
 int NodeEmitter::reshapedFrom(const Node& node, int value) const {
   const Node* maker = reshapes(graph_, node) ? graph_.producer(value) : nullptr;
   return maker && reshapes(graph_, *maker) ? reshapedFrom(*maker, maker->inputs[0]) : value;
+}
+
+/// True when all tensors of `node` have as many slices of each image along the first axis, such as its heads, and
+/// `node` does not mix them.
+bool NodeEmitter::keepsGroupsApart(const Node& node, const std::vector<std::string>& inputs) const {
+  const Shape* out = graph_.shape(node.outputs[0]);
+  if (!out || out->empty()) return false;
+  const auto fits = [&](int value) {
+    const Shape* shape = graph_.shape(value);
+    return shape && !shape->empty() && shape->front() == out->front();
+  };
+  if (!std::all_of(node.outputs.begin(), node.outputs.end(), fits)) return false;
+  const bool weights = node.domain == kCanonical || node.op == "Conv" || node.op == "ConvTranspose";
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const int value = node.inputs[i];
+    if (value < 0) continue;
+    if (const Tensor* constant = graph_.constant(value)) {
+      if (!weights && constant->shape.size() == out->size() && constant->shape.front() != 1) return false;
+    } else if (!fits(value) || !groups_.contains(inputs[i])) {
+      return false;
+    }
+  }
+  return keepsSlicesApart(graph_, node);
 }
 
 /// A list of allowed operators: others may parse and still be computed wrong (docs/converter.md gives cases).
@@ -208,10 +236,13 @@ std::string NodeEmitter::stockFault(const Node& node) const {
 }
 
 std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape out, const std::string& to) {
-  if (leads(&in) && leads(&out)) {
+  if (out.empty() || !(leads(&in) || groups_.contains(from))) {
+    one_image_ = true;
+  } else if (leads(&in) && leads(&out)) {
     out.front() = 0;  // the number of images of the input
   } else {
-    one_image_ = true;
+    if (!leads(&out)) groups_.insert(to);
+    out.front() = -1;
   }
   const auto rank = static_cast<std::int64_t>(out.size());
   return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
@@ -401,11 +432,15 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
     } else {
       net_.copy(*node->proto, inputs, results);
     }
-    one_image_ =
-        one_image_ || (!reshapes(graph_, *node) && !keepsImagesApart(graph_, *node));  // reshape() sees to its own
+    if (reshapes(graph_, *node) || keepsImagesApart(graph_, *node)) continue;  // reshape() sees to its own
+    if (keepsGroupsApart(*node, inputs))
+      groups_.insert(results.begin(), results.end());
+    else
+      one_image_ = true;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
+    one_image_ = one_image_ || !leads(graph_.shape(outputs[i]));
     if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
   }
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ class NodeEmitter {
   // emit_rest.cpp
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
   int reshapedFrom(const Node& node, int value) const;
+  bool keepsGroupsApart(const Node& node, const std::vector<std::string>& inputs) const;
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
   std::string stockFault(const Node& node) const;
 
@@ -102,6 +104,8 @@ class NodeEmitter {
   NetWriter::Attribute precision_;
   bool one_size_;
   bool one_image_ = false;
+  /// Tensors with several slices of each image along the first axis, image by image: {B * heads, ..}.
+  std::set<std::string> groups_;
 };
 
 }  // namespace mpm::onnx_graph
