@@ -35,6 +35,7 @@ from onnx import TensorProto, helper, numpy_helper
 from timm.layers import set_fused_attn
 from torch import nn
 
+import adapter
 import mpm_reference
 import rotary
 import segmenter
@@ -172,6 +173,24 @@ def hf_eomt(fused):
     del model.attn_mask_probs  # a buffer, on which the exported graph would depend
     model.attn_mask_probs = (0.0,) * 2
     return Fields(model, "masks_queries_logits", "class_queries_logits")
+
+
+ADAPTED = dict(hidden_size=8, num_hidden_layers=3, intermediate_size=16)  # and 32 px, one pixel of the smallest map
+
+
+def dinov3_adapter(fused):
+    backbone = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(**hf_settings(fused, num_register_tokens=2, **ADAPTED)))
+    parts = adapter.Adapter(8, HEADS, stages=2, width=2, image=(32, 32), grid=(32 // PATCH, 32 // PATCH))
+    return adapter.Dinov3Adapter(backbone, parts, adapter.SumHead(8, SEGMENTER_CLASSES), taps=[1, 2])
+
+
+def vit_adapter(fused, **changes):
+    set_fused_attn(fused)
+    blocks = [timm.models.vision_transformer.Block(8, HEADS, mlp_ratio=2, qkv_bias=True) for _ in range(4)]
+    image = (32, 64)
+    parts = adapter.Adapter(8, HEADS, stages=3, width=2, image=image, grid=(image[0] // PATCH, image[1] // PATCH), injects=True)
+    return adapter.VitAdapter(8, [blocks[:2], blocks[2:3], blocks[3:]], parts, adapter.SumHead(8, SEGMENTER_CLASSES), PATCH,
+                              **changes)
 
 
 GRID = (24, 40)  # of 3x5 patches: windows of 2x2 are padded on both sides
@@ -321,6 +340,12 @@ SOURCES = {
     "hf_yolos": Source("transformers YolosForObjectDetection: detection tokens behind the patches, positions added again "
                        "between blocks", hf_yolos, head="other", special=6, blocks=4, outputs=("logits", "pred_boxes"),
                        layers=lambda m: m.model.vit.encoder.layer, behind=5),
+    "dinov3_adapter": Source("DINOv3 with a ViT-Adapter: extractors only", dinov3_adapter, head="other", special=3,
+                             image=(32, 32), parts=adapter.Dinov3AdapterParts),
+    "vit_adapter": Source("ViT-Adapter: injectors and extractors around the stages of a ViT", vit_adapter, head="other",
+                          blocks=4, image=(32, 64), layers=lambda m: m.blocks),
+    "vit_adapter_patches": Source("ViT-Adapter, no class token", lambda f: vit_adapter(f, class_token=False), head="other",
+                                  special=0, blocks=4, image=(32, 64), layers=lambda m: m.blocks),
     "swin": Source("timm Swin", refuse="hierarchical: windows, and a grid that shrinks", image=(32, 32), blocks=0,
                    build=lambda f: timm.models.SwinTransformer(img_size=32, patch_size=4, num_classes=CLASSES, embed_dim=8,
                                                                depths=(1, 2), num_heads=(1, 2), window_size=4)),
@@ -442,6 +467,10 @@ SUITE = [
     Spec("hf_vitpose", "dynamo", 18, kept=False),
     Spec("hf_yolos", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
     Spec("hf_yolos", "dynamo", 18, oracle=True),
+    Spec("vit_adapter", "dynamo", 18, variant="no_shapes", oracle=True),
+    Spec("vit_adapter_patches", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
+    Spec("dinov3_adapter", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
+    Spec("dinov3_adapter", "dynamo", 18, oracle=True, kept=False),
     Spec("beit", "torchscript", 17, fused=False),
     Spec("beit", "dynamo", 23, kept=False),
     Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3, kept=False),
@@ -675,6 +704,8 @@ def make(spec, folder):
         with_short_traces(exported)
     else:
         without_traces(exported)
+    if spec.variant == "no_shapes":
+        del exported.graph.value_info[:]
     if spec.variant == "fp16_weights":
         with_fp16_weights(exported)
     if spec.variant == "int8_weights":

@@ -155,6 +155,25 @@ TEST_F(OneLayer, PositionsAreAddedAsMeansOfTheMembers) {
       }
 }
 
+TEST_F(OneLayer, RowsAreAddedAsMeansOfTheMembers) {
+  const int dim = 5, patches = 7;
+  const cv::Mat x = normal({2, kSpecial + patches, dim}, 34), state = states(patches, {4, 7});
+  for (const int first : {0, kSpecial}) {  // the rows of the special tokens may be left out
+    const cv::Mat rows = normal({2, kSpecial + patches - first, dim}, 35);
+    cv::Mat y(std::vector<int>{2, kSpecial + patches, dim}, CV_32F, cv::Scalar(7));
+    std::vector<cv::Mat> inputs{x, state, rows}, outputs{y}, internals;
+    layer("AddRows", {})->forward(inputs, outputs, internals);
+    for (int b = 0; b < 2; ++b)
+      for (int i = 0; i < kSpecial + patches; ++i)
+        for (int c = 0; c < dim; ++c) {
+          const auto row = [&](int r) { return r < first ? 0 : rows.ptr<float>(b, r - first)[c]; };
+          const float mean = b == 0 && i == 1 ? (row(1) + row(5) + row(6) + row(7)) / 4 : row(i);
+          const float expected = b == 1 || i < kSpecial + 4 ? x.ptr<float>(b, i)[c] + mean : 7;
+          EXPECT_NEAR(y.ptr<float>(b, i)[c], expected, 1e-6) << "image " << b << ", row " << i;
+        }
+  }
+}
+
 TEST_F(OneLayer, NormComputesEveryLiveRow) {
   const int dim = 12;
   const cv::Mat weight = normal({dim, 1}, 1), bias = normal({dim, 1}, 2), x = normal({2, 200, dim}, 3);

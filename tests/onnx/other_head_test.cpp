@@ -104,6 +104,15 @@ TEST_F(OtherHead, ElementwiseOnAMap) {
   EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
 }
 
+TEST_F(OtherHead, TokensPlusSomethingElseAreNoFeatures) {
+  const auto image = TinyVit::image(9);
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string y = g.node("Add", {"features", g.node("Tanh", {"features"})}, {}, 1, "y");
+  std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
+  for (double& value : expected) value += std::tanh(value);
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
 TEST_F(OtherHead, ConvolutionPoolSoftmax) {
   const auto image = TinyVit::image(10);
   GraphBuilder g = TinyVit(dialect).graph();

@@ -17,6 +17,7 @@ cv::Ptr<cv::dnn::Layer> makeTokenLinear(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeClassTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makePrependTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeAddPositions(cv::dnn::LayerParams& params);
+cv::Ptr<cv::dnn::Layer> makeAddRows(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeMaskScores(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makeRestoreTokens(cv::dnn::LayerParams& params);
 cv::Ptr<cv::dnn::Layer> makePoolTokens(cv::dnn::LayerParams& params);

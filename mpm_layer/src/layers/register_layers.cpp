@@ -43,7 +43,7 @@ const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
     {"HeadReduce", make<makeReduce>},           {"HeadTake", make<makeTake>},
     {"HeadGather", make<makeGather>},           {"HeadGridSample", make<makeGridSample>},
     {"HeadNormalize", make<makeNormalize>},     {"HeadTopK", make<makeTopK>},
-    {"HeadWindow", make<makeWindow>},
+    {"HeadWindow", make<makeWindow>},           {"AddRows", make<makeAddRows>},
 };
 
 }  // namespace

@@ -52,16 +52,16 @@ Converted Emitter::emit() && {
 }
 
 void Emitter::otherHead() {
-  head_nodes_.write(graph_.outputs, graph_.output_names, image_, [&](int value, const auto& name) {
-    const Cells* cells = found_.as<Cells>(value);
-    return cells ? plain(*cells, name()) : std::nullopt;
-  });
+  findOutside();
+  head_nodes_.write(graph_.outputs, graph_.output_names, image_,
+                    [&](int value, const auto& name) { return ofTokens(value, name); });
   for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
     Shape shape = graph_.shape(graph_.outputs[i]) ? *graph_.shape(graph_.outputs[i]) : Shape{};
     if (retargeted_ && shape.size() == 3) shape[1] += info_.tokens() - patches();
     net_.output(graph_.output_names[i], shape);
   }
   const Cells* first = found_.as<Cells>(graph_.outputs[0]);
+  if (first && outside_[static_cast<std::size_t>(first->term)]) first = nullptr;
   const std::int64_t row = first ? singleRow(found_, *first) : -1;
   if (first && row < 0 && (rowsFrom(found_, *first, 0) || rowsFrom(found_, *first, specialOf(at(first->term))))) {
     info_.head = HeadKind::kFeatures;
@@ -197,10 +197,13 @@ void Emitter::encoder() {
     now.name = norm({now.name, now.state}, *trunk_.pre_norm, name, special);
   }
   auto& blocks = trunk_.chain.blocks;
+  auto interaction = trunk_.chain.interactions.begin();
   auto late = trunk_.chain.late.begin();
   auto later = trunk_.chain.positions.begin();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     tokens_[trunk_.chain.streams[i]] = now;
+    for (; interaction != trunk_.chain.interactions.end() && interaction->block == i; ++interaction)
+      now = interact(*interaction, now);
     const bool merges = step != steps.end() && step->block == static_cast<int>(i);
     if (later != trunk_.chain.positions.end() && later->block == i) now = addPositions(*later++, now);
     if (merges && !step->inside) now = merge(*step, now);
@@ -233,12 +236,29 @@ Emitter::Tokens Emitter::addPositions(const LaterPositions& positions, const Tok
   std::vector<float> values(positions.values.begin(), grid);
   const std::vector<float> of_patches = onGrid({grid, positions.values.end()});
   values.insert(values.end(), of_patches.begin(), of_patches.end());
-  std::vector<std::string> inputs{in.name, in.state};
-  const bool weighted = info_.reduction.method != ReductionMethod::kMpm;
-  if (!weighted && states_.size() > 2) inputs.insert(inputs.end(), states_.begin() + 1, states_.end() - 1);
+  std::vector<std::string> inputs = withStates(in);
   inputs.push_back(net_.weights(name + ".rows", {in.special + info_.tokens(), trunk_.dim}, values));
   net_.op("AddPositions", inputs, {name}, {{"special_tokens", in.special}});
   return {name, in.state, in.special};
+}
+
+std::vector<std::string> Emitter::withStates(const Tokens& in) const {
+  std::vector<std::string> inputs{in.name, in.state};
+  const bool weighted = info_.reduction.method != ReductionMethod::kMpm;
+  if (!weighted && states_.size() > 2) inputs.insert(inputs.end(), states_.begin() + 1, states_.end() - 1);
+  return inputs;
+}
+
+/// The rows that the graph adds are made on the full grid, of restored tokens. Each merged row gets the mean of its
+/// own.
+Emitter::Tokens Emitter::interact(const Interaction& interaction, const Tokens& in) {
+  findOutside();
+  std::vector<std::string> inputs = withStates(in);
+  inputs.push_back(
+      head_nodes_.write(interaction.value, image_, [&](int value, const auto& name) { return ofTokens(value, name); }));
+  const std::string name = net_.unique("backbone/interaction" + std::to_string(interaction.block));
+  const Tokens result{net_.op("AddRows", inputs, {name}, {{"special_tokens", in.special}}), in.state, in.special};
+  return tokens_[interaction.sum] = result;
 }
 
 Emitter::Tokens Emitter::merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared) {

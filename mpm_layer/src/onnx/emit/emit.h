@@ -57,6 +57,9 @@ class Emitter {
   std::vector<std::string> scoredWindows(const std::string& name);
   Tokens prepend(const LateTokens& late, const Tokens& in);
   Tokens addPositions(const LaterPositions& positions, const Tokens& in);
+  Tokens interact(const Interaction& interaction, const Tokens& in);
+  /// Tokens, their state, and the earlier states that say how rows were averaged.
+  std::vector<std::string> withStates(const Tokens& in) const;
   /// `compared`: inputs of the step besides tokens and state.
   Tokens merge(const MergeStep& step, const Tokens& in, const std::vector<std::string>& compared = {});
   /// Frees the weights that it writes.
@@ -80,6 +83,10 @@ class Emitter {
   std::optional<std::string> pooled(int term, std::int64_t row, double scale, const std::string& name, int depth = 0);
   std::optional<std::string> makePooled(int term, std::int64_t row, double scale, const std::string& name, int depth);
   std::optional<std::string> attentionPool(const Term& term, const std::string& name, int depth);
+  /// The value as a tensor of tokens, under name(); nullopt when it is more than single tokens give.
+  std::optional<std::string> ofTokens(int value, const std::function<std::string()>& name);
+  /// Terms that depend on others than those of tokens_ and rows of the graph.
+  void findOutside();
   /// The tensor that `cells` describe, when it is all tokens, all patches, or one row; nullopt otherwise.
   std::optional<std::string> plain(const Cells& cells, const std::string& name);
   std::optional<std::string> specialRows(const Cells& cells, const std::string& name);
@@ -104,6 +111,7 @@ class Emitter {
   std::string image_;                ///< name of the input
   std::vector<std::string> states_;  ///< of PatchEmbed and after each insertion
   std::map<int, Tokens> tokens_;     ///< per term
+  std::vector<bool> outside_;        ///< per term: more than single tokens give
   std::map<std::pair<const Rotation*, std::string>, std::string> rotations_;  ///< per table and state
   std::map<const Rotation*, std::vector<std::string>> tables_;                ///< names of the constants
   std::map<const void*, std::string> indices_;                                ///< of position biases

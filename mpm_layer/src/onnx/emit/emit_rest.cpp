@@ -347,13 +347,28 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
 
 void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::string>& names,
                         const std::string& image, const Known& given) {
-  std::map<int, std::string> made;    // value -> tensor of the new net
-  std::map<int, std::string> wanted;  // value -> its name as an output
-  std::set<int> needed(outputs.begin(), outputs.end());
+  std::map<int, std::string> wanted;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     wanted.emplace(outputs[i], names[i]);
     if (graph_.constant(outputs[i])) throw Error("output '" + names[i] + "' does not depend on the image");
   }
+  make(outputs, wanted, image, given);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!made_.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
+    one_image_ = one_image_ || !leads(graph_.shape(outputs[i]));
+    const std::string& made = made_.at(outputs[i]);
+    if (made != names[i]) net_.stock("Identity", {made}, {names[i]});
+  }
+}
+
+std::string NodeEmitter::write(int value, const std::string& image, const Known& given) {
+  make({value}, {}, image, given);
+  return made_.at(value);
+}
+
+void NodeEmitter::make(const std::vector<int>& outputs, const std::map<int, std::string>& wanted,
+                       const std::string& image, const Known& given) {
+  std::set<int> needed(outputs.begin(), outputs.end());
   const auto nameFor = [&](int value) {
     const auto output = wanted.find(value);
     return output != wanted.end()
@@ -365,9 +380,9 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
     bool keep = false;
     for (const int value : node->outputs) {
-      if (!needed.contains(value)) continue;
+      if (!needed.contains(value) || made_.contains(value)) continue;
       if (const auto name = given ? given(value, [&] { return nameFor(value); }) : std::nullopt) {
-        made[value] = *name;
+        made_[value] = *name;
         continue;
       }
       keep = true;
@@ -383,37 +398,35 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
       if (value >= 0 && !graph_.constant(value)) needed.insert(reshapedFrom(*node, value));
     }
   }
-  if (needed.contains(graph_.image)) {
-    made[graph_.image] = image;
-  }
+  if (needed.contains(graph_.image)) made_[graph_.image] = image;
   std::reverse(kept.begin(), kept.end());
   if (!kept.empty() && !one_size_) {
     refuse(*kept.front(), "a head made for one size of input", "a segmentation head, or the input size of the graph");
   }
   const auto known = [&](int value, const Node& reader) {  // for example the mask of a removed Dropout
-    const auto found = made.find(value);
-    if (found == made.end()) refuse(reader, "an input that nothing makes", kStock);
+    const auto found = made_.find(value);
+    if (found == made_.end()) refuse(reader, "an input that nothing makes", kStock);
     return found->second;
   };
   for (const Node* node : kept) {
     if (const auto gathered = gathers.find(node); gathered != gathers.end()) {
       const std::string name = nameFor(node->outputs[0]);
-      made.emplace(node->outputs[0], name);
+      made_.emplace(node->outputs[0], name);
       const std::string& origin = known(gathered->second.origin, *node);
       const Shape& out = *graph_.shape(node->outputs[0]);
       if (!takeAlongAxes(gathered->second, origin, out, name) && !takeElements(gathered->second, origin, out, name))
         refuse(*node, "elements gathered one by one", kStock);
       continue;
     }
-    const auto isMade = [&](int value) { return made.contains(reshapedFrom(*node, value)); };
+    const auto isMade = [&](int value) { return made_.contains(reshapedFrom(*node, value)); };
     if (std::none_of(node->inputs.begin(), node->inputs.end(), isMade))
       refuse(*node, "constants alone", "a tensor of the image, or constants that can be folded");
     const std::string fault = stockFault(*node);
     std::vector<std::string> results;
     for (const int value : node->outputs) {
       // An output that exists already, restored from tokens, keeps its name.
-      results.push_back(made.contains(value) ? net_.unique(prefix_ + "unused") : nameFor(value));
-      made.emplace(value, results.back());
+      results.push_back(made_.contains(value) ? net_.unique(prefix_ + "unused") : nameFor(value));
+      made_.emplace(value, results.back());
     }
     std::vector<std::string> inputs;
     for (std::size_t i = 0; i < node->inputs.size() && node->domain != kCanonical; ++i) {
@@ -437,11 +450,6 @@ void NodeEmitter::write(const std::vector<int>& outputs, const std::vector<std::
       groups_.insert(results.begin(), results.end());
     else
       one_image_ = true;
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!made.contains(outputs[i])) throw Error("output '" + names[i] + "' is made by nothing that runs at inference");
-    one_image_ = one_image_ || !leads(graph_.shape(outputs[i]));
-    if (wanted.at(outputs[i]) != names[i]) net_.stock("Identity", {wanted.at(outputs[i])}, {names[i]});
   }
 }
 

@@ -203,6 +203,22 @@ std::optional<std::string> Emitter::specialRows(const Cells& cells, const std::s
   return reshaped ? head_nodes_.reshape(rows, expected, cells.shape, name) : rows;
 }
 
+void Emitter::findOutside() {
+  outside_.assign(found_.terms.size(), false);
+  for (std::size_t i = 0; i < outside_.size(); ++i) {
+    const std::vector<int>& inputs = found_.terms[i].inputs;
+    outside_[i] = !tokens_.contains(static_cast<int>(i)) && (found_.terms[i].kind == TermKind::kOutside ||
+                                                             std::any_of(inputs.begin(), inputs.end(), [&](int input) {
+                                                               return outside_[static_cast<std::size_t>(input)];
+                                                             }));
+  }
+}
+
+std::optional<std::string> Emitter::ofTokens(int value, const std::function<std::string()>& name) {
+  const Cells* cells = found_.as<Cells>(value);
+  return cells && !outside_[static_cast<std::size_t>(cells->term)] ? plain(*cells, name()) : std::nullopt;
+}
+
 std::optional<std::string> Emitter::plain(const Cells& cells, const std::string& name) {
   const Term& term = at(cells.term);
   if (const std::int64_t row = singleRow(found_, cells); row >= 0 && (term.rows == 1 || row < specialOf(term))) {
@@ -222,7 +238,7 @@ std::optional<std::string> Emitter::plain(const Cells& cells, const std::string&
   if (!in) return std::nullopt;
   const std::string restored = reshaped ? net_.unique("restore/" + baseName(name)) : name;
   net_.op("RestoreTokens", {in->name, in->state}, {restored},
-          {{"special_tokens", in->special}, {"keep_special", std::int64_t{all ? 1 : 0}}});
+          {{"special_tokens", in->special}, {"keep_special", std::int64_t{all && special > 0 ? 1 : 0}}});
   return reshaped ? head_nodes_.reshape(restored, expected, cells.shape, name) : restored;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,6 +36,9 @@ class NodeEmitter {
   /// Writes what `outputs` need, under these names. `image`: the network input.
   void write(const std::vector<int>& outputs, const std::vector<std::string>& names, const std::string& image,
              const Known& known);
+
+  /// Writes what one value needs; returns its tensor.
+  std::string write(int value, const std::string& image, const Known& known);
 
   /// `from` {in} as `out`; the batch stays where it is.
   std::string reshape(const std::string& from, const Shape& in, Shape out, const std::string& to);
@@ -98,8 +102,13 @@ class NodeEmitter {
   std::string windows(const std::string& x, const std::vector<std::vector<Tap>>& taps, std::size_t axis, bool largest,
                       const std::string& name);
 
+  /// Writes what `outputs` need and is not made yet. `wanted`: names of values.
+  void make(const std::vector<int>& outputs, const std::map<int, std::string>& wanted, const std::string& image,
+            const Known& given);
+
   const Graph& graph_;
   NetWriter& net_;
+  std::map<int, std::string> made_;  ///< value -> tensor of the new net
   std::string prefix_;
   NetWriter::Attribute precision_;
   bool one_size_;

@@ -109,8 +109,8 @@ class HeadMatcher {
       }
       BlockChain chain = followBlocks(terms_, static_cast<int>(i));
       const auto positioned = [](const Block& block) { return block.rotation || block.fixesPlaces(); };
-      if (chain.streams.back() != end || !chain.late.empty() || !chain.positions.empty() ||
-          std::any_of(chain.blocks.begin(), chain.blocks.end(), positioned))
+      if (chain.streams.back() != end || !chain.interactions.empty() || !chain.late.empty() ||
+          !chain.positions.empty() || std::any_of(chain.blocks.begin(), chain.blocks.end(), positioned))
         continue;
       head.tokens = start.inputs[0];
       head.class_embeddings.assign(start.offset.begin(), split);

@@ -139,6 +139,8 @@ class BlockMatcher {
         return "a product of tokens with tokens";
       case TermKind::kMean:
         return "a mean over tokens";
+      case TermKind::kOutside:
+        break;
     }
     return "something else";
   }
@@ -407,6 +409,7 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
       const Term& sum = terms[static_cast<std::size_t>(user)];
       if (sum.kind != TermKind::kAdd || sum.inputs[0] == sum.inputs[1]) continue;
       const int branch = sum.inputs[0] == x ? sum.inputs[1] : sum.inputs[0];
+      if (terms[static_cast<std::size_t>(branch)].kind == TermKind::kOutside) continue;
       BlockMatcher matcher(terms);
       if (matches(matcher, branch)) return std::pair(user, std::string());
       if (why.empty()) why = matcher.why;
@@ -418,14 +421,37 @@ BlockChain followBlocks(const std::vector<Term>& terms, int stream) {
   int x = stream;  // what the next block reads
   while (true) {
     Block block;
-    const auto [middle, attention_why] = next(x, [&, x](BlockMatcher& matcher, int branch) {
-      block = Block();
-      return matcher.attention(branch, x, block);
-    });
-    if (middle < 0 && attention_why.empty() && x == chain.streams.back() && !chain.blocks.empty()) {
+    const auto attend = [&](int from) {
+      return next(from, [&](BlockMatcher& matcher, int branch) {
+        block = Block();
+        return matcher.attention(branch, from, block);
+      });
+    };
+    const auto [middle, attention_why] = attend(x);
+    const bool at_start = chain.blocks.empty() && chain.interactions.empty();
+    const bool interacted = !chain.interactions.empty() && x == chain.interactions.back().sum;
+    if (middle < 0 && attention_why.empty() && (x == chain.streams.back() || interacted)) {
       const auto& readers = users[static_cast<std::size_t>(x)];
-      const auto joined =
-          std::find_if(readers.begin(), readers.end(), [&](int user) { return joins(terms, user, x, chain); });
+      // Heads add tokens to other features too; a block must follow.
+      const auto interacts = [&](int user) {
+        const Term& sum = terms[static_cast<std::size_t>(user)];
+        if (sum.kind != TermKind::kAdd || terms[static_cast<std::size_t>(sum.inputs[1])].kind != TermKind::kOutside)
+          return false;
+        BlockChain unused;
+        const auto& behind = users[static_cast<std::size_t>(user)];
+        return attend(user).first >= 0 || std::any_of(behind.begin(), behind.end(), [&](int one) {
+                 return joins(terms, one, user, unused) && attend(one).first >= 0;
+               });
+      };
+      const auto sum = std::find_if(readers.begin(), readers.end(), interacts);
+      if (sum != readers.end()) {
+        const int outside = terms[static_cast<std::size_t>(*sum)].inputs[1];
+        chain.interactions.push_back({chain.blocks.size(), *sum, terms[static_cast<std::size_t>(outside)].value});
+        x = *sum;
+        continue;
+      }
+      const auto joined = std::find_if(readers.begin(), readers.end(),
+                                       [&](int user) { return !at_start && joins(terms, user, x, chain); });
       if (joined != readers.end()) {
         x = *joined;
         continue;

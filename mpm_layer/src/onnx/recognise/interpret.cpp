@@ -2,6 +2,7 @@
 #include "onnx/recognise/interpret.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "onnx/fold/fold.h"
 #include "onnx/model/data_movement.h"
@@ -49,7 +50,7 @@ Interpretation Interpreter::run() {
     }
     const Foreign* cause = foreignInput(node);
     const int out = node.outputs[0];
-    meaning_[static_cast<std::size_t>(out)] = cause ? Meaning(*cause) : asShaped(node, interpretNode(node));
+    meaning_[static_cast<std::size_t>(out)] = asShaped(node, cause ? withForeign(node, *cause) : interpretNode(node));
     for (std::size_t i = 1; i < node.outputs.size(); ++i) {
       meaning_[static_cast<std::size_t>(node.outputs[i])] = foreign(node, "a second output");
     }
@@ -151,11 +152,19 @@ void Interpreter::move(const Node& node) {
   const Cells* first = nullptr;
   std::int64_t total = 0;
   bool blends = false;
+  int last_term = -1;
   for (const int value : movedInputs(node)) {
-    const Cells* cells = cellsOf(value, node);
+    if (const Cells* cells = cellsOf(value, node)) last_term = std::max(last_term, cells->term);
+  }
+  std::deque<Cells> in_sum;
+  for (const int value : movedInputs(node)) {
+    const Cells* cells = as<Cells>(value);
     if (!cells && !graph_.constant(value)) return give(foreign(node, "something else than tokens moved"));
-    if (cells && first && cells->term != first->term)
-      return give(foreign(node, "different features joined", "features of one layer"));
+    if (cells && cells->term != last_term) {
+      const auto same = unchangedIn(last_term, *cells);
+      if (!same) return give(foreign(node, "different features joined", "features of one layer"));
+      cells = &in_sum.emplace_back(*same);
+    }
     blends = blends || (cells && (cells->blend || (first && cells->scale != first->scale)));
     sources.push_back(cells);
     if (cells && !first) first = cells;
@@ -230,6 +239,22 @@ void Interpreter::move(const Node& node) {
     }
     assign(i, std::move(result));
   }
+}
+
+/// The cells as those of a sum of tokens and something else, when it leaves their rows as they are, as the class token
+/// beside patches that an adapter changes.
+std::optional<Cells> Interpreter::unchangedIn(int sum, const Cells& cells) const {
+  const Term& term = algebra_.at(sum);
+  if (term.kind != TermKind::kAdd || algebra_.at(term.inputs[1]).kind != TermKind::kOutside) return std::nullopt;
+  const std::vector<std::int64_t>& rows = algebra_.at(term.inputs[1]).row_of;
+  for (std::int64_t i = 0; i < elements(cells.shape); ++i) {
+    const std::int32_t id = cells.id(static_cast<std::size_t>(i));
+    if (id >= 0 && (cells.term != term.inputs[0] || rows[static_cast<std::size_t>(id / term.cols)] >= 0))
+      return std::nullopt;
+  }
+  Cells result = cells;
+  result.term = sum;
+  return result;
 }
 
 /// Logits in another shape; monostate for other values, and where elements change places.

@@ -170,6 +170,34 @@ Meaning Interpreter::ofTwo(const Node& node) {
   return result;
 }
 
+/// A node that reads something foreign: foreign too, but for tokens plus as many rows.
+Meaning Interpreter::withForeign(const Node& node, const Foreign& cause) {
+  if (node.op != "Add" || !node.domain.empty() || node.inputs.size() != 2) return cause;
+  const bool left = as<Cells>(node.inputs[0]) != nullptr;
+  const int value = node.inputs[left ? 1 : 0];
+  Cells* cells = as<Cells>(node.inputs[left ? 0 : 1]);
+  const Shape *added = graph_.shape(value), *out = graph_.shape(node.outputs[0]);
+  if (!cells || !added || !out || *added != cells->shape || *out != cells->shape) return cause;
+  const auto view = algebra_.rows(*cells, node);
+  if (!view) return cause;
+  Term sum;
+  sum.kind = TermKind::kAdd;
+  sum.rows = algebra_.at(view->term).rows;
+  sum.cols = algebra_.at(view->term).cols;
+  sum.node = &node;
+  const std::int64_t first = view->whole() ? 0 : sum.rows - static_cast<std::int64_t>(view->row_of.size());
+  if (!isCounting(view->row_of, first)) return cause;
+  Term outside;
+  outside.kind = TermKind::kOutside;
+  outside.rows = sum.rows;
+  outside.cols = sum.cols;
+  outside.node = cause.node;
+  outside.value = value;
+  for (std::int64_t row = 0; row < sum.rows; ++row) outside.row_of.push_back(std::max<std::int64_t>(row - first, -1));
+  sum.inputs = {view->term, algebra_.add(std::move(outside))};
+  return algebra_.cells(*view, algebra_.add(std::move(sum)));
+}
+
 Meaning Interpreter::sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const {
   const Shape* out = graph_.shape(node.outputs[0]);
   auto a = out ? broadcastParts(left, *out) : std::nullopt;

@@ -22,6 +22,7 @@ class Interpreter {
 
   // interpret.cpp: rows of tokens
   void move(const Node& node);
+  std::optional<Cells> unchangedIn(int sum, const Cells& cells) const;
   Meaning moveLogits(const Node& node, int value) const;
   Meaning pad(const Node& node);
   Meaning convolution(const Node& node);
@@ -39,6 +40,7 @@ class Interpreter {
   Meaning columnScale(const Node& node, int value, const Tensor& constant);
   Meaning negative(const Node& node);
   Meaning ofTwo(const Node& node);
+  Meaning withForeign(const Node& node, const Foreign& cause);
   Meaning sumOfPositions(const Node& node, const PositionLogits& left, const PositionLogits& right) const;
 
   // interpret_attention.cpp: from two projections to the context

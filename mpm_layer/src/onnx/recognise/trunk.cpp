@@ -213,6 +213,14 @@ Trunk recogniseTrunk(const Graph& graph, const Interpretation& found) {
     if (!trunk.chain.obstacle.empty()) throw Error(trunk.chain.obstacle);
     trunk.embedding = std::move(*embedding);
     trunk.dim = terms[i].cols;
+    // Before the first block, special tokens may join behind an interaction of the patches.
+    if (auto& late = trunk.chain.late; !late.empty() && late.front().block == 0 && !trunk.pre_norm &&
+                                       (trunk.chain.positions.empty() || trunk.chain.positions.front().block > 0)) {
+      Embedding& start = trunk.embedding;
+      start.special += late.front().rows;
+      start.specials.insert(start.specials.begin(), late.front().values.begin(), late.front().values.end());
+      late.erase(late.begin());
+    }
     requireUnrotatedSpecials(trunk);
     return trunk;
   }

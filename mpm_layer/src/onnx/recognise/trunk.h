@@ -66,10 +66,19 @@ struct LaterPositions {
   std::vector<float> values;
 };
 
+/// A tensor of the full grid that is added to the tokens before a block, and is no function of single tokens: what an
+/// adapter or a convolution makes of them. Its rows are those of the patches at least.
+struct Interaction {
+  std::size_t block = 0;
+  int sum = -1;    ///< the term that the block reads
+  int value = -1;  ///< of the graph
+};
+
 /// Consecutive blocks: streams[i] is the term that block i reads, streams.back() the result of the last one.
 struct BlockChain {
   std::vector<Block> blocks;
   std::vector<int> streams;
+  std::vector<Interaction> interactions;  ///< by block; added to streams[block] before all else
   std::vector<LateTokens> late;           ///< by block; their block reads streams[block] with these rows in front
   std::vector<LaterPositions> positions;  ///< by block; added to streams[block], before late rows join
   /// Why the walk ended, when the next part still looked like a block; otherwise empty.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "layers/mpm_layer.h"
+#include "layers/ops.h"
+#include "merging/merge_positions.h"
+
+namespace mpm {
+namespace {
+
+/// Rows of the full grid that a model adds between blocks: positions, or what an adapter or a convolution makes of the
+/// restored tokens. A merged row receives the mean of its members' rows.
+class AddRowsLayer final : public MpmLayer {
+ public:
+  /// `constant`: the rows are the same for all images; else they are the last input.
+  AddRowsLayer(const cv::dnn::LayerParams& params, bool constant)
+      : MpmLayer(params, constant ? 1 : 0), special_(intAttribute(params, "special_tokens")), constant_(constant) {}
+
+ protected:
+  std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
+                                  const std::vector<Shape>& constants) const override {
+    const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
+    expect(inputs.size() >= (constant_ ? 2u : 3u),
+           constant_ ? "expects tokens and their state" : "expects tokens, their state and rows");
+    for (std::size_t i = 2; i < states; ++i)
+      expect(inputs[i] == inputs[1], "got states " + shapeText(inputs[1]) + " and " + shapeText(inputs[i]));
+    const std::vector<Shape> first_two(inputs.begin(), inputs.begin() + 2);
+    const Shape& tokens = tokensWithState(first_two, special_);
+    if (constant_)
+      expect(constants[0] == Shape{tokens[1], tokens[2]},
+             "its positions are " + shapeText(constants[0]) + ", the tokens " + shapeText(tokens));
+    else
+      expect(inputs.back() == tokens || inputs.back() == Shape{tokens[0], tokens[1] - special_, tokens[2]},
+             "its rows are " + shapeText(inputs.back()) + ", the tokens " + shapeText(tokens));
+    return {tokens};
+  }
+
+  void takeConstants(const std::vector<cv::Mat>& constants) override {
+    if (constant_) positions_ = constants[0].clone();
+  }
+
+  void compute(const std::vector<cv::Mat>& inputs, std::vector<cv::Mat>& outputs) override {
+    const std::size_t states = inputs.size() - (constant_ ? 0 : 1);
+    for (std::size_t i = 1; i < states; ++i) {
+      liveRows(inputs[i], special_);
+      expectClustersAreLive(inputs[i]);
+    }
+    const auto x = tokensOf(inputs[0], liveRows(inputs[1], special_));
+    const auto y = tokensOf(outputs[0], x.rows);
+    const int added = constant_ ? x.capacity : inputs.back().size[1], first = x.capacity - added;
+    parallel_.run(x.batch, [&](int b) {
+      std::vector<TokenState<const float>> earlier;
+      for (std::size_t i = 2; i < states; ++i) earlier.push_back(stateOf(inputs[i], b));
+      earlier.push_back(stateOf(inputs[1], b));
+      const std::vector<float> weights = patchWeights(earlier);
+      const MatrixView<const float> rows(constant_ ? positions_.ptr<float>() : inputs.back().ptr<float>(b), added,
+                                         x.dim);
+      const auto from = x.image(b);
+      const auto to = y.image(b);
+      for (int i = 0; i < from.rows; ++i) std::copy_n(from.row(i), x.dim, to.row(i));
+      for (int i = first; i < x.capacity; ++i) {
+        const int patch = i - special_;
+        const int row = patch < 0 ? i : special_ + static_cast<int>(earlier.back().clusterOfToken()[patch]);
+        const float weight = patch < 0 ? 1.0f : weights[static_cast<std::size_t>(patch)];
+        for (int c = 0; c < x.dim; ++c) to.row(row)[c] += weight * rows.row(i - first)[c];
+      }
+    });
+  }
+
+ private:
+  int special_;
+  bool constant_;
+  cv::Mat positions_;
+};
+
+}  // namespace
+
+cv::Ptr<cv::dnn::Layer> makeAddPositions(cv::dnn::LayerParams& params) {
+  return cv::makePtr<AddRowsLayer>(params, true);
+}
+
+cv::Ptr<cv::dnn::Layer> makeAddRows(cv::dnn::LayerParams& params) { return cv::makePtr<AddRowsLayer>(params, false); }
+
+}  // namespace mpm
