@@ -4,7 +4,9 @@ more scales, and attention at a few places of each map exchanges features betwee
 
 import torch
 import torch.nn.functional as F
+import transformers
 from torch import nn
+from transformers.models.mask2former import modeling_mask2former as mask2former
 
 import rotary
 
@@ -230,3 +232,20 @@ class VitAdapter(nn.Module):
             c = self.adapter.extract(stage, x, c)
             behind.append(x)
         return self.head(self.adapter.finish(first, c, behind))
+
+
+class Mask2FormerHead(nn.Module):
+    """Mask2Former of transformers on the four maps. -> masks {B, queries, h, w}, classes {B, queries, classes + 1}."""
+
+    def __init__(self, dim, **settings):
+        super().__init__()
+        config = transformers.Mask2FormerConfig(**settings)
+        self.pixels = mask2former.Mask2FormerPixelDecoder(config, [dim] * 4)
+        nn.init.zeros_(self.pixels.level_embed)  # uninitialised otherwise
+        self.queries = mask2former.Mask2FormerTransformerModule(config.feature_size, config)
+        self.classes = nn.Linear(config.hidden_dim, config.num_labels + 1)
+
+    def forward(self, maps):
+        pixels = self.pixels(maps, return_dict=True)
+        queries = self.queries(list(pixels.multi_scale_features), pixels.mask_features)
+        return queries.masks_queries_logits[-1], self.classes(queries.intermediate_hidden_states[-1].transpose(0, 1))

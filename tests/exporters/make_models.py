@@ -175,13 +175,19 @@ def hf_eomt(fused):
     return Fields(model, "masks_queries_logits", "class_queries_logits")
 
 
-ADAPTED = dict(hidden_size=8, num_hidden_layers=3, intermediate_size=16)  # and 32 px, one pixel of the smallest map
+ADAPTED = dict(hidden_size=8, num_hidden_layers=3, intermediate_size=16)
 
 
-def dinov3_adapter(fused):
+def dinov3_adapter(fused, image=(32, 32), head=None):
     backbone = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(**hf_settings(fused, num_register_tokens=2, **ADAPTED)))
-    parts = adapter.Adapter(8, HEADS, stages=2, width=2, image=(32, 32), grid=(32 // PATCH, 32 // PATCH))
-    return adapter.Dinov3Adapter(backbone, parts, adapter.SumHead(8, SEGMENTER_CLASSES), taps=[1, 2])
+    parts = adapter.Adapter(8, HEADS, stages=2, width=2, image=image, grid=(image[0] // PATCH, image[1] // PATCH))
+    return adapter.Dinov3Adapter(backbone, parts, head or adapter.SumHead(8, SEGMENTER_CLASSES), taps=[1, 2])
+
+
+def dinov3_mask2former(fused):
+    return dinov3_adapter(fused, (32, 64), adapter.Mask2FormerHead(
+        8, feature_size=32, mask_feature_size=8, hidden_dim=32, encoder_layers=1, decoder_layers=4, num_attention_heads=2,
+        encoder_feedforward_dim=16, dim_feedforward=16, num_queries=5, num_labels=SEGMENTER_CLASSES))
 
 
 def vit_adapter(fused, **changes):
@@ -342,6 +348,9 @@ SOURCES = {
                        layers=lambda m: m.model.vit.encoder.layer, behind=5),
     "dinov3_adapter": Source("DINOv3 with a ViT-Adapter: extractors only", dinov3_adapter, head="other", special=3,
                              image=(32, 32), parts=adapter.Dinov3AdapterParts),
+    "dinov3_mask2former": Source("DINOv3 with a ViT-Adapter and the head of Mask2Former", dinov3_mask2former, head="other",
+                                 special=3, image=(32, 64), parts=adapter.Dinov3AdapterParts,
+                                 outputs=("masks_queries_logits", "class_queries_logits")),
     "vit_adapter": Source("ViT-Adapter: injectors and extractors around the stages of a ViT", vit_adapter, head="other",
                           blocks=4, image=(32, 64), layers=lambda m: m.blocks),
     "vit_adapter_patches": Source("ViT-Adapter, no class token", lambda f: vit_adapter(f, class_token=False), head="other",
@@ -471,6 +480,7 @@ SUITE = [
     Spec("vit_adapter_patches", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
     Spec("dinov3_adapter", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
     Spec("dinov3_adapter", "dynamo", 18, oracle=True, kept=False),
+    Spec("dinov3_mask2former", "dynamo", 18, oracle=True, kept=False),
     Spec("beit", "torchscript", 17, fused=False),
     Spec("beit", "dynamo", 23, kept=False),
     Spec("hf_beit_seg", "dynamo", 18, dynamic=("batch",), batch=3, kept=False),
@@ -662,10 +672,9 @@ def mpm_outputs(spec, source, model, image):
             wrapped = mpm_reference.Wrapped(model, source.layers(model), source.special, source.behind)
             outputs, maps, margin = wrapped.run(image.double(), MPM_SCHEDULE, proportional)
         else:
-            output, maps, margin = mpm_reference.run(
+            outputs, maps, margin = mpm_reference.run(
                 source.parts(model) if source.parts else model, image.double(), MPM_SCHEDULE, proportional,
                 variant.get("merged_positions", "mean"), variant.get("reduce"), PATCH)
-            outputs = (output,)
         if margin < mpm_reference.CLEAR_MARGIN:
             return None
         counts = [[len(m[0])] + [max(step) + 1 for step in m] for m in maps]
@@ -681,7 +690,8 @@ def make(spec, folder):
     model = source.build(spec.fused).eval()
     diversify(model, seeded(spec.source, "weights"))
     path = folder / f"{spec.name}.onnx"
-    tolerance = 2e-4 if spec.source == "hf_depth_anything" else 1e-4  # the convolutions of OpenCV 5.0 give 1.2e-4
+    # The convolutions of OpenCV 5.0 give 1.2e-4. GroupNorm over two pixels makes rounding larger.
+    tolerance = 2e-4 if spec.source in ("hf_depth_anything", "dinov3_mask2former") else 1e-4
     mpm = None
     with torch.no_grad():
         for salt in range(100):

@@ -215,16 +215,17 @@ def encode(encoder, image, schedule, proportional, policy):
 
 def run(model, images, schedule, proportional, policy="mean", reduce=None, patch=None):
     """model: one of segmenter.py or rotary.py. Every image merges on its own. `reduce`: another method instead of
-    `schedule`. Returns output, maps {B, K, N}, smallest margin."""
+    `schedule`. Returns a tuple of outputs, maps {B, K, N}, smallest margin."""
     outputs, maps, margin = [], [], float("inf")
     for image in images:
         depths, image_maps, clearest = (
             encode(model.encoder, image[None], schedule, proportional, policy) if reduce is None
             else encode_inside(model.encoder, image[None], reduce, image.shape[2] // patch, policy))
-        outputs.append(model.decode(depths))
+        result = model.decode(depths)
+        outputs.append(result if isinstance(result, tuple) else (result,))
         maps.append(image_maps)
         margin = min(margin, clearest)
-    return torch.cat(outputs), maps, margin
+    return tuple(torch.cat(parts) for parts in zip(*outputs)), maps, margin
 
 
 class Wrapped:

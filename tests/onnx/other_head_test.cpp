@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "mpm/mpm.hpp"
@@ -111,6 +112,72 @@ TEST_F(OtherHead, TokensPlusSomethingElseAreNoFeatures) {
   std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
   for (double& value : expected) value += std::tanh(value);
   EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
+/// Attention that is no block: its keys and values are maps that a convolution made, its queries are learned.
+TEST_F(OtherHead, LearnedQueriesReadMaps) {
+  const auto image = TinyVit::image(13);
+  const int queries = 4;
+  dialect.opset = 17;
+  GraphBuilder g = TinyVit(dialect).graph();
+  const auto numbers = [](int count, int step) {
+    std::vector<double> values;
+    for (int i = 0; i < count; ++i) values.push_back(0.125 * (i * step % 17) - 1);
+    return values;
+  };
+  const auto learned = numbers(queries * kDim, 5), weight = numbers(kDim * kDim, 3), scale = numbers(kDim, 7);
+  std::string q = g.node("LayerNormalization",
+                         {g.weights("learned", {queries, kDim}, learned), g.weights("scale", {kDim}, scale),
+                          g.weights("shift", {kDim}, scale)},
+                         {{"axis", -1L}, {"epsilon", 1e-5}});
+  q = g.node("Gemm", {q, g.weights("weight", {kDim, kDim}, weight), g.weights("bias", {kDim}, scale)},
+             {{"transB", 1L}});
+  const std::string map =
+      g.node("Conv", {mapOf(g), g.weights("kernel", {kDim, 1, 3, 3}, std::vector<double>(9 * kDim, 0.125))},
+             {{"group", static_cast<long>(kDim)}, {"pads", std::vector<long>{1, 1, 1, 1}}});
+  const std::string keys = g.reshape(map, {1, kDim, kTokens});
+  const std::string shares = g.node("Softmax", {g.node("MatMul", {g.unsqueeze(q, 0), keys})}, {{"axis", -1L}});
+  const std::string y = g.node("MatMul", {shares, g.transpose(keys, {0, 2, 1})}, {}, 1, "y");
+
+  const std::vector<double> before = this->map(image);
+  std::vector<double> k(before.size()), expected;
+  const Window window{3, 1, 1, false};
+  for (int c = 0; c < kDim; ++c)
+    for (int i = 0; i < kTokens; ++i)
+      window.at(i / kW, i % kW, [&](int, int from) { k[c * kTokens + i] += 0.125 * before[c * kTokens + from]; });
+  for (int row = 0; row < queries; ++row) {
+    const double* const x = learned.data() + row * kDim;
+    double mean = 0, variance = 0, total = 0;
+    for (int c = 0; c < kDim; ++c) mean += x[c] / kDim;
+    for (int c = 0; c < kDim; ++c) variance += (x[c] - mean) * (x[c] - mean) / kDim;
+    std::vector<double> query(scale), share(kTokens), result(kDim);
+    for (int c = 0; c < kDim; ++c)
+      for (int j = 0; j < kDim; ++j)
+        query[c] += weight[c * kDim + j] * ((x[j] - mean) / std::sqrt(variance + 1e-5) * scale[j] + scale[j]);
+    for (int i = 0; i < kTokens; ++i) {
+      double logit = 0;
+      for (int c = 0; c < kDim; ++c) logit += query[c] * k[c * kTokens + i];
+      total += share[i] = std::exp(logit);
+    }
+    for (int c = 0; c < kDim; ++c)
+      for (int i = 0; i < kTokens; ++i) result[c] += share[i] / total * k[c * kTokens + i];
+    expected.insert(expected.end(), result.begin(), result.end());
+  }
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
+TEST_F(OtherHead, TheJsonSaysThatQueriesHaveClassesAndMasks) {
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::string queries = g.node("Tanh", {"features"});
+  const std::string masks = g.reshape(g.slice(queries, 2, 0, kTokens), {1, -1, kH, kW});
+  g.model().mutable_graph()->mutable_output(0)->set_name(masks);
+  g.output(queries);
+  g.save(path);
+  EXPECT_EQ(readModelInfo(path, {}).head, HeadKind::kOther);
+  std::ofstream(folder / "model.json") << R"({"task": "panoptic"})";
+  const ModelInfo info = readModelInfo(path, {});
+  EXPECT_EQ(info.head, HeadKind::kMaskQueries);
+  EXPECT_EQ(info.classes, kDim - 1);
 }
 
 TEST_F(OtherHead, ConvolutionPoolSoftmax) {

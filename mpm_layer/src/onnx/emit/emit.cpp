@@ -75,13 +75,15 @@ void Emitter::otherHead() {
 }
 
 /// Classes of a head of mask queries: masks {1, Q, h, w} and class scores {1, Q, classes + 1}, the last of no object,
-/// of Q queries that joined the tokens. 0 for any other head.
+/// of Q queries that joined the tokens, or when the JSON names a task of labels or segments. 0 for any other head.
 std::int64_t Emitter::maskQueryClasses() const {
-  if (graph_.outputs.size() != 2 || trunk_.chain.late.size() != 1) return 0;
+  const auto& late = trunk_.chain.late;
+  const bool named = info_.facts.task && *info_.facts.task != Task::kDepth;
+  if (graph_.outputs.size() != 2 || (late.size() != 1 && !named)) return 0;
   const Shape *masks = graph_.shape(graph_.outputs[0]), *classes = graph_.shape(graph_.outputs[1]);
   if (masks && masks->size() == 3) std::swap(masks, classes);
-  const bool both = masks && classes && masks->size() == 4 && classes->size() == 3;
-  return both && (*masks)[1] == trunk_.chain.late[0].rows && (*classes)[1] == (*masks)[1] ? classes->back() - 1 : 0;
+  const bool both = masks && classes && masks->size() == 4 && classes->size() == 3 && (*classes)[1] == (*masks)[1];
+  return both && (named || (*masks)[1] == late[0].rows) ? classes->back() - 1 : 0;
 }
 
 /// What the JSON says, else what the head does. Throws mpm::Error when the head cannot do what the JSON says.

@@ -106,23 +106,55 @@ std::optional<Tensor> evaluateReduction(const Graph& graph, const Node& node, Fo
   return source->isFloat() ? Tensor::of(shape, std::move(floats)) : Tensor::of(shape, std::move(ints));
 }
 
-/// A product of constants, such as a learned query times the weights of its projection.
+/// A product of constants, such as a learned query times the weights of its projection: MatMul, and Gemm without
+/// factors.
 std::optional<Tensor> evaluateMatMul(const Graph& graph, const Node& node, FoldBudget& budget) {
   const Tensor* left = graph.constant(node.input(0));
   const Tensor* right = graph.constant(node.input(1));
-  if (!left || !right || !left->isFloat() || !right->isFloat()) return std::nullopt;
-  if (left->shape.size() < 2 || right->shape.size() != 2 || left->shape.back() != right->shape[0]) return std::nullopt;
+  const Tensor* bias = graph.constant(node.input(2));
+  if (!left || !right || !left->isFloat() || !right->isFloat() || left->shape.size() < 2 || right->shape.size() != 2)
+    return std::nullopt;
+  const bool turned = node.integer("transB", 0) != 0;
+  const std::int64_t depth = right->shape[turned ? 1 : 0], cols = right->shape[turned ? 0 : 1];
+  if (left->shape.back() != depth || node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 ||
+      node.number("beta", 1) != 1 || (node.input(2) >= 0 && (!bias || bias->size() != cols)))
+    return std::nullopt;
   Shape shape = left->shape;
-  shape.back() = right->shape[1];
-  const std::int64_t depth = right->shape[0], cols = right->shape[1];
+  shape.back() = cols;
   budget.take({elements(shape), std::max<std::int64_t>(depth / 16, 1)});
   std::vector<float> values;
   for (std::int64_t i = 0; i < elements(shape); ++i) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < depth; ++k) sum += left->at(i / cols * depth + k) * right->at(k * cols + i % cols);
+    const std::int64_t row = i / cols, column = i % cols;
+    double sum = bias ? bias->at(column) : 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += left->at(row * depth + k) * right->at(turned ? column * depth + k : k * cols + column);
     values.push_back(static_cast<float>(sum));
   }
   return Tensor::of(std::move(shape), std::move(values));
+}
+
+/// Of learned queries, before they read the image.
+std::optional<Tensor> evaluateLayerNorm(const Graph& graph, const Node& node, FoldBudget& budget) {
+  const Tensor* x = graph.constant(node.input(0));
+  const Tensor* weight = graph.constant(node.input(1));
+  const Tensor* bias = graph.constant(node.input(2));
+  if (!x || !x->isFloat() || !weight || (node.input(2) >= 0 && !bias) || x->shape.empty()) return std::nullopt;
+  const std::int64_t width = x->shape.back();
+  if (frontAxis(node, node.integer("axis", -1), x->shape.size()) + 1 != x->shape.size() || weight->size() != width ||
+      (bias && bias->size() != width))
+    return std::nullopt;
+  std::vector<float> values(static_cast<std::size_t>(budget.take(x->shape)));
+  for (std::int64_t row = 0; row < elements(x->shape); row += width) {
+    double mean = 0, variance = 0;
+    for (std::int64_t i = 0; i < width; ++i) mean += x->at(row + i) / static_cast<double>(width);
+    for (std::int64_t i = 0; i < width; ++i)
+      variance += std::pow(x->at(row + i) - mean, 2) / static_cast<double>(width);
+    const double length = std::sqrt(variance + static_cast<double>(node.number("epsilon", 1e-5f)));
+    for (std::int64_t i = 0; i < width; ++i)
+      values[static_cast<std::size_t>(row + i)] =
+          static_cast<float>((x->at(row + i) - mean) / length * weight->at(i) + (bias ? bias->at(i) : 0));
+  }
+  return Tensor::of(x->shape, std::move(values));
 }
 
 /// Weights stored as whole numbers: one scale for all, one per slice of an axis, or one per block along it.
@@ -371,7 +403,8 @@ std::optional<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node
   const auto one = [](std::optional<Tensor> tensor) {
     return tensor ? std::optional<std::vector<Tensor>>({std::move(*tensor)}) : std::nullopt;
   };
-  if (node.op == "MatMul") return one(evaluateMatMul(graph, node, budget));
+  if (node.op == "MatMul" || node.op == "Gemm") return one(evaluateMatMul(graph, node, budget));
+  if (node.op == "LayerNormalization" && node.outputs.size() == 1) return one(evaluateLayerNorm(graph, node, budget));
   if (node.op == "DequantizeLinear") return one(evaluateDequantize(graph, node, budget));
   if (node.op == "Range") return one(evaluateRange(graph, node, budget));
   if (node.op == "ConstantOfShape") return one(evaluateConstantOfShape(graph, node, budget));

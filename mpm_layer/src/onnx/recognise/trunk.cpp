@@ -133,10 +133,19 @@ bool meetsSoftmax(const Graph& graph, const Node& node) {
   return false;
 }
 
+/// True for a constant, and for what convolutions and the like make of the image or of tokens.
+bool isOfMaps(const Graph& graph, const Interpretation& found, int value) {
+  if (value < 0 || graph.constant(value)) return true;
+  const Foreign* foreign = found.as<Foreign>(value);
+  return foreign && isOneOf(foreign->node->op, {"Conv", "ConvTranspose", "GridSample", "MaxPool", "Resize"});
+}
+
 /// True when the graph contains an unknown kind of attention. Other products of tokens, such as that of queries and
-/// pixels, belong to the head.
+/// pixels, belong to the head, and so does attention to maps alone, as in Mask2Former.
 bool attendsOtherwise(const Graph& graph, const Interpretation& found) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    const auto of_maps = [&](int value) { return isOfMaps(graph, found, value); };
+    if (std::all_of(node.inputs.begin(), node.inputs.end(), of_maps)) return false;
     const Scores* scores = found.as<Scores>(node.input(0));
     if (scores && scores->query) return false;  // learned queries pool tokens, no block does that
     return isProduct(graph, node) && found.as<Foreign>(node.outputs[0]) &&
