@@ -29,7 +29,8 @@ def dinov3(transformers, config, folder):
 
 def eomt(transformers, config, folder):
     task = next((task for task in ("panoptic", "instance", "semantic") if task in folder.resolve().name), "semantic")
-    return transformers.EomtForUniversalSegmentation, ("masks_queries_logits", "class_queries_logits"), {"task": task}
+    kind = "EomtDinov3" if config["model_type"] == "eomt_dinov3" else "Eomt"
+    return getattr(transformers, kind + "ForUniversalSegmentation"), ("masks_queries_logits", "class_queries_logits"), {"task": task}
 
 
 def depth_anything(transformers, config, folder):
@@ -38,7 +39,7 @@ def depth_anything(transformers, config, folder):
         "task": "depth", "depth": "metre" if metric else "inverse"}
 
 
-KINDS = {"dinov3_vit": dinov3, "eomt": eomt, "depth_anything": depth_anything}
+KINDS = {"dinov3_vit": dinov3, "eomt": eomt, "eomt_dinov3": eomt, "depth_anything": depth_anything}
 
 
 def class_names(config):
@@ -111,7 +112,8 @@ def main(arguments=None):
         facts["task"] = options.task
     model = load(torch, transformers, kind, folder, options.random)
     settings = model.config
-    if settings.model_type == "eomt":
+    has_queries = settings.model_type in ("eomt", "eomt_dinov3")
+    if has_queries:
         del model.attn_mask_probs  # a buffer, which the graph would depend on; zeros: no mask in attention
         model.attn_mask_probs = (0.0,) * settings.num_blocks
     backbone = getattr(settings, "backbone_config", None) or settings
@@ -119,7 +121,7 @@ def main(arguments=None):
     size = options.input_size or (backbone.image_size, backbone.image_size)
     if any(side % patch for side in size):
         raise ExportError(f"--input-size {size[0]}x{size[1]}: both must be multiples of the patch, {patch}")
-    if settings.model_type == "eomt" and options.input_size:
+    if has_queries and options.input_size:
         raise ExportError("--input-size: EoMT has the size that it was trained with, "
                           f"{backbone.image_size}x{backbone.image_size}")
     count = settings.num_labels if facts.get("task") in ("semantic", "panoptic", "instance") else 0

@@ -504,9 +504,11 @@ class Transformers(ExportTest):
         small = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, image_size=32, patch_size=PATCH)
         if kind == "dinov3":
             return transformers.DINOv3ViTConfig(**small, intermediate_size=32, num_register_tokens=2)
+        queries = dict(num_blocks=1, num_queries=5, num_upscale_blocks=1, num_labels=CLASSES, num_register_tokens=2)
         if kind == "eomt":
-            return transformers.EomtConfig(**small, mlp_ratio=2, num_blocks=1, num_queries=5, num_upscale_blocks=1,
-                                           num_labels=CLASSES, num_register_tokens=2)
+            return transformers.EomtConfig(**small, mlp_ratio=2, **queries)
+        if kind == "eomt_dinov3":
+            return transformers.EomtDinov3Config(**small, intermediate_size=32, **queries)
         backbone = transformers.Dinov2Config(**{**small, "num_hidden_layers": 4}, mlp_ratio=2, out_indices=[1, 2, 3, 4],
                                              reshape_hidden_states=False)
         return transformers.DepthAnythingConfig(
@@ -515,9 +517,11 @@ class Transformers(ExportTest):
 
     def save(self, folder, kind):
         import transformers
-        transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
+        for family in (transformers.models.eomt.modeling_eomt, transformers.models.eomt_dinov3.modeling_eomt_dinov3):
+            family.requires_backends = lambda *_: None  # scipy, which only their loss needs
         config = self.configuration(kind)
         name = {"dinov3": "DINOv3ViTModel", "eomt": "EomtForUniversalSegmentation",
+                "eomt_dinov3": "EomtDinov3ForUniversalSegmentation",
                 "depth": "DepthAnythingForDepthEstimation"}[kind]
         model = randomise(getattr(transformers, name)(config))
         model.save_pretrained(folder)
@@ -533,11 +537,12 @@ class Transformers(ExportTest):
         self.export(from_transformers, folder, *options)
         facts = json.loads(self.out.with_suffix(".json").read_text())
         image = self.image(facts["input"]["height"], facts["input"]["width"])
-        if kind == "eomt":
+        if hasattr(model, "attn_mask_probs"):
             model.attn_mask_probs.zero_()
         with torch.no_grad():
             result = model(pixel_values=image)
         wanted = {"dinov3": lambda: result.last_hidden_state, "eomt": lambda: result.masks_queries_logits,
+                  "eomt_dinov3": lambda: result.masks_queries_logits,
                   "depth": lambda: result.predicted_depth}[kind]()
         self.check_logits(image, wanted)
         return facts, json.loads(self.mpm("info", self.out, "--json"))
@@ -563,6 +568,11 @@ class Transformers(ExportTest):
                      about="there are 6 classes")
         self.refused(from_transformers, self.folder / "eomt", "--input-size", "48x48", about="trained with")
 
+    def test_segments_of_eomt_with_dinov3(self):
+        facts, info = self.check("eomt_dinov3", "eomt-dinov3-coco-panoptic")
+        self.assertEqual((facts["task"], info["task"], info["head"]), ("panoptic", "panoptic", "mask_queries"))
+        self.refused(from_transformers, self.folder / "eomt-dinov3-coco-panoptic", "--input-size", "48x48", about="trained with")
+
     def test_depth_of_depth_anything(self):
         facts, info = self.check("depth", "depth", "--input-size", "32x48")
         self.assertEqual((info["task"], info["depth"]), ("depth", "metre"))
@@ -576,7 +586,7 @@ class Transformers(ExportTest):
     def test_other_models_are_refused(self):
         (self.folder / "config.json").write_text('{"model_type": "swin"}')
         (self.folder / "preprocessor_config.json").write_text("{}")
-        self.refused(from_transformers, self.folder, about="type 'swin'; known are dinov3_vit, eomt, depth_anything")
+        self.refused(from_transformers, self.folder, about="type 'swin'; known are dinov3_vit, eomt, eomt_dinov3, depth_anything")
 
 
 class Touch:

@@ -165,11 +165,15 @@ def hf_yolos(fused):
         fused, num_hidden_layers=4, image_size=list(IMAGE), num_detection_tokens=5))), "logits", "pred_boxes")
 
 
-def hf_eomt(fused):
-    transformers.models.eomt.modeling_eomt.requires_backends = lambda *_: None  # scipy, which only its loss needs
-    model = transformers.EomtForUniversalSegmentation(transformers.EomtConfig(**hf_settings(
-        fused, num_hidden_layers=4, image_size=32, num_blocks=2, num_queries=6, num_upscale_blocks=2, num_labels=4,
-        num_register_tokens=2)))
+def hf_eomt(fused, kind="Eomt"):
+    for family in (transformers.models.eomt.modeling_eomt, transformers.models.eomt_dinov3.modeling_eomt_dinov3):
+        family.requires_backends = lambda *_: None  # scipy, which only their loss needs
+    settings = hf_settings(fused, num_hidden_layers=4, image_size=32, num_blocks=2, num_queries=6, num_upscale_blocks=2,
+                           num_labels=4, num_register_tokens=2)
+    if kind == "EomtDinov3":
+        del settings["mlp_ratio"]
+    config = getattr(transformers, kind + "Config")(**settings)
+    model = getattr(transformers, kind + "ForUniversalSegmentation")(config)
     del model.attn_mask_probs  # a buffer, on which the exported graph would depend
     model.attn_mask_probs = (0.0,) * 2
     return Fields(model, "masks_queries_logits", "class_queries_logits")
@@ -331,6 +335,10 @@ SOURCES = {
     "hf_eomt": Source("transformers EomtForUniversalSegmentation: queries join in front of the tokens before block 2",
                       hf_eomt, head="mask_queries", special=3, blocks=4, image=(32, 32),
                       outputs=("masks_queries_logits", "class_queries_logits"), layers=lambda m: m.model.layers),
+    "hf_eomt_dinov3": Source(
+        "transformers EomtDinov3ForUniversalSegmentation: EoMT with rotary positions", head="mask_queries", special=3, blocks=4,
+        image=(32, 32), outputs=("masks_queries_logits", "class_queries_logits"),
+        build=lambda f: hf_eomt(f, "EomtDinov3")),
     "hf_siglip": Source("transformers SiglipVisionModel: attention pooling beside the features", head="features", special=0,
                         image=(32, 32), outputs=("last_hidden_state", "pooler_output"), build=lambda f: Fields(
                             transformers.SiglipVisionModel(transformers.SiglipVisionConfig(**hf_settings(f, image_size=32))),
@@ -469,6 +477,8 @@ SUITE = [
     Spec("hf_depth_anything", "dynamo", 18, oracle=True),
     Spec("hf_eomt", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True),
     Spec("hf_eomt", "dynamo", 18, kept=False),
+    Spec("hf_eomt_dinov3", "torchscript", 17, dynamic=("batch",), batch=3, kept=False),
+    Spec("hf_eomt_dinov3", "dynamo", 18, kept=False),
     Spec("hf_siglip", "torchscript", 17, dynamic=("batch",), batch=3, oracle=True, kept=False),
     Spec("timm_map", "torchscript", 13, fused=False, kept=False),
     Spec("timm_map", "dynamo", 18, oracle=True),
