@@ -9,7 +9,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefi
 # The public headers and nothing else.
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT headers)
-set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/depth_estimator.hpp mpm/error.hpp mpm/export.hpp
+set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/depth_estimator.hpp mpm/error.hpp mpm/estimator.hpp mpm/export.hpp
   mpm/merging.hpp mpm/model_info.hpp mpm/mpm.hpp mpm/options.hpp mpm/panoptic_segmenter.hpp mpm/read_net.hpp
   mpm/run_report.hpp mpm/segmenter.hpp mpm/version.hpp)
 if(NOT headers STREQUAL expected)

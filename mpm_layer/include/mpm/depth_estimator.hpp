@@ -12,9 +12,12 @@
 
 namespace mpm {
 
+class ImageNet;
+
 struct DepthOptions {
   ReadOptions read = ReadOptions();  ///< outputs are ignored
-  int threads = 0;  ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
+  int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
+  bool inspect = false;  ///< also fill DepthMap::pair_similarity
 };
 
 /// The result for one image. It shares no memory with the DepthEstimator or the image.
@@ -40,6 +43,8 @@ class MPM_API DepthEstimator {
   const ModelInfo& model() const;
 
  private:
+  friend struct EstimatorReader;
+  explicit DepthEstimator(ImageNet net);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

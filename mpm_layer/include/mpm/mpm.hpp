@@ -5,6 +5,7 @@
 #include "mpm/convert.hpp"             // IWYU pragma: export
 #include "mpm/depth_estimator.hpp"     // IWYU pragma: export
 #include "mpm/error.hpp"               // IWYU pragma: export
+#include "mpm/estimator.hpp"           // IWYU pragma: export
 #include "mpm/merging.hpp"             // IWYU pragma: export
 #include "mpm/model_info.hpp"          // IWYU pragma: export
 #include "mpm/options.hpp"             // IWYU pragma: export

@@ -15,6 +15,8 @@
 
 namespace mpm {
 
+class ImageNet;
+
 struct PanopticOptions {
   ReadOptions read = ReadOptions();  ///< outputs are ignored
   int threads = 0;  ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
@@ -23,6 +25,8 @@ struct PanopticOptions {
   double min_score = 0.8;  ///< of a segment, 0..1
   /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
   double min_overlap = 0.8;
+  bool labels = false;   ///< also fill PanopticMap::labels
+  bool inspect = false;  ///< also fill PanopticMap::pair_similarity
 
   /// Throws mpm::Error for a value out of range and another task.
   MPM_API void validate() const;
@@ -40,6 +44,7 @@ struct Segment {
 struct PanopticMap : RunReport {
   cv::Mat ids;                    ///< CV_16U, of the image's size: the segment of each pixel, 0 for none
   std::vector<Segment> segments;  ///< ids 1, 2, ...
+  cv::Mat labels;                 ///< with PanopticOptions::labels: as Segmentation::labels
 };
 
 /// Finds segments with the queries of a model such as EoMT, at the image's size. Of kPanoptic, each pixel belongs to
@@ -49,7 +54,7 @@ struct PanopticMap : RunReport {
 class MPM_API PanopticSegmenter {
  public:
   /// `model`: a plain ViT ONNX file or a converted one. Throws mpm::Error when readNet() does, for options out of
-  /// range, and for a model whose head is not kMaskQueries.
+  /// range, for a model whose head is not kMaskQueries, and with `labels` for more than 256 classes.
   explicit PanopticSegmenter(const std::string& model, const PanopticOptions& options = {});
   ~PanopticSegmenter();
   PanopticSegmenter(PanopticSegmenter&&) noexcept;
@@ -64,6 +69,8 @@ class MPM_API PanopticSegmenter {
   Task task() const;
 
  private:
+  friend struct EstimatorReader;
+  PanopticSegmenter(ImageNet net, const PanopticOptions& options);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

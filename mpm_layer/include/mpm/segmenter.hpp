@@ -14,6 +14,8 @@
 
 namespace mpm {
 
+class ImageNet;
+
 /// How an image of any size is given to a net with a fixed input size.
 enum class Fit {
   kResize,  ///< the image is resized to the network input, one pass
@@ -26,7 +28,7 @@ struct SegmenterOptions {
   ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
   Fit fit = Fit::kResize;
   int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
-  bool inspect = false;  ///< also fill Segmentation::token_score and pair_similarity; only with Fit::kResize
+  bool inspect = false;  ///< also fill token_score and pair_similarity; only with Fit::kResize
   int short_side = 0;    ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
   int window_stride = 0;  ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
 };
@@ -42,9 +44,6 @@ struct Segmentation : RunReport {
   /// With SegmenterOptions::inspect, {N}: the softmax probability of the best class of each image token, 0..1. Empty
   /// when the model does not segment.
   std::vector<float> token_score;
-  /// With SegmenterOptions::inspect, {K, N}: cosine similarity of the tokens that each token was merged with at each
-  /// step, mean over their pairs, in the residual stream; NaN for a token that was not merged there.
-  std::vector<std::vector<float>> pair_similarity;
 };
 
 /// Segments images: resize, normalisation, net, labels at the image's size. Use one Segmenter from one thread at a
@@ -66,6 +65,8 @@ class MPM_API Segmenter {
   const ModelInfo& model() const;
 
  private:
+  friend struct EstimatorReader;
+  Segmenter(ImageNet net, const SegmenterOptions& options);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

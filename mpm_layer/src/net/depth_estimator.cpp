@@ -3,24 +3,21 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include "net/estimator_outputs.h"
 #include "net/image_net.h"
 
 namespace mpm {
-namespace {
 
-std::vector<std::string> depthOutput(const onnx::GraphProto&, const ModelInfo& info) {
+std::vector<std::string> depthOutputs(const onnx::GraphProto&, const ModelInfo& info) {
   if (info.task == Task::kDepth) return info.outputs;
   throw Error("does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', its head '" +
               toString(info.head) + "')");
 }
 
-}  // namespace
-
 struct DepthEstimator::Impl {
   ImageNet net;
 
-  Impl(const std::string& model, const DepthOptions& options)
-      : net(model, options.read, options.threads, depthOutput) {}
+  explicit Impl(ImageNet read) : net(std::move(read)) {}
 
   void estimate(const cv::Mat& image, DepthMap& result) {
     net.run(image, result);
@@ -36,7 +33,10 @@ struct DepthEstimator::Impl {
 };
 
 DepthEstimator::DepthEstimator(const std::string& model, const DepthOptions& options)
-    : impl_(withOurErrors([&] { return std::make_unique<Impl>(model, options); })) {}
+    : DepthEstimator(withOurErrors(
+          [&] { return ImageNet(model, options.read, options.threads, options.inspect, depthOutputs); })) {}
+DepthEstimator::DepthEstimator(ImageNet net)
+    : impl_(withOurErrors([&] { return std::make_unique<Impl>(std::move(net)); })) {}
 DepthEstimator::~DepthEstimator() = default;
 DepthEstimator::DepthEstimator(DepthEstimator&&) noexcept = default;
 DepthEstimator& DepthEstimator::operator=(DepthEstimator&&) noexcept = default;

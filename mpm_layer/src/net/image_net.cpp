@@ -2,10 +2,13 @@
 #include "net/image_net.h"
 
 #include <algorithm>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "kernels/finite.h"
+#include "net/inspect.h"
 #include "net/stage_times.h"
+#include "onnx/model/node_proto.h"
 
 namespace mpm {
 namespace {
@@ -22,14 +25,29 @@ std::vector<int> toIds(const float* values, int count) {
   return ids;
 }
 
+/// The tokens that each merging step reads.
+std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
+  std::vector<std::string> names;
+  for (const onnx::NodeProto& node : graph.node())
+    if (onnx_graph::isOurs(node) && (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens") &&
+        node.input_size() > 0)
+      names.push_back(node.input(0));
+  return names;
+}
+
 }  // namespace
 
-ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int threads, const ChooseOutputs& answers) {
+ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int threads, bool inspect,
+                   const ChooseOutputs& answers)
+    : path_(model) {
   if (threads < 0) throw Error("the number of threads must not be negative");
   if (threads > 0) cv::setNumThreads(std::min(threads, cv::getNumberOfCPUs()));
   LoadedNet loaded = readNet(model, options, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
+    answers_ = names.size();
     names.insert(names.begin(), {"merge_map", "token_counts"});
+    if (inspect)
+      for (const std::string& tokens : tokensToMerge(graph)) names.push_back(tokens);
     outputs_.assign(names.begin(), names.end());
     return names;
   });
@@ -57,6 +75,7 @@ void ImageNet::run(const cv::Mat& image, RunReport& report) {
   forward(*fitting, report.ms);
   takeMaps(report);
   addTokens(report, 1);
+  addSimilarity(report);
 }
 
 void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
@@ -76,6 +95,9 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
   for (std::size_t i = 0; i < forward_ms.blocks.size(); ++i) ms.blocks[i] += forward_ms.blocks[i];
   requireBlob(0, std::max<std::size_t>(info_.schedule.size(), 1) * static_cast<std::size_t>(info_.tokens()));
   requireBlob(1, info_.schedule.size() + 1);
+  const auto rows = static_cast<std::size_t>(info_.tokens() + info_.special_tokens);
+  for (std::size_t i = kReports + answers_; i < outputs_.size(); ++i)
+    requireBlob(i, rows * static_cast<std::size_t>(info_.dim));
 }
 
 void ImageNet::takeMaps(RunReport& report) const {
@@ -91,6 +113,19 @@ void ImageNet::addTokens(RunReport& report, double share) const {
   for (std::size_t i = 0; i < report.tokens.size(); ++i) report.tokens[i] += share * static_cast<double>(counts[i]);
 }
 
+void ImageNet::addSimilarity(RunReport& report) const {
+  if (outputs_.size() == kReports + answers_) return;
+  std::vector<int> before(info_.tokens());
+  std::iota(before.begin(), before.end(), 0);
+  for (std::size_t k = 0; k < report.cluster_of_token.size(); ++k) {
+    const float* rows =
+        answer(answers_ + k).ptr<float>() + static_cast<std::ptrdiff_t>(info_.special_tokens) * info_.dim;
+    const std::vector<int>& after = report.cluster_of_token[k];
+    report.pair_similarity.push_back(pairSimilarity({rows, info_.tokens(), info_.dim}, before, after));
+    before = after;
+  }
+}
+
 void ImageNet::requireBlob(std::size_t index, std::size_t expected) const {
   const cv::Mat& blob = blobs_[index];
   if (blob.depth() == CV_32F && blob.total() == expected) return;
@@ -101,6 +136,12 @@ void ImageNet::requireBlob(std::size_t index, std::size_t expected) const {
 void ImageNet::requireFinite(std::size_t answer, const std::string& name) const {
   const cv::Mat& blob = this->answer(answer);
   if (blob.depth() == CV_32F && !allFinite(blob.ptr<float>(), blob.total())) failNotFinite(name);
+}
+
+void ImageNet::requireLabelsFit() const {
+  if (info_.classes > 256)
+    throw Error("'" + path_ + "' has " + std::to_string(info_.classes) +
+                " classes, but label maps have 8 bits: at most 256");
 }
 
 void failNotFinite(const std::string& name) {

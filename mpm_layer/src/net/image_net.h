@@ -54,9 +54,12 @@ inline AxisResampling throughInput(int grid, int input, int image) {
 /// DepthEstimator have in common.
 class ImageNet {
  public:
-  /// `answers`: the outputs that the caller reads besides the merge maps and the token counts.
-  ImageNet(const std::string& model, const ReadOptions& options, int threads, const ChooseOutputs& answers);
+  /// `answers`: the outputs that the caller reads besides the merge maps and the token counts. `inspect`: run() also
+  /// fills RunReport::pair_similarity.
+  ImageNet(const std::string& model, const ReadOptions& options, int threads, bool inspect,
+           const ChooseOutputs& answers);
 
+  const std::string& path() const { return path_; }
   const ModelInfo& info() const { return info_; }
   cv::dnn::Net& net() { return net_; }
   const Parallel& parallel() const { return parallel_; }
@@ -83,22 +86,27 @@ class ImageNet {
   void takeMaps(RunReport& report) const;
   void addTokens(RunReport& report, double share) const;
   const cv::Mat& answer(std::size_t index) const { return blobs_[kReports + index]; }
-  std::size_t answers() const { return outputs_.size() - kReports; }
+  std::size_t answers() const { return answers_; }
   std::string answerName(std::size_t index) const { return outputs_[kReports + index]; }
   /// Throws mpm::Error unless the answer has so many floats. The converter compared `info` with the declared shapes of
   /// the outputs; this checks the outputs themselves.
   void requireSize(std::size_t answer, std::size_t expected) const { requireBlob(kReports + answer, expected); }
   void requireFinite(std::size_t answer, const std::string& name) const;
+  /// Throws mpm::Error where a label map of 8 bits cannot hold the classes.
+  void requireLabelsFit() const;
 
  private:
   static constexpr std::size_t kReports = 2;  // merge_map and token_counts, before the answers
 
   static void requireImage(const cv::Mat& image);
   void requireBlob(std::size_t index, std::size_t expected) const;
+  void addSimilarity(RunReport& report) const;
 
+  std::string path_;
   cv::dnn::Net net_;
   ModelInfo info_;
-  std::vector<cv::String> outputs_;
+  std::vector<cv::String> outputs_;  // the reports, the answers, then the input tokens of each insertion to inspect
+  std::size_t answers_ = 0;
   std::vector<cv::Mat> blobs_;  // of outputs_
   Normalizer normalize_{ModelFacts{}};
   OpenCvParallel parallel_;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "base/size_text.h"
 #include "kernels/resample.h"
 #include "layers/device_labels.h"
+#include "net/estimator_outputs.h"
 #include "net/image_net.h"
 #include "net/inspect.h"
 #include "net/mask_queries.h"
@@ -46,64 +46,42 @@ std::string scoresOf(const onnx::GraphProto& graph) {
   throw Error("the model has no op RestoreTokens: convert the original model again");
 }
 
-/// The tokens that each merging step reads.
-std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
-  std::vector<std::string> names;
-  for (const onnx::NodeProto& node : graph.node())
-    if (onnx_graph::isOurs(node) && (node.op_type() == "MutualPairMerge" || node.op_type() == "MergeTokens") &&
-        node.input_size() > 0)
-      names.push_back(node.input(0));
-  return names;
-}
-
-/// The scores or what the head gives; behind them what `options.inspect` needs.
-std::vector<std::string> outputsFor(const SegmenterOptions& options, const onnx::GraphProto& graph,
-                                    const ModelInfo& info) {
-  std::vector<std::string> names = info.outputs;
-  if (info.segments()) names = {scoresOf(graph)};
-  if (options.inspect && options.fit == Fit::kResize)
-    for (const std::string& tokens : tokensToMerge(graph)) names.push_back(tokens);
-  return names;
-}
-
 }  // namespace
+
+std::vector<std::string> labelOutputs(const onnx::GraphProto& graph, const ModelInfo& info) {
+  if (info.segments()) return {scoresOf(graph)};
+  return info.outputs;
+}
 
 struct Segmenter::Impl {
   SegmenterOptions options;
   ImageNet net;
   const ModelInfo& info = net.info();
-  std::size_t answers = 0;         // of the head; behind them are the input tokens of each insertion
   Size2 score_grid;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
   std::vector<float> made_scores;  // {pixels of score_grid, classes}, when the net gives none
   cv::Size labels_size;            // of the last image; the two below are for it
   AxisResampling label_rows, label_columns;
   std::unique_ptr<DeviceLabels> device_labels;  // instead of the scores, if nothing else needs them
 
-  Impl(const std::string& model, const SegmenterOptions& opts)
-      : options(opts), net(model, opts.read, opts.threads, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
-          return outputsFor(opts, graph, found);
-        }) {
+  Impl(ImageNet read, const SegmenterOptions& opts) : options(opts), net(std::move(read)) {
     if (options.short_side < 0) throw Error("the shorter side must not be negative");
     score_grid = info.grid;
-    if (info.givesLabels() && info.classes > 256)
-      throw Error("'" + model + "' has " + std::to_string(info.classes) +
-                  " classes, but label maps have 8 bits: at most 256");
+    if (info.givesLabels()) net.requireLabelsFit();
     if (!info.givesLabels() && options.fit == Fit::kWindow)
-      throw Error("'" + model + "' does not segment, so its windows have nothing to average: use the fit 'resize'");
+      throw Error("'" + net.path() +
+                  "' does not segment, so its windows have nothing to average: use the fit 'resize'");
     windowStride(options, info.input);
-    answers = info.segments() ? 1 : info.outputs.size();
     if (options.fit == Fit::kResize && !options.inspect && info.segments())
       device_labels = DeviceLabels::of(net.net(), net.answerName(0));
   }
 
   // Checks what the last pass gave, and makes scores of mask queries and of a map of classes.
   void takeScores(StageTimes& ms) {
-    const auto tokens = static_cast<std::size_t>(info.tokens());
-    if (info.segments()) net.requireSize(0, tokens * static_cast<std::size_t>(info.classes));
-    for (std::size_t i = answers; i < net.answers(); ++i)
-      net.requireSize(i, (tokens + static_cast<std::size_t>(info.special_tokens)) * static_cast<std::size_t>(info.dim));
+    if (info.segments())
+      net.requireSize(0, static_cast<std::size_t>(info.tokens()) * static_cast<std::size_t>(info.classes));
     if (device_labels) return;
-    for (std::size_t i = 0; i < answers; ++i) net.requireFinite(i, info.segments() ? "scores" : net.answerName(i));
+    for (std::size_t i = 0; i < net.answers(); ++i)
+      net.requireFinite(i, info.segments() ? "scores" : net.answerName(i));
     if (info.segments() || !info.givesLabels()) return;
     StopWatch watch;
     if (info.head == HeadKind::kMaskQueries) {
@@ -127,23 +105,10 @@ struct Segmenter::Impl {
             info.classes};
   }
 
-  void inspect(Segmentation& result) const {
-    if (info.segments()) result.token_score = bestClassShare(scores());
-    std::vector<int> before(info.tokens());
-    std::iota(before.begin(), before.end(), 0);
-    for (std::size_t k = 0; k < result.cluster_of_token.size(); ++k) {
-      const float* rows =
-          net.answer(answers + k).ptr<float>() + static_cast<std::ptrdiff_t>(info.special_tokens) * info.dim;
-      const std::vector<int>& after = result.cluster_of_token[k];
-      result.pair_similarity.push_back(pairSimilarity({rows, info.tokens(), info.dim}, before, after));
-      before = after;
-    }
-  }
-
   void segmentResized(const cv::Mat& image, Segmentation& result) {
     net.run(image, result);
     takeScores(result.ms);
-    if (options.inspect) inspect(result);
+    if (options.inspect && info.segments()) result.token_score = bestClassShare(scores());
     if (!info.givesLabels()) return;
     StopWatch watch;
     if (labels_size != image.size()) {
@@ -205,7 +170,13 @@ Size2 windowStride(const SegmenterOptions& options, Size2 window) {
 }
 
 Segmenter::Segmenter(const std::string& model, const SegmenterOptions& options)
-    : impl_(withOurErrors([&] { return std::make_unique<Impl>(model, options); })) {}
+    : Segmenter(withOurErrors([&] {
+                  return ImageNet(model, options.read, options.threads, options.inspect && options.fit == Fit::kResize,
+                                  labelOutputs);
+                }),
+                options) {}
+Segmenter::Segmenter(ImageNet net, const SegmenterOptions& options)
+    : impl_(withOurErrors([&] { return std::make_unique<Impl>(std::move(net), options); })) {}
 Segmenter::~Segmenter() = default;
 Segmenter::Segmenter(Segmenter&&) noexcept = default;
 Segmenter& Segmenter::operator=(Segmenter&&) noexcept = default;
