@@ -5,27 +5,21 @@
 #include <set>
 
 #include "cli/pictures/contact_sheet.h"
-#include "cli/pictures/depth_legend.h"
 #include "cli/terminal/program.h"
-#include "mpm/convert.hpp"
-#include "mpm/depth_estimator.hpp"
-#include "mpm/error.hpp"
-#include "mpm/panoptic_segmenter.hpp"
 #include "vision/classes.h"
-#include "vision/depth_pictures.h"
+#include "vision/estimate_files.h"
 #include "vision/pictures.h"
 
 namespace mpm::cli {
 namespace {
 
+using vision::EstimateFiles;
+
 // A task whose pictures have the colours of classes.
-template <class Net>
 class ClassTask : public FrameTask {
  public:
-  template <class Options>
-  ClassTask(const std::string& model, const Options& options) : net_(model, options) {}
+  explicit ClassTask(Estimator estimator) : FrameTask(std::move(estimator)) {}
 
-  const ModelInfo& model() const override { return net_.model(); }
   cv::Mat legend() const override { return drawn_.empty() ? cv::Mat() : legendPicture(model(), drawn_); }
 
  protected:
@@ -38,20 +32,24 @@ class ClassTask : public FrameTask {
     return text;
   }
 
-  Net net_;
   std::vector<std::string> names_ = vision::classNames(model());
   std::vector<cv::Vec3b> colors_ = vision::classColors(model().facts, model().classes);
   std::set<int> drawn_;  // classes
 };
 
-class SemanticTask final : public ClassTask<Segmenter> {
+class SemanticTask final : public ClassTask {
  public:
   using ClassTask::ClassTask;
 
-  std::vector<std::string> endings() const override { return {kLabels, kOverlay}; }
+  std::vector<std::string> endings() const override { return {kLabels, EstimateFiles::kOverlay}; }
 
-  FrameAnswer answer(const cv::Mat& image, bool draw) override {
-    const Segmentation result = net_.segment(image);
+  void addEarlier(const Json& line) override {
+    for (int label = 0; label < static_cast<int>(names_.size()); ++label)
+      if (line.value("/classes"_json_pointer / names_[label], 0.0) > 0) drawn_.insert(label);
+  }
+
+ private:
+  FrameAnswer describe(const vision::Estimate& result, const cv::Mat& image, bool draw) override {
     FrameAnswer answer{result, result.labels, {}, {{"classes", Json::object()}}, {}};
     if (result.labels.empty()) return answer;
     const auto areas = vision::classAreas(result.labels);
@@ -60,50 +58,21 @@ class SemanticTask final : public ClassTask<Segmenter> {
     for (const std::string& name : names_) classes[name] = 0.0;  // in every line: a table needs no filling in
     for (const auto& [label, area] : areas) classes[names_[label]] = area;
     if (!draw) return answer;
-    answer.pictures = {{kLabels, result.labels}, {kOverlay, vision::overlayPicture(image, result.labels, colors_)}};
+    answer.files = vision::estimateFiles(result, image, model(), colors_);
+    answer.files.pictures.emplace(answer.files.pictures.begin(), kLabels, result.labels);
     for (const auto& [label, area] : areas) drawn_.insert(label);
     return answer;
   }
 
-  void addEarlier(const Json& line) override {
-    for (int label = 0; label < static_cast<int>(names_.size()); ++label)
-      if (line.value("/classes"_json_pointer / names_[label], 0.0) > 0) drawn_.insert(label);
-  }
-
- private:
-  static constexpr const char *kLabels = "_labels.png", *kOverlay = "_overlay.png";
+  static constexpr const char* kLabels = "_labels.png";
 };
 
-class SegmentsTask final : public ClassTask<PanopticSegmenter> {
+class SegmentsTask final : public ClassTask {
  public:
   using ClassTask::ClassTask;
 
-  std::vector<std::string> endings() const override { return {kIds, kOverlay, kList}; }
-
-  FrameAnswer answer(const cv::Mat& image, bool draw) override {
-    const PanopticMap result = net_.segment(image);
-    const std::vector<ClassInfo>& classes = model().facts.classes;
-    Json list = Json::array();
-    std::vector<std::pair<int, double>> areas;
-    for (const Segment& one : result.segments) {
-      list.push_back({{"id", one.id},
-                      {"class", names_[one.label]},
-                      {"score", one.score},
-                      {"area", one.area},
-                      {"thing", classes.empty() || classes[one.label].thing}});
-      areas.emplace_back(one.label, static_cast<double>(one.area) / static_cast<double>(result.ids.total()));
-    }
-    const std::string count = counted(static_cast<std::int64_t>(areas.size()), "segment");
-    FrameAnswer answer{result, {}, count + (areas.empty() ? "" : ": " + largest(areas)), {{"segments", list}}, {}};
-    if (!draw) return answer;
-    std::vector<cv::Vec3b> colors;
-    for (const Segment& one : result.segments) {
-      colors.push_back(colors_[one.label]);
-      drawn_.insert(one.label);
-    }
-    answer.pictures = {{kIds, result.ids}, {kOverlay, vision::segmentsPicture(image, result.ids, colors)}};
-    answer.texts = {{kList, toLine({{"task", toString(net_.task())}, {"segments", list}}) + "\n"}};
-    return answer;
+  std::vector<std::string> endings() const override {
+    return {EstimateFiles::kIds, EstimateFiles::kOverlay, EstimateFiles::kSegments};
   }
 
   void addEarlier(const Json& line) override {
@@ -114,57 +83,52 @@ class SegmentsTask final : public ClassTask<PanopticSegmenter> {
   }
 
  private:
-  static constexpr const char *kIds = "_segments.png", *kOverlay = "_overlay.png", *kList = "_segments.json";
+  FrameAnswer describe(const vision::Estimate& result, const cv::Mat& image, bool draw) override {
+    std::vector<std::pair<int, double>> areas;
+    for (const Segment& one : result.segments)
+      areas.emplace_back(one.label, static_cast<double>(one.area) / static_cast<double>(result.ids.total()));
+    const std::string count = counted(static_cast<std::int64_t>(areas.size()), "segment");
+    FrameAnswer answer{result, {}, count + (areas.empty() ? "" : ": " + largest(areas)), {}, {}};
+    answer.fields["segments"] = vision::segmentsJson(result, model());
+    if (!draw) return answer;
+    answer.files = vision::estimateFiles(result, image, model(), colors_);
+    for (const Segment& one : result.segments) drawn_.insert(one.label);
+    return answer;
+  }
 };
 
 class DepthTask final : public FrameTask {
  public:
-  DepthTask(const std::string& model, const SegmenterOptions& options)
-      : estimator_(model, {options.read, options.threads}) {}
+  explicit DepthTask(Estimator estimator) : FrameTask(std::move(estimator)) {}
 
-  const ModelInfo& model() const override { return estimator_.model(); }
-  std::vector<std::string> endings() const override { return {kDepth, kColors}; }
-
-  FrameAnswer answer(const cv::Mat& image, bool draw) override {
-    const DepthMap result = estimator_.estimate(image);
-    const DepthUnit unit = model().facts.depth;
-    const vision::DepthRange range = vision::depthRange(result.depth);
-    const vision::DepthImage file = vision::depthImage(result.depth, unit);
-    FrameAnswer answer{result, {}, {}, {}, {}};
-    answer.text = "depth " + depthText(range.min) + " / " + depthText(range.median) + " / " + depthText(range.max) +
-                  " " + unitText(unit) + " (min / median / max)";
-    answer.fields["depth"] = {{"unit", toString(unit)}, {"min", range.min},      {"median", range.median},
-                              {"max", range.max},       {"offset", file.offset}, {"step", file.step}};
-    if (draw)
-      answer.pictures = {{kDepth, file.pixels},
-                         {kColors, withDepthLegend(vision::depthPicture(result.depth, range), range, unit)}};
-    return answer;
-  }
+  std::vector<std::string> endings() const override { return {EstimateFiles::kDepth, EstimateFiles::kDepthColors}; }
 
  private:
-  static constexpr const char *kDepth = "_depth.png", *kColors = "_depth_colors.png";
-
-  DepthEstimator estimator_;
+  FrameAnswer describe(const vision::Estimate& result, const cv::Mat& image, bool draw) override {
+    const vision::DepthRange& range = result.depth_range;
+    FrameAnswer answer{result, {}, {}, {}, {}};
+    answer.text = "depth " + vision::depthText(range.min) + " / " + vision::depthText(range.median) + " / " +
+                  vision::depthText(range.max) + " " + vision::unitText(model().facts.depth) + " (min / median / max)";
+    answer.fields["depth"] = vision::depthJson(result, model());
+    if (draw) answer.files = vision::estimateFiles(result, image, model(), {});
+    return answer;
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<FrameTask> frameTask(const std::string& model, const SegmenterOptions& options,
                                      const TaskOptions& wanted) {
-  const ModelInfo info = readModelInfo(model, options.read.convert);
-  const std::optional<Task> task = wanted.task ? wanted.task : info.task;
-  if (task == Task::kPanoptic || task == Task::kInstance) {
-    PanopticOptions segments{.read = options.read, .threads = options.threads, .task = task};
-    segments.min_score = wanted.min_score.value_or(segments.min_score);
-    segments.min_overlap = wanted.min_overlap.value_or(segments.min_overlap);
-    return std::make_unique<SegmentsTask>(model, segments);
-  }
+  EstimatorOptions reading{options};
+  reading.task = wanted.task;
+  reading.min_score = wanted.min_score.value_or(reading.min_score);
+  reading.min_overlap = wanted.min_overlap.value_or(reading.min_overlap);
+  Estimator estimator = readEstimator(model, reading);
+  if (std::holds_alternative<PanopticSegmenter>(estimator)) return std::make_unique<SegmentsTask>(std::move(estimator));
   if (wanted.min_score || wanted.min_overlap)
     throw UsageError("--min-score and --min-overlap are for the tasks panoptic and instance");
-  if (task == Task::kDepth) return std::make_unique<DepthTask>(model, options);
-  if (wanted.task && !info.givesLabels())
-    throw Error("'" + model + "' gives no labels (its head is '" + toString(info.head) + "')");
-  return std::make_unique<SemanticTask>(model, options);
+  if (std::holds_alternative<DepthEstimator>(estimator)) return std::make_unique<DepthTask>(std::move(estimator));
+  return std::make_unique<SemanticTask>(std::move(estimator));
 }
 
 }  // namespace mpm::cli

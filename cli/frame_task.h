@@ -5,12 +5,10 @@
 #include <opencv2/core.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/terminal/output.h"
-#include "mpm/run_report.hpp"
-#include "mpm/segmenter.hpp"
+#include "vision/estimate_files.h"
 
 namespace mpm::cli {
 
@@ -20,8 +18,7 @@ struct FrameAnswer {
   cv::Mat labels;    ///< of the task semantic; else empty
   std::string text;  ///< end of the frame's line: "road 40 %, sky 31 %"
   Json fields;       ///< of the frame's line of --json, besides those that every task has
-  std::vector<std::pair<std::string, cv::Mat>> pictures;     ///< by the endings of their names
-  std::vector<std::pair<std::string, std::string>> texts{};  ///< other files, as these
+  vision::EstimateFiles files;
 };
 
 /// What `mpm run` lets a person choose.
@@ -33,17 +30,25 @@ struct TaskOptions {
 /// A model at work in `mpm run`, for one task.
 class FrameTask {
  public:
+  explicit FrameTask(Estimator estimator) : estimator_(std::move(estimator)) {}
   virtual ~FrameTask() = default;
 
-  virtual const ModelInfo& model() const = 0;
-  /// Of FrameAnswer::pictures and ::texts.
+  const ModelInfo& model() const { return vision::modelOf(estimator_); }
+  /// Of FrameAnswer::files.
   virtual std::vector<std::string> endings() const = 0;
   /// Without `draw` there are no files.
-  virtual FrameAnswer answer(const cv::Mat& image, bool draw) = 0;
+  FrameAnswer answer(const cv::Mat& image, bool draw) {
+    return describe(vision::estimate(estimator_, image), image, draw);
+  }
   /// The colours of all pictures so far; empty when they need none.
   virtual cv::Mat legend() const { return {}; }
   /// The pictures of this frame, of an earlier run, count for the legend too.
   virtual void addEarlier(const Json&) {}
+
+ private:
+  virtual FrameAnswer describe(const vision::Estimate& result, const cv::Mat& image, bool draw) = 0;
+
+  Estimator estimator_;
 };
 
 /// Reads the model; one without a task gives tokens and merge maps alone. Throws mpm::Error when the model cannot do

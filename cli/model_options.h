@@ -97,6 +97,16 @@ void addDevice(CLI::App& verb, std::string& device);
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, SegmenterOptions& options);
 
+/// --min-score and --min-overlap: the limits of segments.
+template <typename T>
+void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
+  addNumber(verb, "--min-score", min_score, "0..1", 0, 1,
+            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8");
+  addNumber(verb, "--min-overlap", min_overlap, "0..1", 0, 1,
+            "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
+            "is left. Default: 0.8");
+}
+
 /// `named`, or the default model where none is named. Throws UsageError that says how to get a model.
 std::string chosenModel(const std::string& named);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <opencv2/core.hpp>
+#include <string>
 
 #include "mpm/model_info.hpp"
 
@@ -23,10 +25,22 @@ struct DepthImage {
 /// Without a unit, 0 is the smallest depth of this map and 65535 the largest.
 DepthImage depthImage(const cv::Mat& depth, DepthUnit unit);
 
-/// The colours of a depth map, CV_8UC3 (BGR): violet at range.min, yellow at range.max, as in depthColor().
+/// The share of the range at each pixel, CV_8U: 0 at range.min, 255 at range.max.
+cv::Mat depthShares(const cv::Mat& depth, const DepthRange& range);
+
+/// The colour (BGR) of each share: violet at 0, yellow at 255.
+const std::array<cv::Vec3b, 256>& depthColors();
+
+/// The colours of a depth map, CV_8UC3 (BGR).
 cv::Mat depthPicture(const cv::Mat& depth, const DepthRange& range);
 
-/// The colour of a share of the range, 0..1.
-cv::Vec3b depthColor(double share);
+/// "12.35": four digits.
+std::string depthText(double depth);
+
+/// `picture` (of depthPicture()) above a bar of its colours, with the depths at both ends and the unit.
+cv::Mat withDepthLegend(const cv::Mat& picture, const DepthRange& range, DepthUnit unit);
+
+/// "m", "(relative)", "(relative, larger is nearer)".
+std::string unitText(DepthUnit unit);
 
 }  // namespace mpm::vision

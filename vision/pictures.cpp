@@ -24,15 +24,6 @@ std::vector<int> cellOfPixel(int pixels, int cells) {
   return result;
 }
 
-// Seen on any fill: white would vanish in the sky, black in the night.
-cv::Vec3b borderColor(const cv::Vec3b& fill) {
-  const bool bright = 114 * fill[0] + 587 * fill[1] + 299 * fill[2] > 140 * 1000;
-  cv::Vec3b color;
-  for (int c = 0; c < 3; ++c)
-    color[c] = static_cast<std::uint8_t>(bright ? fill[c] * 5 / 9 : 255 - (255 - fill[c]) * 5 / 9);
-  return color;
-}
-
 // 8 bits after the point.
 int fixedPoint(double opacity) {
   if (!(opacity >= 0 && opacity <= 1)) throw Error("the opacity of an overlay lies between 0 and 1");
@@ -47,6 +38,15 @@ cv::Vec3b blend(const cv::Vec3b& below, const cv::Vec3b& color, int alpha) {
 }
 
 }  // namespace
+
+// White would vanish in the sky, black in the night.
+cv::Vec3b outlineColor(const cv::Vec3b& fill) {
+  const bool bright = 114 * fill[0] + 587 * fill[1] + 299 * fill[2] > 140 * 1000;
+  cv::Vec3b color;
+  for (int c = 0; c < 3; ++c)
+    color[c] = static_cast<std::uint8_t>(bright ? fill[c] * 5 / 9 : 255 - (255 - fill[c]) * 5 / 9);
+  return color;
+}
 
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
                        double opacity) {
@@ -81,7 +81,7 @@ cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vec
       const bool painted = own > 0 && own <= colors.size();
       const cv::Vec3b fill = painted ? blend(pixel, colors[own - 1u], alpha) : pixel;
       const bool edge = own != below[x] || own != id[std::min(x + 1, image.cols - 1)];
-      picture.at<cv::Vec3b>(y, x) = edge ? borderColor(painted ? colors[own - 1u] : pixel) : fill;
+      picture.at<cv::Vec3b>(y, x) = edge ? outlineColor(painted ? colors[own - 1u] : pixel) : fill;
     }
   }
   return picture;
@@ -119,7 +119,7 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
     if (sums[i].pixels == 0) continue;
     for (int c = 0; c < 3; ++c)
       fill[i][c] = static_cast<std::uint8_t>((sums[i].bgr[c] + sums[i].pixels / 2) / sums[i].pixels);
-    border[i] = borderColor(fill[i]);
+    border[i] = outlineColor(fill[i]);
   }
 
   cv::Mat picture(image.size(), CV_8UC3);

@@ -19,6 +19,9 @@ std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
                        double opacity = 0.5);
 
+/// The colour of an outline that is seen on `fill`.
+cv::Vec3b outlineColor(const cv::Vec3b& fill);
+
 /// `image` with segments painted over it and outlined. `ids`: CV_16U, same size; segment i has colors[i - 1], 0 is
 /// none.
 cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,

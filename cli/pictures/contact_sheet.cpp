@@ -5,13 +5,20 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
-#include "cli/pictures/lettering.h"
 #include "cli/terminal/output.h"
 #include "vision/classes.h"
+#include "vision/lettering.h"
 #include "vision/pictures.h"
 
 namespace mpm::cli {
 namespace {
+
+using vision::at;
+using vision::kInk;
+using vision::kSupersampling;
+using vision::reduced;
+using vision::textWidth;
+using vision::write;
 
 constexpr int kWidth = 480, kGap = 8, kTitle = 40, kCaption = 34, kLegendHeight = 32;
 constexpr double kLetters = 12, kSwatch = 16, kText = 24, kMargin = 8, kLine = 24;

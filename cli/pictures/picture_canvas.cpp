@@ -3,10 +3,15 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "cli/pictures/lettering.h"
+#include "vision/lettering.h"
 
 namespace mpm::cli {
 namespace {
+
+using vision::at;
+using vision::kSupersampling;
+using vision::reduced;
+using vision::write;
 
 constexpr double kFontSize = 11, kLineHeight = 18;
 
@@ -20,7 +25,7 @@ PictureCanvas::PictureCanvas(cv::Size size) : picture_(size * kSupersampling, CV
 
 cv::Mat PictureCanvas::picture() const { return reduced(picture_); }
 
-double PictureCanvas::textWidth(const std::string& text) const { return cli::textWidth(text, kFontSize); }
+double PictureCanvas::textWidth(const std::string& text) const { return vision::textWidth(text, kFontSize); }
 
 double PictureCanvas::textHeight() const { return kLineHeight; }
 

@@ -210,7 +210,7 @@ std::vector<Variant> depthSweep(int blocks) {
 }
 
 /// One model on one data set at one precision; the depth sweep is another one.
-struct Task {
+struct ModelWork {
   std::string model, digest;
   const StudyData* data = nullptr;
   SegmenterOptions options;
@@ -229,26 +229,26 @@ class Measurement {
     for (const std::string& model : plan.models)
       for (const StudyData& data : plan.data)
         for (const Precision precision : plan.precisions) addTasks(model, data, precision);
-    for (const Task& task : tasks_) runs += task.images * static_cast<int>(task.variants.size() + 1);
+    for (const ModelWork& task : tasks_) runs += task.images * static_cast<int>(task.variants.size() + 1);
     progress_ = std::make_unique<Progress>(show_progress, runs);
   }
 
   bool run() {
-    for (const Task& task : tasks_)
+    for (const ModelWork& task : tasks_)
       if (!run(task)) return false;
     return true;
   }
 
  private:
   void addTasks(const std::string& model, const StudyData& data, Precision precision) {
-    Task task{.model = model,
-              .digest = monitor::modelDigest(model),
-              .data = &data,
-              .options = plan_.options,
-              .info = ModelInfo(),  // with {} GCC 12 warns of an uninitialised optional
-              .variants = plan_.variants,
-              .sweep = false,
-              .images = 0};
+    ModelWork task{.model = model,
+                   .digest = monitor::modelDigest(model),
+                   .data = &data,
+                   .options = plan_.options,
+                   .info = ModelInfo(),  // with {} GCC 12 warns of an uninitialised optional
+                   .variants = plan_.variants,
+                   .sweep = false,
+                   .images = 0};
     task.options.read.convert.precision = precision;
     applyProtocol(data.labelled, {}, model, task.options);
     task.info = readModelInfo(model, kFullModel.options(task.options.read.convert));
@@ -266,7 +266,7 @@ class Measurement {
     tasks_.push_back(task);
   }
 
-  bool run(const Task& task) {
+  bool run(const ModelWork& task) {
     LabelledFrames frames(task.data->labelled, task.info, false);
     Chunk chunk;
     for (int i = 0; i < task.images; ++i) {
@@ -282,7 +282,7 @@ class Measurement {
     return !interrupted();
   }
 
-  StudyRow emptyRow(const Task& task, const Variant& variant) const {
+  StudyRow emptyRow(const ModelWork& task, const Variant& variant) const {
     StudyRow row;
     row.model = std::filesystem::path(task.model).stem().string();
     row.digest = task.digest;
@@ -300,7 +300,7 @@ class Measurement {
   }
 
   // The variants of a chunk that no line holds yet.
-  bool run(const Task& task, const Chunk& chunk, int void_label) {
+  bool run(const ModelWork& task, const Chunk& chunk, int void_label) {
     std::vector<Variant> todo;
     for (const Variant& variant : task.variants)
       if (!done_.count(keyOf(emptyRow(task, variant), chunk.first))) todo.push_back(variant);
@@ -352,7 +352,7 @@ class Measurement {
   const StudyPlan& plan_;
   JsonLog log_;
   std::set<std::string> done_;
-  std::vector<Task> tasks_;
+  std::vector<ModelWork> tasks_;
   std::unique_ptr<Progress> progress_;
 };
 

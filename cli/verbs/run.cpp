@@ -147,8 +147,8 @@ class PictureFolder {
       vision::writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
       ++pictures_;
     };
-    for (const auto& [ending, picture] : answer.pictures) put(ending, picture);
-    for (const auto& [ending, text] : answer.texts) {
+    for (const auto& [ending, picture] : answer.files.pictures) put(ending, picture);
+    for (const auto& [ending, text] : answer.files.texts) {
       written.push_back(name + ending);
       writeFileAtomically((std::filesystem::path(folder_) / written.back()).string(), text);
     }
@@ -294,11 +294,7 @@ Verb addRun(CLI::App& mpm) {
   addChoice(*verb, "--task", arguments->task.task, tasks,
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
             "info' names it)");
-  addNumber(*verb, "--min-score", arguments->task.min_score, "0..1", 0, 1,
-            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8");
-  addNumber(*verb, "--min-overlap", arguments->task.min_overlap, "0..1", 0, 1,
-            "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
-            "is left. Default: 0.8");
+  addSegmentLimits(*verb, arguments->task.min_score, arguments->task.min_overlap);
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "

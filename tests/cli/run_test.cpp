@@ -318,7 +318,8 @@ TEST(Run, WritesSegments) {
   EXPECT_TRUE(mpmCommand({"run", folder / "a.png", "--model", kEomt, "--json"}).json().contains("classes"));
 
   expectFailure(run({}), 2, {"--min-score", "panoptic and instance"});
-  expectFailure(run({"--task", "depth"}), 2, {"--min-score"});
+  expectFailure(mpmCommand({"run", folder / "a.png", "--model", kDepthModel, "--min-overlap", "0.3"}), 2,
+                {"--min-overlap"});
   const auto as = [&](const std::string& model, const std::string& task) {
     return mpmCommand({"run", folder / "a.png", "--model", model, "--task", task});
   };

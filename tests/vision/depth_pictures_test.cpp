@@ -42,10 +42,10 @@ TEST(DepthImage, WithoutAUnitUsesAllOfItsValues) {
 TEST(DepthPicture, RunsFromTheFirstColourToTheLast) {
   const cv::Mat picture = depthPicture(kDepths, {1, 0, 9});
   ASSERT_EQ(picture.type(), CV_8UC3);
-  EXPECT_EQ(picture.at<cv::Vec3b>(0, 0), depthColor(0));
-  EXPECT_EQ(picture.at<cv::Vec3b>(1, 0), depthColor(1));
-  EXPECT_EQ(picture.at<cv::Vec3b>(1, 2), depthColor(1)) << "beyond the range";
-  EXPECT_NE(depthColor(0), depthColor(1));
+  EXPECT_EQ(picture.at<cv::Vec3b>(0, 0), depthColors()[0]);
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 0), depthColors()[255]);
+  EXPECT_EQ(picture.at<cv::Vec3b>(1, 2), depthColors()[255]) << "beyond the range";
+  EXPECT_NE(depthColors()[0], depthColors()[255]);
   EXPECT_EQ(depthPicture(kDepths, {1, 1, 1}).size(), kDepths.size()) << "one depth everywhere";
 }
 

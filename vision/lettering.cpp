@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/pictures/lettering.h"
+#include "vision/lettering.h"
 
 #include <opencv2/imgproc.hpp>
 
-namespace mpm::cli {
+namespace mpm::vision {
 namespace {
 
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
@@ -27,4 +27,4 @@ cv::Mat reduced(const cv::Mat& picture) {
   return result;
 }
 
-}  // namespace mpm::cli
+}  // namespace mpm::vision

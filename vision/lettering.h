@@ -5,7 +5,7 @@
 #include <opencv2/core.hpp>
 #include <string>
 
-namespace mpm::cli {
+namespace mpm::vision {
 
 /// Pictures with text are drawn this many times larger and reduced at the end: OpenCV's letters are ragged
 /// otherwise.
@@ -28,4 +28,4 @@ void write(cv::Mat& picture, const std::string& text, double x, double y, double
 /// The final picture.
 cv::Mat reduced(const cv::Mat& picture);
 
-}  // namespace mpm::cli
+}  // namespace mpm::vision
