@@ -166,6 +166,23 @@ TEST_F(OtherHead, LearnedQueriesReadMaps) {
   EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
 }
 
+TEST_F(OtherHead, RmsNormDoesNotSubtractTheMean) {
+  const auto image = TinyVit::image(9);
+  dialect.opset = 23;
+  GraphBuilder g = TinyVit(dialect).graph();
+  const std::vector<double> weight(kDim, 1.5);
+  const std::string y = g.node("RMSNormalization", {g.node("Exp", {"features"}), g.weights("weight", {kDim}, weight)},
+                               {{"axis", -1L}, {"epsilon", 1e-5}}, 1, "y");
+  std::vector<double> expected = TinyVit(dialect).evaluate(image)[0];
+  for (double& value : expected) value = std::exp(value);
+  for (std::size_t row = 0; row < expected.size(); row += kDim) {
+    double squares = 0;
+    for (int c = 0; c < kDim; ++c) squares += expected[row + c] * expected[row + c] / kDim;
+    for (int c = 0; c < kDim; ++c) expected[row + c] *= 1.5 / std::sqrt(squares + 1e-5);
+  }
+  EXPECT_LT(difference(run(g, y, image), expected), 1e-4);
+}
+
 TEST_F(OtherHead, TheJsonSaysThatQueriesHaveClassesAndMasks) {
   GraphBuilder g = TinyVit(dialect).graph();
   const std::string queries = g.node("Tanh", {"features"});

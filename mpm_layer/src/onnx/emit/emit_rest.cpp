@@ -276,7 +276,9 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     if (node.op == "Linear") {
       net_.op("TokenLinear", operands, {made}, {{"special_tokens", std::int64_t{0}}, precision_});
     } else {
-      net_.op("TokenNorm", operands, {made}, {{"special_tokens", std::int64_t{0}}, {"eps", node.eps}});
+      NetWriter::Attributes attributes{{"special_tokens", std::int64_t{0}}, {"eps", node.eps}};
+      if (node.op == "RMSNorm") attributes.emplace_back("rms", std::int64_t{1});
+      net_.op("TokenNorm", operands, {made}, attributes);
     }
     return flat ? reshape(made, result, out, name) : made;
   }
