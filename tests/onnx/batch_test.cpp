@@ -271,6 +271,35 @@ TEST_F(Batch, SeveralRowsOfEachImage) {
   }
 }
 
+/// As many channels as images.
+TEST_F(Batch, FixedInTheGraphBeforeAConvolution) {
+  onnx::ModelProto model;
+  std::ifstream file(dataPath("timm_vit_batch2_ts17.onnx"), std::ios::binary);
+  ASSERT_TRUE(model.ParseFromIstream(&file));
+  onnx::GraphProto& graph = *model.mutable_graph();
+  const auto add = [&](const char* op, const std::vector<std::string>& inputs, const char* output) {
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type(op);
+    node.set_name(output);
+    node.add_output(output);
+    for (const std::string& input : inputs) node.add_input(input);
+  };
+  onnx::TensorProto &shape = *graph.add_initializer(), &weight = *graph.add_initializer();
+  shape.set_name("map/shape");
+  shape.set_data_type(onnx::TensorProto::INT64);
+  shape.add_dims(4);
+  for (const int side : {2, 1, 2, 5}) shape.add_int64_data(side);
+  weight.set_name("kernel");
+  weight.set_data_type(onnx::TensorProto::FLOAT);
+  for (const int side : {2, 1, 1, 1}) weight.add_dims(side);
+  for (const float value : {0.5f, -2.0f}) weight.add_float_data(value);
+  add("Reshape", {graph.output(0).name(), "map/shape"}, "map");
+  add("Conv", {"map", "kernel"}, "channels");
+  graph.mutable_output(0)->set_name("channels");
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  EXPECT_TRUE(takesABatch(path, {}));
+}
+
 /// A model exported with two images, and an operator behind it along the axis of the images or of the classes.
 struct Behind {
   const char* op;

@@ -188,6 +188,7 @@ class BatchRemover {
       sizes[axis] /= batch_;
       return replace(node, i, Tensor::of(constant->shape, std::move(sizes)));
     }
+    if (i == 1 && isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm"})) return;  // weights
     if (!constant || constant->shape.size() > out.size() || constant->shape.size() + axis < out.size()) return;
     const std::size_t own = axis + constant->shape.size() - out.size();
     if (constant->shape[own] != out[axis]) return;  // a weight, or broadcast
