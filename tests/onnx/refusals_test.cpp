@@ -394,6 +394,45 @@ TEST_F(Refusal, HeadMadeForOneSize) {
   EXPECT_MPM_ERROR(convertModel(path, options), "a head made for one size of input");
 }
 
+/// Between two blocks, the rows from `first` on get tanh of themselves added.
+void interact(onnx::GraphProto& graph, int first) {
+  const std::string x = node(graph, "LayerNormalization", 2).input(0);
+  int position = 0;
+  while (graph.node(position).output(0) != x) ++position;
+  reroute(graph, x, "joined");
+  const auto number = [&](long value) {
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor.set_name("number" + std::to_string(graph.initializer_size()));
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    tensor.add_dims(1);
+    tensor.add_int64_data(value);
+    return tensor.name();
+  };
+  const auto insert = [&](const char* op, const std::vector<std::string>& inputs, const std::string& output) -> auto& {
+    onnx::NodeProto& made = *graph.add_node();
+    made.set_op_type(op);
+    made.set_name(output);
+    for (const std::string& input : inputs) made.add_input(input);
+    made.add_output(output);
+    return moveLastTo(graph, ++position);
+  };
+  insert("Slice", {x, number(first), number(1L << 60), number(1)}, "part");
+  insert("Tanh", {"part"}, "foreign");
+  insert("Add", {"part", "foreign"}, "sum");
+  insert("Slice", {x, number(0), number(first), number(1)}, "rest");
+  addInteger(insert("Concat", {"rest", "sum"}, "joined"), "axis", 1);
+}
+
+TEST_F(Refusal, InteractionsOfSomePatches) {
+  GraphBuilder builder = TinyVit(dialect).graph();
+  interact(*builder.model().mutable_graph(), dialect.special);
+  builder.save(path);
+  options.schedule = Schedule{1};
+  EXPECT_EQ(readModelInfo(path, options).blocks, 3);
+  expect([&](onnx::GraphProto& graph) { interact(graph, dialect.special + 1); }, "sum' (Add)",
+         "an addition to 14 tokens of a grid of 15");
+}
+
 TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);

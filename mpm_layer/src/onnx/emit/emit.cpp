@@ -254,6 +254,11 @@ std::vector<std::string> Emitter::withStates(const Tokens& in) const {
 /// The rows that the graph adds are made on the full grid, of restored tokens. Each merged row gets the mean of its
 /// own.
 Emitter::Tokens Emitter::interact(const Interaction& interaction, const Tokens& in) {
+  const std::int64_t rows = elements(*graph_.shape(interaction.value)) / trunk_.dim;
+  if (rows != patches() && rows != in.special + patches())
+    refuse(*at(interaction.sum).node,
+           "an addition to " + std::to_string(rows) + " tokens of a grid of " + std::to_string(patches()),
+           "one to all patches");
   findOutside();
   std::vector<std::string> inputs = withStates(in);
   inputs.push_back(

@@ -246,11 +246,10 @@ void Interpreter::move(const Node& node) {
 std::optional<Cells> Interpreter::unchangedIn(int sum, const Cells& cells) const {
   const Term& term = algebra_.at(sum);
   if (term.kind != TermKind::kAdd || algebra_.at(term.inputs[1]).kind != TermKind::kOutside) return std::nullopt;
-  const std::vector<std::int64_t>& rows = algebra_.at(term.inputs[1]).row_of;
+  const std::int64_t zeros = algebra_.at(term.inputs[1]).zeros;
   for (std::int64_t i = 0; i < elements(cells.shape); ++i) {
     const std::int32_t id = cells.id(static_cast<std::size_t>(i));
-    if (id >= 0 && (cells.term != term.inputs[0] || rows[static_cast<std::size_t>(id / term.cols)] >= 0))
-      return std::nullopt;
+    if (id >= 0 && (cells.term != term.inputs[0] || id / term.cols >= zeros)) return std::nullopt;
   }
   Cells result = cells;
   result.term = sum;

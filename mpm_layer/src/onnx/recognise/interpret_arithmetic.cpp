@@ -193,7 +193,7 @@ Meaning Interpreter::withForeign(const Node& node, const Foreign& cause) {
   outside.cols = sum.cols;
   outside.node = cause.node;
   outside.value = value;
-  for (std::int64_t row = 0; row < sum.rows; ++row) outside.row_of.push_back(std::max<std::int64_t>(row - first, -1));
+  outside.zeros = first;
   sum.inputs = {view->term, algebra_.add(std::move(outside))};
   return algebra_.cells(*view, algebra_.add(std::move(sum)));
 }

@@ -28,7 +28,7 @@ enum class TermKind {
   kAttentionPool,  ///< the same with one constant q, in `weight`: {1, heads * head_dim}
   kProduct,        ///< scale a b^T: {rows of a, rows of b}
   kMean,           ///< mean over the rows `row_of`: {1, d}
-  kOutside,        ///< rows of `value`, which is no function of single tokens; the second input of a kAdd only
+  kOutside,        ///< rows of zeros, then `value`, which is no function of single tokens; second input of a kAdd only
 };
 
 /// Rotary positions. In every head, column j < pairs becomes cos * column j - sin * column pairs + j, and column
@@ -86,13 +86,14 @@ struct Term {
   std::string activation;
   double scale = 1;  ///< kArrange, kAttention, kProduct
   /// kArrange: row of the input, -1 for a constant row, in rising order where Algebra::rows() made the term; kMean: the
-  /// rows; kOutside: row of the value, -1 for a row of zeros.
+  /// rows.
   std::vector<std::int64_t> row_of;
   std::vector<std::int64_t> col_of;           ///< kArrange: column of the input
   std::vector<float> offset;                  ///< kArrange: {rows, cols}, or empty
   std::vector<std::int64_t> group_of;         ///< kHeadNorm: group of each column, -1 when in none
   std::vector<std::int64_t> position_of;      ///< kHeadNorm: place of each column in its group
   int value = -1;                             ///< kOutside: of the graph
+  std::int64_t zeros = 0;                     ///< kOutside: rows of zeros
   std::int64_t heads = 0;                     ///< kAttention, kAttentionPool
   HeadView q, k, v;                           ///< kAttention, kAttentionPool
   std::shared_ptr<const PairBias> pair_bias;  ///< kAttention: of the tokens in the order of its rows; null: none
