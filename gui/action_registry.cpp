@@ -14,14 +14,22 @@
 
 namespace mpm::gui {
 
+namespace {
+
+QString toolTipOf(const QAction* action) {
+  return QStringLiteral("%1 (%2)").arg(action->text().remove(QLatin1Char('&')),
+                                       action->shortcut().toString(QKeySequence::NativeText));
+}
+
+}  // namespace
+
 ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
 
 QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key) {
   auto* action = new QAction(text, this);
   action->setObjectName(id);
   action->setShortcut(key);
-  action->setToolTip(
-      QStringLiteral("%1 (%2)").arg(action->text().remove(QLatin1Char('&')), key.toString(QKeySequence::NativeText)));
+  action->setToolTip(toolTipOf(action));
   window_->addAction(action);  // keys work with the menu bar hidden
   entries_.push_back({menu, action, std::exchange(separate_, false)});
   return action;
@@ -48,6 +56,12 @@ QAction* ActionRegistry::action(const QString& id) const {
   for (const Entry& entry : entries_)
     if (entry.action->objectName() == id) return entry.action;
   return nullptr;
+}
+
+void ActionRegistry::setPossible(const QString& id, const QString& reason) const {
+  QAction* const one = action(id);
+  one->setEnabled(reason.isEmpty());
+  one->setToolTip(reason.isEmpty() ? toolTipOf(one) : QStringLiteral("%1: %2").arg(toolTipOf(one), reason));
 }
 
 void ActionRegistry::fill(QMenuBar* bar) const {

@@ -33,6 +33,8 @@ class ActionRegistry : public QObject {
   void separate() { separate_ = true; }
 
   QAction* action(const QString& id) const;
+  /// Enables an action; with `reason`, which its tool tip then says, disables it.
+  void setPossible(const QString& id, const QString& reason) const;
   const std::vector<Entry>& entries() const { return entries_; }
   void fill(QMenuBar* bar) const;
   /// The list of keys; deletes itself when closed.

@@ -20,9 +20,6 @@
 #include "gui/main_window.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
-#include "monitor/capture/inference.h"
-#include "mpm/convert.hpp"
-#include "mpm/error.hpp"
 #include "mpm/version.hpp"
 #include "scene/demo_source.h"
 #include "vision/default_model.h"
@@ -75,6 +72,7 @@ int main(int argc, char** argv) {
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::cli::addModelOptions(command, model, options.inference);
+  mpm::cli::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command
       .add_option("--db", database,
                   "Database of the samples; none stores nothing. Default: monitor.db in the\nuser's data folder")
@@ -102,14 +100,7 @@ int main(int argc, char** argv) {
     return command.exit(error) == 0 ? 0 : 2;
   }
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  if (const std::string first = model.empty() ? mpm::vision::defaultModel() : model; !first.empty()) {
-    try {
-      mpm::monitor::requireWatchable(first, mpm::readModelInfo(first, options.inference.read.convert));
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
-      return 1;
-    }
-  }
+  const std::string first = model.empty() ? mpm::vision::defaultModel() : model;
 
   qInstallMessageHandler(handleMessage);
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
@@ -157,8 +148,19 @@ int main(int argc, char** argv) {
                                             QStringLiteral("/mpm-monitor")
                                       : QString::fromStdString(pictures);
   int code = 0;
+  bool failed = false;
   try {
     mpm::gui::MainWindow window(options);
+    // What the command line names and cannot be read is an error of the command line.
+    QObject::connect(&window.live(), &mpm::gui::LiveMonitor::eventHappened, &window,
+                     [&](const mpm::monitor::Event& event) {
+                       const bool ready = window.live().session().status().inference.ready;
+                       const bool of_first = !first.empty() && event.message.find(first) != std::string::npos;
+                       if (ready || !of_first || event.severity != mpm::monitor::Severity::kError) return;
+                       std::fprintf(stderr, "mpm-monitor: %s\n", event.message.c_str());
+                       failed = true;
+                       window.leave();
+                     });
     window.show();
     if (!source.empty())
       window.openDropped(absolute(QString::fromStdString(source)));
@@ -170,6 +172,7 @@ int main(int argc, char** argv) {
     });
     poll.start(200);
     code = QApplication::exec();
+    if (failed) code = 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mpm-monitor: %s\n", error.what());
     code = 1;

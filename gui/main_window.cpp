@@ -202,6 +202,7 @@ void MainWindow::forgetFrame() {
   live_frame_.reset();
   pane_->clear();
   legend_.setAreas({});
+  legend_panel_->setFrame(nullptr);
   inspector_->setFrame(nullptr);
   speed_->setTimes({});
   compare_->setFrame(nullptr);
@@ -235,9 +236,10 @@ void MainWindow::chooseVariant(const vision::Variant& variant) {
 void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   if (model == model_ || !model) return;
   // Another reduction of the same model keeps the colours and the choice of classes.
-  if (!model_ || vision::classNames(*model_) != vision::classNames(*model)) {
+  if (!model_ || model_->task != model->task || vision::classNames(*model_) != vision::classNames(*model))
     legend_.setClasses(*model);
-  }
+  legend_panel_->setModel(*model);
+  offerWhatFits(*model);
   const bool first = !model_;
   model_ = model;
   reduction_->setModel(*model);
@@ -264,7 +266,7 @@ void MainWindow::takeFrame(const LiveFramePtr& frame) {
   if (!frozen_) showFrame(frame);
   if (!frame->hasGrid()) return;
   selection_.limit(frame->lookup.tokens());
-  speed_->setTimes(frame->result.segmentation.ms);
+  speed_->setTimes(frame->result.estimate.ms);
   if (!frozen_) compare_->setFrame(frame);
 }
 
@@ -273,6 +275,7 @@ void MainWindow::showFrame(const LiveFramePtr& frame) {
   pane_->setFrame(frame);
   inspector_->setFrame(frame);
   legend_.setAreas(frame->areas);
+  legend_panel_->setFrame(frame.get());
   status_->setFrame(*frame);
 }
 

@@ -46,7 +46,7 @@ class WindowMemory;
 /// What the command line decided.
 struct WindowOptions {
   QString model;                     ///< empty: the default model
-  SegmenterOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
+  EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings
@@ -112,6 +112,7 @@ class MainWindow : public QMainWindow {
   void wireHistory();
 
   // main_window_teach.cpp.
+  void offerWhatFits(const ModelInfo& model);
   void giveModelToTeach();
   void takeToTeach();
   void suggestToTeach();

@@ -143,6 +143,15 @@ void MainWindow::makeActions() {
   a.add(help, "about", tr("&About"), tr("F1"), [this] { ActionRegistry::showAbout(this); });
 }
 
+// A model of depth has no classes.
+void MainWindow::offerWhatFits(const ModelInfo& model) {
+  const bool depth = model.task == Task::kDepth;
+  if (depth) setTeaching(false);
+  for (const char* id : {"teach", "take", "tune", "classes"})
+    actions_->setPossible(QString::fromLatin1(id),
+                          depth ? tr("not with a model of depth, which has no classes") : QString());
+}
+
 void MainWindow::makeToolBar() {
   QToolBar* bar = addToolBar(tr("Tools"));
   bar->setObjectName(QStringLiteral("tools"));

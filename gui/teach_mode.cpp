@@ -247,7 +247,7 @@ void TeachMode::showPrediction() {
   const LiveFramePtr base = frame_ ? frame_ : pane_->canvas()->frame();
   if (!base) return;
   auto frame = std::make_shared<LiveFrame>(*base);
-  frame->result.segmentation.labels = !trained_.empty() ? trained_ : frame_ ? predictionOfModel() : cv::Mat();
+  frame->result.estimate.labels = !trained_.empty() ? trained_ : frame_ ? predictionOfModel() : cv::Mat();
   pane_->canvas()->setFrame(frame);
 }
 

@@ -66,9 +66,9 @@ Event takeover(const InferenceResult& result) {
 Sample sampleOf(const InferenceResult& result, std::optional<bool> night) {
   Sample sample;
   sample.time = result.frame.time;
-  sample.tokens = result.segmentation.tokens;
-  sample.inference_ms = result.segmentation.ms.total;
-  sample.areas = vision::classAreas(result.segmentation.labels);
+  sample.tokens = result.estimate.tokens;
+  sample.inference_ms = result.estimate.ms.total;
+  sample.areas = vision::classAreas(result.estimate.labels);
   sample.brightness = meanBrightness(result.frame.image);
   sample.night = night;
   return sample;

@@ -18,7 +18,7 @@ namespace mpm::monitor {
 /// What stays the same from source to source.
 struct SessionOptions {
   std::string model{};                ///< empty: frames wait for setModel()
-  SegmenterOptions inference{};       ///< of every model; its reduction is that of the first one
+  EstimatorOptions inference{};       ///< of every model; its reduction is that of the first one
   std::string database{};             ///< empty: nothing is stored
   StoreOptions store{};               ///< its `now` is replaced by the one below
   SnapshotOptions snapshots{};        ///< without a folder: no pictures

@@ -26,7 +26,7 @@ monitor::InferenceResult streetResult() {
   monitor::InferenceResult result;
   scene::registerDemoSource();
   result.frame.image = vision::openSource("demo:street?size=720x1280&frames=1")->next()->image;
-  result.segmentation = segmenter.segment(result.frame.image);
+  result.estimate = segmenter.segment(result.frame.image);
   result.model = std::make_shared<ModelInfo>(segmenter.model());
   return result;
 }

@@ -29,7 +29,7 @@ constexpr double kPatienceS = 20;  // at the end, for a disk that may not answer
 
 struct MonitorArguments {
   std::string source, model, database;
-  SegmenterOptions options;
+  EstimatorOptions options;
   double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
   std::optional<double> latitude, longitude, night_brightness;
   std::optional<std::string> night_hours;
@@ -163,7 +163,9 @@ WatchOptions watchOptions(const MonitorArguments& arguments, const vision::Sourc
                      .resume_demo = true,
                      .night = nightRule(arguments, source)};
   if (arguments.every_s > 0) watch.max_fps = 1 / arguments.every_s;
-  watch.alarms = alarmOptions(arguments, vision::classNames(readModelInfo(model, arguments.options.read.convert)));
+  std::vector<std::string> names;
+  if (!arguments.alarm_areas.empty()) names = vision::classNames(readModelInfo(model, arguments.options.read.convert));
+  watch.alarms = alarmOptions(arguments, names);
   return watch;
 }
 
@@ -293,6 +295,7 @@ Verb addMonitor(CLI::App& mpm) {
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
+  addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
             "At most one sample in this time; 0: every frame. Default: 1");
@@ -314,7 +317,8 @@ Verb addMonitor(CLI::App& mpm) {
       "Delete samples, events and snapshots of this source after so\nmany days; means of hours stay. Default: never");
   addNumber(*verb, "--max-size", arguments->max_megabytes, "MB", 0, 1e9,
             "Delete the oldest samples, of any source, when the database\ngrows larger");
-  addOption(*verb, "--snapshots", arguments->snapshots, "DIR", "Write the frame, its overlay and a JSON file there");
+  addOption(*verb, "--snapshots", arguments->snapshots, "DIR",
+            "Write the frame, its overlay, segments or depth, and a JSON file\nthere");
   addNumber(*verb, "--snapshot-every", arguments->snapshot_minutes, "MINUTES", 0, 1e6, "How often. Default: 60");
   addNumber(*verb, "--min-free", arguments->min_free_megabytes, "MB", 0, 1e9,
             "Delete the oldest snapshots of this source while their disk\nhas less free space. Default: 0, none");

@@ -3,6 +3,37 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="fr" sourcelanguage="en">
 <context>
+    <name>Readout</name>
+    <message>
+        <source>m</source>
+        <translation>m</translation>
+    </message>
+    <message>
+        <source>relative, larger is nearer</source>
+        <translation>relative, plus grand : plus près</translation>
+    </message>
+    <message>
+        <source>relative</source>
+        <translation>relative</translation>
+    </message>
+    <message>
+        <source>%1 m</source>
+        <translation>%1 m</translation>
+    </message>
+    <message>
+        <source>%1 (relative)</source>
+        <translation>%1 (relative)</translation>
+    </message>
+    <message>
+        <source>no segment</source>
+        <translation>aucun segment</translation>
+    </message>
+    <message>
+        <source>%1, %2 %</source>
+        <translation>%1, %2 %</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::ActionRegistry</name>
     <message>
         <source>Keys</source>
@@ -199,6 +230,10 @@
         <source>Alarms go to the list of events; nothing is ever in the way of the picture.</source>
         <translation>Les alarmes vont dans la liste des événements ; rien ne cache jamais l’image.</translation>
     </message>
+    <message>
+        <source>The model has no classes</source>
+        <translation>Le modèle n’a pas de classes</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ChartPanel</name>
@@ -318,6 +353,10 @@
         <source>Back to what is stored here</source>
         <translation>Retour à ce qui est enregistré ici</translation>
     </message>
+    <message>
+        <source>The samples of this source have no classes</source>
+        <translation>Les échantillons de cette source n’ont pas de classes</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ComparePanel</name>
@@ -374,6 +413,10 @@
 Orange: the label differs</source>
         <translation>Même classe sur %1 % des pixels. Celle en direct est %2 fois plus rapide.
 Orange : la classe diffère</translation>
+    </message>
+    <message>
+        <source>The live one is %1 times as fast. This model gives no labels to compare.</source>
+        <translation>Celle en direct est %1 fois plus rapide. Ce modèle ne donne pas de classes à comparer.</translation>
     </message>
 </context>
 <context>
@@ -489,6 +532,25 @@ Orange : la classe diffère</translation>
     <message>
         <source>Share of the picture in percent, last 30 days</source>
         <translation>Part de l’image en pour cent, 30 derniers jours</translation>
+    </message>
+</context>
+<context>
+    <name>mpm::gui::DepthScale</name>
+    <message>
+        <source>Smallest depth</source>
+        <translation>Plus petite profondeur</translation>
+    </message>
+    <message>
+        <source>Largest depth</source>
+        <translation>Plus grande profondeur</translation>
+    </message>
+    <message>
+        <source>Unit of the depth</source>
+        <translation>Unité de la profondeur</translation>
+    </message>
+    <message>
+        <source>Depth of this frame</source>
+        <translation>Profondeur de cette image</translation>
     </message>
 </context>
 <context>
@@ -802,6 +864,10 @@ Orange : la classe diffère</translation>
     <message>
         <source>in block %1</source>
         <translation>dans le bloc %1</translation>
+    </message>
+    <message>
+        <source>At this place</source>
+        <translation>À cet endroit</translation>
     </message>
 </context>
 <context>
@@ -1137,6 +1203,10 @@ Orange : la classe diffère</translation>
     <message>
         <source>Change its colour…</source>
         <translation>Changer sa couleur…</translation>
+    </message>
+    <message>
+        <source>Segments</source>
+        <translation>Segments</translation>
     </message>
 </context>
 <context>
@@ -1656,6 +1726,10 @@ Orange : la classe diffère</translation>
         <source>Taken. %1: label it</source>
         <translation>Prise. %1 : l’étiqueter</translation>
     </message>
+    <message>
+        <source>not with a model of depth, which has no classes</source>
+        <translation>pas avec un modèle de profondeur, qui n’a pas de classes</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -2113,6 +2187,25 @@ Orange : la classe diffère</translation>
     </message>
 </context>
 <context>
+    <name>mpm::gui::SegmentsModel</name>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Segment</source>
+        <translation>Segment</translation>
+    </message>
+    <message>
+        <source>Score</source>
+        <translation>Score</translation>
+    </message>
+    <message>
+        <source>Area</source>
+        <translation>Surface</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::SourceDialog</name>
     <message>
         <source>Open a source</source>
@@ -2318,6 +2411,10 @@ Orange : la classe diffère</translation>
     <message>
         <source>Go on</source>
         <translation>Reprendre</translation>
+    </message>
+    <message>
+        <source>%1 blocks, %2 wide, %3 × %4 patches, depth</source>
+        <translation>%1 blocs, largeur %2, %3 × %4 carrés, profondeur</translation>
     </message>
 </context>
 <context>

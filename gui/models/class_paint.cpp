@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "vision/pictures.h"
+
 namespace mpm::gui {
 namespace {
 
@@ -31,6 +33,20 @@ Blends blends(const ClassPaint& paint, bool with_labels) {
   return result;
 }
 
+// Of the lines between segments.
+Blends outlineBlends(const ClassPaint& paint, const Blends& classes) {
+  Blends result = classes;
+  for (int c = 0; c < 256; ++c) {
+    if (!paint.visible[c] || classes[c].alpha == 0) continue;
+    const QRgb fill = paint.color[c];
+    const cv::Vec3b line =
+        vision::outlineColor({static_cast<std::uint8_t>(qBlue(fill)), static_cast<std::uint8_t>(qGreen(fill)),
+                              static_cast<std::uint8_t>(qRed(fill))});
+    result[c] = {256, line[0] * 256, line[1] * 256, line[2] * 256};
+  }
+  return result;
+}
+
 // Where a row or column of the target samples the image: between `from` and `to`, `weight` of 256 to the latter.
 struct Sample {
   int from, to, weight, label;
@@ -51,7 +67,7 @@ std::vector<Sample> samples(int first, int last, double origin, double extent, i
 }  // namespace
 
 void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint& paint, const QRectF& picture_rect,
-                  QImage& target) {
+                  QImage& target, const cv::Mat& ids) {
   if (image.empty() || picture_rect.isEmpty()) return;
   const int left = std::max(0, static_cast<int>(std::floor(picture_rect.left() + 0.5)));
   const int top = std::max(0, static_cast<int>(std::floor(picture_rect.top() + 0.5)));
@@ -62,6 +78,7 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
 
   const Blends plain = blends(paint, false);
   const Blends classes = blends(paint, !labels.empty());
+  const Blends outlines = ids.empty() ? Blends() : outlineBlends(paint, classes);
   const int curtain = paint.mode == ViewMode::kCurtain
                           ? static_cast<int>(std::lround(picture_rect.left() + paint.curtain * picture_rect.width()))
                           : 0;
@@ -71,6 +88,10 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
     const std::uint8_t* upper = image.ptr<std::uint8_t>(row.from);
     const std::uint8_t* lower = image.ptr<std::uint8_t>(row.to);
     const std::uint8_t* label = labels.empty() ? nullptr : labels.ptr<std::uint8_t>(row.label);
+    const int below_row = rows[std::min(y + 1, bottom - 1) - top].label;
+    const std::uint16_t* id = ids.empty() ? nullptr : ids.ptr<std::uint16_t>(row.label);
+    const std::uint16_t* id_below = ids.empty() ? nullptr : ids.ptr<std::uint16_t>(below_row);
+    const std::uint8_t* label_below = labels.empty() ? nullptr : labels.ptr<std::uint8_t>(below_row);
     auto* out = reinterpret_cast<QRgb*>(target.scanLine(y));
     const int wy = row.weight;
     for (int x = left; x < right; ++x) {
@@ -83,7 +104,17 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
         const int below = c[channel] * (256 - wx) + d[channel] * wx;
         return (above * (256 - wy) + below * wy) >> 16;
       };
-      const Blend& blend = (x < curtain ? plain : classes)[label ? label[column.label] : 0];
+      int shown = label ? label[column.label] : 0;
+      bool outline = false;
+      if (id && x >= curtain) {
+        const int right_of = columns[std::min(x + 1, right - 1) - left].label;
+        const std::uint16_t own = id[column.label];
+        const bool beside = own != id[right_of];
+        outline = beside || own != id_below[column.label];
+        // Where there is no segment, the line is that of the segment beside or below.
+        if (outline && own == 0) shown = beside ? label[right_of] : label_below[column.label];
+      }
+      const Blend& blend = (x < curtain ? plain : outline ? outlines : classes)[shown];
       const int keep = 256 - blend.alpha;
       int blue = (pixel(0) * keep + blend.blue) >> 8;
       int green = (pixel(1) * keep + blend.green) >> 8;

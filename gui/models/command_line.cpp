@@ -38,6 +38,11 @@ QString commandLine(const WatchedJob& job) {
   say("--merged-positions", toString(read.convert.merged_positions), toString(standard.convert.merged_positions));
   say("--precision", toString(read.convert.precision), toString(standard.convert.precision));
   say("--device", read.device, standard.device);
+  const auto sayShare = [&](const char* name, double value, double usual) {
+    if (value != usual) words << QLatin1String(name) << QString::number(value);
+  };
+  sayShare("--min-score", job.inference.min_score, EstimatorOptions().min_score);
+  sayShare("--min-overlap", job.inference.min_overlap, EstimatorOptions().min_overlap);
   say("--threads", std::to_string(job.inference.threads), std::to_string(SegmenterOptions().threads));
   if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);
   return words.join(QLatin1Char(' '));

@@ -3,7 +3,7 @@
 
 #include <QString>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/estimator.hpp"
 #include "vision/variant.h"
 
 namespace mpm::gui {
@@ -13,7 +13,7 @@ struct WatchedJob {
   QString source;  ///< without credentials; empty: none
   QString model;   ///< empty: the default one
   vision::Variant variant;
-  SegmenterOptions inference;  ///< but for the reduction
+  EstimatorOptions inference;  ///< but for the reduction
   QString database;            ///< empty: nothing is stored
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "vision/classes.h"
+#include "vision/depth_pictures.h"
 #include "vision/pictures.h"
 
 namespace mpm::gui {
@@ -13,6 +14,7 @@ void LegendModel::setClasses(const ModelInfo& info) {
   beginResetModel();
   rows_.clear();
   solo_.reset();
+  depth_ = info.task == Task::kDepth;
   const auto colors = vision::classColors(info.facts, info.classes);
   const auto names = vision::classNames(info);
   for (int c = 0; c < info.classes; ++c) {
@@ -73,6 +75,10 @@ void LegendModel::apply(ClassPaint& paint) const {
     paint.color[c] = rows_[c].color.rgb();
     paint.visible[c] = visible(c);
   }
+  if (!depth_) return;
+  paint.visible.fill(true);
+  std::transform(vision::depthColors().begin(), vision::depthColors().end(), paint.color.begin(),
+                 [](const cv::Vec3b& color) { return qRgb(color[2], color[1], color[0]); });
 }
 
 int LegendModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : classes(); }

@@ -47,7 +47,7 @@ class LegendModel : public QAbstractTableModel {
   std::optional<int> solo() const { return solo_; }
   void setAllVisible(bool visible);
 
-  /// Fills in the colours and the visibility.
+  /// Fills in the colours and the visibility; of a model of depth those of LiveFrame::map.
   void apply(ClassPaint& paint) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -72,6 +72,7 @@ class LegendModel : public QAbstractTableModel {
   std::vector<Row> rows_;
   std::optional<int> solo_;
   ClassColors chosen_;
+  bool depth_ = false;  // the model has no classes: the colours are those of depths
 };
 
 /// Search by name, sort by name or area (largest first).

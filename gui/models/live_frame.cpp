@@ -21,12 +21,23 @@ std::vector<cv::Mat> halvings(const cv::Mat& image) {
   return scales;
 }
 
-Comparison::Side sideOf(const Segmentation& result, const vision::Variant& variant) {
+cv::Point pixelAt(const cv::Mat& map, QPointF at) {
+  const auto cell = [](double share, int cells) { return std::clamp(static_cast<int>(share * cells), 0, cells - 1); };
+  return {cell(at.x(), map.cols), cell(at.y(), map.rows)};
+}
+
+// What is laid over the image.
+cv::Mat paintedMap(const vision::Estimate& estimate) {
+  if (!estimate.depth.empty()) return vision::depthShares(estimate.depth, estimate.depth_range);
+  return estimate.ids.empty() ? estimate.labels : vision::segmentClasses(estimate);
+}
+
+Comparison::Side sideOf(const vision::Estimate& result, const vision::Variant& variant) {
   return {variant, result.ms.total, result.tokens.empty() ? 0 : result.tokens.back()};
 }
 
 Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
-  const Segmentation &own = result.segmentation, &other = result.compared->segmentation;
+  const vision::Estimate &own = result.estimate, &other = result.compared->estimate;
   Comparison comparison{.live = sideOf(own, vision::variantOf(*result.model)),
                         .other = sideOf(other, result.compared->variant),
                         .picture = differencePicture(image, own.labels, other.labels)};
@@ -53,29 +64,43 @@ cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv:
 }
 
 std::optional<int> LiveFrame::classOfToken(int token) const {
-  const cv::Mat& map = labels();
+  const cv::Mat& classes = labels();
   const Size2 grid = lookup.grid();
-  if (map.empty() || token < 0 || token >= lookup.tokens()) return std::nullopt;
+  if (classes.empty() || token < 0 || token >= lookup.tokens()) return std::nullopt;
   const auto edge = [](int cell, int cells, int pixels) {
     return static_cast<int>(static_cast<std::int64_t>(cell) * pixels / cells);
   };
   const int row = token / grid.width, column = token % grid.width;
   std::array<int, 256> count{};
-  for (int y = edge(row, grid.height, map.rows); y < edge(row + 1, grid.height, map.rows); ++y)
-    for (int x = edge(column, grid.width, map.cols); x < edge(column + 1, grid.width, map.cols); ++x)
-      ++count[map.at<std::uint8_t>(y, x)];
+  for (int y = edge(row, grid.height, classes.rows); y < edge(row + 1, grid.height, classes.rows); ++y)
+    for (int x = edge(column, grid.width, classes.cols); x < edge(column + 1, grid.width, classes.cols); ++x)
+      ++count[classes.at<std::uint8_t>(y, x)];
   const auto most = std::max_element(count.begin(), count.end());
   if (*most == 0) return std::nullopt;
   return static_cast<int>(most - count.begin());
 }
 
+std::optional<double> LiveFrame::depthAt(QPointF at) const {
+  const cv::Mat& depth = result.estimate.depth;
+  if (depth.empty()) return std::nullopt;
+  return depth.at<float>(pixelAt(depth, at));
+}
+
+const Segment* LiveFrame::segmentAt(QPointF at) const {
+  const int id = ids().empty() ? 0 : ids().at<std::uint16_t>(pixelAt(ids(), at));
+  const auto& segments = result.estimate.segments;
+  const auto found = std::find_if(segments.begin(), segments.end(), [&](const Segment& one) { return one.id == id; });
+  return found == segments.end() ? nullptr : &*found;
+}
+
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
-  const Segmentation& segmentation = result.segmentation;
-  frame->lookup = MergeLookup(segmentation.grid, segmentation.cluster_of_token, result.model->schedule);
-  frame->patch_colors = patchColors(result.frame.image, segmentation.grid);
-  frame->areas = vision::classAreas(segmentation.labels);
+  const vision::Estimate& estimate = result.estimate;
+  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule);
+  frame->patch_colors = patchColors(result.frame.image, estimate.grid);
+  frame->map = paintedMap(estimate);
+  frame->areas = vision::classAreas(estimate.labels);
   if (result.compared) frame->comparison = compare(result, frame->scales.back());
   frame->result = std::move(result);
   return frame;
@@ -91,8 +116,8 @@ LiveFramePtr makeLiveFrame(const cv::Mat& image) {
 LiveFramePtr makeLiveFrame(const cv::Mat& image, const cv::Mat& overlay, std::vector<double> tokens, double ms) {
   auto frame = std::make_shared<LiveFrame>(*makeLiveFrame(image));
   if (overlay.size() == image.size()) frame->overlay = overlay;
-  frame->result.segmentation.tokens = std::move(tokens);
-  frame->result.segmentation.ms.total = ms;
+  frame->result.estimate.tokens = std::move(tokens);
+  frame->result.estimate.ms.total = ms;
   return frame;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QPointF>
 #include <QRgb>
 #include <QSize>
 #include <memory>
@@ -22,9 +23,10 @@ struct Comparison {
     double tokens = 0;  ///< at the end
   };
   Side live, other;
-  double agreement = 0;  ///< share of the pixels with the same label, 0..1
-  double speed_up = 0;   ///< time of the other / time of the live one
-  cv::Mat picture;       ///< differencePicture()
+  /// Share of the pixels with the same label, 0..1; nullopt: there are no labels.
+  std::optional<double> agreement{};
+  double speed_up = 0;  ///< time of the other / time of the live one
+  cv::Mat picture;      ///< differencePicture()
 };
 
 /// BGR: the image in grey, orange where two label maps of one size differ.
@@ -36,12 +38,18 @@ struct LiveFrame {
   std::vector<cv::Mat> scales;  ///< the image, then half, quarter...: what a small view samples from without flicker
   MergeLookup lookup;
   std::vector<QRgb> patch_colors;
+  cv::Mat map;                                ///< CV_8U: the index in ClassPaint of each pixel; may be empty
   std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels
   std::optional<Comparison> comparison;
   cv::Mat overlay{};  ///< of a stored picture: the overlay that was saved with it; may be empty
 
   const cv::Mat& image() const { return result.frame.image; }
-  const cv::Mat& labels() const { return result.segmentation.labels; }
+  const cv::Mat& labels() const { return result.estimate.labels; }
+  const cv::Mat& ids() const { return result.estimate.ids; }
+  /// At a place of the picture, 0..1; nullopt: the model does not estimate depth.
+  std::optional<double> depthAt(QPointF at) const;
+  /// Null: no segment is there.
+  const Segment* segmentAt(QPointF at) const;
   QSize size() const { return {image().cols, image().rows}; }
   bool hasGrid() const { return lookup.steps() > 0; }
   /// The label most pixels of a patch have; nullopt when the model does not segment.

@@ -13,7 +13,7 @@ namespace mpm::gui {
 class MergeLookup {
  public:
   MergeLookup() = default;
-  /// `cluster_of_token`: the composed maps of Segmentation, one per insertion of `schedule`. Throws mpm::Error when
+  /// `cluster_of_token`: the composed maps of a RunReport, one per insertion of `schedule`. Throws mpm::Error when
   /// they do not fit `grid` or `schedule`.
   MergeLookup(Size2 grid, const std::vector<std::vector<int>>& cluster_of_token, const Schedule& schedule);
 

@@ -22,7 +22,7 @@ void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
       if (!segmenter_) segmenter_.emplace(model.path, model.options);
       monitor::InferenceResult result;
       result.frame.image = image;
-      result.segmentation = segmenter_->segment(image);
+      static_cast<Segmentation&>(result.estimate) = segmenter_->segment(image);
       result.model = std::make_shared<ModelInfo>(segmenter_->model());
       queue([this, name, frame = makeLiveFrame(std::move(result))] { emit finished(name, frame); });
     } catch (const std::exception& error) {

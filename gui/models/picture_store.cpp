@@ -14,6 +14,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/spread.h"
+#include "vision/estimate_files.h"
 
 namespace mpm::gui {
 namespace {
@@ -35,11 +36,22 @@ QDateTime timeOf(const QString& picture) {
 
 double seconds(const QDateTime& time) { return static_cast<double>(time.toMSecsSinceEpoch()) / 1000; }
 
+// What was laid over the picture when it was saved; may be empty.
+cv::Mat savedOverlay(const QString& stem) {
+  const auto read = [&](const char* ending) {
+    const QString file = stem + QLatin1String(ending);
+    return QFile::exists(file) ? cv::imread(file.toStdString(), cv::IMREAD_UNCHANGED) : cv::Mat();
+  };
+  cv::Mat depth = read(vision::EstimateFiles::kDepth);
+  if (depth.empty()) return read(vision::EstimateFiles::kOverlay);
+  depth.convertTo(depth, CV_32F);
+  return vision::depthPicture(depth, vision::depthRange(depth));
+}
+
 LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {
   std::vector<double> tokens;
   for (const QJsonValue count : facts[QStringLiteral("tokens")].toArray()) tokens.push_back(count.toDouble());
-  const QString overlay = picture.chopped(4) + QStringLiteral("_overlay.png");
-  return makeLiveFrame(image, QFile::exists(overlay) ? cv::imread(overlay.toStdString()) : cv::Mat(), std::move(tokens),
+  return makeLiveFrame(image, savedOverlay(picture.chopped(4)), std::move(tokens),
                        facts[QStringLiteral("ms")][QStringLiteral("total")].toDouble());
 }
 
@@ -47,7 +59,7 @@ std::vector<StoredPicture> listFolder(const QString& folder, QHash<QString, QStr
   std::vector<StoredPicture> result;
   QHash<QString, QString> known;
   for (const QFileInfo& file : QDir(folder).entryInfoList({QStringLiteral("*.png")}, QDir::Files, QDir::Name)) {
-    if (file.fileName().endsWith(QLatin1String("_overlay.png"))) continue;
+    if (file.completeBaseName().size() != kStampLength) continue;  // an overlay or another file of a picture
     const QString path = file.filePath();
     const QDateTime time = timeOf(path);
     if (!time.isValid()) continue;

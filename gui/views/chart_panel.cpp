@@ -119,7 +119,10 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   connect(chart_, &TimeChart::rangeChanged, this, &ChartPanel::ask);
   connect(history_, &History::sourcesChanged, this, &ChartPanel::takeSources);
   connect(history_, &History::classesReady, this, [this](const QStringList& classes, qint64 of) {
-    if (source() == of) setClasses(classes);
+    if (source() != of) return;
+    setClasses(classes);
+    const auto stored = record();
+    offerArea(!classes.isEmpty() || !stored || stored->samples == 0);
   });
   connect(history_, &History::chartReady, this, [this](const monitor::Chart& chart, const monitor::ChartQuery& query) {
     chart_->setChart(chart, query.quantities);
@@ -189,6 +192,11 @@ void ChartPanel::setClasses(const QStringList& names) {
   classes_->addItems(names);
   classes_->setCurrentIndex(std::max(0, classes_->findText(current.isEmpty() ? wanted_class_ : current)));
   if (area_->isChecked()) updateSeries();
+}
+
+void ChartPanel::offerArea(bool possible) {
+  area_->setEnabled(possible);
+  area_->setToolTip(possible ? area_->accessibleName() : tr("The samples of this source have no classes"));
 }
 
 std::optional<std::int64_t> ChartPanel::source() const {

@@ -68,6 +68,7 @@ class ChartPanel : public QWidget {
   void fillSources();
   void takeSources(const std::vector<monitor::SourceRecord>& sources);
   void setClasses(const QStringList& names);
+  void offerArea(bool possible);
   void ask(double from, double to, int max_buckets);
   void updateSeries();
   void askAgain();

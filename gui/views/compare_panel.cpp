@@ -68,8 +68,12 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
       setValue(ms_[row], tr("%1 ms").arg(locale.toString(side.ms, 'f', 1)));
       setValue(tokens_[row], locale.toString(side.tokens, 'f', 0));
     }
-    facts_->setText(tr("Same label on %1 % of the pixels. The live one is %2 times as fast.\nOrange: the label differs")
-                        .arg(locale.toString(c.agreement * 100, 'f', 2), locale.toString(c.speed_up, 'f', 2)));
+    const QString speed = locale.toString(c.speed_up, 'f', 2);
+    facts_->setText(
+        c.agreement
+            ? tr("Same label on %1 % of the pixels. The live one is %2 times as fast.\nOrange: the label differs")
+                  .arg(locale.toString(*c.agreement * 100, 'f', 2), speed)
+            : tr("The live one is %1 times as fast. This model gives no labels to compare.").arg(speed));
     picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
                       QImage::Format_BGR888)
                    .copy();

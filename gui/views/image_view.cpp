@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <cmath>
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -11,7 +12,7 @@ namespace {
 
 // What was saved with its classes needs no labels to be painted.
 const cv::Mat* savedOverlay(const LiveFrame& frame, ViewMode mode) {
-  return mode == ViewMode::kOverlay && frame.labels().empty() && !frame.overlay.empty() ? &frame.overlay : nullptr;
+  return mode == ViewMode::kOverlay && frame.map.empty() && !frame.overlay.empty() ? &frame.overlay : nullptr;
 }
 
 // The smallest picture that still has a pixel for every pixel of the screen.
@@ -44,8 +45,8 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     canvas_.setDevicePixelRatio(1);
     const QRectF picture(view.pictureRect().topLeft() * ratio, view.pictureRect().size() * ratio);
     const cv::Mat* saved = savedOverlay(*frame(), paint_.mode);
-    paintClasses(saved ? *saved : scaleFor(*frame(), view.scale() * ratio), frame()->labels(), paint_, picture,
-                 canvas_);
+    paintClasses(saved ? *saved : scaleFor(*frame(), view.scale() * ratio), frame()->map, paint_, picture, canvas_,
+                 frame()->ids());
     canvas_.setDevicePixelRatio(ratio);
     stale_ = false;
   }
@@ -68,6 +69,22 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
       painter.drawLine(knob + QPointF(side * 6, 0), knob + QPointF(side * 2.5, 3.5));
     }
   }
+}
+
+void ImageView::paintAbove(QPainter& painter, const Viewport& view) const {
+  const auto cursor = selection().cursor();
+  const QString text = cursor ? readout(*frame(), *cursor) : QString();
+  if (text.isEmpty()) return;
+  constexpr int kAway = 14, kAir = 5;
+  const QRectF picture = view.pictureRect();
+  const QPointF at(picture.left() + cursor->x() * picture.width(), picture.top() + cursor->y() * picture.height());
+  QRectF box = QRectF(fontMetrics().boundingRect(text)).adjusted(-kAir, -kAir, kAir, kAir);
+  box.moveTopLeft(at + QPointF(kAway, kAway));
+  if (box.right() > width()) box.moveRight(at.x() - kAway);
+  if (box.bottom() > height()) box.moveBottom(at.y() - kAway);
+  painter.fillRect(box, QColor(0, 0, 0, 190));
+  painter.setPen(Qt::white);
+  painter.drawText(box, Qt::AlignCenter, text);
 }
 
 double ImageView::curtainX(const Viewport& view) const {

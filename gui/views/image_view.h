@@ -8,7 +8,7 @@
 
 namespace mpm::gui {
 
-/// The image with the classes laid over it.
+/// The image with its classes, segments or depth laid over it.
 class ImageView : public PictureView {
   Q_OBJECT
  public:
@@ -22,6 +22,8 @@ class ImageView : public PictureView {
 
  protected:
   void paintPicture(QPainter& painter, const Viewport& viewport) override;
+  /// The readout() beside the mouse or the patch cursor.
+  void paintAbove(QPainter& painter, const Viewport& viewport) const override;
   bool beginDrag(QPointF at) override;
   void drag(QPointF at) override;
   void pictureChanged() override { stale_ = true; }

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLocale>
 
+#include "gui/models/readout.h"
 #include "gui/views/look.h"
 #include "vision/classes.h"
 
@@ -26,6 +27,7 @@ InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* leg
   };
   class_ = add(tr("Class"));
   score_ = add(tr("Score"));
+  found_ = add(tr("At this place"));
   cluster_ = add(tr("Cluster"));
   size_ = add(tr("Size"));
   merged_ = add(tr("Merged"));
@@ -57,10 +59,16 @@ void InspectorPanel::refresh() {
   setValue(class_, !label                        ? tr("none: this model does not segment")
                    : *label < legend_->classes() ? legend_->name(*label)
                                                  : QString::fromStdString(vision::className({}, *label)));
-  const Segmentation& result = frame_->result.segmentation;
+  const vision::Estimate& result = frame_->result.estimate;
   const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
   setValue(score_,
            score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1)) : tr("not known"));
+  const QPointF middle((*token % lookup.grid().width + 0.5) / lookup.grid().width,
+                       (*token / lookup.grid().width + 0.5) / lookup.grid().height);
+  setValue(found_, readout(*frame_, selection_->pinned() ? middle : selection_->cursor().value_or(middle)));
+  auto* form = static_cast<QFormLayout*>(facts_->layout());
+  form->setRowVisible(found_, !found_->text().isEmpty());
+  for (QLabel* value : {class_, score_}) form->setRowVisible(value, found_->text().isEmpty());
   const int size = lookup.size(step, *token);
   setValue(cluster_, tr("%1 of %2").arg(lookup.cluster(step, *token)).arg(lookup.clusters(step)));
   setValue(size_, tr("%n patch(es)", nullptr, size));

@@ -7,8 +7,10 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
+#include <QStackedWidget>
 #include <QTableView>
 
+#include "gui/views/depth_scale.h"
 #include "gui/views/look.h"
 
 namespace mpm::gui {
@@ -18,9 +20,40 @@ int classAt(const QModelIndex& index) { return index.data(LegendModel::kClassRol
 
 }  // namespace
 
-LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model) {
+LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent), model_(model), segments_(model) {
+  pages_ = new QStackedWidget;
+  for (QWidget* page : {makeClasses(), makeSegments(), static_cast<QWidget*>(depth_ = new DepthScale)})
+    pages_->addWidget(page);
+  fill(new QVBoxLayout(this), pages_)->setContentsMargins(0, 0, 0, 0);
+}
+
+void LegendPanel::setModel(const ModelInfo& model) {
+  const bool segments = model.task == Task::kPanoptic || model.task == Task::kInstance;
+  pages_->setCurrentIndex(segments ? 1 : model.task == Task::kDepth ? 2 : 0);
+}
+
+void LegendPanel::setFrame(const LiveFrame* frame) {
+  segments_.setSegments(frame ? frame->result.estimate.segments : std::vector<Segment>(),
+                        frame ? frame->ids().total() : 0);
+  depth_->setFrame(frame);
+}
+
+QWidget* LegendPanel::makeSegments() {
+  auto* table = named(new QTableView, tr("Segments"));
+  table->setModel(&segments_);
+  table->setSelectionMode(QAbstractItemView::NoSelection);
+  makePlain(table, 8);
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table->horizontalHeader()->setSectionResizeMode(SegmentsModel::kName, QHeaderView::Stretch);
+  auto* page = new QWidget;
+  fill(new QVBoxLayout(page), table)->setContentsMargins(8, 8, 8, 8);
+  return page;
+}
+
+QWidget* LegendPanel::makeClasses() {
+  auto* page = new QWidget;
   auto* filter = new LegendFilter(this);
-  filter->setSourceModel(model);
+  filter->setSourceModel(model_);
   search_ = named(new QLineEdit(this), tr("Search the classes"));
   search_->setPlaceholderText(tr("Search"));
   search_->setClearButtonEnabled(true);
@@ -40,7 +73,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent),
   table_->horizontalHeader()->setSectionResizeMode(LegendModel::kArea, QHeaderView::ResizeToContents);
   table_->setMinimumHeight(90);
 
-  auto* column = new QVBoxLayout(this);
+  auto* column = new QVBoxLayout(page);
   column->setContentsMargins(8, 8, 8, 8);
   fill(column, fill(new QHBoxLayout, search_, all, none), table_);
 
@@ -65,6 +98,7 @@ LegendPanel::LegendPanel(LegendModel* model, QWidget* parent) : QWidget(parent),
     if (std::exchange(sorted, true)) return;
     filter->sort(filter->sortColumn(), filter->sortOrder());
   });
+  return page;
 }
 
 void LegendPanel::editColor(const QModelIndex& index) {

@@ -3,29 +3,43 @@
 
 #include <QWidget>
 
-#include "gui/models/legend_model.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/segments_model.h"
 
 class QLineEdit;
+class QStackedWidget;
 class QTableView;
 
 namespace mpm::gui {
 
-/// The table of classes with its search field.
+class DepthScale;
+
+/// What the colours over the image mean: the classes with a search field, the segments, or the scale of depths.
 class LegendPanel : public QWidget {
   Q_OBJECT
  public:
   LegendPanel(LegendModel* model, QWidget* parent = nullptr);
 
+  /// The task decides which of the three is shown.
+  void setModel(const ModelInfo& model);
+  /// Null: no frame.
+  void setFrame(const LiveFrame* frame);
+
   QTableView* table() const { return table_; }
   QLineEdit* search() const { return search_; }
 
  private:
+  QWidget* makeClasses();
+  QWidget* makeSegments();
   void editColor(const QModelIndex& index);
   void showMenu(const QPoint& at);
 
   LegendModel* model_;
   QTableView* table_;
   QLineEdit* search_;
+  SegmentsModel segments_;
+  DepthScale* depth_;
+  QStackedWidget* pages_;
 };
 
 }  // namespace mpm::gui

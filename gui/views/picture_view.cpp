@@ -65,6 +65,7 @@ void PictureView::paintEvent(QPaintEvent*) {
     paintPicture(painter, view);
     if (frame_->hasGrid() && outlinesCluster()) paintCluster(painter, view);
     paintCursor(painter, view);
+    paintAbove(painter, view);
   }
   if (!banner_.isEmpty()) paintBanner(painter);
   if (hasFocus()) {

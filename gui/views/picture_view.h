@@ -35,6 +35,8 @@ class PictureView : public QWidget {
  protected:
   /// The picture itself; the base paints what lies over it.
   virtual void paintPicture(QPainter& painter, const Viewport& viewport) = 0;
+  /// What lies over the outlines and the cursor of the base.
+  virtual void paintAbove(QPainter&, const Viewport&) const {}
   /// Before the base takes a press for panning; true: the view handles the drag.
   virtual bool beginDrag(QPointF) { return false; }
   virtual void drag(QPointF) {}

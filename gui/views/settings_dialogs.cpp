@@ -148,6 +148,7 @@ AlarmsDialog::AlarmsDialog(const monitor::AlarmOptions& options, const QStringLi
   above_ = guarded(form_, tr("More tokens than"), options.tokens_above.has_value(), {most_});
   area_ = guarded(form_, tr("A class"), area, {class_, side_, share_});
   area_->setEnabled(!classes.isEmpty());
+  if (classes.isEmpty()) area_->setToolTip(tr("The model has no classes"));
   form_->addRow(tr("Tokens and areas ring after"), minutes_);
   form_->addRow(wrapped(mutedLabel(tr("Alarms go to the list of events; nothing is ever in the way of the picture."))));
   finish([this] {

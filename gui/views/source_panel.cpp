@@ -85,7 +85,9 @@ void SourcePanel::setModel(const ModelInfo* info, const QString& path) {
                   : path.isEmpty() ? tr("No model")
                                    : tr("Reading the model…"));
   if (info)
-    model_detail_->setText(tr("%1 blocks, %2 wide, %3 × %4 patches, %n class(es)", nullptr, info->classes)
+    model_detail_->setText((info->task == Task::kDepth
+                                ? tr("%1 blocks, %2 wide, %3 × %4 patches, depth")
+                                : tr("%1 blocks, %2 wide, %3 × %4 patches, %n class(es)", nullptr, info->classes))
                                .arg(info->blocks)
                                .arg(info->dim)
                                .arg(info->grid.height)

@@ -54,7 +54,7 @@ void StatusLine::showShortened(QLabel* label, const QString& text, const QString
 
 void StatusLine::setFrame(const LiveFrame& frame) {
   QStringList counts;
-  const auto& tokens = frame.result.segmentation.tokens;
+  const auto& tokens = frame.result.estimate.tokens;
   for (double count : tokens) counts << QString::number(std::lround(count));
   const QString arrow = QStringLiteral(" → ");
   tokens_->setToolTip(counts.join(arrow));
@@ -64,7 +64,7 @@ void StatusLine::setFrame(const LiveFrame& frame) {
   if (tokens.size() > 1)
     text += tr(" (−%1 %)").arg(QLocale().toString(100 * (1 - tokens.back() / tokens.front()), 'f', 0));
   setValue(tokens_, text);
-  const double ms = frame.result.segmentation.ms.total;
+  const double ms = frame.result.estimate.ms.total;
   setValue(latency_, ms > 0 ? tr("%1 ms").arg(QLocale().toString(ms, 'f', 1)) : QString());
 }
 

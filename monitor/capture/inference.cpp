@@ -26,7 +26,7 @@ constexpr std::int64_t kLookAtFileMs = 2000, kRepeatErrorMs = 60000;
 
 // A model that is ready, and what it was made from.
 struct Loaded {
-  Segmenter segmenter;
+  Estimator estimator;
   std::shared_ptr<const ModelInfo> info;
   std::string path;
   std::string digest;
@@ -52,10 +52,6 @@ void validate(const vision::Variant& variant) { variant.options({}).validate(); 
 
 }  // namespace
 
-void requireWatchable(const std::string& path, const ModelInfo& model) {
-  if (model.task == Task::kDepth) throw Error(path + ": its task is 'depth', which is not watched: use 'mpm run'");
-}
-
 struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   Callbacks callbacks;
@@ -65,7 +61,7 @@ struct InferenceWorker::Impl {
   std::condition_variable_any changed;
   struct Wanted {
     std::string path;
-    SegmenterOptions options;  // its reduction is the wanted one
+    EstimatorOptions options;  // its reduction is the wanted one
     int version = 0;           // grows with every change of path or reduction
     int stream = 0;
     std::optional<vision::Variant> compare{};
@@ -126,7 +122,7 @@ struct InferenceWorker::Impl {
 
   void process(CapturedFrame frame, bool repeated) {
     setBusySince(steadyNow());
-    segmentAndDeliver(std::move(frame), repeated);
+    estimateAndDeliver(std::move(frame), repeated);
     setBusySince(0);
   }
 
@@ -135,17 +131,20 @@ struct InferenceWorker::Impl {
     busy_since = now;
   }
 
+  static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest) {
+    Estimator estimator = readEstimator(path, options);
+    auto info = std::make_shared<const ModelInfo>(vision::modelOf(estimator));
+    return std::make_unique<Loaded>(
+        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert});
+  }
+
   void load(const Wanted& now) {
     loaded_version = now.version;
     if (now.path.empty()) return;
     setLoading(true);
     file = file_seen = lookAt(now.path);
     try {
-      Segmenter segmenter(now.path, now.options);
-      auto info = std::make_shared<const ModelInfo>(segmenter.model());
-      requireWatchable(now.path, *info);
-      auto fresh = std::make_unique<Loaded>(
-          Loaded{std::move(segmenter), std::move(info), now.path, modelDigest(now.path), now.options.read.convert});
+      auto fresh = read(now.path, now.options, modelDigest(now.path));
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -187,7 +186,7 @@ struct InferenceWorker::Impl {
     load(again);
   }
 
-  void segmentAndDeliver(CapturedFrame frame, bool repeated) {
+  void estimateAndDeliver(CapturedFrame frame, bool repeated) {
     const int version = loaded_version;
     std::optional<vision::Variant> compare;
     {
@@ -199,7 +198,7 @@ struct InferenceWorker::Impl {
       compare = wanted.compare;
     }
     InferenceResult result;
-    std::string error = segment(*current, frame.image, result.segmentation);
+    std::string error = estimate(*current, frame.image, result.estimate);
     if (!error.empty() && previous) {
       post(Severity::kError,
            "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
@@ -207,7 +206,7 @@ struct InferenceWorker::Impl {
       other.reset();
       keepWantedAsLoaded();
       setLoading(false);
-      error = segment(*current, frame.image, result.segmentation);
+      error = estimate(*current, frame.image, result.estimate);
     }
     if (!error.empty()) {
       postOnce("inference failed: " + error);
@@ -217,7 +216,7 @@ struct InferenceWorker::Impl {
     }
     previous.reset();
     if (current->session == 0) current->session = ++sessions;
-    if (compare) result.compared = segmentWith(*compare, frame.image, result.segmentation);
+    if (compare) result.compared = estimateWith(*compare, frame.image, result.estimate);
     result.frame = std::move(frame);
     result.model = current->info;
     result.model_path = current->path;
@@ -231,7 +230,7 @@ struct InferenceWorker::Impl {
         return;
       }
       ++status.processed;
-      latencies.push_back(result.segmentation.ms.total);
+      latencies.push_back(result.estimate.ms.total);
       if (latencies.size() > kLatencies) latencies.pop_front();
       results.add(steadyNow());
     }
@@ -243,9 +242,9 @@ struct InferenceWorker::Impl {
   }
 
   // The error, or nothing.
-  static std::string segment(Loaded& model, const cv::Mat& image, Segmentation& result) {
+  static std::string estimate(Loaded& model, const cv::Mat& image, vision::Estimate& result) {
     try {
-      result = model.segmenter.segment(image);
+      result = vision::estimate(model.estimator, image);
       return {};
     } catch (const std::exception& error) {
       const std::string what = error.what();
@@ -253,25 +252,22 @@ struct InferenceWorker::Impl {
     }
   }
 
-  std::optional<ComparedResult> segmentWith(const vision::Variant& variant, const cv::Mat& image,
-                                            const Segmentation& own) {
+  std::optional<ComparedResult> estimateWith(const vision::Variant& variant, const cv::Mat& image,
+                                             const vision::Estimate& own) {
     if (variant == vision::variantOf(*current->info)) return ComparedResult{own, variant};
     try {
       const ConvertOptions convert = variant.options(current->convert);
       if (!other || other->path != current->path || other->convert.reduce != convert.reduce ||
           other->convert.attention != convert.attention) {
-        SegmenterOptions options;
+        EstimatorOptions options;
         {
           const std::lock_guard lock(mutex);
           options = wanted.options;
         }
         options.read.convert = convert;
-        Segmenter segmenter(current->path, options);
-        auto info = std::make_shared<const ModelInfo>(segmenter.model());
-        other = std::make_unique<Loaded>(
-            Loaded{std::move(segmenter), std::move(info), current->path, current->digest, convert});
+        other = read(current->path, options, current->digest);
       }
-      return ComparedResult{other->segmenter.segment(image), variant};
+      return ComparedResult{vision::estimate(other->estimator, image), variant};
     } catch (const std::exception& error) {
       {
         const std::lock_guard lock(mutex);
@@ -316,10 +312,11 @@ struct InferenceWorker::Impl {
   }
 };
 
-InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
+InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
                                  Callbacks callbacks)
     : impl_(std::make_unique<Impl>()) {
   options.read.validate();
+  options.labels = true;
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
   impl_->wanted.path = std::move(model);

@@ -9,20 +9,20 @@
 
 #include "monitor/capture/capture.h"
 #include "monitor/store/event.h"
-#include "mpm/segmenter.hpp"
+#include "vision/estimate.h"
 #include "vision/variant.h"
 
 namespace mpm::monitor {
 
 /// The same frame with another reduction.
 struct ComparedResult {
-  Segmentation segmentation;
+  vision::Estimate estimate;
   vision::Variant variant;
 };
 
 struct InferenceResult {
   CapturedFrame frame;
-  Segmentation segmentation;
+  vision::Estimate estimate;               ///< of the task panoptic or instance with its labels
   std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its reduction; never null
   std::string model_path;                  ///< the file it was read from
   std::string model_digest;                ///< modelDigest() of it
@@ -35,7 +35,7 @@ struct InferenceStatus {
   std::int64_t processed = 0;     ///< results delivered
   std::int64_t stale = 0;         ///< results dropped, because the reduction, model or stream changed meanwhile
   std::int64_t failed = 0;        ///< frames that gave an error
-  double p50_ms = 0, p95_ms = 0;  ///< Segmentation::ms.total over the last few hundred frames
+  double p50_ms = 0, p95_ms = 0;  ///< of Estimate::ms.total over the last few hundred frames
   double fps = 0;                 ///< results per second, over the last seconds
   bool loading = false;           ///< a model is being read
   bool ready = false;             ///< there is a model that can run
@@ -48,10 +48,7 @@ struct InferenceStatus {
   std::string no_comparison;              ///< why it was given up; empty: it was not
 };
 
-/// Throws mpm::Error for a model of depth, which gives no labels to watch.
-void requireWatchable(const std::string& path, const ModelInfo& model);
-
-/// Runs a Segmenter on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
+/// Runs an Estimator on its own thread over the frames of a mailbox. Changes take effect on the next frame, or on one
 /// that is given again with repeat(); of the results before, at most the one that is being delivered still comes. An
 /// error never ends it: a model that cannot be read, or that fails on its first frame, is an event, and the one before
 /// goes on.
@@ -63,7 +60,7 @@ class InferenceWorker {
   };
 
   /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
-  InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, SegmenterOptions options,
+  InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
                   Callbacks callbacks);
   ~InferenceWorker();  ///< waits for the current frame
   InferenceWorker(const InferenceWorker&) = delete;

@@ -17,6 +17,7 @@
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "vision/classes.h"
+#include "vision/estimate_files.h"
 #include "vision/pictures.h"
 #include "vision/source.h"
 
@@ -33,25 +34,26 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   Json areas = Json::object();
   const std::vector<std::string> names = vision::classNames(*result.model);
   for (const auto& [label, area] : sample.areas) areas[vision::className(names, label)] = area;
-  const StageTimes& ms = result.segmentation.ms;
-  const Json json = {{"time", isoTime(sample.time, true)},
-                     {"source", vision::redactCredentials(source)},
-                     {"model", result.model_path},
-                     {"reduce", toString(result.model->reduction)},
-                     {"schedule", result.model->schedule},
-                     {"attention", toString(result.model->attention)},
-                     {"tokens", sample.tokens},
-                     {"area_fraction", areas},
-                     {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
-                     {"brightness_0_255", sample.brightness},
-                     {"ms",
-                      {{"total", ms.total},
-                       {"preprocess", ms.preprocess},
-                       {"backbone", ms.backbone},
-                       {"merge", ms.merge},
-                       {"restore", ms.restore},
-                       {"head", ms.head},
-                       {"postprocess", ms.postprocess}}}};
+  const StageTimes& ms = result.estimate.ms;
+  Json json = {{"time", isoTime(sample.time, true)},
+               {"source", vision::redactCredentials(source)},
+               {"model", result.model_path},
+               {"reduce", toString(result.model->reduction)},
+               {"schedule", result.model->schedule},
+               {"attention", toString(result.model->attention)},
+               {"tokens", sample.tokens},
+               {"area_fraction", areas},
+               {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
+               {"brightness_0_255", sample.brightness},
+               {"ms",
+                {{"total", ms.total},
+                 {"preprocess", ms.preprocess},
+                 {"backbone", ms.backbone},
+                 {"merge", ms.merge},
+                 {"restore", ms.restore},
+                 {"head", ms.head},
+                 {"postprocess", ms.postprocess}}}};
+  if (!result.estimate.depth.empty()) json["depth"] = vision::depthJson(result.estimate, *result.model);
   return toText(json);
 }
 
@@ -86,7 +88,8 @@ std::string writeRecorded(const std::string& folder, const InferenceResult& resu
 
 // The names of all files of snapshots, by time.
 std::vector<std::string> snapshotFiles(const std::string& folder) {
-  static const std::regex ours(R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay)?\.(png|json))");
+  static const std::regex ours(
+      R"(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z(_overlay|_segments|_depth|_depth_colors)?\.(png|json))");
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
@@ -109,14 +112,12 @@ std::string writeSnapshot(const std::string& folder, const InferenceResult& resu
                           const std::string& source, const OverlayStyle& style) {
   const std::string stem = stemFor(folder, result.frame.time, source);
   vision::writePicture(stem + ".png", result.frame.image);
-  if (!result.segmentation.labels.empty()) {
-    const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
-    vision::writePicture(
-        stem + "_overlay.png",
-        vision::overlayPicture(result.frame.image, result.segmentation.labels,
-                               chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes),
-                               style.opacity));
-  }
+  const bool chosen = style.colors.size() >= static_cast<std::size_t>(result.model->classes);
+  const vision::EstimateFiles files = vision::estimateFiles(
+      result.estimate, result.frame.image, *result.model,
+      chosen ? style.colors : vision::classColors(result.model->facts, result.model->classes), style.opacity);
+  for (const auto& [ending, picture] : files.pictures) vision::writePicture(stem + ending, picture);
+  for (const auto& [ending, text] : files.texts) writeFileAtomically(stem + ending, text);
   writeFileAtomically(stem + ".json", describe(result, sample, source));
   return stem + ".png";
 }

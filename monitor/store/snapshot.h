@@ -20,9 +20,9 @@ struct OverlayStyle {
   std::vector<cv::Vec3b> colors{};  ///< BGR, by class; fewer than the model has: the model's own
 };
 
-/// Writes the frame as NAME.png, NAME_overlay.png when the model segments, and NAME.json beside them. NAME is the time
-/// of the frame, "2026-11-03T17-04-05.250Z", or a little later where another source has that name. Makes the folder.
-/// Each file is complete or absent. Returns the path of NAME.png. Throws mpm::Error.
+/// Writes the frame as NAME.png, its vision::EstimateFiles and NAME.json beside it. NAME is the time of the frame,
+/// "2026-11-03T17-04-05.250Z", or a little later where another source has that name. Makes the folder. Each file is
+/// complete or absent. Returns the path of NAME.png. Throws mpm::Error.
 std::string writeSnapshot(const std::string& folder, const InferenceResult& result, const Sample& sample,
                           const std::string& source, const OverlayStyle& style = {});
 

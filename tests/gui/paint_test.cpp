@@ -96,6 +96,32 @@ TEST(ClassPaint, NoLabelsIsTheImageInEveryMode) {
   }
 }
 
+TEST(ClassPaint, LinesStandBetweenSegments) {
+  Scene s;
+  s.labels.setTo(1);
+  cv::Mat ids(8, 8, CV_16U, cv::Scalar(1));
+  ids.colRange(3, 6).setTo(2);  // of the same class
+  ids.colRange(6, 8).setTo(0);
+  s.labels.colRange(6, 8).setTo(255);
+  s.paint.mode = ViewMode::kOverlay;
+  s.paint.opacity = 1;
+  const auto lines = [&] {
+    paintClasses(s.image, s.labels, s.paint, QRectF(0, 0, 16, 16), s.target, ids);
+    std::vector<int> columns;
+    for (int x = 0; x < 16; ++x)
+      if (const QRgb pixel = s.target.pixel(x, 8); pixel != qRgb(255, 0, 0) && pixel != qRgb(200, 150, 100))
+        columns.push_back(x);
+    return columns;
+  };
+  EXPECT_EQ(lines(), (std::vector<int>{5, 11})) << "one pixel of the screen, whatever the zoom";
+  EXPECT_EQ(s.target.pixel(5, 8), s.target.pixel(11, 2));
+  s.paint.visible[1] = false;
+  EXPECT_EQ(lines(), std::vector<int>()) << "a hidden class has no lines";
+  s.paint.visible[1] = true;
+  s.paint.mode = ViewMode::kImage;
+  EXPECT_EQ(lines(), std::vector<int>());
+}
+
 TEST(ClassPaint, EnlargesSmoothly) {
   Scene s;
   s.image = cv::Mat(1, 2, CV_8UC3, cv::Scalar::all(0));

@@ -15,10 +15,10 @@ LiveFramePtr frameAt(monitor::UnixMs time) {
   monitor::InferenceResult result;
   result.frame.image = cv::Mat(16, 24, CV_8UC3, cv::Scalar(10, 120, 240));
   result.frame.time = time;
-  result.segmentation.labels = cv::Mat(16, 24, CV_8U, cv::Scalar(1));
-  result.segmentation.grid = {2, 3};
-  result.segmentation.cluster_of_token = {{0, 0, 1, 2, 3, 4}};
-  result.segmentation.tokens = {6, 5};
+  result.estimate.labels = cv::Mat(16, 24, CV_8U, cv::Scalar(1));
+  result.estimate.grid = {2, 3};
+  result.estimate.cluster_of_token = {{0, 0, 1, 2, 3, 4}};
+  result.estimate.tokens = {6, 5};
   auto info = std::make_shared<ModelInfo>();
   info->classes = 2;
   info->schedule = {2};
@@ -52,7 +52,7 @@ TEST(PictureStore, ListsPicturesWithTheirSourceAndLoadsThem) {
   const auto frame = loaded[0][0].value<LiveFramePtr>();
   EXPECT_EQ(frame->image().at<cv::Vec3b>(3, 3), cv::Vec3b(10, 120, 240));
   EXPECT_FALSE(frame->overlay.empty());
-  EXPECT_EQ(frame->result.segmentation.tokens, (std::vector<double>{6, 5}));
+  EXPECT_EQ(frame->result.estimate.tokens, (std::vector<double>{6, 5}));
 }
 
 TEST(PictureStore, NearestWithinTheTolerance) {
@@ -71,16 +71,16 @@ TEST(PictureStore, NearestWithinTheTolerance) {
 
 TEST(LiveFrame, ComparesWithAnotherReduction) {
   monitor::InferenceResult result = frameAt(1)->result;
-  result.segmentation.ms.total = 10;
-  result.compared = {result.segmentation, vision::parseVariant("tome:count=1")};
-  Segmentation& other = result.compared->segmentation;
+  result.estimate.ms.total = 10;
+  result.compared = {result.estimate, vision::parseVariant("tome:count=1")};
+  vision::Estimate& other = result.compared->estimate;
   other.ms.total = 25;
   other.tokens = {6, 4};
-  other.labels = result.segmentation.labels.clone();
+  other.labels = result.estimate.labels.clone();
   other.labels(cv::Rect(0, 0, 12, 16)).setTo(0);
   const LiveFramePtr frame = makeLiveFrame(std::move(result));
   ASSERT_TRUE(frame->comparison);
-  EXPECT_DOUBLE_EQ(frame->comparison->agreement, 0.5);
+  EXPECT_EQ(frame->comparison->agreement, 0.5);
   EXPECT_DOUBLE_EQ(frame->comparison->speed_up, 2.5);
   EXPECT_EQ(toString(frame->comparison->live.variant), "mpm:blocks=2");
   EXPECT_EQ(toString(frame->comparison->other.variant), "tome:count=1");

@@ -804,7 +804,7 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   ASSERT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
   EXPECT_FALSE(frame()->result.model->schedule.empty());
-  EXPECT_LT(frame()->result.segmentation.tokens.back(), frame()->result.segmentation.tokens.front());
+  EXPECT_LT(frame()->result.estimate.tokens.back(), frame()->result.estimate.tokens.front());
   QStringList names;
   for (int c = 0; c < window_->legend().classes(); ++c) names << window_->legend().name(c);
   EXPECT_TRUE(names.contains(QStringLiteral("road"))) << names.join(QLatin1Char(' ')).toStdString();

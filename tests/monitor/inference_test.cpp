@@ -34,8 +34,8 @@ class InferenceWorkerTest : public ::testing::Test {
             .on_event = [this](const Event& event) { events_.add(event); }};
   }
 
-  static SegmenterOptions options(Schedule schedule = {1, 2}) {
-    SegmenterOptions options;
+  static EstimatorOptions options(Schedule schedule = {1, 2}) {
+    EstimatorOptions options;
     options.read.convert.schedule = std::move(schedule);
     return options;
   }
@@ -77,14 +77,14 @@ TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   const auto result = one();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->frame.time, 1000 * result->frame.id);
-  EXPECT_EQ(result->segmentation.labels.size(), cv::Size(96, 48));
-  EXPECT_EQ(result->segmentation.tokens.size(), 3u);
+  EXPECT_EQ(result->estimate.labels.size(), cv::Size(96, 48));
+  EXPECT_EQ(result->estimate.tokens.size(), 3u);
   EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
   EXPECT_EQ(result->model_path, kModel);
   EXPECT_EQ(result->model_digest, modelDigest(kModel));
   EXPECT_FALSE(result->compared);
   Segmenter direct(kModel, options());
-  EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->segmentation.labels), 0);
+  EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->estimate.labels), 0);
   EXPECT_GT(worker.status().processed, 0);
   EXPECT_GT(worker.status().p50_ms, 0);
   EXPECT_GE(worker.status().p95_ms, worker.status().p50_ms);
@@ -129,14 +129,14 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
     const auto late = std::count_if(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
                                     [&](const InferenceResult& now) { return now.model->schedule != schedule; });
     EXPECT_LE(late, 1) << "none of the schedule before but the one that was being delivered";
-    EXPECT_EQ(result->segmentation.tokens.size(), schedule.size() + 1);
+    EXPECT_EQ(result->estimate.tokens.size(), schedule.size() + 1);
     EXPECT_GT(result->session, first->session);
   }
   EXPECT_MPM_ERROR(worker.setVariant(vision::mpmBefore({2, 1})), "");
 }
 
 TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
-  SegmenterOptions gradual = options();
+  EstimatorOptions gradual = options();
   gradual.read.convert.schedule.reset();
   gradual.read.convert.reduce = parseReduction("gradual:count=2");
   InferenceWorker worker(frames_, kModel, gradual, callbacks());
@@ -146,7 +146,7 @@ TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
   worker.setCompare(vision::kFullModel);
   const auto compared = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(compared);
-  EXPECT_EQ(compared->compared->segmentation.tokens.size(), 1u) << "the full model merges nothing";
+  EXPECT_EQ(compared->compared->estimate.tokens.size(), 1u) << "the full model merges nothing";
   worker.setVariant(vision::mpmBefore({1}));
   EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
 }
@@ -176,7 +176,7 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   auto result = one();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->session, before->session);
-  EXPECT_EQ(result->segmentation.tokens, before->segmentation.tokens);
+  EXPECT_EQ(result->estimate.tokens, before->estimate.tokens);
   worker.setVariant(vision::mpmBefore({2}));  // needs the file, which is garbage
   ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
   result = one();
@@ -187,12 +187,38 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   EXPECT_EQ(events_.size(), 2u);
 }
 
-TEST_F(InferenceWorkerTest, AModelOfDepthIsRefused) {
+TEST_F(InferenceWorkerTest, AModelOfDepthTakesOver) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx", vision::mpmBefore({1, 2}));
-  ASSERT_TRUE(eventually([&] { return toldOf("its task is 'depth', which is not watched"); }));
-  EXPECT_TRUE(one()) << "the model before it goes on";
+  const std::string path = std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx";
+  worker.setModel(path, vision::mpmBefore({1, 2}));
+  worker.setCompare(vision::kFullModel);
+  const auto result = until([&](const InferenceResult& now) { return now.model_path == path && now.compared; });
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->estimate.task, Task::kDepth);
+  EXPECT_EQ(result->estimate.depth.size(), result->frame.image.size());
+  EXPECT_TRUE(result->estimate.labels.empty());
+  EXPECT_EQ(result->estimate.tokens.size(), 3u);
+  EXPECT_LT(result->estimate.depth_range.min, result->estimate.depth_range.max);
+  EXPECT_EQ(result->compared->estimate.tokens.size(), 1u);
+  EXPECT_FALSE(result->compared->estimate.depth.empty());
+}
+
+TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m.onnx";
+  fs::copy_file(std::string(MPM_TEST_DATA_DIR) + "/hf_eomt_ts17.onnx", path);
+  std::ofstream(folder / "m.json") << R"({"task": "panoptic"})";
+  EstimatorOptions loose = options();
+  loose.min_score = 0.2;
+  loose.min_overlap = 0.1;
+  const InferenceWorker worker(frames_, path, loose, callbacks());
+  const auto result = one();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->estimate.task, Task::kPanoptic);
+  EXPECT_GT(result->estimate.segments.size(), 0u);
+  EXPECT_EQ(result->estimate.ids.size(), result->frame.image.size());
+  EXPECT_EQ(result->estimate.labels.size(), result->frame.image.size()) << "the areas of classes are those of labels";
 }
 
 TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
@@ -282,10 +308,10 @@ TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   worker.setCompare(vision::kFullModel);
   const auto result = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->compared->segmentation.tokens.size(), 1u);
-  EXPECT_EQ(result->compared->segmentation.labels.size(), result->segmentation.labels.size());
+  EXPECT_EQ(result->compared->estimate.tokens.size(), 1u);
+  EXPECT_EQ(result->compared->estimate.labels.size(), result->estimate.labels.size());
   Segmenter full(kModel, options({}));
-  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->compared->segmentation.labels), 0);
+  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->compared->estimate.labels), 0);
 }
 
 // What was looked at when the source was paused answers to a change.

@@ -20,10 +20,10 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
   result.frame.image = cv::Mat(4, 4, CV_8UC3, cv::Scalar::all(grey));
   result.frame.time = kNoon + ms;
   result.frame.steady = ms;
-  result.segmentation.labels = cv::Mat::zeros(4, 4, CV_8U);
-  result.segmentation.labels.row(0).setTo(2);
-  result.segmentation.tokens = {16, 12, 9};
-  result.segmentation.ms.total = 3;
+  result.estimate.labels = cv::Mat::zeros(4, 4, CV_8U);
+  result.estimate.labels.row(0).setTo(2);
+  result.estimate.tokens = {16, 12, 9};
+  result.estimate.ms.total = 3;
   auto info = std::make_shared<ModelInfo>();
   info->facts.classes = {{"road", {}}, {"car", {}}};
   info->classes = 3;

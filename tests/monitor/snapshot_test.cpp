@@ -23,7 +23,7 @@ InferenceResult result(UnixMs time) {
   InferenceResult result;
   result.frame.image = cv::Mat(8, 8, CV_8UC3, cv::Scalar(10, 20, 30));
   result.frame.time = time;
-  result.segmentation.labels = cv::Mat::zeros(8, 8, CV_8U);
+  result.estimate.labels = cv::Mat::zeros(8, 8, CV_8U);
   auto info = std::make_shared<ModelInfo>();
   info->classes = 4;
   info->schedule = {2, 5};
@@ -46,6 +46,41 @@ TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
   EXPECT_EQ(json["source"], "rtsp://***@cam");
   EXPECT_EQ(json["area_fraction"]["class_0"], 0.75);
   EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), "0"), "/dev/null/x");
+}
+
+TEST(Snapshot, WritesSegmentsAndDepth) {
+  const TemporaryFolder folder;
+  InferenceResult segments = result(kNoon);
+  segments.estimate.task = Task::kInstance;
+  segments.estimate.ids = cv::Mat::zeros(8, 8, CV_16U);
+  segments.estimate.ids.colRange(0, 4).setTo(1);
+  segments.estimate.segments = {{.id = 1, .label = 2, .score = 0.9, .area = 32}};
+  writeSnapshot(folder.path(), segments, sampleAt(kNoon), "0");
+  const std::string stem = folder / "2026-06-01T12-00-00.000Z";
+  EXPECT_EQ(cv::countNonZero(cv::imread(stem + "_segments.png", cv::IMREAD_UNCHANGED) == 1), 32);
+  EXPECT_NE(cv::imread(stem + "_overlay.png").at<cv::Vec3b>(3, 1), cv::Vec3b(10, 20, 30));
+  const auto list = nlohmann::json::parse(std::ifstream(stem + "_segments.json"));
+  EXPECT_EQ(list["task"], "instance");
+  EXPECT_EQ(list["segments"][0]["class"], "class_2");
+
+  InferenceResult depth = result(kNoon + kDayMs);
+  depth.estimate.labels.release();
+  depth.estimate.task = Task::kDepth;
+  depth.estimate.depth = cv::Mat(8, 8, CV_32F, cv::Scalar(2));
+  depth.estimate.depth.at<float>(3, 3) = 4;
+  depth.estimate.depth_range = vision::depthRange(depth.estimate.depth);
+  writeSnapshot(folder.path(), depth, sampleAt(kNoon + kDayMs), "0");
+  const std::string next = folder / "2026-06-02T12-00-00.000Z";
+  const cv::Mat pixels = cv::imread(next + "_depth.png", cv::IMREAD_UNCHANGED);
+  ASSERT_EQ(pixels.type(), CV_16U);
+  const auto json = nlohmann::json::parse(std::ifstream(next + ".json"));
+  EXPECT_EQ(json["depth"]["unit"], "relative");
+  EXPECT_NEAR(json["depth"]["offset"].get<double>() + json["depth"]["step"].get<double>() * pixels.at<ushort>(3, 3), 4,
+              1e-3);
+  EXPECT_GT(cv::imread(next + "_depth_colors.png").rows, 8) << "the legend below";
+  EXPECT_FALSE(fs::exists(next + "_overlay.png"));
+  writeSnapshot(folder.path(), result(kNoon + 2 * kDayMs), sampleAt(kNoon + 2 * kDayMs), "0");
+  EXPECT_EQ(forgetSnapshots(folder.path(), kNoon + 2 * kDayMs, 0.1, 0), 9) << "five and four files";
 }
 
 // As a folder inside somebody else's private one, or on a disk that fails: the system does not even say what it is.

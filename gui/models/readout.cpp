@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/readout.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include "vision/classes.h"
+
+namespace mpm::gui {
+namespace {
+
+struct Readout {
+  Q_DECLARE_TR_FUNCTIONS(Readout)
+};
+
+}  // namespace
+
+QString unitName(DepthUnit unit) {
+  if (unit == DepthUnit::kMetre) return Readout::tr("m");
+  return unit == DepthUnit::kInverse ? Readout::tr("relative, larger is nearer") : Readout::tr("relative");
+}
+
+QString depthValue(double depth, DepthUnit unit) {
+  const QString number = QLocale().toString(depth, 'g', 4);
+  return unit == DepthUnit::kMetre ? Readout::tr("%1 m").arg(number) : Readout::tr("%1 (relative)").arg(number);
+}
+
+QString readout(const LiveFrame& frame, QPointF at) {
+  const auto& model = frame.result.model;
+  if (const auto depth = frame.depthAt(at)) return depthValue(*depth, model->facts.depth);
+  if (frame.ids().empty()) return {};
+  const Segment* const segment = frame.segmentAt(at);
+  if (!segment) return Readout::tr("no segment");
+  return Readout::tr("%1, %2 %")
+      .arg(QString::fromStdString(vision::classNames(*model)[segment->label]),
+           QLocale().toString(100 * segment->score, 'f', 0));
+}
+
+}  // namespace mpm::gui

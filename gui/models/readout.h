@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QString>
+
+#include "gui/models/live_frame.h"
+
+namespace mpm::gui {
+
+/// "m", "relative", "relative, larger is nearer".
+QString unitName(DepthUnit unit);
+/// "2.35 m", "0.4 (relative)".
+QString depthValue(double depth, DepthUnit unit);
+
+/// What a model of depth or of segments found at a place of the picture, 0..1: "2.35 m", "car, 92 %". Empty for other
+/// models.
+QString readout(const LiveFrame& frame, QPointF at);
+
+}  // namespace mpm::gui

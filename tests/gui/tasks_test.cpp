@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window with models of depth and of segments.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QFile>
+#include <QSignalSpy>
+#include <QStackedWidget>
+#include <QTableView>
+
+#include "gui/live_monitor.h"
+#include "gui/models/readout.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/compare_panel.h"
+#include "gui/views/depth_scale.h"
+#include "gui/views/inspector_panel.h"
+#include "gui/views/legend_panel.h"
+#include "gui/views/pictures_pane.h"
+#include "vision/depth_pictures.h"
+#include "window_fixture.h"
+
+namespace mpm::gui {
+namespace {
+
+const QString kDepthNet = QStringLiteral(MPM_TEST_DATA_DIR "/hf_dpt_depth_ts17.onnx");
+
+// The endings of the files of the one picture that was saved.
+QStringList saved(const QString& folder) {
+  QStringList endings;
+  for (const QString& name : QDir(folder).entryList(QDir::Files, QDir::Name)) endings << name.mid(24);
+  return endings;
+}
+
+class DepthWindow : public Window {
+ protected:
+  WindowOptions options() const override {
+    WindowOptions options = Window::options();
+    options.model = kDepthNet;
+    return options;
+  }
+};
+
+TEST_F(DepthWindow, ShowsTheColoursTheScaleAndTheDepthUnderTheMouse) {
+  ASSERT_TRUE(openAndPause());
+  const vision::Estimate& estimate = frame()->result.estimate;
+  ASSERT_EQ(estimate.depth.size(), frame()->image().size());
+  EXPECT_EQ(estimate.tokens.size(), 3U) << "tokens merge as before";
+  trigger("mask");
+  const auto* const image = part<ImageView>(*window_);
+  cv::Point lowest, highest;
+  cv::minMaxLoc(estimate.depth, nullptr, nullptr, &lowest, &highest);
+  const QRectF shown = image->viewport().pictureRect();
+  const QImage shot = this->shot(part<ImageView>(*window_));
+  const auto colorAt = [&](cv::Point at) {
+    return shot.pixel(QPointF(shown.left() + (at.x + 0.5) / estimate.depth.cols * shown.width(),
+                              shown.top() + (at.y + 0.5) / estimate.depth.rows * shown.height())
+                          .toPoint());
+  };
+  const auto near = [](QRgb color, const cv::Vec3b& expected) {
+    return std::abs(qBlue(color) - expected[0]) + std::abs(qGreen(color) - expected[1]) +
+           std::abs(qRed(color) - expected[2]);
+  };
+  EXPECT_LT(near(colorAt(lowest), vision::depthColors().front()), 40) << "the pixel of the screen may be beside it";
+  EXPECT_LT(near(colorAt(highest), vision::depthColors().back()), 40);
+
+  const QString scale = textOf(part<DepthScale>(*window_));
+  const auto number = [](double depth) { return QLocale().toString(depth, 'g', 4); };
+  EXPECT_TRUE(scale.contains(number(estimate.depth_range.min))) << scale.toStdString();
+  EXPECT_TRUE(scale.contains(number(estimate.depth_range.max))) << scale.toStdString();
+  EXPECT_TRUE(scale.contains(QStringLiteral("relative"))) << scale.toStdString();
+
+  const QPointF there((highest.x + 0.5) / estimate.depth.cols, (highest.y + 0.5) / estimate.depth.rows);
+  EXPECT_EQ(readout(*frame(), there), depthValue(estimate.depth_range.max, DepthUnit::kRelative));
+  window_->selection().point(0, there);
+  EXPECT_TRUE(textOf(part<InspectorPanel>(*window_)).contains(number(estimate.depth_range.max)));
+  EXPECT_FALSE(textOf(part<InspectorPanel>(*window_)).contains(QStringLiteral("does not segment")));
+
+  window_->selection().point(0, QPointF(0.25, 0.25));
+  const QPoint corner = (shown.topLeft() + QPointF(shown.width(), shown.height()) / 4).toPoint() + QPoint(16, 16);
+  EXPECT_LT(qGray(this->shot(part<ImageView>(*window_)).pixel(corner)), qGray(shot.pixel(corner)) / 2)
+      << "the depth stands on black beside the cursor";
+}
+
+TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
+  ASSERT_TRUE(openAndWait());
+  for (const char* id : {"teach", "take", "tune", "classes"}) {
+    const QAction* const action = window_->actions().action(QString::fromLatin1(id));
+    EXPECT_FALSE(action->isEnabled()) << id;
+    EXPECT_TRUE(action->toolTip().contains(QStringLiteral("not with a model of depth"))) << id;
+  }
+  ASSERT_TRUE(wait([&] { return window_->live().session().status().store->samples > 0; }));
+  trigger("compare");
+  ASSERT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
+  EXPECT_FALSE(frame()->comparison->agreement);
+  EXPECT_TRUE(wait([&] {
+    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("no labels to compare"));
+  })) << textOf(part<ComparePanel>(*window_)).toStdString();
+
+  window_->openDropped(Window::options().model);
+  ASSERT_TRUE(wait([&] { return frame() && !frame()->labels().empty(); }));
+  EXPECT_TRUE(window_->actions().action(QStringLiteral("teach"))->isEnabled());
+  EXPECT_FALSE(part<DepthScale>(*window_)->isVisible()) << "the classes are back";
+  EXPECT_NE(part<PicturesPane>(*window_)->paint().color[1], qRgb(0, 0, 0));
+}
+
+TEST_F(DepthWindow, SavesDepthAndShowsItAgain) {
+  ASSERT_TRUE(openAndPause());
+  QSignalSpy listed(&window_->pictures(), &PictureStore::listed), loaded(&window_->pictures(), &PictureStore::loaded);
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  EXPECT_EQ(window_->pictures().pictures().size(), 1U) << "the maps are no pictures of their own";
+  EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_depth.png", "_depth_colors.png"}));
+  window_->pictures().load(window_->pictures().pictures().front().path);
+  ASSERT_TRUE(wait([&] { return loaded.count() == 1; }));
+  EXPECT_EQ(frame()->overlay.size(), frame()->image().size());
+  trigger("unpin");
+  EXPECT_FALSE(frame()->map.empty());
+}
+
+class SegmentsWindow : public Window {
+ protected:
+  WindowOptions options() const override {
+    const QString model = file("queries.onnx"), facts = file("queries.json");
+    QFile::copy(QStringLiteral(MPM_TEST_DATA_DIR "/hf_eomt_ts17.onnx"), model);
+    QFile json(facts);
+    if (json.open(QIODevice::WriteOnly))
+      json.write(R"({"task": "panoptic", "classes": [{"name": "road", "color": "#c80000"},
+                     {"name": "car"}, {"name": "tree"}, {"name": "sky"}]})");
+    WindowOptions options = Window::options();
+    options.model = model;
+    options.inference.min_score = 0.2;
+    options.inference.min_overlap = 0.1;
+    return options;
+  }
+};
+
+TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
+  cv::Mat noise(48, 96, CV_8UC3);  // the model finds no segments in smooth pictures
+  cv::RNG(3).fill(noise, cv::RNG::UNIFORM, 0, 256);
+  cv::imwrite(file("noise.png").toStdString(), noise);
+  window_->openSource(file("noise.png"));
+  ASSERT_TRUE(runs());
+  const vision::Estimate& estimate = frame()->result.estimate;
+  ASSERT_GT(estimate.segments.size(), 0U);
+  const auto* const tables = part<LegendPanel>(*window_);
+  const QTableView* segments = nullptr;
+  for (const auto* table : tables->findChildren<QTableView*>())
+    if (table->isVisible()) segments = table;
+  ASSERT_NE(segments, nullptr);
+  ASSERT_EQ(segments->accessibleName(), QStringLiteral("Segments"));
+  const QAbstractItemModel* const rows = segments->model();
+  EXPECT_EQ(static_cast<std::size_t>(rows->rowCount()), estimate.segments.size());
+  const auto largest = std::max_element(estimate.segments.begin(), estimate.segments.end(),
+                                        [](const Segment& a, const Segment& b) { return a.area < b.area; });
+  EXPECT_EQ(rows->index(0, 0).data().toString(), window_->legend().name(largest->label));
+  EXPECT_EQ(rows->index(0, 0).data(Qt::DecorationRole).value<QColor>(), window_->legend().color(largest->label));
+
+  for (int y = 0; y < estimate.ids.rows; y += 7)
+    for (int x = 0; x < estimate.ids.cols; x += 7) {
+      const QPointF at((x + 0.5) / estimate.ids.cols, (y + 0.5) / estimate.ids.rows);
+      const int id = estimate.ids.at<std::uint16_t>(y, x);
+      const Segment* const there = frame()->segmentAt(at);
+      ASSERT_EQ(there ? there->id : 0, id);
+      ASSERT_EQ(frame()->map.at<std::uint8_t>(y, x), there ? there->label : 255);
+      ASSERT_TRUE(readout(*frame(), at)
+                      .startsWith(there ? window_->legend().name(there->label) : QStringLiteral("no segment")));
+    }
+  EXPECT_FALSE(frame()->areas.empty()) << "classes are stored as those of any model";
+
+  trigger("snapshot");
+  ASSERT_TRUE(wait([&] { return !window_->pictures().pictures().empty(); }));
+  EXPECT_EQ(saved(file("pictures")), (QStringList{".json", ".png", "_overlay.png", "_segments.json", "_segments.png"}));
+  EXPECT_TRUE(window_->commandLine().contains(QStringLiteral("--min-score 0.2 --min-overlap 0.1")))
+      << window_->commandLine().toStdString();
+}
+
+}  // namespace
+}  // namespace mpm::gui
