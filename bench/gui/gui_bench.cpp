@@ -13,21 +13,21 @@
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
 #include "monitor/store/store.h"
-#include "mpm/segmenter.hpp"
 #include "scene/demo_source.h"
 #include "support/temporary_folder.h"
+#include "vision/estimate.h"
 #include "vision/source.h"
 
 namespace mpm::gui {
 namespace {
 
 monitor::InferenceResult streetResult() {
-  Segmenter segmenter(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+  Estimator estimator = readEstimator(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   monitor::InferenceResult result;
   scene::registerDemoSource();
   result.frame.image = vision::openSource("demo:street?size=720x1280&frames=1")->next()->image;
-  result.estimate = segmenter.segment(result.frame.image);
-  result.model = std::make_shared<ModelInfo>(segmenter.model());
+  result.estimate = vision::estimate(estimator, result.frame.image);
+  result.model = std::make_shared<ModelInfo>(vision::modelOf(estimator));
   return result;
 }
 
