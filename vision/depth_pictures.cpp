@@ -28,6 +28,11 @@ DepthRange depthRange(const cv::Mat& depth) {
   return range;
 }
 
+double depthDifference(const cv::Mat& depth, const DepthRange& range, const cv::Mat& other) {
+  if (range.max <= range.min) return 0;
+  return cv::norm(depth, other, cv::NORM_L1) / static_cast<double>(depth.total()) / (range.max - range.min);
+}
+
 DepthImage depthImage(const cv::Mat& depth, DepthUnit unit) {
   DepthImage image;
   if (unit == DepthUnit::kMetre) {

@@ -15,6 +15,9 @@ struct DepthRange {
 };
 DepthRange depthRange(const cv::Mat& depth);
 
+/// Mean absolute difference of two maps of one size, as a share of the range of the first; 0 for an empty range.
+double depthDifference(const cv::Mat& depth, const DepthRange& range, const cv::Mat& other);
+
 /// A depth map as an image of 16 bits: depth = offset + step * pixel.
 struct DepthImage {
   cv::Mat pixels;  ///< CV_16U

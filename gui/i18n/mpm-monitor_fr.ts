@@ -409,14 +409,20 @@
         <translation>%1 ms</translation>
     </message>
     <message>
-        <source>Same label on %1 % of the pixels. The live one is %2 times as fast.
-Orange: the label differs</source>
-        <translation>Même classe sur %1 % des pixels. Celle en direct est %2 fois plus rapide.
-Orange : la classe diffère</translation>
+        <source>This model gives no labels to compare.</source>
+        <translation>Ce modèle ne donne pas de classes à comparer.</translation>
     </message>
     <message>
-        <source>The live one is %1 times as fast. This model gives no labels to compare.</source>
-        <translation>Celle en direct est %1 fois plus rapide. Ce modèle ne donne pas de classes à comparer.</translation>
+        <source>Same label on %1 % of the pixels. Orange: the label differs</source>
+        <translation>Même classe sur %1 % des pixels. Orange : la classe diffère</translation>
+    </message>
+    <message>
+        <source>The depths differ by %1 % of their range on average.</source>
+        <translation>Les profondeurs diffèrent en moyenne de %1 % de leur étendue.</translation>
+    </message>
+    <message>
+        <source>The live one is %1 times as fast.</source>
+        <translation>Celle en direct est %1 fois plus rapide.</translation>
     </message>
 </context>
 <context>

@@ -39,12 +39,15 @@ Comparison::Side sideOf(const vision::Estimate& result, const vision::Variant& v
 Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
   const vision::Estimate &own = result.estimate, &other = result.compared->estimate;
   Comparison comparison{.live = sideOf(own, vision::variantOf(*result.model)),
-                        .other = sideOf(other, result.compared->variant),
-                        .picture = differencePicture(image, own.labels, other.labels)};
+                        .other = sideOf(other, result.compared->variant)};
   comparison.speed_up = own.ms.total > 0 ? other.ms.total / own.ms.total : 0;
-  if (!own.labels.empty() && own.labels.size() == other.labels.size())
+  if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
+    comparison.picture = differencePicture(image, own.labels, other.labels);
     comparison.agreement =
         static_cast<double>(cv::countNonZero(own.labels == other.labels)) / static_cast<double>(own.labels.total());
+  }
+  if (!own.depth.empty() && own.depth.size() == other.depth.size())
+    comparison.depth_difference = vision::depthDifference(own.depth, own.depth_range, other.depth);
   return comparison;
 }
 

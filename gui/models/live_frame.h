@@ -25,8 +25,10 @@ struct Comparison {
   Side live, other;
   /// Share of the pixels with the same label, 0..1; nullopt: there are no labels.
   std::optional<double> agreement{};
+  /// Mean difference of the depths, as a share of their range; nullopt: there are no depths.
+  std::optional<double> depth_difference{};
   double speed_up = 0;  ///< time of the other / time of the live one
-  cv::Mat picture;      ///< differencePicture()
+  cv::Mat picture{};    ///< differencePicture(); empty: there are no labels
 };
 
 /// BGR: the image in grey, orange where two label maps of one size differ.

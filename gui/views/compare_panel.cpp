@@ -68,12 +68,15 @@ void ComparePanel::setFrame(const LiveFramePtr& frame) {
       setValue(ms_[row], tr("%1 ms").arg(locale.toString(side.ms, 'f', 1)));
       setValue(tokens_[row], locale.toString(side.tokens, 'f', 0));
     }
-    const QString speed = locale.toString(c.speed_up, 'f', 2);
-    facts_->setText(
-        c.agreement
-            ? tr("Same label on %1 % of the pixels. The live one is %2 times as fast.\nOrange: the label differs")
-                  .arg(locale.toString(*c.agreement * 100, 'f', 2), speed)
-            : tr("The live one is %1 times as fast. This model gives no labels to compare.").arg(speed));
+    QString found = tr("This model gives no labels to compare.");
+    if (c.agreement)
+      found = tr("Same label on %1 % of the pixels. Orange: the label differs")
+                  .arg(locale.toString(*c.agreement * 100, 'f', 2));
+    else if (c.depth_difference)
+      found = tr("The depths differ by %1 % of their range on average.")
+                  .arg(locale.toString(*c.depth_difference * 100, 'f', 2));
+    facts_->setText(tr("The live one is %1 times as fast.").arg(locale.toString(c.speed_up, 'f', 2)) +
+                    QLatin1Char('\n') + found);
     picture_ = QImage(c.picture.data, c.picture.cols, c.picture.rows, static_cast<qsizetype>(c.picture.step),
                       QImage::Format_BGR888)
                    .copy();

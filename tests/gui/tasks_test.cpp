@@ -92,8 +92,9 @@ TEST_F(DepthWindow, SaysWhyThereIsNothingToTeachAndStoresTheTokens) {
   trigger("compare");
   ASSERT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
   EXPECT_FALSE(frame()->comparison->agreement);
+  EXPECT_GT(frame()->comparison->depth_difference.value_or(0), 0);
   EXPECT_TRUE(wait([&] {
-    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("no labels to compare"));
+    return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("The depths differ by"));
   })) << textOf(part<ComparePanel>(*window_)).toStdString();
 
   window_->openDropped(Window::options().model);

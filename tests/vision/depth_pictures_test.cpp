@@ -17,6 +17,12 @@ TEST(DepthRange, IsTheLeastTheMedianAndTheLargest) {
   EXPECT_EQ(range.max, 4);
 }
 
+TEST(DepthRange, DifferencesAreSharesOfIt) {
+  const cv::Mat depth = kDepths(cv::Rect(0, 0, 3, 1));  // 1 to 4
+  EXPECT_NEAR(depthDifference(depth, depthRange(depth), depth + 0.6), 0.2, 1e-6);
+  EXPECT_EQ(depthDifference(depth, {1, 1, 1}, depth + 0.6), 0) << "one depth everywhere";
+}
+
 TEST(DepthImage, OfMetresHasAFixedStep) {
   const DepthImage image = depthImage(kDepths, DepthUnit::kMetre);
   ASSERT_EQ(image.pixels.type(), CV_16U);
