@@ -12,7 +12,7 @@ struct Estimate : Segmentation {
   cv::Mat ids{};                    ///< of kPanoptic and kInstance: as PanopticMap::ids
   std::vector<Segment> segments{};  ///< the same
   cv::Mat depth{};                  ///< of kDepth: as DepthMap::depth
-  DepthRange depth_range{};         ///< the same
+  DepthRange depth_range{};         ///< of `depth`
 };
 
 Estimate estimate(Estimator& estimator, const cv::Mat& image);

@@ -20,7 +20,7 @@ struct EstimatorOptions : SegmenterOptions {
   std::optional<Task> task = {};  ///< nullopt: that of the model
   /// As in PanopticOptions.
   double min_score = PanopticOptions().min_score, min_overlap = PanopticOptions().min_overlap;
-  bool labels = false;
+  bool labels = false;  ///< the same: also fill PanopticMap::labels
 };
 
 /// Reads and converts a model once, and returns what its task needs. A model without a task (a classifier, features)
