@@ -834,14 +834,16 @@ def main():
         print(f"{spec.name}: {size / 1024:.0f} KiB, opset {entries[-1]['opset']}", flush=True)
         if not arguments.all and spec.kept and size > LARGEST_FILE:
             raise SystemExit(f"{spec.name} is larger than {LARGEST_FILE} bytes: too large to keep")
-    if arguments.only:
-        lists = arguments.out / "models.json"
-        kept = {entry["file"]: entry for entry in (json.loads(lists.read_text()) if lists.exists() else []) + entries}
-        order = [f"{spec.name}.onnx" for spec in specs]
-        entries = [kept[file] for file in order if file in kept]
-    write_lists(arguments.out, entries)
+    def with_others(path):
+        """The entries, in their order, with those of the list at `path` that this run did not make."""
+        old = json.loads(path.read_text()) if arguments.only and path.exists() else []
+        known = {entry["file"]: entry for entry in old + entries}
+        return [known[f"{spec.name}.onnx"] for spec in specs if f"{spec.name}.onnx" in known]
+
+    write_lists(arguments.out, with_others(arguments.out / "models.json"))
     if arguments.suite:
-        pathlib.Path(__file__).with_name("suite.json").write_text(json.dumps(entries, indent=1) + "\n")
+        page = pathlib.Path(__file__).with_name("suite.json")
+        page.write_text(json.dumps(with_others(page), indent=1) + "\n")
 
 
 if __name__ == "__main__":

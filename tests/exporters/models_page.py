@@ -17,7 +17,7 @@ Runtime's. For all of them:
 
 ```sh
 python tests/exporters/make_models.py --out suite --suite
-MPM_TEST_DATA=$PWD/suite build/bin/onnx_test --gtest_filter='Data/ExporterModel.*'
+MPM_EXPORTED_MODELS=$PWD/suite build/bin/onnx_test --gtest_filter='Data/ExporterModel.*'
 ```
 
 In column "merged", "equal" means that the test also merges it, and that maps and outputs are equal to those of PyTorch with the authors'

@@ -84,7 +84,7 @@ class Eva(Parts):
 
     def positions(self, image):
         """Sines and cosines {N, 2 head_dim} of each block."""
-        table = self.model._pos_embed(self.model.patch_embed(image))[1]
+        table = self.model._pos_embed(self.model.patch_embed(image))[1].to(image.dtype)  # dynamic sizes: always float
         return list(table) if getattr(self.model, "rope_mixed", False) else [table] * len(self.blocks)
 
     def decode(self, depths):

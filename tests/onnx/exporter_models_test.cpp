@@ -3,6 +3,7 @@
 // against Mutual Pair Merging in double precision.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -24,6 +25,12 @@ const std::map<std::string, std::string> kRefusals = {
     {"swin_ts17.onnx", "hierarchical or windowed backbone, such as Swin"},
     {"pvt_ts17.onnx", "hierarchical or convolutional backbone"},
     {"post_norm_ts17.onnx", "expected a LayerNorm between the residual stream and attention or MLP (pre-norm)"}};
+
+/// A file of tests/data, or of the larger suite where MPM_EXPORTED_MODELS names its folder.
+std::string modelPath(const std::string& name) {
+  const char* const suite = std::getenv("MPM_EXPORTED_MODELS");
+  return suite != nullptr ? std::string(suite) + "/" + name : dataPath(name);
+}
 
 class ExporterModel : public ::testing::TestWithParam<ExportedModel> {};
 
@@ -77,14 +84,14 @@ void compare(const std::string& path, const ConvertOptions& options, const Array
 
 TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   const ExportedModel& model = GetParam();
-  const std::string path = dataPath(model.file);
+  const std::string path = modelPath(model.file);
   ConvertOptions options;
   options.schedule = Schedule{};
   if (model.verdict == "refuse") {
     EXPECT_MPM_ERROR(convertModel(path, options), kRefusals.at(model.file));
     return;
   }
-  const Reference reference = readReference(dataPath(model.reference));
+  const Reference reference = readReference(modelPath(model.reference));
   options.input_size = Size2{reference.image.shape.at(2), reference.image.shape.at(3)};
   const ModelInfo info = readModelInfo(path, options);
   EXPECT_EQ(toString(info.head), model.head);
@@ -116,7 +123,7 @@ std::string modelName(const ::testing::TestParamInfo<ExportedModel>& info) {
   return std::filesystem::path(info.param.file).stem().string();
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(dataPath("."))), modelName);
+INSTANTIATE_TEST_SUITE_P(Data, ExporterModel, ::testing::ValuesIn(exportedModels(modelPath("."))), modelName);
 
 }  // namespace
 }  // namespace mpm::test
