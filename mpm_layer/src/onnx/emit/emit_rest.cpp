@@ -49,6 +49,15 @@ NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   return result;
 }
 
+/// True for what OpenCV 4.10 to 4.14 compute wrong: a 3x3 convolution of each channel alone, with a border of 1, whose
+/// window reaches over both borders of the map.
+bool reachesOverBothBorders(const Graph& graph, const Node& node) {
+  if (node.op != "Conv" || node.integer("group", 1) == 1) return false;
+  const Shape& in = *graph.shape(node.inputs[0]);
+  const auto dilations = node.integers("dilations").value_or(std::vector<std::int64_t>{1, 1});
+  return in.size() == 4 && (in[2] <= dilations[0] || in[3] <= dilations[1]);
+}
+
 /// True when ceil_mode puts the last window outside the map. ONNX drops that window now; OpenCV does not.
 bool poolsBesideTheMap(const Graph& graph, const Node& node) {
   const Shape &in = *graph.shape(node.inputs[0]), &out = *graph.shape(node.outputs[0]);
@@ -248,6 +257,23 @@ std::string NodeEmitter::reshape(const std::string& from, const Shape& in, Shape
   return net_.stock("Reshape", {from, net_.constant(to + ".shape", Tensor::of({rank}, std::move(out)))}, {to});
 }
 
+/// Conv of a map whose border is part of it.
+std::string NodeEmitter::borderedConv(const Node& node, const std::vector<std::string>& inputs,
+                                      const std::string& name) {
+  const Shape &in = *graph_.shape(node.inputs[0]), &weight = graph_.constant(node.inputs[1])->shape;
+  const std::vector<std::int64_t> kernel(weight.end() - 2, weight.end()), pads = slidingPads(graph_, node, kernel);
+  std::vector<std::string> operands = inputs;
+  for (const std::size_t axis : {2u, 3u}) {
+    std::vector<float> indices(static_cast<std::size_t>(pads[axis - 2]), -1);
+    for (std::int64_t k = 0; k < in[axis]; ++k) indices.push_back(static_cast<float>(k));
+    indices.insert(indices.end(), static_cast<std::size_t>(pads[axis]), -1);
+    operands[0] = take(operands[0], std::move(indices), axis, net_.unique(name + ".bordered"), 0.0f);
+  }
+  return net_.copy(
+      *node.proto, operands, {name},
+      {{"kernel_shape", kernel}, {"pads", std::vector<std::int64_t>(4)}, {"auto_pad", std::string("NOTSET")}});
+}
+
 std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name) {
   const Shape& out = *graph_.shape(node.outputs[0]);
   if (node.domain == kCanonical && node.op == "Activation") {
@@ -311,6 +337,7 @@ std::string NodeEmitter::stockNode(const Node& node, const std::vector<std::stri
     return net_.stock("Softmax", {inputs[0]}, {name}, {{"axis", static_cast<std::int64_t>(axis)}});
   }
   if (node.op == "ConvTranspose") return transposedConv(node, inputs, name);
+  if (reachesOverBothBorders(graph_, node)) return borderedConv(node, inputs, name);
   if (isOneOf(node.op, {"Conv", "MaxPool", "AveragePool"})) {
     return net_.copy(*node.proto, inputs, {name}, spelledOut(graph_, node));
   }

@@ -49,6 +49,7 @@ class NodeEmitter {
  private:
   // emit_rest.cpp
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
+  std::string borderedConv(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
   int reshapedFrom(const Node& node, int value) const;
   bool keepsGroupsApart(const Node& node, const std::vector<std::string>& inputs) const;
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
