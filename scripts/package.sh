@@ -10,7 +10,7 @@ minimal=
 dir=${1:-build-packages}
 sh packages/install.sh $minimal
 cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DMPM_BUILD_TESTS=OFF \
-  -DMPM_BUILD_BENCHMARKS=OFF -DCMAKE_SKIP_INSTALL_RPATH=ON
+  -DMPM_BUILD_BENCHMARKS=OFF -DCMAKE_SKIP_INSTALL_RPATH=ON -DCMAKE_UNITY_BUILD=ON
 cmake --build "$dir"
 (cd "$dir" && cpack)
 ls "$dir"/*.deb
