@@ -154,7 +154,7 @@ void Session::open(const WatchOptions& options) {
       return open(how);
     };
   StoreWriter* const store = impl_->store ? &*impl_->store : nullptr;
-  const auto watch = std::shared_ptr<Watch>(
+  const auto watch = std::shared_ptr<Watch>(  // NOLINT(modernize-make-shared): an aggregate
       new Watch{.source = name,
                 .stream = capture.stream,
                 .recorder = Recorder({.source = name,

@@ -83,7 +83,7 @@ std::vector<std::string> TokenHistory::hours() const {
   }
   std::vector<std::string> heading = {"hour (UTC)", "light", "tokens"};
   for (int block : model_.schedule) heading.push_back("block " + std::to_string(block));
-  heading.push_back("merged");
+  heading.emplace_back("merged");
   std::vector<std::string> lines = {tableRow(heading, kWidths)};
   for (std::size_t h = 0; h < hours.size(); ++h) {
     const Hour& hour = hours[h];

@@ -117,7 +117,7 @@ Progress::~Progress() {
   if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::note(const std::string& message) {
+void Progress::note(const std::string& message) const {
   if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
   printNote(message);
 }

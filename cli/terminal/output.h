@@ -80,7 +80,7 @@ class Progress {
   /// Another estimate of all steps.
   void setTotal(int total) { total_ = total; }
   /// A line above it.
-  void note(const std::string& message);
+  void note(const std::string& message) const;
 
  private:
   bool shown_;

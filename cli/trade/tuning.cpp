@@ -43,7 +43,7 @@ double similarityOf(double amount) { return std::round((1 - 0.5 * std::pow(kSimi
 
 std::vector<Branch> branchesOf(const ModelInfo& model) {
   std::vector<Branch> branches;
-  const auto counted = [&](Reduction reduction, int blocks) {
+  const auto counted = [&](const Reduction& reduction, int blocks) {
     const double most = kMaxMerged * model.tokens() / blocks;
     branches.push_back({[reduction, most](double amount) {
       Reduction one = reduction;

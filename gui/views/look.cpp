@@ -33,6 +33,7 @@ Theme& current() {
 
 // In the order of Glyph, on a field of 24 x 24: M, L, C and Z as in SVG, O for an ellipse (centre, radii), R for a
 // rectangle (left, top, width, height, radius of its corners). F fills what follows, H half.
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): long glyphs
 constexpr const char* kGlyphs[] = {
     "R 2.5 6.5 13 11 2 M 15.5 10.5 21.5 7.5 21.5 16.5 15.5 13.5 Z",
     "R 3 4.5 18 15 2 F M 10 8.5 15.5 12 10 15.5 Z",
@@ -68,6 +69,7 @@ constexpr const char* kGlyphs[] = {
     "M 8 4.5 4 8.5 8 12.5 M 4 8.5 14 8.5 C 18 8.5 20 11 20 13.5 20 16.5 18 18.5 14 18.5",
     "M 16 4.5 20 8.5 16 12.5 M 20 8.5 10 8.5 C 6 8.5 4 11 4 13.5 4 16.5 6 18.5 10 18.5",
     "R 3 4.5 18 15 2 M 4 12 11.5 4.5 M 5 19 19.5 5 M 12.5 19.5 20.5 11.5"};
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 void paintGlyph(const char* drawing, QPainter& p) {
   QPainterPath path;

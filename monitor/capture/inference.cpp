@@ -280,7 +280,7 @@ struct InferenceWorker::Impl {
     }
   }
 
-  void post(Severity severity, const std::string& message) {
+  void post(Severity severity, const std::string& message) const {
     if (callbacks.on_event) callbacks.on_event({unixNow(), EventKind::kModel, severity, message});
   }
 

@@ -65,7 +65,7 @@ void validate(const NightRule& rule) {
              rule);
 }
 
-DayNight::DayNight(NightRule rule) : rule_(std::move(rule)) { validate(rule_); }
+DayNight::DayNight(NightRule rule) : rule_(rule) { validate(rule_); }
 
 std::optional<bool> DayNight::night(UnixMs time, double brightness) {
   return std::visit(Overloaded{[](std::monostate) -> std::optional<bool> { return std::nullopt; },

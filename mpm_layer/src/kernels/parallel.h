@@ -10,7 +10,8 @@ namespace mpm {
 class TaskRef {
  public:
   template <typename F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>) TaskRef(F&& body)  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): `requires` leaves copies to the copy constructor
+  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>) TaskRef(F&& body)
       : object_(const_cast<void*>(static_cast<const void*>(&body))),
         call_([](void* object, int task) { (*static_cast<std::remove_reference_t<F>*>(object))(task); }) {}
 

@@ -51,7 +51,7 @@ ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int thr
     outputs_.assign(names.begin(), names.end());
     return names;
   });
-  net_ = std::move(loaded.net);
+  net_ = loaded.net;
   info_ = std::move(loaded.info);
   normalize_ = Normalizer(info_.facts);
   planes_.create(std::vector<int>{1, 3, info_.input.height, info_.input.width}, CV_32F);

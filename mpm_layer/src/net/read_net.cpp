@@ -97,7 +97,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     }
     for (const std::string& name : net.getLayerNames()) net.getLayer(net.getLayerId(name));  // made now, if not before
     onnx_graph::returnFreedMemory();
-    return {std::move(net), std::move(converted.info)};
+    return {net, std::move(converted.info)};
   } catch (const Error& error) {
     throw Error(onnx_path + ": " + error.what());
   } catch (const std::bad_alloc&) {

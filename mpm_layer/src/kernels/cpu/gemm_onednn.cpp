@@ -61,7 +61,7 @@ struct Shape {
   std::ptrdiff_t x_stride, y_stride;
   bool accumulate;
   Precision precision;
-  auto operator<=>(const Shape&) const = default;
+  auto operator<=>(const Shape&) const = default;  // NOLINT(modernize-use-nullptr): clang 14 compares with 0
 };
 
 struct Product {

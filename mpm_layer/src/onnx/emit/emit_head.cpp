@@ -378,7 +378,7 @@ bool NodeEmitter::headNode(const Node& node, const std::vector<std::string>& inp
     const bool seeks = node.op.starts_with("Arg");
     const auto reduced = seeks ? std::vector<std::size_t>{frontAxis(node, node.integer("axis", 0), in.size())}
                                : reducedAxes(graph_, node, in.size()).value_or(std::vector<std::size_t>{});
-    if (reduced.empty() || out.size() < 1) return false;
+    if (reduced.empty() || out.empty()) return false;
     if (std::find(reduced.begin(), reduced.end(), 0u) != reduced.end()) one_image_ = true;
     net_.op("HeadReduce", {inputs[0]}, {name},
             {{"function", node.op},

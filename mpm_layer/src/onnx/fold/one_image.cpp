@@ -96,7 +96,8 @@ class BatchRemover {
       } else if (node.op == "Reshape" || node.op == "Expand") {
         Shape target = shape;
         target[static_cast<std::size_t>(to.axis)] /= batch_;
-        replace(node, 1, Tensor::of({static_cast<std::int64_t>(target.size())}, std::move(target)));
+        const auto rank = static_cast<std::int64_t>(target.size());
+        replace(node, 1, Tensor::of({rank}, std::move(target)));
       }
     }
   }

@@ -215,7 +215,7 @@ std::vector<Result> fromRaw(const std::string& raw, Convert convert) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, raw.data() + i * sizeof(Stored), sizeof(Stored));
-    values[i] = static_cast<Result>(convert(stored));
+    values[i] = static_cast<Result>(convert(stored));  // NOLINT(bugprone-signed-char-misuse): int8 has a sign
   }
   return values;
 }
