@@ -700,8 +700,8 @@ def make(spec, folder):
     model = source.build(spec.fused).eval()
     diversify(model, seeded(spec.source, "weights"))
     path = folder / f"{spec.name}.onnx"
-    # The convolutions of OpenCV 5.0 give 1.2e-4. GroupNorm over two pixels makes rounding larger.
-    tolerance = 2e-4 if spec.source in ("hf_depth_anything", "dinov3_mask2former") else 1e-4
+    # The convolutions of OpenCV 5.0 give 1.2e-4. GroupNorm over two pixels makes rounding larger: 3e-4 with OpenCV 4.10.
+    tolerance = {"hf_depth_anything": 2e-4, "dinov3_mask2former": 5e-4}.get(spec.source, 1e-4)
     mpm = None
     with torch.no_grad():
         for salt in range(100):
