@@ -28,7 +28,7 @@ class Varied {
         std::lround(from(static_cast<float>(usual), static_cast<float>(low), static_cast<float>(high))));
   }
   /// One value that the whole street shares.
-  Interval fixed(Interval usual, float value) {
+  Interval fixed(Interval usual, float value) const {
     return {lerp(usual.low, value, variety_), lerp(usual.high, value, variety_)};
   }
 

@@ -149,6 +149,7 @@ cv::Mat expose(const cv::Mat& light, const SensorOptions& options) {
     constexpr float kIndex = kCurveSteps - 1;
     for (int x = 0; x < size.width; ++x)
       for (int c = 0; c < 3; ++c)
+        // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and lround() is a call per pixel
         out[3 * x + 2 - c] = table[static_cast<int>(std::sqrt(line[3 * x + c] * (1 / kBrightest)) * kIndex + 0.5f)];
   }
   if (options.jpeg == 0) return image;
