@@ -43,6 +43,7 @@ The error line names the first node that does not fit.
   "Rotary positions, measured".
 - **Fixed batches, 8-bit weights:** some of these files have a batch of two or three images fixed in the graph, or QDQ weights.
 - **ViT-Adapter:** [reduction.md](reduction.md), "Interactions", says how tokens merge around it.
+- **Mask2Former:** export it with dynamo; what TorchScript makes of transformers' head is wrong in ONNX Runtime too. It takes one image at a time.
 - **BEiT, SAM, ViTDet:** biases, windows and relative positions are for one size of input: export the model for the size that it runs at.
 - **SAM:** torch's dynamo exporter cannot export timm's models with fused attention: call `timm.layers.set_fused_attn(False)` first.
 - **On a GPU:** rotary positions, relative positions and biases, windows, RMSNorm, late tokens and patches with a border are not supported yet; use the CPU.
