@@ -5,7 +5,7 @@
 
 namespace mpm {
 
-/// A PanopticSegmenter does it.
+/// True for the tasks of a PanopticSegmenter.
 inline bool isSegmentTask(std::optional<Task> task) { return task == Task::kPanoptic || task == Task::kInstance; }
 
 /// The outputs that a Segmenter, a PanopticSegmenter and a DepthEstimator read. Those of the latter two throw

@@ -49,8 +49,8 @@ NetWriter::Attributes spelledOut(const Graph& graph, const Node& node) {
   return result;
 }
 
-/// True for what OpenCV 4.10 to 4.14 compute wrong: a 3x3 convolution of each channel alone, with a border of 1, whose
-/// window reaches over both borders of the map.
+/// True for a convolution in groups whose window reaches over both borders of the map. OpenCV 4.10 and 4.14 compute it
+/// wrong where each channel is a group and the window 3x3.
 bool reachesOverBothBorders(const Graph& graph, const Node& node) {
   if (node.op != "Conv" || node.integer("group", 1) == 1) return false;
   const Shape& in = *graph.shape(node.inputs[0]);
