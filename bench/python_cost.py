@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python costs: mpm.Segmenter against the C++ Segmenter inside it, and layers of register_cv2() against mpm.Net.
+"""What Python costs: mpm.Estimator against the C++ Estimator inside it, and layers of register_cv2() against mpm.Net.
 
     python bench/python_cost.py MODEL.onnx IMAGE [--rounds 40]
 
@@ -30,15 +30,15 @@ def main():
     options = parser.parse_args()
     image = cv2.imread(options.image)
 
-    segmenter = mpm.Segmenter(options.model)
-    segmenter.segment(image)
+    estimator = mpm.Estimator(options.model)
+    estimator.estimate(image)
     ratios = []
     for _ in range(options.rounds):
-        taken, result = milliseconds(lambda: segmenter.segment(image))
+        taken, result = milliseconds(lambda: estimator.estimate(image))
         ratios.append(taken / result.ms["total"])
-    print(f"Segmenter.segment / the C++ call inside it: {statistics.median(ratios):.4f}")
+    print(f"Estimator.estimate / the C++ call inside it: {statistics.median(ratios):.4f}")
 
-    height, width = segmenter.info["input"]
+    height, width = estimator.info["input"]
     blob = cv2.dnn.blobFromImage(image, 1 / 127.5, (width, height), (127.5,) * 3, swapRB=True)
     with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
         mpm.convert(options.model, file.name)

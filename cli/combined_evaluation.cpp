@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "cli/shard.h"
 #include "mpm/error.hpp"
+#include "program/terminal/output.h"
 
 namespace mpm::cli {
 namespace {

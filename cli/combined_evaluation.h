@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/scores.h"
+#include "evaluation/scores.h"
 
 namespace mpm::cli {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
-#include "monitor/time.h"
 #include "mpm/error.hpp"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/time.h"
 
 namespace mpm::cli {
 
@@ -64,7 +64,7 @@ void Frames::requireAll() const {
 
 void addMoment(const vision::Frame& frame, Json& json) {
   if (frame.unix_time) {
-    json["time"] = monitor::isoTime(std::llround(*frame.unix_time * monitor::kSecondMs), true);
+    json["time"] = isoTime(std::llround(*frame.unix_time * kSecondMs), true);
     json["film"] = frame.film;
   }
   if (frame.night) json["night"] = *frame.night;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/sample.h"
-#include "cli/terminal/output.h"
-#include "vision/source.h"
+#include "evaluation/sample.h"
+#include "program/terminal/output.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 
@@ -36,6 +36,8 @@ class Frames {
   int read() const { return read_; }
   /// Which source the last frame is of.
   std::size_t source() const { return source_; }
+  /// Another number when frames of another camera or film begin. Single pictures are frames of one.
+  std::size_t series() const { return images_only_ ? 0 : source_; }
   /// How many there will be, when it is known.
   std::optional<int> size() const;
   /// Of the labels of the frames; vision::FrameSource::classNames().

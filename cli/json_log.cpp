@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -19,23 +20,6 @@ namespace {
   throw Error("cannot " + what + " '" + path + "': " + std::strerror(errno));
 }
 
-// Bytes up to the end of the last whole line.
-std::size_t wholeBytes(const std::string& text) { return text.rfind('\n') + 1; }  // npos + 1 is 0
-
-std::vector<Json> linesOf(const std::string& text, const std::string& path) {
-  if (!text.empty() && !text.starts_with('{'))
-    throw Error("'" + path + "' is not a manifest or a file of results: name another file");
-  std::vector<Json> lines;
-  for (std::size_t at = 0, end = 0; at < wholeBytes(text); at = end + 1) {
-    end = text.find('\n', at);
-    lines.push_back(Json::parse(text.substr(at, end - at), nullptr, false));
-    if (!lines.back().is_object())
-      throw Error("line " + std::to_string(lines.size()) + " of '" + path +
-                  "' is damaged: remove that line, and its work is done again");
-  }
-  return lines;
-}
-
 }  // namespace
 
 JsonLog::JsonLog(std::string path) : path_(std::move(path)) {
@@ -46,10 +30,7 @@ JsonLog::JsonLog(std::string path) : path_(std::move(path)) {
       if (errno != EWOULDBLOCK) cannot("lock", path_);
       throw Error("another process is working with '" + path_ + "'");
     }
-    const std::string text = readFile(path_);
-    lines_ = linesOf(text, path_);
-    if (wholeBytes(text) < text.size() && ::ftruncate(file_, static_cast<off_t>(wholeBytes(text))) != 0)
-      cannot("write", path_);
+    lines_ = readJsonLines(path_);
   } catch (...) {
     ::close(file_);
     throw;
@@ -68,6 +49,19 @@ void JsonLog::append(const Json& line) {
   if (::fdatasync(file_) != 0 && errno != EINVAL && errno != EROFS) cannot("write", path_);
 }
 
-std::vector<Json> readJsonLines(const std::string& path) { return linesOf(readFile(path), path); }
+std::vector<Json> readJsonLines(const std::string& path) {
+  const std::string text = readFile(path);
+  if (!text.empty() && !text.starts_with('{'))
+    throw Error("'" + path + "' is not a manifest or a file of results: name another file");
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(Json::parse(line, nullptr, false));
+    if (in.eof() || !lines.back().is_object())  // eof: the last one, without its end
+      throw Error("line " + std::to_string(lines.size()) + " of '" + path +
+                  "' is damaged: remove that line, and its work is done again");
+  }
+  return lines;
+}
 
 }  // namespace mpm::cli

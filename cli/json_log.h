@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal/output.h"
+#include "program/terminal/output.h"
 
 namespace mpm::cli {
 
@@ -12,8 +12,8 @@ namespace mpm::cli {
 /// process at a time has it open. Not thread-safe.
 class JsonLog {
  public:
-  /// Opens the file, or makes it. What a killed process wrote of its last line is cut off. Throws mpm::Error, and
-  /// leaves the file unchanged, when it holds something else, is in use, or cannot be written.
+  /// Opens the file, or makes it. Throws mpm::Error when it cannot be written, another process has it open, or as
+  /// readJsonLines().
   explicit JsonLog(std::string path);
   JsonLog(const JsonLog&) = delete;
   JsonLog& operator=(const JsonLog&) = delete;
@@ -30,7 +30,8 @@ class JsonLog {
   std::vector<Json> lines_;
 };
 
-/// The whole lines of such a file. Throws mpm::Error naming the file and the line that is no JSON object.
+/// The lines of such a file. Throws mpm::Error naming the file and the line that is no JSON object, or has no end
+/// because the power went.
 std::vector<Json> readJsonLines(const std::string& path);
 
 }  // namespace mpm::cli

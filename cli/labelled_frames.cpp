@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "base/size_text.h"
-#include "cli/terminal/program.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
@@ -57,12 +57,13 @@ void LabelledOptions::validate() const {
         "(\"demo:street?frames=100\")");
   if (source.empty()) return;
   if (!images.empty() || !labels.empty()) throw UsageError("either the scene or --images and --labels, not both");
-  if (vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
-    throw UsageError("'" + source + "' has no labels: name --images DIR and --labels DIR, or --dataset NAME");
+  if (!truth && vision::parseSourceSpec(source).kind != vision::SourceKind::kDemo)
+    throw UsageError("'" + source + "' has no labels: name --images DIR and --labels DIR, or --dataset NAME, or " +
+                     "compare with --against full");
 }
 
 void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
-                   SegmenterOptions& options) {
+                   EstimatorOptions& options) {
   const auto protocol = labelled.dataset ? vision::protocolOf(*labelled.dataset) : vision::DatasetProtocol();
   const bool windows = protocol.window != Size2{};
   options.fit = chosen.fit.value_or(windows ? Fit::kWindow : Fit::kResize);
@@ -125,7 +126,7 @@ Frames* LabelledFrames::open() {
   }
   frames_.emplace(frames, show_progress_);
   if (options_.dataset || options_.source.empty()) return &*frames_;
-  requireClasses(classes_, frames_->classNames());
+  if (!options_.truth) requireClasses(classes_, frames_->classNames());
   if (!frames_->size()) throw UsageError("'" + options_.source + "' never ends: add frames=N");
   return &*frames_;
 }
@@ -152,6 +153,10 @@ std::optional<LabelledFrame> LabelledFrames::next() {
       throw Error("no label map for '" + result.frame.source + "': there is no " + result.frame.name + ".png in '" +
                   options_.labels + "'");
     result.label = label->second;
+  }
+  if (options_.truth) {
+    result.truth = options_.truth(result.frame);
+    return result;
   }
   const bool rendered = !options_.dataset && !options_.source.empty();
   result.truth = rendered ? result.frame.labels : vision::readLabelMap(result.label);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/frames.h"
-#include "mpm/segmenter.hpp"
-#include "vision/dataset.h"
-#include "vision/label_map.h"
+#include "evaluation/dataset.h"
+#include "mpm/estimator.hpp"
+#include "vision/labels/label_map.h"
 
 namespace mpm::cli {
 
@@ -23,6 +23,7 @@ struct LabelledOptions {
   std::string images{}, labels{};
   std::vector<int> ignore{};  ///< empty: the model's
   int label_offset = 0;
+  std::function<cv::Mat(const vision::Frame&)> truth{};  ///< makes the labels of `source`, in classes of the model
 
   /// Throws UsageError for options that do not go together.
   void validate() const;
@@ -40,7 +41,7 @@ struct ChosenFit {
   int window_stride = 0, short_side = 0;
 };
 void applyProtocol(const LabelledOptions& labelled, const ChosenFit& chosen, const std::string& model,
-                   SegmenterOptions& options);
+                   EstimatorOptions& options);
 
 struct LabelledFrame {
   vision::Frame frame;

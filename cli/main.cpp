@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "program/terminal/program.h"
 #include "scene/demo_source.h"
 
 int main(int argc, char** argv) {

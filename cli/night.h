@@ -3,9 +3,9 @@
 
 #include <opencv2/core.hpp>
 
-#include "cli/model_options.h"
-#include "cli/terminal/output.h"
-#include "vision/simulated_night.h"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "vision/pictures/simulated_night.h"
 
 namespace mpm::cli {
 

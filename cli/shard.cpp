@@ -2,33 +2,23 @@
 #include "cli/shard.h"
 
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 
-#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
-#include "vision/source.h"
+#include "program/terminal/program.h"
+#include "vision/hash.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// FNV-1a with 64 bits, and the finaliser of MurmurHash3, because the lowest bits of FNV alone are poorly mixed.
-// Machines and later versions must agree, so it never changes.
-std::uint64_t hashOf(const std::string& name) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;
-  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccd;
-  hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53;
-  return hash ^ (hash >> 33);
-}
-
 }  // namespace
 
 bool Shard::contains(const std::string& path) const {
-  return hashOf(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
+  return vision::hashBytes(fs::path(path).filename().string()) % static_cast<std::uint64_t>(of) ==
          static_cast<std::uint64_t>(number - 1);
 }
 
@@ -71,6 +61,12 @@ void requireNamedImages(const std::string& option, const std::vector<std::string
                          "' have the same: work on them one after the other");
     }
   }
+}
+
+void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes) {
+  if (reuse.on && (!shard.isWhole() || resumes))
+    throw UsageError(std::string("--reuse needs all frames in their order, and ") +
+                     (resumes ? "--resume leaves out those that are done" : "--shard takes some of them"));
 }
 
 }  // namespace mpm::cli

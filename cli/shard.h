@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "mpm/reuse.hpp"
+
 namespace mpm::cli {
 
 /// One of several equal parts of the images, for one of several machines.
@@ -28,5 +30,8 @@ void addShard(CLI::App& verb, Shard& shard);
 /// For work on parts of the images: throws UsageError unless all sources are image files, each with another name, so
 /// that what is written about one of them replaces nothing of another.
 void requireNamedImages(const std::string& option, const std::vector<std::string>& sources);
+
+/// Reuse needs all frames in their order: throws UsageError for one that is on, beside --shard or --resume.
+void requireAllFrames(const Reuse& reuse, const Shard& shard, bool resumes);
 
 }  // namespace mpm::cli

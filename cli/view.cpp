@@ -4,13 +4,13 @@
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "cli/model_options.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 #include "scene/demo_source.h"
-#include "vision/pictures.h"
-#include "vision/source.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
 
 // A separate program, because Debian's highgui brings Qt 5, which nothing else here may load.
 namespace {
@@ -22,7 +22,7 @@ constexpr const char* kWindow = "mpm";
 
 struct ViewArguments {
   std::string source, model;
-  SegmenterOptions options;
+  EstimatorOptions options;
 };
 
 struct ViewState {
@@ -32,7 +32,7 @@ struct ViewState {
   bool closed = false;
 };
 
-cv::Mat pictureOf(const vision::Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+cv::Mat pictureOf(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
                   const ViewState& state) {
   switch (state.picture) {
     case ViewState::Picture::kMerge:
@@ -46,7 +46,7 @@ cv::Mat pictureOf(const vision::Frame& frame, const Segmentation& result, const 
   return frame.image.clone();
 }
 
-void draw(const vision::Frame& frame, const Segmentation& result, const std::vector<cv::Vec3b>& colors,
+void draw(const vision::Frame& frame, const Estimate& result, const std::vector<cv::Vec3b>& colors,
           const ViewState& state) {
   cv::Mat picture = pictureOf(frame, result, colors, state);
   const std::string text = "tokens " + tokensText(result.tokens) + "  " + fixed(result.ms.total, 1) + " ms";
@@ -90,12 +90,13 @@ bool isSet(const char* variable) {
   return value && *value;
 }
 
-int view(const ViewArguments& arguments) {
+int view(ViewArguments arguments) {
   const std::string model = chosenModel(arguments.model);
   // Without a display Qt would abort the process.
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY") && !isSet("QT_QPA_PLATFORM"))
     throw Error("there is no display; 'mpm run --out DIR' writes the same pictures as files");
-  Segmenter segmenter(model, arguments.options);
+  arguments.options.labels = true;
+  Estimator segmenter(model, arguments.options);
   if (segmenter.model().task == Task::kDepth)
     throw Error("'" + model + "': its task is 'depth', which is not shown: use 'mpm run'");
   const std::vector<cv::Vec3b> colors = vision::classColors(segmenter.model().facts, segmenter.model().classes);
@@ -108,7 +109,7 @@ int view(const ViewArguments& arguments) {
   ViewState state;
   std::optional<vision::Frame> frame = source->next();
   while (frame && !state.closed && !interrupted()) {
-    const Segmentation result = segmenter.segment(frame->image);
+    const Estimate result = segmenter.estimate(frame->image);
     do {
       draw(*frame, result, colors, state);
       handleKey(cv::waitKey(state.paused || still ? 30 : 1) & 0xff, state);

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/terminal/program.h"
 #include "mpm/error.hpp"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {

@@ -16,12 +16,12 @@ int main(int argc, char** argv) try {
   const cv::Mat image = cv::imread(argv[2]);
   if (image.empty()) throw mpm::Error(std::string("cannot read the image ") + argv[2]);
 
-  mpm::Segmenter segmenter(argv[1]);  // merges tokens before blocks 2 and 5, the default
-  const mpm::Segmentation result = segmenter.segment(image);
+  mpm::Estimator estimator(argv[1]);  // merges tokens before blocks 2 and 5, the default
+  const mpm::Estimate result = estimator.estimate(image);
 
   cv::Mat color_of_class = cv::Mat::zeros(1, 256, CV_8UC3);
   int index = 0;
-  for (const mpm::ClassInfo& one : segmenter.model().facts.classes) {
+  for (const mpm::ClassInfo& one : estimator.model().facts.classes) {
     const auto rgb = one.rgb.value_or(std::array<std::uint8_t, 3>{});  // black: the model's JSON has no colour
     color_of_class.at<cv::Vec3b>(index++) = {rgb[2], rgb[1], rgb[0]};
   }

@@ -16,11 +16,11 @@
 #include <cstdlib>
 #include <opencv2/core/utils/logger.hpp>
 
-#include "cli/model_options.h"
 #include "gui/main_window.h"
 #include "gui/models/recents.h"
 #include "gui/views/look.h"
 #include "mpm/version.hpp"
+#include "program/model_options.h"
 #include "scene/demo_source.h"
 #include "vision/default_model.h"
 
@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::cli::addModelOptions(command, model, options.inference);
+  mpm::cli::addReuse(command, options.inference.reuse);
   mpm::cli::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command
       .add_option("--db", database,
@@ -163,7 +164,7 @@ int main(int argc, char** argv) {
                      });
     window.show();
     if (!source.empty())
-      window.openDropped(absolute(QString::fromStdString(source)));
+      window.openNamed(absolute(QString::fromStdString(source)));
     else if (resume)
       window.resumeLast();
     QTimer poll;

@@ -19,16 +19,18 @@
 #include <QUrl>
 #include <algorithm>
 
-#include "gui/action_registry.h"
-#include "gui/exports.h"
-#include "gui/frame_saver.h"
+#include "gui/controllers/action_registry.h"
+#include "gui/controllers/exports.h"
+#include "gui/controllers/frame_saver.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/panel_docks.h"
+#include "gui/controllers/teach_mode.h"
+#include "gui/controllers/tuning.h"
+#include "gui/controllers/watch_rules.h"
+#include "gui/controllers/window_memory.h"
 #include "gui/models/command_line.h"
 #include "gui/models/recents.h"
 #include "gui/models/span_text.h"
-#include "gui/opener.h"
-#include "gui/panel_docks.h"
-#include "gui/teach_mode.h"
-#include "gui/tuning.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
@@ -45,22 +47,10 @@
 #include "gui/views/status_line.h"
 #include "gui/views/teach_pane.h"
 #include "gui/views/welcome_page.h"
-#include "gui/watch_rules.h"
-#include "gui/window_memory.h"
-#include "vision/classes.h"
 #include "vision/default_model.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::gui {
-
-namespace {
-
-std::optional<vision::Variant> namedVariant(const ConvertOptions& convert) {
-  if (!convert.reduce && !convert.schedule) return std::nullopt;
-  return vision::Variant{convert.reduce ? *convert.reduce : vision::mpmBefore(*convert.schedule).reduction,
-                         convert.attention};
-}
-
-}  // namespace
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent), options_(options), settings_(options.settings), history_view_(options.database) {
@@ -96,8 +86,8 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   session.store.max_megabytes = rules_->keep().database_mb;
   live_ = std::make_unique<LiveMonitor>(std::move(session));
   saver_ = new FrameSaver(pictures_.get(), live_.get(), this);
-  opener_ = new Opener({options.model, namedVariant(options.inference.read.convert)}, live_.get(), *settings,
-                       &settings_, this);
+  opener_ =
+      new Opener({options.model, options.inference.read.convert.reduce}, live_.get(), *settings, &settings_, this);
   exports_ = new Exports(history_view_.chartPanel(), &history(), pictures_.get(), this);
   tuning_ =
       new Tuning(options.inference, live_.get(), pictures_.get(), actions_->action(QStringLiteral("pause")), this);
@@ -108,7 +98,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   wireHistory();
   pictures_->list();
   history_view_.begin();
-  history_view_.dayNightPanel()->setRule(rules_->night());
+  history_view_.setNightRule(rules_->night());
   welcome_->setRecents(opener_->recents());
   tick();
   memory_ = std::make_unique<WindowMemory>(*settings, &settings_, this, pane_, history_view_.chartPanel());
@@ -161,7 +151,7 @@ void MainWindow::openSource(const QString& asked) {
   forgetFrame();
   const QString shown = QString::fromStdString(live_->session().source());
   source_->setSource(shown);
-  history_view_.dayNightPanel()->setRule(watch.night);
+  history_view_.setNightRule(watch.night);
   stack_->setCurrentWidget(pane_);
   history_view_.watch(shown);
   refreshTitle();
@@ -211,6 +201,7 @@ void MainWindow::forgetFrame() {
 }
 
 void MainWindow::openDropped(const QString& asked) { opener_->open(asked); }
+void MainWindow::openNamed(const QString& asked) { opener_->openNamed(asked); }
 void MainWindow::resumeLast() { opener_->resumeLast(); }
 
 void MainWindow::openDatabase(const QString& path) {
@@ -222,14 +213,14 @@ void MainWindow::openDatabase(const QString& path) {
     showNotice(tr("There is no %1 yet: what is written to it will be shown").arg(path), "warning");
 }
 
-void MainWindow::openModel(const QString& path, const std::optional<vision::Variant>& variant) {
+void MainWindow::openModel(const QString& path, const std::optional<Reduction>& variant) {
   if (!model_) pane_->setBanner({});
   live_->setModel(path.toStdString(), variant);
   showNotice(tr("Reading %1…").arg(QFileInfo(path).fileName()));
 }
 
-void MainWindow::chooseVariant(const vision::Variant& variant) {
-  live_->setVariant(variant);
+void MainWindow::chooseReduction(const Reduction& variant) {
+  live_->setReduction(variant);
   sayWhenItShows(tr("reduction %1").arg(QString::fromStdString(toString(variant))));
 }
 
@@ -245,7 +236,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
   reduction_->setModel(*model);
   compare_->setModel(*model);
   source_->setModel(model.get(), QString::fromStdString(live_->session().model()));
-  pane_->setSteps(static_cast<int>(model->schedule.size()));
+  pane_->setSteps(static_cast<int>(model->schedule().size()));
   giveModelToTeach();
   noteTaughtModel();
   if (first) pane_->setBanner({});
@@ -253,9 +244,7 @@ void MainWindow::takeModel(const std::shared_ptr<const ModelInfo>& model) {
 }
 
 // Only what gave a frame: a source that was mistyped must not be what is gone on with after a power cut.
-void MainWindow::remember() {
-  opener_->remember(asked_, model_ ? std::optional(vision::variantOf(*model_)) : std::nullopt);
-}
+void MainWindow::remember() { opener_->remember(asked_, model_ ? std::optional(model_->reduction) : std::nullopt); }
 
 void MainWindow::takeFrame(const LiveFramePtr& frame) {
   const bool first = !live_frame_;
@@ -325,7 +314,7 @@ void MainWindow::tick() {
                                : QString());
   pane_->setPlaceholder(gaveNothing(capture) ? tr("No frame came") : tr("Waiting for the first frame…"));
   status_->setRecording(saver_->recordText());
-  status_->setStorageProblem(store ? QString::fromStdString(store->problem) : QString());
+  status_->setStorageProblem(store ? QString::fromStdString(store->problem) : QString(), store && store->stopped);
   if (!inference.comparing && compare_->box()->isChecked())
     compare_->refuse(QString::fromStdString(inference.no_comparison));
   history_view_.refresh(live_frame_ ? live_frame_->result.frame.time : 0);
@@ -386,16 +375,15 @@ void MainWindow::fail(const QString& message) {
   showNotice(message, "bad");
 }
 
-void MainWindow::exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to,
-                               const QString& path) {
+void MainWindow::exportSamples(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path) {
   exports_->write(format, from, to, path);
 }
 
 QString MainWindow::commandLine() const {
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
-       QString::fromStdString(live_->session().model()), reduction_->editor()->variant(), options_.inference,
-       options_.database});
+       QString::fromStdString(live_->session().model()), reduction_->editor()->reduction(), options_.inference,
+       history_view_.ownDatabase()});
 }
 
 void MainWindow::copyCommandLine() {

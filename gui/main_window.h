@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "gui/history_view.h"
-#include "gui/live_monitor.h"
+#include "gui/controllers/history_view.h"
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/legend_model.h"
 #include "gui/models/patch_selection.h"
 #include "gui/models/picture_store.h"
@@ -69,6 +69,8 @@ class MainWindow : public QMainWindow {
   void leave();
   /// A source, a model, or a database, by what it is; also as file:///.
   void openDropped(const QString& asked);
+  /// The same, from the command line: a source goes on with the model that it was watched with last.
+  void openNamed(const QString& asked);
   /// What was watched last; asks for its password if it has one.
   void resumeLast();
   /// The history of another program's database, read-only, while that goes on.
@@ -86,7 +88,7 @@ class MainWindow : public QMainWindow {
   History& history() { return history_view_.history(); }
   TeachMode& teach();
   const QVector<QDockWidget*>& docks() const;
-  void exportSamples(ExportDialog::Format format, monitor::UnixMs from, monitor::UnixMs to, const QString& path);
+  void exportSamples(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path);
   QString commandLine() const;
   void restoreDefaultLayout();
   void setDark(bool dark);
@@ -134,8 +136,8 @@ class MainWindow : public QMainWindow {
   void refreshTitle();
   void setRecording(bool recording);
   monitor::OverlayStyle overlayStyle() const;
-  void openModel(const QString& path, const std::optional<vision::Variant>& variant);
-  void chooseVariant(const vision::Variant& variant);
+  void openModel(const QString& path, const std::optional<Reduction>& variant);
+  void chooseReduction(const Reduction& variant);
   void showNotice(const QString& text, const char* badge = "");
   void sayWhenItShows(const QString& change);
   void log(const QString& text);

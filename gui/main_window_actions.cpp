@@ -7,19 +7,19 @@
 #include <QToolButton>
 #include <tuple>
 
-#include "gui/action_registry.h"
-#include "gui/exports.h"
-#include "gui/frame_saver.h"
+#include "gui/controllers/action_registry.h"
+#include "gui/controllers/exports.h"
+#include "gui/controllers/frame_saver.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/panel_docks.h"
+#include "gui/controllers/tuning.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/main_window.h"
-#include "gui/opener.h"
-#include "gui/panel_docks.h"
-#include "gui/tuning.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/look.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/source_panel.h"
-#include "gui/watch_rules.h"
 
 namespace mpm::gui {
 
@@ -47,7 +47,7 @@ void MainWindow::makeActions() {
      setRecording(on);
    })->setIcon(icon(Glyph::kRecord));
   a.add(file, "keep", tr("What is &kept…"), tr("Ctrl+T"),
-        [this] { rules_->askKeep(pictures_->folder(), options_.database); });
+        [this] { rules_->askKeep(pictures_->folder(), history_view_.ownDatabase()); });
   a.add(file, "export", tr("&Export…"), tr("Ctrl+E"), [this] { exports_->ask(); })->setIcon(icon(Glyph::kExport));
   a.separate();
   a.add(file, "close", tr("&Close the source"), QKeySequence::Close, [this] {

@@ -6,28 +6,28 @@
 #include <QSettings>
 #include <QStackedWidget>
 
-#include "gui/action_registry.h"
+#include "gui/controllers/action_registry.h"
+#include "gui/controllers/panel_docks.h"
+#include "gui/controllers/teach_mode.h"
+#include "gui/controllers/window_memory.h"
 #include "gui/main_window.h"
 #include "gui/models/picture_store.h"
-#include "gui/panel_docks.h"
-#include "gui/teach_mode.h"
 #include "gui/views/image_view.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/taught_models_panel.h"
 #include "gui/views/teach_pane.h"
 #include "gui/views/welcome_page.h"
-#include "gui/window_memory.h"
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 namespace {
 
 const QString kBefore = QStringLiteral("teach/before");
 
-monitor::UnixMs timeOf(const LiveFrame& frame) {
-  const monitor::UnixMs time = frame.result.frame.time;
-  return time > 0 ? time : monitor::unixNow();
+UnixMs timeOf(const LiveFrame& frame) {
+  const UnixMs time = frame.result.frame.time;
+  return time > 0 ? time : unixNow();
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ void MainWindow::noteTaughtModel() {
   if (model_wanted_.isEmpty() || running != model_wanted_) return;
   model_wanted_.clear();
   live_->session().addEvent(
-      {monitor::unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
+      {unixNow(), monitor::EventKind::kModel, monitor::Severity::kInfo,
        "the model is now '" + running.toStdString() + "'; before it was '" + model_before_.toStdString() + "'"});
 }
 

@@ -10,27 +10,28 @@
 #include <QStackedWidget>
 #include <cmath>
 
-#include "gui/action_registry.h"
-#include "gui/exports.h"
-#include "gui/frame_saver.h"
+#include "gui/controllers/action_registry.h"
+#include "gui/controllers/exports.h"
+#include "gui/controllers/frame_saver.h"
+#include "gui/controllers/opener.h"
+#include "gui/controllers/tuning.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/main_window.h"
-#include "gui/opener.h"
-#include "gui/tuning.h"
 #include "gui/views/compare_panel.h"
 #include "gui/views/day_night_panel.h"
 #include "gui/views/pictures_pane.h"
 #include "gui/views/reduction_editor.h"
 #include "gui/views/reduction_panel.h"
 #include "gui/views/source_panel.h"
+#include "gui/views/status_line.h"
 #include "gui/views/welcome_page.h"
-#include "gui/watch_rules.h"
 
 namespace mpm::gui {
 
 void MainWindow::wireOpening() {
   connect(opener_, &Opener::sourceChosen, this, &MainWindow::openSource);
   connect(opener_, &Opener::modelChosen, this, &MainWindow::openModel);
-  connect(opener_, &Opener::variantChosen, live_.get(), &LiveMonitor::setVariant);
+  connect(opener_, &Opener::reductionChosen, live_.get(), &LiveMonitor::setReduction);
   connect(opener_, &Opener::databaseChosen, this, &MainWindow::openDatabase);
   connect(opener_, &Opener::said, this, &MainWindow::showNotice);
   connect(opener_, &Opener::modelGone, this, [this](const QString& text) {
@@ -87,15 +88,15 @@ void MainWindow::wireWatching() {
   connect(live_.get(), &LiveMonitor::ticked, this, &MainWindow::tick);
   connect(live_.get(), &LiveMonitor::eventHappened, this, &MainWindow::takeEvent);
 
-  connect(reduction_->editor(), &ReductionEditor::variantChanged, this, &MainWindow::chooseVariant);
+  connect(reduction_->editor(), &ReductionEditor::reductionChanged, this, &MainWindow::chooseReduction);
   connect(reduction_, &ReductionPanel::tuneRequested, actions_->action(QStringLiteral("tune")), &QAction::trigger);
   connect(tuning_, &Tuning::said, this, &MainWindow::showNotice);
-  connect(tuning_, &Tuning::chosen, this, [this](const vision::Variant& variant) {
-    reduction_->editor()->setVariant(variant);
-    chooseVariant(variant);
+  connect(tuning_, &Tuning::chosen, this, [this](const Reduction& variant) {
+    reduction_->editor()->setReduction(variant);
+    chooseReduction(variant);
   });
   connect(reduction_, &ReductionPanel::copyRequested, this, &MainWindow::copyCommandLine);
-  connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<vision::Variant>& variant) {
+  connect(compare_, &ComparePanel::compareChosen, this, [this](const std::optional<Reduction>& variant) {
     live_->setCompare(variant);
     if (variant) sayWhenItShows(tr("the comparison with %1").arg(QString::fromStdString(toString(*variant))));
     const QSignalBlocker quiet(actions_->action(QStringLiteral("compare")));
@@ -103,7 +104,7 @@ void MainWindow::wireWatching() {
   });
 
   connect(rules_, &WatchRules::nightChanged, this, [this] {
-    history_view_.dayNightPanel()->setRule(rules_->night());
+    history_view_.setNightRule(rules_->night());
     live_->session().setNightRule(rules_->night());
   });
   connect(rules_, &WatchRules::alarmsChanged, this, [this] { live_->session().setAlarms(rules_->alarms()); });
@@ -114,6 +115,12 @@ void MainWindow::wireWatching() {
 }
 
 void MainWindow::wireHistory() {
+  connect(status_, &StatusLine::otherFileRequested, opener_,
+          [this] { opener_->askForNewDatabase(history_view_.ownDatabase()); });
+  connect(opener_, &Opener::newDatabaseChosen, this, [this](const QString& path) {
+    live_->session().storeIn(path.toStdString());
+    history_view_.setOwnDatabase(path);
+  });
   connect(history_view_.dayNightPanel(), &DayNightPanel::settingsRequested, rules_, &WatchRules::askNight);
   connect(&history_view_, &HistoryView::timePicked, this, &MainWindow::showStored);
   connect(&history_view_, &HistoryView::failed, this, &MainWindow::fail);
@@ -121,6 +128,14 @@ void MainWindow::wireHistory() {
     actions_->action(QStringLiteral("own_database"))->setEnabled(!history_view_.foreignName().isEmpty());
     refreshTitle();
   });
+  // Another program judged by its own rule; a scene has a place of its own.
+  const auto judge = [this] {
+    const bool foreign = !history_view_.foreignName().isEmpty();
+    history_view_.setNightRule(foreign ? std::nullopt
+                                       : std::optional(rules_->watchOptions(history_view_.source()).night));
+  };
+  connect(&history_view_, &HistoryView::foreignChanged, this, judge);
+  connect(&history_view_, &HistoryView::sourceChanged, this, judge);
   const auto mark = [this] { history_view_.showPictures(pictures_->pictures()); };
   connect(&history_view_, &HistoryView::sourceChanged, this, mark);
   connect(pictures_.get(), &PictureStore::listed, this, mark);

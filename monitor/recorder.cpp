@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
-#include "vision/classes.h"
-#include "vision/cross_validation.h"
-#include "vision/source_spec.h"
+#include "vision/labels/classes.h"
+#include "vision/sources/source_spec.h"
 
 namespace mpm::monitor {
 namespace {
@@ -27,10 +27,7 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   info.model = result.model_path;
   info.model_name = result.model->facts.name;
   info.model_digest = result.model_digest;
-  if (const vision::Variant variant = vision::variantOf(*result.model); variant.isSchedule())
-    info.schedule = result.model->schedule;
-  else
-    info.reduce = toString(variant);
+  info.reduce = toString(result.model->reduction);
   info.tokens = result.model->tokens();
   info.classes = vision::classNames(*result.model);
   info.cross_validation = vision::readCrossValidation(result.model_path, static_cast<int>(info.classes.size()));
@@ -53,12 +50,9 @@ Event moved(const ViewShift& shift, UnixMs time) {
 
 Event takeover(const InferenceResult& result) {
   const ModelInfo& model = *result.model;
-  const vision::Variant variant = vision::variantOf(model);
   return {result.frame.time, EventKind::kSession, Severity::kInfo,
           "'" + vision::redactCredentials(result.model_path) + "' takes over, " +
-              (model.schedule.empty() ? "without merging"
-               : variant.isSchedule() ? "schedule " + mpm::toString(model.schedule)
-                                      : "reduction " + toString(variant))};
+              (model.reduction == kFullModel ? "without merging" : "reduction " + toString(model.reduction))};
 }
 
 }  // namespace

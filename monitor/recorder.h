@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "monitor/capture/inference.h"
+#include "monitor/clocks.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
 #include "monitor/statistics/view_watch.h"

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 

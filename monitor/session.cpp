@@ -10,8 +10,6 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr double kPatienceS = 20;  // for a disk that may not answer
-
 // One source, from open() to close().
 struct Watch {
   std::string source;  // without credentials
@@ -83,12 +81,6 @@ struct Session::Impl {
   void pictureFailed(const std::string& problem, SnapshotWriter::Occasion occasion) {
     if (occasion == SnapshotWriter::Occasion::kAsked || !std::exchange(picture_failed, true))
       post({options.now(), EventKind::kStorage, Severity::kError, problem});
-  }
-
-  void refuse(bool taken, const std::string& source) const {
-    if (taken)
-      throw Error("another program stores '" + source + "' in '" + options.database +
-                  "' at this moment: end it, or name another file");
   }
 };
 
@@ -165,15 +157,7 @@ void Session::open(const WatchOptions& options) {
                                      store, [this](const Event& event) { impl_->report(event); }),
                 .capture = Capture(std::move(factory), capture, impl_->frames,
                                    [this](const CaptureStatus& status) { impl_->takeState(status); })});
-  if (store) {
-    const bool refusing = impl_->options.refuse_second_writer;
-    if (refusing) impl_->refuse(store->isTaken(name), name);
-    store->setSource(name);
-    if (refusing) {  // of two that were started together neither was there when it looked
-      store->flush(kPatienceS);
-      impl_->refuse(store->status().taken, name);
-    }
-  }
+  if (store) store->setSource(name);
   impl_->worker->setStream(watch->stream);
   impl_->worker->setInterval(options.samples_only && !every_frame ? options.every_s : 0);
   {
@@ -215,13 +199,13 @@ void Session::tick() {
   if (impl_->watch) impl_->watch->recorder.tick(impl_->watch->capture.status(), impl_->options.now(), steadyNow());
 }
 
-void Session::setVariant(const vision::Variant& variant) { impl_->worker->setVariant(variant); }
+void Session::setReduction(const Reduction& variant) { impl_->worker->setReduction(variant); }
 
-void Session::setModel(const std::string& path, const std::optional<vision::Variant>& variant) {
+void Session::setModel(const std::string& path, const std::optional<Reduction>& variant) {
   impl_->worker->setModel(path, variant);
 }
 
-void Session::setCompare(const std::optional<vision::Variant>& variant) { impl_->worker->setCompare(variant); }
+void Session::setCompare(const std::optional<Reduction>& variant) { impl_->worker->setCompare(variant); }
 void Session::repeat(const CapturedFrame& frame) { impl_->worker->repeat(frame); }
 
 void Session::setPaused(bool paused) {
@@ -246,6 +230,11 @@ void Session::setAlarms(const AlarmOptions& alarms) {
 
 void Session::setRetention(double keep_days, double max_megabytes) {
   if (impl_->store) impl_->store->setRetention(keep_days, max_megabytes);
+}
+
+void Session::storeIn(const std::string& path) {
+  impl_->options.database = path;
+  if (impl_->store) impl_->store->storeIn(path);
 }
 
 void Session::addEvent(const Event& event) { impl_->post(event); }

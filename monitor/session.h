@@ -17,12 +17,11 @@ namespace mpm::monitor {
 
 /// What stays the same from source to source.
 struct SessionOptions {
-  std::string model{};                ///< empty: frames wait for setModel()
-  EstimatorOptions inference{};       ///< of every model; its reduction is that of the first one
-  std::string database{};             ///< empty: nothing is stored
-  StoreOptions store{};               ///< its `now` is replaced by the one below
-  SnapshotOptions snapshots{};        ///< without a folder: no pictures
-  bool refuse_second_writer = false;  ///< open() throws while another program stores the same source in the database
+  std::string model{};                    ///< empty: frames wait for setModel()
+  EstimatorOptions inference{};           ///< of every model; its reduction is that of the first one
+  std::string database{};                 ///< empty: nothing is stored
+  StoreOptions store{};                   ///< its `now` is replaced by the one below
+  SnapshotOptions snapshots{};            ///< without a folder: no pictures
   std::function<UnixMs()> now = unixNow;  ///< the wall clock
 };
 
@@ -55,9 +54,9 @@ struct SessionStatus {
 /// `mpm monitor` and the app drive it.
 ///
 /// Threads: all methods but status() are called on one thread. None waits for a source, a model or a disk, except the
-/// constructor (StoreOptions::open_at_once), open() (refuse_second_writer), finish() and the destructor. Callbacks come
-/// from other threads, several at a time, and on the caller's thread in tick(), setAlarms() and the constructor. They
-/// may call status() and save(); none comes after the destructor.
+/// constructor (StoreOptions::open_at_once), finish() and the destructor. Callbacks come from other threads, several at
+/// a time, and on the caller's thread in tick(), setAlarms() and the constructor. They may call status() and save();
+/// none comes after the destructor.
 class Session {
  public:
   struct Callbacks {
@@ -76,7 +75,7 @@ class Session {
   Session(SessionOptions options, Callbacks callbacks);
   ~Session();  ///< finish(), however long the disk takes
 
-  /// Closes the source before it. Throws mpm::Error for options that make no sense and where it is refused.
+  /// Closes the source before it. Throws mpm::Error for options that make no sense.
   void open(const WatchOptions& options);
   void close();
   bool isOpen() const;
@@ -91,9 +90,9 @@ class Session {
   void tick();
 
   /// As InferenceWorker. A model file that changes on the disk is read again.
-  void setVariant(const vision::Variant& variant);
-  void setModel(const std::string& path, const std::optional<vision::Variant>& variant = std::nullopt);
-  void setCompare(const std::optional<vision::Variant>& variant);
+  void setReduction(const Reduction& variant);
+  void setModel(const std::string& path, const std::optional<Reduction>& variant = std::nullopt);
+  void setCompare(const std::optional<Reduction>& variant);
   void repeat(const CapturedFrame& frame);
   void setPaused(bool paused);
   bool paused() const;
@@ -103,6 +102,7 @@ class Session {
   void setNightRule(const NightRule& rule);
   void setAlarms(const AlarmOptions& alarms);
   void setRetention(double keep_days, double max_megabytes);  ///< of samples; as StoreOptions
+  void storeIn(const std::string& path);                      ///< where the store has stopped; as StoreWriter
   void addEvent(const Event& event);                          ///< stores it and calls on_event
 
   SnapshotWriter& snapshots();

@@ -14,12 +14,12 @@
 #include <opencv2/imgproc.hpp>
 #include <span>
 
+#include "evaluation/confusion_matrix.h"
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
 #include "mpm/mpm.hpp"
-#include "vision/classes.h"
-#include "vision/confusion_matrix.h"
-#include "vision/pictures.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/pictures.h"
 
 namespace nb = nanobind;
 using nb::literals::operator""_a;
@@ -106,16 +106,14 @@ cv::Mat toLabels(const Input& array) {
   return toMat<std::uint8_t>(array, 2, 1, "a label map is an array (height, width) of uint8");
 }
 
-ConvertOptions convertOptions(std::optional<std::vector<int>> schedule, const std::optional<std::string>& reduce,
-                              std::optional<Pair> input_size, const std::string& attention,
-                              const std::string& merged_positions, const std::string& precision,
-                              const std::string& output, bool scores) {
+ConvertOptions convertOptions(const std::optional<std::vector<int>>& schedule, const std::optional<std::string>& reduce,
+                              std::optional<Pair> input_size, const std::string& precision, const std::string& output,
+                              bool scores) {
+  if (schedule && reduce) throw Error("schedule is short for reduce: give one of the two");
   ConvertOptions options;
-  options.schedule = std::move(schedule);
+  if (schedule) options.reduce = mpmBefore(*schedule);
   if (reduce) options.reduce = parseReduction(*reduce);
   if (input_size) options.input_size = Size2{input_size->first, input_size->second};
-  options.attention = parseAttention(attention);
-  options.merged_positions = parseMergedPositions(merged_positions);
   options.precision = parsePrecision(precision);
   options.output = parseOutput(output);
   options.scores = scores;
@@ -153,9 +151,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["channels"] = toString(info.facts.channels);
   dict["mean"] = info.facts.mean;
   dict["std"] = info.facts.std;
-  dict["schedule"] = nb::tuple(nb::cast(info.schedule));
   dict["reduction"] = toString(info.reduction);
-  dict["attention"] = toString(info.attention);
   dict["precision"] = toString(info.precision);
   dict["opset"] = info.opset;
   dict["parameters"] = info.parameters;
@@ -175,6 +171,16 @@ nb::dict toDict(const StageTimes& ms) {
   return dict;
 }
 
+nb::dict toDict(const ReuseReport& report) {
+  nb::dict dict;
+  dict["rows"] = report.rows;
+  dict["key_frame"] = report.key_frame;
+  dict["agreement"] = report.agreement;
+  dict["threshold"] = report.threshold;
+  dict["kept_bytes"] = report.kept_bytes;
+  return dict;
+}
+
 /// BGR colours of classes as an array {classes, 3}.
 Array<std::uint8_t> colorsOf(const ModelInfo& info) {
   const std::vector<cv::Vec3b> colors = vision::classColors(info.facts, info.classes);
@@ -183,82 +189,54 @@ Array<std::uint8_t> colorsOf(const ModelInfo& info) {
   return toArray(std::move(values), {colors.size(), 3});
 }
 
-/// `first`, then grid, tokens, maps and ms of a run of `model`.
-template <class... First>
-nb::tuple withReport(const ModelInfo& model, const RunReport& report, First&&... first) {
-  const std::size_t insertions = report.cluster_of_token.size();
-  const auto tokens = static_cast<std::size_t>(model.tokens());
-  std::vector<std::int32_t> maps;
-  maps.reserve(insertions * tokens);
-  for (const std::vector<int>& map : report.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
-  return nb::make_tuple(std::forward<First>(first)..., nb::make_tuple(report.grid.height, report.grid.width),
-                        nb::tuple(nb::cast(report.tokens)), toArray(std::move(maps), {insertions, tokens}),
-                        toDict(report.ms));
-}
-
-/// A Segmenter, DepthEstimator or PanopticSegmenter that several threads may call; they take turns.
-template <class Estimator>
-class Locked {
+/// An Estimator that several threads may call; they take turns.
+class LockedEstimator {
  public:
-  template <class Options>
-  Locked(const std::string& model, const Options& options, const std::string& channels)
+  LockedEstimator(const std::string& model, const EstimatorOptions& options, const std::string& channels)
       : rgb_(parseChannelOrder(channels) == ChannelOrder::kRgb),
         estimator_(withoutGil([&] { return std::make_unique<Estimator>(model, options); })) {}
 
   const ModelInfo& model() const { return estimator_->model(); }
 
- protected:
-  /// What `work` makes of the image, in BGR order.
-  template <class Work>
-  auto run(const Input& array, Work work) {
+  /// The fields of mpm.Estimate; segments are tuples of id, label, score, area.
+  nb::tuple estimate(const Input& array) {
     const cv::Mat image = toImage(array);
-    return withoutGil([&] {
+    Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
       if (rgb_) cv::cvtColor(image, bgr, cv::COLOR_RGB2BGR);
       const std::lock_guard lock(mutex_);
-      return work(*estimator_, rgb_ ? bgr : image);
+      return estimator_->estimate(rgb_ ? bgr : image);
+    });
+    nb::list segments;
+    for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
+    const std::size_t insertions = result.cluster_of_token.size();
+    const auto tokens = static_cast<std::size_t>(model().tokens());
+    std::vector<std::int32_t> maps;
+    maps.reserve(insertions * tokens);
+    for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
+    return nb::make_tuple(orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)),
+                          segments, orNone<float>(std::move(result.depth)),
+                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(result.tokens)),
+                          toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
+                          result.reuse ? nb::object(toDict(*result.reuse)) : nb::none());
+  }
+
+  void reset() {
+    withoutGil([&] {
+      const std::lock_guard lock(mutex_);
+      estimator_->reset();
     });
   }
 
  private:
+  template <class T>
+  static nb::object orNone(cv::Mat&& map) {
+    return map.empty() ? nb::none() : nb::cast(toArray<T>(std::move(map)));
+  }
+
   bool rgb_;
   std::unique_ptr<Estimator> estimator_;
   std::mutex mutex_;
-};
-
-struct LockedSegmenter : Locked<Segmenter> {
-  using Locked::Locked;
-
-  nb::tuple segment(const Input& array) {
-    Segmentation result =
-        run(array, [](Segmenter& segmenter, const cv::Mat& image) { return segmenter.segment(image); });
-    nb::object labels = nb::none();
-    if (!result.labels.empty()) labels = nb::cast(toArray<std::uint8_t>(std::move(result.labels)));
-    return withReport(model(), result, labels);
-  }
-};
-
-struct LockedDepthEstimator : Locked<DepthEstimator> {
-  using Locked::Locked;
-
-  nb::tuple estimate(const Input& array) {
-    DepthMap result =
-        run(array, [](DepthEstimator& estimator, const cv::Mat& image) { return estimator.estimate(image); });
-    return withReport(model(), result, toArray<float>(std::move(result.depth)));
-  }
-};
-
-struct LockedPanopticSegmenter : Locked<PanopticSegmenter> {
-  using Locked::Locked;
-
-  /// The segments are tuples of id, label, score, area.
-  nb::tuple segment(const Input& array) {
-    PanopticMap result =
-        run(array, [](PanopticSegmenter& segmenter, const cv::Mat& image) { return segmenter.segment(image); });
-    nb::list segments;
-    for (const Segment& one : result.segments) segments.append(nb::make_tuple(one.id, one.label, one.score, one.area));
-    return withReport(model(), result, toArray<std::uint16_t>(std::move(result.ids)), segments);
-  }
 };
 
 /// A cv::dnn::Net that several threads may call; they take turns.
@@ -396,52 +374,32 @@ NB_MODULE(_mpm, module) {
   nb::class_<ConvertOptions>(module, "ConvertOptions");
   module.def("convert_options", &convertOptions);
 
-  nb::class_<LockedSegmenter>(module, "Segmenter")
-      .def("__init__",
-           [](LockedSegmenter* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
-              const std::string& fit, int window_stride, int short_side, int threads, const std::string& channels) {
-             if (fit != "resize" && fit != "window")
-               throw Error("the fit is '" + fit + "'; it can be resize or window");
-             if (fit == "resize" && (window_stride != 0 || short_side != 0))
-               throw Error(std::string(short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
-             SegmenterOptions options;
-             options.read = readOptions(convert, device);
-             options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
-             options.window_stride = window_stride;
-             options.short_side = short_side;
-             options.threads = threads;
-             new (self) LockedSegmenter(model, options, channels);
-           })
-      .def("segment", &LockedSegmenter::segment, "image"_a)
-      .def_prop_ro("info", [](const LockedSegmenter& self) { return toDict(self.model()); })
+  nb::class_<LockedEstimator>(module, "Estimator")
+      .def(
+          "__init__",
+          [](LockedEstimator* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
+             const std::optional<std::string>& task, const std::string& fit, int window_stride, int short_side,
+             double min_score, double min_overlap, int threads, const std::string& channels, const std::string& reuse) {
+            if (fit != "resize" && fit != "window") throw Error("the fit is '" + fit + "'; it can be resize or window");
+            if (fit == "resize" && (window_stride != 0 || short_side != 0))
+              throw Error(std::string(short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
+            EstimatorOptions options;
+            options.read = readOptions(convert, device);
+            if (task) options.task = parseTask(*task);
+            options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
+            options.window_stride = window_stride;
+            options.short_side = short_side;
+            options.min_score = min_score;
+            options.min_overlap = min_overlap;
+            options.threads = threads;
+            options.reuse = parseReuse(reuse);
+            new (self) LockedEstimator(model, options, channels);
+          })
+      .def("estimate", &LockedEstimator::estimate, "image"_a)
+      .def("reset", &LockedEstimator::reset)
+      .def_prop_ro("info", [](const LockedEstimator& self) { return toDict(self.model()); })
       .def_prop_ro(
-          "colors", [](const LockedSegmenter& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
-
-  nb::class_<LockedDepthEstimator>(module, "DepthEstimator")
-      .def("__init__",
-           [](LockedDepthEstimator* self, const std::string& model, const ConvertOptions& convert,
-              const std::string& device, int threads, const std::string& channels) {
-             const DepthOptions options{readOptions(convert, device), threads};
-             new (self) LockedDepthEstimator(model, options, channels);
-           })
-      .def("estimate", &LockedDepthEstimator::estimate, "image"_a)
-      .def_prop_ro("info", [](const LockedDepthEstimator& self) { return toDict(self.model()); });
-
-  nb::class_<LockedPanopticSegmenter>(module, "PanopticSegmenter")
-      .def("__init__",
-           [](LockedPanopticSegmenter* self, const std::string& model, const ConvertOptions& convert,
-              const std::string& device, const std::optional<std::string>& task, double min_score, double min_overlap,
-              int threads, const std::string& channels) {
-             PanopticOptions options{.read = readOptions(convert, device), .threads = threads};
-             if (task) options.task = parseTask(*task);
-             options.min_score = min_score;
-             options.min_overlap = min_overlap;
-             new (self) LockedPanopticSegmenter(model, options, channels);
-           })
-      .def("segment", &LockedPanopticSegmenter::segment, "image"_a)
-      .def_prop_ro("info", [](const LockedPanopticSegmenter& self) { return toDict(self.model()); })
-      .def_prop_ro(
-          "colors", [](const LockedPanopticSegmenter& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
+          "colors", [](const LockedEstimator& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
 
   nb::class_<LockedNet>(module, "Net")
       .def("__init__",

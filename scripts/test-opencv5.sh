@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds and tests with OpenCV 5 of Debian experimental and the compilers of Debian sid, in a root made by debootstrap.
-# Needs debootstrap, and root for chroot and mount. Another run continues in the same ROOT, and builds in ROOT/src/build.
+# Needs root for chroot and mount. Installs debootstrap. Another run continues in the same ROOT, and builds in ROOT/src/build.
 #   scripts/test-opencv5.sh [ROOT [TARGETS [TESTS]]]
 # TARGETS, separated by spaces, and TESTS, a regular expression for names of tests, select a part:
 #   scripts/test-opencv5.sh build-opencv5-root 'onnx_test net_test' '^(onnx|net)\.'
@@ -14,6 +14,7 @@ export LC_ALL=C.UTF-8
 mkdir -p "$root"
 root=$(cd "$root" && pwd)
 if [ ! -e "$root/complete" ]; then
+  command -v debootstrap >/dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends debootstrap; }
   debootstrap --variant=minbase sid "$root" http://deb.debian.org/debian
   echo 'deb http://deb.debian.org/debian experimental main' >"$root/etc/apt/sources.list.d/experimental.list"
   printf 'Package: src:opencv\nPin: release a=experimental\nPin-Priority: 900\n' >"$root/etc/apt/preferences.d/opencv"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "random.h"
+#include "vision/random.h"
 
 namespace mpm::vision {
 namespace {

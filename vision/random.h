@@ -6,25 +6,12 @@
 #include <cstdint>
 #include <iterator>
 
+#include "vision/hash.h"
+
 namespace mpm::vision {
 
 // Everything random here is a hash of what it belongs to (a seed, a window, a car, a pixel of a frame), never the next
 // number of a stream: so a moment can be rendered without the moments before it.
-
-/// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of splitmix64).
-inline std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-template <class... Parts>
-std::uint64_t hash(std::uint64_t first, Parts... rest) {
-  std::uint64_t h = mix(first);
-  ((h = mix(h ^ static_cast<std::uint64_t>(rest))), ...);
-  return h;
-}
 
 /// In [0, 1).
 inline float unit(std::uint64_t hashed) { return static_cast<float>(hashed >> 40) * 0x1p-24f; }

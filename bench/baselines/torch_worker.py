@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the CPU: Segmenter rebuilt from the initialisers of a Segmenter ONNX (this project's naming).
 
-Variants: eager, attention as softmax between two products; sdpa, scaled_dot_product_attention. With --schedule, Mutual Pair
+Variants: eager, attention as softmax between two products; sdpa, scaled_dot_product_attention. With --reduce, Mutual Pair
 Merging as the paper publishes it: vectorised eager code, images of a batch padded to the longest, every token restored
 before the head.
 """
@@ -106,7 +106,7 @@ class Segmenter:
         self.cls_token, self.positions = w["encoder.cls_token"], w["encoder.pos_embed"]
         self.blocks = [Block(w, f"encoder.blocks.{i}", fused) for i in range(w.count("encoder.blocks."))]
         if schedule and schedule[-1] >= len(self.blocks):
-            raise worker.Refused(f"--schedule names block {schedule[-1]}, the model has {len(self.blocks)}")
+            raise worker.Refused(f"--reduce names block {schedule[-1]}, the model has {len(self.blocks)}")
         self.norm = w.norm("encoder.norm")
         self.kind = "mask" if "decoder.cls_emb" in w else "linear" if "decoder.bias" in w else "features"
         if self.kind == "linear":

@@ -16,9 +16,15 @@ class Refused(Exception):
     """The baseline does not support the request; the text says why, in one line."""
 
 
-def parse_schedule(text):
-    """Blocks before which tokens are merged: "2,5" -> [2, 5], "none" -> []."""
-    return [] if text == "none" else [int(block) for block in text.split(",")]
+def parse_reduction(text):
+    """Blocks before which tokens are merged: "mpm:blocks=2,5-7" -> [2, 5, 6, 7], "none" -> []."""
+    if text == "none":
+        return []
+    method, _, ranges = text.partition(":blocks=")
+    if method != "mpm":
+        raise ValueError(text)
+    ends = [part.partition("-") for part in ranges.split(",")]
+    return [block for first, _, last in ends for block in range(int(first), int(last or first) + 1)]
 
 
 def parse_arguments(variants=("default",)):
@@ -27,7 +33,7 @@ def parse_arguments(variants=("default",)):
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--precision", choices=("fp32", "bf16", "tf32", "fp16"), default="fp32")
     parser.add_argument("--variant", choices=variants, default=variants[0])
-    parser.add_argument("--schedule", type=parse_schedule, default=[])
+    parser.add_argument("--reduce", dest="schedule", type=parse_reduction, default=[])
     return parser.parse_args()
 
 

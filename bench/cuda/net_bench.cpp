@@ -15,7 +15,7 @@
 
 #include "mpm/build_info.hpp"
 #include "mpm/error.hpp"
-#include "mpm/segmenter.hpp"
+#include "mpm/estimator.hpp"
 
 namespace mpm {
 namespace {
@@ -36,23 +36,23 @@ cv::Mat readPpm(const std::string& path) {
 }
 
 struct Run {
-  std::vector<Segmentation> of_image;
+  std::vector<Estimate> of_image;
   double ms = 0;  // of one image of the input's size, the median
 };
 
-Run runAll(const std::string& model, const SegmenterOptions& options, const std::vector<cv::Mat>& images, bool once) {
-  Segmenter segmenter(model, options);
+Run runAll(const std::string& model, const EstimatorOptions& options, const std::vector<cv::Mat>& images, bool once) {
+  Estimator segmenter(model, options);
   Run run;
-  for (const cv::Mat& image : images) run.of_image.push_back(segmenter.segment(image));
+  for (const cv::Mat& image : images) run.of_image.push_back(segmenter.estimate(image));
   cv::Mat fitting;
   cv::resize(images.front(), fitting, {segmenter.model().input.width, segmenter.model().input.height});
-  segmenter.segment(fitting);
+  segmenter.estimate(fitting);
   std::vector<double> times;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   do {
     const auto start = Clock::now();
-    segmenter.segment(fitting);
+    segmenter.estimate(fitting);
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   } while (!once && times.size() < 200 && Clock::now() - begin < std::chrono::seconds(5));
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
@@ -84,8 +84,8 @@ int compare(const std::string& model, const std::vector<cv::Mat>& images, bool o
   const int capability = buildInfo().cuda_devices.front().major;
   int failed = 0;
   for (const bool merging : {false, true}) {
-    SegmenterOptions options;
-    if (!merging) options.read.convert.schedule = Schedule{};
+    EstimatorOptions options;
+    if (!merging) options.read.convert.reduce = kFullModel;
     const Run host = runAll(model, options, images, once);
     options.read.device = "cuda";
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16}) {

@@ -13,21 +13,21 @@
 #include "gui/views/look.h"
 #include "gui/views/merge_view.h"
 #include "monitor/store/store.h"
+#include "mpm/estimator.hpp"
 #include "scene/demo_source.h"
 #include "support/temporary_folder.h"
-#include "vision/estimate.h"
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm::gui {
 namespace {
 
 monitor::InferenceResult streetResult() {
-  Estimator estimator = readEstimator(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
+  Estimator estimator(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   monitor::InferenceResult result;
   scene::registerDemoSource();
   result.frame.image = vision::openSource("demo:street?size=720x1280&frames=1")->next()->image;
-  result.estimate = vision::estimate(estimator, result.frame.image);
-  result.model = std::make_shared<ModelInfo>(vision::modelOf(estimator));
+  result.estimate = estimator.estimate(result.frame.image);
+  result.model = std::make_shared<ModelInfo>(estimator.model());
   return result;
 }
 
@@ -85,12 +85,12 @@ class Year {
     monitor::SessionInfo session;
     session.source = "camera";
     session.tokens = 1120;
-    session.schedule = {2, 5};
+    session.reduce = "mpm:blocks=2,5";
     writer.beginSession(session);
-    const monitor::UnixMs end = monitor::unixNow();
+    const UnixMs end = unixNow();
     for (int minute = 365 * 24 * 60; minute > 0; --minute) {
       monitor::Sample sample;
-      sample.time = end - minute * monitor::kMinuteMs;
+      sample.time = end - minute * kMinuteMs;
       sample.night = minute / 60 % 24 >= 12;
       sample.tokens = {1120, 800.0 + minute % 61, 650.0 + minute % 53 + (*sample.night ? 6 : 0)};
       sample.inference_ms = 40 + minute % 7;
@@ -125,7 +125,7 @@ void BM_OpenYear(benchmark::State& state) {
     scene.answered = query.quantities;
     scene.axis.from = static_cast<double>(source.first) / 1000;
     scene.axis.to = static_cast<double>(source.last) / 1000;
-    benchmark::DoNotOptimize(reader.dayNight(source.id, source.last - 30 * monitor::kDayMs, source.last + 1));
+    benchmark::DoNotOptimize(reader.dayNight(source.id, source.last - 30 * kDayMs, source.last + 1));
     benchmark::DoNotOptimize(scene.picture({1200, 300}));
   }
 }

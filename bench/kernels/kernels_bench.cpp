@@ -47,17 +47,16 @@ void BM_Linear(benchmark::State& state) {
   for (auto _ : state) linear.run(x.view(), y.view());
   setRate(state, 2.0 * rows * in * out);
 }
+// All products of a block of ViT-T, S, B and L. On a new CPU each should come close to BM_GemmPeak.
 BENCHMARK(BM_Linear)
     ->ArgNames({"rows", "in", "out"})
-    ->Args({96, 192, 576})
-    ->Args({96, 192, 192})
-    ->Args({96, 192, 768})
-    ->Args({96, 768, 192})
-    ->Args({96, 768, 3072})
-    ->Args({96, 3072, 768})
-    ->Args({128, 192, 768})
-    ->Args({80, 192, 768})
-    ->Args({17, 192, 768})
+    ->Apply([](benchmark::internal::Benchmark* products) {
+      for (const int dim : {192, 384, 768, 1024})
+        for (const int rows : {96, PackedLinear::kMaxRows})
+          for (const auto& [in, out] : {std::pair{1, 3}, {1, 1}, {1, 4}, {4, 1}})
+            products->Args({rows, in * dim, out * dim});
+      products->Args({17, 192, 768});
+    })
     ->Unit(benchmark::kMicrosecond);
 
 // {threads, rows, heads}, heads of 64.

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
-#include "cli/terminal/output.h"
-#include "vision/classes.h"
-#include "vision/lettering.h"
-#include "vision/pictures.h"
+#include "program/terminal/output.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/lettering.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "cli/pictures/chart_picture.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
+#include "charts/chart_picture.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
@@ -32,11 +32,12 @@ cv::Mat TokenHistory::chart() const {
   using namespace monitor;
   ChartDrawing drawing{.one_lane = true, .clock = Clock::kUtc};
   drawing.title = "Tokens of " + model_.facts.name + ", " + std::to_string(model_.tokens()) + " before merging";
-  const std::string where = model_.reduction.isSchedule() ? "before" : "in";
-  for (int block : model_.schedule)
+  const std::string where = model_.reduction.method == ReductionMethod::kMpm ? "before" : "in";
+  const Schedule blocks = model_.schedule();
+  for (const int block : blocks)
     drawing.series.push_back({.name = "merged " + where + " block " + std::to_string(block)});
-  if (model_.schedule.empty()) drawing.series.push_back({.name = "tokens"});
-  const std::size_t first = model_.schedule.empty() ? 0 : 1;  // without merging there is the full count alone
+  if (blocks.empty()) drawing.series.push_back({.name = "tokens"});
+  const std::size_t first = blocks.empty() ? 0 : 1;  // without merging there is the full count alone
   if (moments_.empty()) return chartPicture(std::move(drawing));
   const double first_time = moments_.begin()->first, last_time = moments_.rbegin()->first;
   const double step = moments_.size() > 1 ? (last_time - first_time) / static_cast<double>(moments_.size() - 1) : 60;
@@ -82,7 +83,7 @@ std::vector<std::string> TokenHistory::hours() const {
     }
   }
   std::vector<std::string> heading = {"hour (UTC)", "light", "tokens"};
-  for (int block : model_.schedule) heading.push_back("block " + std::to_string(block));
+  for (const int block : model_.schedule()) heading.push_back("block " + std::to_string(block));
   heading.emplace_back("merged");
   std::vector<std::string> lines = {tableRow(heading, kWidths)};
   for (std::size_t h = 0; h < hours.size(); ++h) {

@@ -8,7 +8,7 @@
 
 #include "mpm/model_info.hpp"
 #include "mpm/run_report.hpp"
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 

@@ -11,14 +11,14 @@
 
 #include "base/size_text.h"
 #include "cli/json_log.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
-#include "monitor/capture/model_digest.h"
+#include "evaluation/confusion_matrix.h"
+#include "evaluation/flop_counter.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "vision/classes.h"
-#include "vision/confusion_matrix.h"
-#include "vision/flop_counter.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/labels/classes.h"
+#include "vision/model_digest.h"
 
 namespace mpm::cli {
 namespace {
@@ -29,27 +29,25 @@ constexpr std::size_t kMaxMembers = 48;  // of a cluster whose pairs are counted
 /// Images of a data set, with their truth.
 struct Chunk {
   int first = 0;
-  std::vector<cv::Mat> images, truths, near;  // near: the truth where it is near a boundary, else void
-  std::vector<std::string> names;
+  std::vector<cv::Mat> images, truths, near, elsewhere;  // near: the truth where it is near a boundary, else void
 };
 
-cv::Mat nearBoundaries(const cv::Mat& truth, int void_label) {
+/// Adds an image and its truth, also apart near boundaries and elsewhere.
+void addTo(Chunk& chunk, const LabelledFrame& frame, int void_label) {
   const cv::Mat around = cv::getStructuringElement(cv::MORPH_RECT, {2 * kNearPixels + 1, 2 * kNearPixels + 1});
   cv::Mat highest, lowest;
-  cv::dilate(truth, highest, around);
-  cv::erode(truth, lowest, around);
-  cv::Mat near = truth.clone();
-  near.setTo(void_label, highest == lowest);
-  return near;
+  cv::dilate(frame.truth, highest, around);
+  cv::erode(frame.truth, lowest, around);
+  chunk.images.push_back(frame.frame.image.clone());
+  for (auto truths : {&Chunk::truths, &Chunk::near, &Chunk::elsewhere}) (chunk.*truths).push_back(frame.truth.clone());
+  chunk.near.back().setTo(void_label, highest == lowest);
+  chunk.elsewhere.back().setTo(void_label, highest != lowest);
 }
 
-PixelCounts countsOf(const cv::Mat& truth, const cv::Mat& labels, int classes, int void_label) {
+PairCounts countsOf(const cv::Mat& truth, const cv::Mat& labels, int classes, int void_label) {
   vision::ConfusionMatrix matrix(classes, void_label);
   matrix.add(truth, labels);
-  PixelCounts counts;
-  for (int t = 0; t < classes; ++t)
-    for (int p = 0; p < classes; ++p) counts.push_back(matrix.count(t, p));
-  return counts;
+  return matrix.pairs();
 }
 
 template <class T>
@@ -64,7 +62,7 @@ void addTo(StageTimes& sums, const StageTimes& times) {
 }
 
 /// Distances and classes of the tokens that share a cluster.
-void countPairs(const Segmentation& result, const cv::Mat& truth, int void_label, StudyRow& row) {
+void countPairs(const Estimate& result, const cv::Mat& truth, int void_label, StudyRow& row) {
   row.distances.resize(kMaxDistance + 1);
   if (result.cluster_of_token.empty()) return;
   const int width = result.grid.width;
@@ -150,8 +148,8 @@ Json lineOf(const StudyRow& row, int first) {
             {"ragged", row.batches.ragged},
             {"padded", row.batches.padded},
             {"minimum", row.batches.minimum}}},
-          {"confusion", row.confusion},
           {"near", row.near},
+          {"elsewhere", row.elsewhere},
           {"distances", row.distances},
           {"pairs", {row.pairs, row.pairs_of_one_class}}};
 }
@@ -178,8 +176,8 @@ StudyRow parsed(const Json& line) {
                            .ragged = line.at("batches").at("ragged"),
                            .padded = line.at("batches").at("padded"),
                            .minimum = line.at("batches").at("minimum")},
-               .confusion = line.at("confusion"),
                .near = line.at("near"),
+               .elsewhere = line.at("elsewhere"),
                .distances = line.at("distances"),
                .pairs = line.at("pairs").at(0),
                .pairs_of_one_class = line.at("pairs").at(1)};
@@ -202,10 +200,9 @@ std::string keyOf(const StudyRow& row, int first) {
          (row.sweep ? "sweep" : "") + "|" + row.variant + "|" + std::to_string(first);
 }
 
-std::vector<Variant> depthSweep(int blocks) {
-  std::vector<Variant> variants;
-  for (int block = 0; block < blocks; ++block)
-    variants.push_back({{.method = ReductionMethod::kMpm, .blocks = Schedule{block}}});
+std::vector<Reduction> depthSweep(int blocks) {
+  std::vector<Reduction> variants;
+  for (int block = 0; block < blocks; ++block) variants.push_back(mpmBefore({block}));
   return variants;
 }
 
@@ -213,9 +210,9 @@ std::vector<Variant> depthSweep(int blocks) {
 struct ModelWork {
   std::string model, digest;
   const StudyData* data = nullptr;
-  SegmenterOptions options;
+  EstimatorOptions options;
   ModelInfo info;
-  std::vector<Variant> variants;
+  std::vector<Reduction> variants;
   bool sweep = false;
   int images = 0;  // to measure
   int limit = 0;   // StudyRow::limit
@@ -242,7 +239,7 @@ class Measurement {
  private:
   void addTasks(const std::string& model, const StudyData& data, Precision precision) {
     ModelWork task{.model = model,
-                   .digest = monitor::modelDigest(model),
+                   .digest = vision::modelDigest(model),
                    .data = &data,
                    .options = plan_.options,
                    .info = ModelInfo(),  // with {} GCC 12 warns of an uninitialised optional
@@ -251,7 +248,7 @@ class Measurement {
                    .images = 0};
     task.options.read.convert.precision = precision;
     applyProtocol(data.labelled, {}, model, task.options);
-    task.info = readModelInfo(model, kFullModel.options(task.options.read.convert));
+    task.info = readModelInfo(model, task.options.read.convert.with(kFullModel));
     if (task.info.converted) throw Error("'" + model + "' is converted already: name the plain ViT it was made of");
     if (!task.info.segments()) throw Error("'" + model + "' does not segment: nothing to study");
     task.images = LabelledFrames(data.labelled, task.info, false).size().value_or(0);
@@ -272,17 +269,15 @@ class Measurement {
     for (int i = 0; i < task.images; ++i) {
       const auto frame = frames.next();
       if (!frame) break;
-      chunk.images.push_back(frame->frame.image.clone());
-      chunk.truths.push_back(frame->truth.clone());
-      chunk.near.push_back(nearBoundaries(frame->truth, frames.voidLabel()));
+      addTo(chunk, *frame, frames.voidLabel());
       if (chunk.images.size() < kChunk && i + 1 < task.images) continue;
       if (!run(task, chunk, frames.voidLabel())) return false;
-      chunk = {.first = i + 1, .images = {}, .truths = {}, .near = {}, .names = {}};
+      chunk = {.first = i + 1, .images = {}, .truths = {}, .near = {}, .elsewhere = {}};
     }
     return !interrupted();
   }
 
-  StudyRow emptyRow(const ModelWork& task, const Variant& variant) const {
+  StudyRow emptyRow(const ModelWork& task, const Reduction& variant) const {
     StudyRow row;
     row.model = std::filesystem::path(task.model).stem().string();
     row.digest = task.digest;
@@ -293,7 +288,7 @@ class Measurement {
     row.limit = task.limit;
     row.precision = toString(task.options.read.convert.precision);
     row.variant = toString(variant);
-    row.reduce = toString(variant.reduction);
+    row.reduce = toString(variant);
     row.sweep = task.sweep;
     row.classes = vision::classNames(task.info);
     return row;
@@ -301,8 +296,8 @@ class Measurement {
 
   // The variants of a chunk that no line holds yet.
   bool run(const ModelWork& task, const Chunk& chunk, int void_label) {
-    std::vector<Variant> todo;
-    for (const Variant& variant : task.variants)
+    std::vector<Reduction> todo;
+    for (const Reduction& variant : task.variants)
       if (!done_.count(keyOf(emptyRow(task, variant), chunk.first))) todo.push_back(variant);
     const bool full_is_done = done_.count(keyOf(emptyRow(task, kFullModel), chunk.first)) > 0;
     const int left_out = static_cast<int>((task.variants.size() - todo.size()) * chunk.images.size());
@@ -311,13 +306,13 @@ class Measurement {
       for (std::size_t i = 0; i < chunk.images.size(); ++i) progress_->step();
       return true;
     }
-    std::vector<Variant> all = todo;
+    std::vector<Reduction> all = todo;
     all.push_back(kFullModel);  // the last one
     std::vector<StudyRow> rows;
     std::vector<vision::FlopCounter> counters;
-    for (const Variant& variant : all) {
+    for (const Reduction& variant : all) {
       rows.push_back(emptyRow(task, variant));
-      counters.emplace_back(convertModel(task.model, variant.options(task.options.read.convert)).bytes);
+      counters.emplace_back(convertModel(task.model, task.options.read.convert.with(variant)).bytes);
     }
     std::vector<cv::Mat> full(chunk.images.size());
     std::vector<std::vector<std::vector<double>>> tokens(all.size(), {chunk.images.size(), std::vector<double>()});
@@ -335,8 +330,8 @@ class Measurement {
       row.agreement.push_back(100.0 * cv::countNonZero(run.result.labels == full[i]) /
                               static_cast<double>(full[i].total()));
       addTo(row.stages, run.result.ms);
-      addTo(row.confusion, countsOf(chunk.truths[i], run.result.labels, task.info.classes, void_label));
-      addTo(row.near, countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));
+      row.near.push_back(countsOf(chunk.near[i], run.result.labels, task.info.classes, void_label));
+      row.elsewhere.push_back(countsOf(chunk.elsewhere[i], run.result.labels, task.info.classes, void_label));
       if (!windows) countPairs(run.result, chunk.truths[i], void_label, row);
       progress_->step();
       return !interrupted();
@@ -392,8 +387,8 @@ std::vector<StudyRow> readStudy(const std::string& file) {
       (row.*values).insert((row.*values).end(), (part.*values).begin(), (part.*values).end());
     addTo(row.stages, part.stages);
     addTo(row.batches, part.batches);
-    addTo(row.confusion, part.confusion);
-    addTo(row.near, part.near);
+    for (auto counts : {&StudyRow::near, &StudyRow::elsewhere})
+      (row.*counts).insert((row.*counts).end(), (part.*counts).begin(), (part.*counts).end());
     addTo(row.distances, part.distances);
     row.pairs += part.pairs;
     row.pairs_of_one_class += part.pairs_of_one_class;

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/labelled_frames.h"
-#include "cli/trade/variants.h"
+#include "evaluation/confusion_matrix.h"
+#include "evaluation/variants.h"
 
 namespace mpm::cli {
 
@@ -22,15 +23,14 @@ StudyData parseStudyData(const std::string& text);
 struct StudyPlan {
   std::vector<std::string> models;
   std::vector<StudyData> data;
-  std::vector<Variant> variants;  ///< the full model apart, which always runs
+  std::vector<Reduction> variants;  ///< the full model apart, which always runs
   std::vector<Precision> precisions;
   int max_images = 0;     ///< of each data set, the first ones; 0: all
   int sweep_images = 24;  ///< of the depth sweep; 0: no sweep
-  SegmenterOptions options{};
+  EstimatorOptions options{};
 };
 
-/// How a variant's pixels are counted: {classes, classes}, truth by prediction.
-using PixelCounts = std::vector<std::int64_t>;
+using vision::PairCounts;
 
 /// What images cost in batches of kBatchSizes, by their token counts: for each size the number of batches, and sums
 /// over them of the GFLOP per image.
@@ -52,7 +52,7 @@ struct StudyRow {
   std::vector<double> ms, full_ms, tokens, gflop, agreement;  ///< of each image
   StageTimes stages;                                          ///< sums
   BatchCosts batches;                                         ///< of images that follow each other
-  PixelCounts confusion, near;                                ///< near: within kNearPixels of a boundary of the truth
+  std::vector<PairCounts> near, elsewhere;  ///< of each image: within kNearPixels of a boundary of the truth, and not
   std::vector<std::int64_t> distances;  ///< pairs of members of a cluster by their distance, tokens; the last: further
   std::int64_t pairs = 0, pairs_of_one_class = 0;  ///< that have a class
 

@@ -12,16 +12,17 @@
 #include "base/quantiles.h"
 #include "base/size_text.h"
 #include "cli/frames.h"
-#include "cli/model_options.h"
 #include "cli/night.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
+#include "cli/own_file.h"
 #include "cli/verbs/verbs.h"
 #include "cli/worker_process.h"
-#include "monitor/capture/model_digest.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/model_digest.h"
 
 namespace mpm::cli {
 namespace {
@@ -35,8 +36,9 @@ const std::vector<std::string> kBaselines = {"onnxruntime", "openvino", "torch",
 struct BenchArguments {
   std::string model, image;
   std::vector<std::string> schedules, reduces, precisions, baselines;
-  std::vector<Reduction> reductions;  ///< of `schedules` or `reduces`
-  ReadOptions read;                   ///< of every variant of ours, without reduction and precision
+  std::optional<Attention> attention;  ///< of `schedules`
+  std::vector<Reduction> reductions;   ///< of `schedules` or `reduces`
+  ReadOptions read;                    ///< of every variant of ours, without reduction and precision
   Night night;
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
   std::string baseline_python = "python3", baseline_folder;
@@ -64,24 +66,20 @@ struct Variant {
   }
 };
 
-std::string ownProgram() { return fs::read_symlink("/proc/self/exe").string(); }
-
-// Of this installation, so that it can be moved, else of the source that the program was built from.
-std::string ownBaselines() {
-  std::error_code ignored;
-  const fs::path installed = (fs::path(ownProgram()).parent_path() / MPM_BASELINES_FROM_PROGRAM).lexically_normal();
-  return fs::is_directory(installed, ignored) ? installed.string() : MPM_BASELINES_OF_SOURCE;
-}
-
 const Reduction kNoReduction{.method = ReductionMethod::kNone};
 
-std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proportional, int threads) {
+/// The merging that torch_worker.py has.
+bool isPlainMpm(const Reduction& reduction) {
+  return reduction.method == ReductionMethod::kMpm && !reduction.attention && !reduction.positions;
+}
+
+std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) {
   std::vector<Variant> variants;
   const auto add = [&](const std::string& runtime, const std::string& flavour, const Reduction& reduction,
                        const std::string& precision, std::vector<std::string> command) {
-    const std::string text = reductionText(reduction);
+    const std::string text = toString(reduction);
     command.insert(command.end(), {"--model", arguments.model, "--threads", std::to_string(threads), "--precision",
-                                   precision, reduction.isSchedule() ? "--schedule" : "--reduce", text});
+                                   precision, "--reduce", text});
     Variant& variant = variants.emplace_back();
     variant.name = runtime + flavour + " " + text + " " + precision;
     variant.runtime = runtime;
@@ -94,7 +92,6 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
       const ConvertOptions& convert = arguments.read.convert;
       const std::string& device = arguments.read.device;
       std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
-      if (reduction.isSchedule()) command.insert(command.end(), {"--attention", toString(convert.attention)});
       if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
       add("mpm", "", reduction, precision, command);
       variants.back().device = device;
@@ -104,12 +101,12 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, bool proporti
     for (const std::string& baseline : arguments.baselines) {
       const std::string worker = (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string();
       if (baseline != "torch") {
-        add(baseline, "", kNoReduction, precision, {arguments.baseline_python, worker});
+        add(baseline, "", kFullModel, precision, {arguments.baseline_python, worker});
         continue;
       }
       for (const std::string attention : {"eager", "sdpa"})
         for (const Reduction& reduction : arguments.reductions)
-          if (reduction == kNoReduction || (reduction.isSchedule() && !proportional))
+          if (reduction == kFullModel || isPlainMpm(reduction))
             add(baseline, " " + attention, reduction, precision,
                 {arguments.baseline_python, worker, "--variant", attention});
     }
@@ -236,7 +233,7 @@ double peakOf(const std::vector<Variant>& variants, const std::string& precision
 
 void noteAgreement(std::vector<Variant>& variants) {
   const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
-    return v.runtime == "mpm" && v.reduction == kNoReduction && v.precision == "fp32" && !v.labels.empty();
+    return v.runtime == "mpm" && v.reduction == kFullModel && v.precision == "fp32" && !v.labels.empty();
   });
   if (reference == variants.end()) return;
   for (Variant& variant : variants) {
@@ -282,7 +279,6 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"runtime", variant.runtime},
           {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
           {"reduce", toString(variant.reduction)},
-          {"schedule", variant.reduction.isSchedule() ? Json(reductionText(variant.reduction)) : Json(nullptr)},
           {"precision", variant.precision},
           {"device", variant.device},
           {"batch", batch},
@@ -319,11 +315,10 @@ Json resultJson(const std::vector<Variant>& variants, const BenchArguments& argu
   Json peaks = Json::object();
   for (const std::string& precision : arguments.precisions)
     peaks[precision] = orNull(known(peakOf(variants, precision)));
-  return {{"model", {{"path", arguments.model}, {"digest", monitor::modelDigest(arguments.model)}}},
+  return {{"model", {{"path", arguments.model}, {"digest", vision::modelDigest(arguments.model)}}},
           {"image", arguments.image.empty() ? Json(nullptr) : Json(arguments.image)},
           {"simulated_night", toJson(arguments.night)},
           {"input", toJson(model.input)},
-          {"attention", toString(model.attention)},
           {"device", arguments.read.device},
           {"threads", threads},
           {"batch", arguments.batch},
@@ -379,22 +374,24 @@ int threadsOfEveryVariant(int wanted) {
 ModelInfo modelForAll(BenchArguments& arguments) {
   ModelInfo model;
   ConvertOptions options = arguments.read.convert;
-  for (const std::string& text : arguments.schedules) {
-    options.schedule = parseSchedule(text);
+  const auto add = [&] {
     model = readModelInfo(arguments.model, options);
     arguments.reductions.push_back(model.reduction);
+  };
+  for (const std::string& text : arguments.schedules) {
+    options.reduce = mpmBefore(parseSchedule(text), arguments.attention);
+    add();
   }
   for (const std::string& text : arguments.reduces) {
     options.reduce = parseReduction(text);
-    if (!options.reduce->isSchedule()) options.attention = Attention::kPlain;
-    model = readModelInfo(arguments.model, options);
-    arguments.reductions.push_back(model.reduction);
-    options.attention = arguments.read.convert.attention;
+    add();
   }
   if (arguments.reductions.empty()) {
-    model = readModelInfo(arguments.model, options);
-    if (!model.converted) arguments.reductions = {kNoReduction};  // a converted one runs as it was made, beside nothing
-    if (model.converted || !model.schedule.empty()) arguments.reductions.push_back(model.reduction);
+    if (arguments.attention) options.reduce = {.attention = arguments.attention};
+    add();
+    // A converted one runs as it was made, beside nothing.
+    if (!model.converted && model.reduction != kFullModel)
+      arguments.reductions.insert(arguments.reductions.begin(), kFullModel);
   }
   const std::string made = toString(model.precision);
   if (arguments.precisions.empty()) arguments.precisions = {made};
@@ -406,22 +403,19 @@ ModelInfo modelForAll(BenchArguments& arguments) {
 
 int bench(BenchArguments arguments) {
   arguments.model = chosenModel(arguments.model);
-  if (arguments.baseline_folder.empty()) arguments.baseline_folder = ownBaselines();
+  if (arguments.baseline_folder.empty()) arguments.baseline_folder = ownFile("baselines", "bench/baselines");
   const int threads = threadsOfEveryVariant(arguments.threads);
   const ModelInfo model = modelForAll(arguments);
   if (!arguments.baselines.empty() && arguments.read.convert.input_size)
     throw UsageError("--baselines run the model as it is: leave out --input-size");
-  const bool proportional = arguments.read.convert.attention == Attention::kProportional ||
-                            (model.converted && model.attention == Attention::kProportional);
   const bool torch =
       std::find(arguments.baselines.begin(), arguments.baselines.end(), "torch") != arguments.baselines.end();
   const bool left_out =
-      std::any_of(arguments.reductions.begin(), arguments.reductions.end(), [&](const Reduction& reduction) {
-        return reduction != kNoReduction && (proportional || !reduction.isSchedule());
-      });
+      std::any_of(arguments.reductions.begin(), arguments.reductions.end(),
+                  [](const Reduction& reduction) { return reduction != kFullModel && !isPlainMpm(reduction); });
   if (torch && left_out)
     printNote("torch merges by mpm with plain attention only: its merged variants, another method, are left out");
-  std::vector<Variant> variants = makeVariants(arguments, proportional, threads);
+  std::vector<Variant> variants = makeVariants(arguments, threads);
   const InputFile input(arguments, model);
   measure(variants, input, arguments);
   if (interrupted()) {
@@ -454,22 +448,17 @@ Verb addBench(CLI::App& mpm) {
                 "converted model its own")
           ->check(scheduleProblem)
           ->allow_extra_args(false);
-  addReduce(addOption(*verb, "--reduce", arguments->reduces, "SPEC",
-                      std::string("Can be given several times. ") + kReduceDescription)
-                ->allow_extra_args(false),
-            schedule);
+  CLI::Option* const attention = addAttention(*verb, [&chosen = arguments->attention](Attention a) { chosen = a; });
+  addOption(*verb, "--reduce", arguments->reduces, "SPEC",
+            std::string("Can be given several times. ") + kReduceDescription)
+      ->check(reductionProblem)
+      ->excludes(schedule)
+      ->excludes(attention)
+      ->allow_extra_args(false);
   addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
             "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false);
-  addAttention(*verb, arguments->read.convert.attention, [arguments = arguments.get()] {
-    std::string other;  // than MPM, and there is no MPM beside it
-    for (const std::string& text : arguments->reduces) {
-      if (parseReduction(text).isSchedule()) return std::string();
-      other = text;
-    }
-    return other;
-  });
   addInputSize(*verb, arguments->read.convert.input_size);
   addDevice(*verb, arguments->read.device);
   addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,

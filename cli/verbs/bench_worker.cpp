@@ -9,22 +9,22 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/model_options.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "evaluation/flop_counter.h"
+#include "evaluation/gemm_peak.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
 #include "mpm/read_net.hpp"
-#include "vision/flop_counter.h"
-#include "vision/gemm_peak.h"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
 
 struct WorkerArguments {
   std::string model;
-  SegmenterOptions options;
+  EstimatorOptions options;
 };
 
 // One variant of `mpm bench`: a net in its own process, like every baseline, with the same protocol
@@ -103,7 +103,7 @@ class BenchWorker {
     return result;
   }
 
-  SegmenterOptions options_;
+  EstimatorOptions options_;
   vision::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
   LoadedNet loaded_;
   std::vector<cv::String> outputs_;

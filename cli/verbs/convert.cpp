@@ -5,11 +5,11 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
-#include "cli/model_options.h"
-#include "cli/paths.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
@@ -26,7 +26,7 @@ int convert(const ConvertArguments& arguments) {
   writeFileAtomically(arguments.output, bytes, true);
   printNote("wrote " + arguments.output + ": " + std::to_string(info.blocks) + " blocks of width " +
             std::to_string(info.dim) + ", input " + toString(info.input) + ", head " + toString(info.head) +
-            (info.reduction.isSchedule() ? ", schedule " : ", reduction ") + reductionText(info.reduction));
+            ", reduction " + toString(info.reduction));
   return kOk;
 }
 

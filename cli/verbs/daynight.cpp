@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "cli/frames.h"
-#include "cli/model_options.h"
 #include "cli/night.h"
-#include "cli/paths.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
-#include "monitor/statistics/block_mean.h"
+#include "evaluation/block_mean.h"
 #include "mpm/error.hpp"
-#include "mpm/segmenter.hpp"
-#include "vision/pictures.h"
+#include "mpm/estimator.hpp"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::cli {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 struct DayNightArguments {
   FrameOptions frames;
   std::string model, folder;
-  SegmenterOptions options;
+  EstimatorOptions options;
   Night night{.on = true};
   bool json = false;
 };
@@ -84,10 +84,11 @@ Json intervalJson(const Interval& interval) {
 }
 
 Json resultJson(const DayNightArguments& arguments, const ModelInfo& model, const Comparison& found) {
+  const Schedule schedule = model.schedule();
   Json rows = Json::array();
   for (std::size_t k = 0; k < found.insertions.size(); ++k) {
     const Insertion& insertion = found.insertions[k];
-    rows.push_back({{"block", model.schedule[k]},
+    rows.push_back({{"block", schedule[k]},
                     {"day", sampleJson(insertion.day)},
                     {"night", sampleJson(insertion.night)},
                     {"difference", intervalJson(found.difference(insertion))}});
@@ -99,7 +100,6 @@ Json resultJson(const DayNightArguments& arguments, const ModelInfo& model, cons
           {"blocks", found.blocks()},
           {"simulated_night", toJson(arguments.night)},
           {"reduce", toString(model.reduction)},
-          {"schedule", scheduleJson(model)},
           {"tokens", found.tokens},
           {"insertions", rows},
           {"merged",
@@ -137,8 +137,7 @@ void printTable(const Schedule& schedule, const Comparison& found) {
 }
 
 // Day above night, the image at the left and what became of its tokens at the right.
-cv::Mat sideBySide(const cv::Mat& day, const Segmentation& day_result, const cv::Mat& night,
-                   const Segmentation& night_result) {
+cv::Mat sideBySide(const cv::Mat& day, const Estimate& day_result, const cv::Mat& night, const Estimate& night_result) {
   cv::Mat upper, lower, picture;
   cv::hconcat(day, vision::mergePicture(day, day_result), upper);
   cv::hconcat(night, vision::mergePicture(night, night_result), lower);
@@ -149,8 +148,8 @@ cv::Mat sideBySide(const cv::Mat& day, const Segmentation& day_result, const cv:
 int dayNight(const DayNightArguments& arguments) {
   const std::string& folder = arguments.folder;
   if (!folder.empty()) requireApart(arguments.frames.sources, folder, {kEnding});
-  Segmenter segmenter(chosenModel(arguments.model), arguments.options);
-  const Schedule schedule = segmenter.model().schedule;
+  Estimator segmenter(chosenModel(arguments.model), arguments.options);
+  const Schedule schedule = segmenter.model().schedule();
   if (schedule.empty()) throw Error("this model merges no tokens, so there is nothing to compare (see --reduce)");
   if (!folder.empty()) makeFolder(folder);
   Comparison found;
@@ -168,7 +167,7 @@ int dayNight(const DayNightArguments& arguments) {
       continue;
     }
     const cv::Mat dark = arguments.night.applied(frame->image, frames.read() - 1);
-    const Segmentation day = segmenter.segment(frame->image), night = segmenter.segment(dark);
+    const Estimate day = segmenter.estimate(frame->image), night = segmenter.estimate(dark);
     found.tokens = day.tokens.front();
     found.films.push_back(film);
     for (std::size_t k = 0; k < found.insertions.size(); ++k) {
@@ -212,7 +211,7 @@ Verb addDayNight(CLI::App& mpm) {
 other are alike, so the intervals count blocks: a film each (the streets of "seed=1..8", several videos or folders)
 where there are five or more films, else about ten stretches of consecutive images.
 
-With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "reduce", "schedule", "tokens",
+With --json: {"images", "left_out_by_night", "blocks", "simulated_night", "reduce", "tokens",
 "insertions": [{"block", "day": {"mean", "sd"}, "night", "difference": {"mean", "low", "high"}}], "merged": {"day",
 "night", "change_percent", "change_low", "change_high"}}.
 

@@ -2,25 +2,26 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
 #include "cli/combined_evaluation.h"
 #include "cli/labelled_frames.h"
 #include "cli/manifest.h"
-#include "cli/model_options.h"
 #include "cli/night.h"
-#include "cli/paths.h"
-#include "cli/scores.h"
 #include "cli/shard.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
+#include "evaluation/confusion_matrix.h"
+#include "evaluation/scores.h"
 #include "mpm/error.hpp"
-#include "mpm/segmenter.hpp"
-#include "vision/classes.h"
-#include "vision/confusion_matrix.h"
-#include "vision/source.h"
+#include "mpm/estimator.hpp"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/labels/classes.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -32,10 +33,35 @@ struct EvalArguments {
   std::vector<std::string> combine;
   LabelledOptions labelled;
   ChosenFit fit;
-  SegmenterOptions options;
+  EstimatorOptions options;
   Shard shard;
   Night night;
+  std::string against;
   bool json = false;
+};
+
+/// What the reuse of rows did over all frames.
+struct ReuseTotals {
+  int frames = 0, key_frames = 0, comparisons = 0;
+  double rows = 0, agreement = 0, ms = 0, full_ms = 0;  // full_ms: of --against full
+
+  /// The first frame of a film has nothing to reuse, so it does not count.
+  void add(const ReuseReport& report, double frame_ms, double frame_full_ms) {
+    ++frames;
+    ms += frame_ms;
+    full_ms += frame_full_ms;
+    rows += report.rows;
+    key_frames += report.key_frame ? 1 : 0;
+    if (!report.agreement) return;
+    ++comparisons;
+    agreement += *report.agreement;
+  }
+  Json toJson() const {
+    return {{"rows", frames > 0 ? Json(rows / frames) : Json(nullptr)},
+            {"key_frames", key_frames},
+            {"agreement", comparisons > 0 ? Json(agreement / comparisons) : Json(nullptr)},
+            {"share_of_full_ms", full_ms > 0 ? Json(ms / full_ms) : Json(nullptr)}};
+  }
 };
 
 /// What the scores are of: enough to measure them again.
@@ -43,8 +69,6 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
   const bool windowed = arguments.options.fit == Fit::kWindow;
   return {{"model", model_path},
           {"reduce", toString(model.reduction)},
-          {"schedule", scheduleJson(model)},
-          {"attention", toString(model.attention)},
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
           {"fit", windowed ? "window" : "resize"},
@@ -54,6 +78,8 @@ Json settingsJson(const EvalArguments& arguments, const std::string& model_path,
           {"ignore", ignoredLabels(arguments.labelled, model)},
           {"label_offset", arguments.labelled.label_offset},
           {"simulated_night", toJson(arguments.night)},
+          {"against", arguments.against.empty() ? Json(nullptr) : Json(arguments.against)},
+          {"reuse_spec", toString(arguments.options.reuse)},
           {"shard", arguments.shard.isWhole() ? Json(nullptr) : Json(arguments.shard.text())}};
 }
 
@@ -64,29 +90,26 @@ struct ImageResult {
   std::optional<bool> night;
 };
 
-Json imageJson(const vision::Frame& frame, const Segmentation& result, const vision::ConfusionMatrix& matrix) {
+Json imageJson(const vision::Frame& frame, const Estimate& result, const vision::ConfusionMatrix& matrix) {
   Json json = {{"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
   json["pixel_accuracy"] = percentJson(matrix.pixelAccuracy());
   json["miou"] = percentJson(matrix.meanIou());
   json["tokens"] = result.tokens;
+  if (result.reuse) json["rows"] = result.reuse->rows;
   return json;
 }
 
 // A line of the manifest: that of --per-image, the time, and the pairs of classes that occur.
 Json manifestLine(const ImageResult& image) {
-  Json json = image.line, confusion = Json::array();
-  const vision::ConfusionMatrix& matrix = image.scores.matrix();
-  for (int truth = 0; truth < matrix.classes(); ++truth)
-    for (int predicted = 0; predicted < matrix.classes(); ++predicted)
-      if (const std::int64_t pixels = matrix.count(truth, predicted)) confusion.push_back({truth, predicted, pixels});
+  Json json = image.line;
   json["ms"] = toJson(image.scores.ms());
-  json["confusion"] = confusion;
+  json["confusion"] = image.scores.matrix().pairs();
   return json;
 }
 
 ImageResult fromManifest(Json json, vision::ConfusionMatrix matrix, const std::string& manifest) try {
-  for (const Json& count : json.at("confusion")) matrix.add(count.at(0), count.at(1), count.at(2).get<std::int64_t>());
+  matrix.add(json.at("confusion").get<vision::PairCounts>());
   const std::vector<double> tokens = json.at("tokens");
   const StageTimes ms = stageTimesOf(json.at("ms"));
   json.erase("ms");
@@ -96,12 +119,41 @@ ImageResult fromManifest(Json json, vision::ConfusionMatrix matrix, const std::s
   throw Error("the manifest '" + manifest + "' is damaged: " + error.what());
 }
 
+void printTable(const Evaluation& evaluation, const std::vector<std::string>& names) {
+  const auto columns = evaluation.columns();
+  const auto row = [&columns](const std::string& name, const auto& cell) {
+    std::vector<std::string> cells = {name};
+    for (const auto& [title, scores] : columns) cells.push_back(" " + cell(title, *scores));
+    printLine(tableRow(cells, {-18, 9}));
+  };
+  const auto percents = [&](const std::string& name, const auto& value) {
+    row(name, [&](const std::string&, const Scores& scores) { return fixed(100 * value(scores.matrix()), 2); });
+  };
+  const bool split = columns.size() > 1;
+  if (split) row("IoU, %", [](const std::string& title, const Scores&) { return title; });
+  for (std::size_t c = 0; c < names.size(); ++c)
+    percents(names[c], [&](const vision::ConfusionMatrix& matrix) { return matrix.iou()[c]; });
+  percents("mIoU", [](const vision::ConfusionMatrix& matrix) { return matrix.meanIou(); });
+  percents("pixel accuracy", [](const vision::ConfusionMatrix& matrix) { return matrix.pixelAccuracy(); });
+  if (split) {
+    row("images", [](const std::string&, const Scores& scores) { return std::to_string(scores.images()); });
+    row("tokens kept", [](const std::string&, const Scores& scores) { return fixed(scores.tokens().back(), 1); });
+  }
+  printLine("IoU in percent over " + counted(evaluation.all.images(), "image") + "; tokens " +
+            tokensText(evaluation.all.tokens()) + "; " + fixed(evaluation.all.ms().total, 1) + " ms per image");
+}
+
 void printResult(const EvalArguments& arguments, const Evaluation& result, const Json& settings,
-                 const std::vector<std::string>& names) {
-  if (arguments.json)
-    printLine(result.toJson(settings, names));
-  else
-    result.print(names);
+                 const std::vector<std::string>& names, const ReuseTotals& reuse = {}) {
+  if (arguments.json) {
+    Json json = result.toJson(settings, names);
+    if (reuse.frames > 0) json["reuse"] = reuse.toJson();
+    return printLine(json);
+  }
+  printTable(result, names);
+  if (reuse.frames > 0)
+    printLine("reuse: " + fixed(100 * reuse.rows / reuse.frames, 1) + " % of the rows computed, " +
+              counted(reuse.key_frames, "key frame") + " after the first of each film");
 }
 
 int eval(EvalArguments arguments) {
@@ -112,15 +164,30 @@ int eval(EvalArguments arguments) {
   }
   LabelledOptions& labelled = arguments.labelled;
   if (!arguments.dataset.empty()) labelled.dataset = parseDataset(arguments.dataset);
+  if (!arguments.against.empty()) labelled.truth = [](const vision::Frame&) { return cv::Mat(); };  // set below
   labelled.validate();
   const std::string model_path = chosenModel(arguments.model);
   applyProtocol(labelled, arguments.fit, model_path, arguments.options);
-  Segmenter segmenter(model_path, arguments.options);
+  arguments.options.task = Task::kSemantic;
+  requireAllFrames(arguments.options.reuse, arguments.shard, !arguments.manifest.empty());
+  std::optional<Estimator> full;  // the labels that the others are compared with
+  double full_ms = 0;             // of its last frame
+  if (!arguments.against.empty()) {
+    if (labelled.source.empty() || labelled.dataset)
+      throw UsageError(
+          "--against full makes the labels itself: name a SOURCE, without --dataset, --images and --labels");
+    EstimatorOptions options = arguments.options;
+    options.reuse = {};
+    options.read.convert.reduce = Reduction{.method = ReductionMethod::kNone};
+    full.emplace(model_path, options);
+    labelled.truth = [&](const vision::Frame& frame) {
+      const Estimate whole = full->estimate(arguments.night.applied(frame.image, frame.index));
+      full_ms = whole.ms.total;
+      return whole.labels;
+    };
+  }
+  Estimator segmenter(model_path, arguments.options);
   const ModelInfo& model = segmenter.model();
-  if (!model.givesLabels())
-    throw Error("'" + model_path + "' does not segment (" +
-                (model.task ? "its task is '" + toString(*model.task) : "its head is '" + toString(model.head)) +
-                "'): nothing to evaluate");
   std::optional<Manifest> manifest;
   LabelledFrames frames(labelled, model, stderrIsTerminal(), [&](const std::string& path) {
     return arguments.shard.contains(path) && !(manifest && manifest->contains(fs::path(path).stem().string()));
@@ -144,6 +211,8 @@ int eval(EvalArguments arguments) {
   const Scores nothing(model.classes, frames.voidLabel());
   Evaluation evaluation{nothing, nothing, nothing};
   std::string per_image;
+  ReuseTotals reuse;
+  std::optional<int> film;
   const auto add = [&](const ImageResult& image) {
     evaluation.all.add(image.scores);
     if (image.night) (*image.night ? evaluation.night : evaluation.day).add(image.scores);
@@ -155,7 +224,11 @@ int eval(EvalArguments arguments) {
   while (const std::optional<LabelledFrame> one = frames.next()) {
     const auto& [frame, truth, label] = *one;
     try {
-      const Segmentation result = segmenter.segment(arguments.night.applied(frame.image, frame.index));
+      const bool first = film != frame.film;
+      if (first) segmenter.reset();
+      film = frame.film;
+      const Estimate result = segmenter.estimate(arguments.night.applied(frame.image, frame.index), frame.unix_time);
+      if (result.reuse && !first) reuse.add(*result.reuse, result.ms.total, full_ms);
       vision::ConfusionMatrix matrix = no_pixels;
       matrix.add(truth, result.labels);
       const ImageResult image{imageJson(frame, result, matrix), Scores(matrix, result.tokens, result.ms), frame.night};
@@ -171,7 +244,7 @@ int eval(EvalArguments arguments) {
     return kInterrupted;
   }
   if (!arguments.per_image.empty()) writeFileAtomically(arguments.per_image, per_image);
-  printResult(arguments, evaluation, settings, vision::classNames(model));
+  printResult(arguments, evaluation, settings, vision::classNames(model), reuse);
   return kOk;
 }
 
@@ -201,6 +274,10 @@ Verb addEval(CLI::App& mpm) {
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
   addNight(*verb, arguments->night);
+  addReuse(*verb, arguments->options.reuse);
+  addChoice(*verb, "--against", arguments->against, std::vector{std::pair<std::string, std::string>("full", "full")},
+            "full: compare with the labels that the full model gives, without merging and reuse, instead "
+            "of true labels. SOURCE may then be a video or a folder without labels");
   addChoice<std::optional<Fit>>(
       *verb, "--fit", arguments->fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
@@ -230,11 +307,14 @@ labelIds), VOC2010 with SegmentationClassContext and ImageSets/SegmentationConte
 or as images and labels. Windows are 512 px with stride 480 for ade20k (shorter side 512), 768 with 512 for cityscapes
 (1024), 480 with 320 for pascal-context (520). A plain model gets this input size. For camvid the image is resized.
 
-With --json: {"model", "reduce", "schedule", "attention", "precision", "input", "fit", "window_stride", "short_side",
-"dataset", "ignore", "label_offset", "simulated_night", "shard", "images", "miou", "pixel_accuracy", "iou": {name:
-value}, "tokens_mean": [..], "tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms. "schedule"
-is null for a reduction other than mpm. tokens_mean is of the input and after each merging step. The IoU of a class that
-does not occur is null.
+With --json: {"model", "reduce", "precision", "input", "fit", "window_stride", "short_side", "dataset", "ignore",
+"label_offset", "simulated_night", "against", "reuse_spec", "shard", "images", "miou", "pixel_accuracy", "iou":
+{name: value}, "tokens_mean": [..], "tokens_sd": [..], "ms_mean": {..}, "confusion": [[..]..]}, in percent and ms.
+tokens_mean is of the input and after each merging step. "miou" is the mean over the classes with true pixels. The IoU
+of a class that is neither true nor predicted anywhere is null.
+With --reuse also "reuse": {"rows": mean share of the rows that were computed, "key_frames": how many, "agreement": of
+those that were due, in percent, "share_of_full_ms": time as a share of the full model's, with --against full}. The
+first frame of a film does not count.
 tokens_sd is the standard deviation of a sample of images. A row of "confusion" counts the pixels of one true class by
 the class that the model gave them. "day" and "night" hold "images" to "confusion" again where the source knows them.
 A line of --per-image is {"source", "name", "pixel_accuracy", "miou": of the classes in the image, "tokens": [..]},
@@ -248,6 +328,7 @@ Examples:
   mpm eval "demo:street?seed=1..8&weather=auto&step=1314000&frames=24" --schedule none
   mpm eval --model vit.onnx --images images --labels labels --shard 2/8 --resume 2.jsonl --json > 2.json
   mpm eval --combine 1.json 2.json 3.json
+  mpm eval yard.mp4 --model mine.onnx --against full --reuse auto
 )");
   return {verb, [arguments] { return eval(*arguments); }};
 }

@@ -2,13 +2,13 @@
 #include <memory>
 
 #include "base/size_text.h"
-#include "cli/model_options.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/build_info.hpp"
 #include "mpm/convert.hpp"
-#include "vision/classes.h"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::cli {
 namespace {
@@ -66,8 +66,6 @@ void printJson(const std::string& path, const ModelInfo& model, const BuildInfo&
                  {"classes", model.classes},
                  {"class_names", vision::classNames(model)},
                  {"reduce", toString(model.reduction)},
-                 {"schedule", scheduleJson(model)},
-                 {"attention", toString(model.attention)},
                  {"precision", toString(model.precision)},
                  {"opset", model.opset},
                  {"parameters", model.parameters},
@@ -104,7 +102,6 @@ void printTable(const std::string& path, const ModelInfo& model, const BuildInfo
   row("classes",
       std::to_string(model.classes) + (model.facts.classes.empty() ? "" : ": " + join(vision::classNames(model))));
   row("reduce", toString(model.reduction) + (model.converted ? "" : " by default"));
-  row("attention", toString(model.attention));
   row("precision", toString(model.precision));
   row("opset", std::to_string(model.opset));
   row("parameters", fixed(static_cast<double>(model.parameters) / 1e6, 2) + " million");

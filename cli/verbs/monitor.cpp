@@ -7,17 +7,17 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/model_options.h"
-#include "cli/terminal/console.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
+#include "cli/night_rule.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/service_notify.h"
 #include "monitor/session.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
-#include "vision/classes.h"
-#include "vision/source.h"
+#include "program/model_options.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/labels/classes.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -31,8 +31,7 @@ struct MonitorArguments {
   std::string source, model, database;
   EstimatorOptions options;
   double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
-  std::optional<double> latitude, longitude, night_brightness;
-  std::optional<std::string> night_hours;
+  NightRuleOptions night;
   double keep_days = 0, max_megabytes = 0;
   std::string snapshots;
   double snapshot_minutes = 60, min_free_megabytes = 0;
@@ -43,24 +42,10 @@ struct MonitorArguments {
 };
 
 NightRule nightRule(const MonitorArguments& arguments, const vision::SourceSpec& source) {
-  const bool sun = arguments.latitude || arguments.longitude;
-  if (sun + arguments.night_brightness.has_value() + arguments.night_hours.has_value() > 1)
-    throw UsageError("day and night come from one of --lat with --lon, --night-brightness, --night-hours");
-  if (sun && !(arguments.latitude && arguments.longitude)) throw UsageError("--lat and --lon go together");
-  NightRule rule;
-  if (source.kind == vision::SourceKind::kDemo)
+  const NightRule rule = arguments.night.rule();
+  if (source.kind == vision::SourceKind::kDemo && std::holds_alternative<std::monostate>(rule))
     if (const auto place = vision::openSource(source, {.frame_step_s = arguments.every_s})->place())
-      rule = NightBySun{.latitude = place->latitude, .longitude = place->longitude};
-  try {
-    if (sun) rule = NightBySun{.latitude = *arguments.latitude, .longitude = *arguments.longitude};
-    if (arguments.night_brightness)
-      rule = NightByBrightness{.night_below = *arguments.night_brightness,
-                               .day_above = std::min(255.0, 1.3 * *arguments.night_brightness + 5)};
-    if (arguments.night_hours) rule = parseNightHours(*arguments.night_hours);
-    validate(rule);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+      return NightBySun{.latitude = place->latitude, .longitude = place->longitude};
   return rule;
 }
 
@@ -110,8 +95,6 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
           {"dropped", sample.dropped}};
 }
 
-std::string lineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json eventJson(const Event& event) {
   return {{"time", isoTime(event.time, true)},
           {"event", monitor::toString(event.kind)},
@@ -145,7 +128,6 @@ SessionOptions sessionOptions(const MonitorArguments& arguments, const std::stri
   options.database = arguments.database;
   options.store.keep_days = arguments.keep_days;
   options.store.max_megabytes = arguments.max_megabytes;
-  options.refuse_second_writer = true;
   options.snapshots.folder = arguments.snapshots;
   options.snapshots.every_minutes = arguments.snapshot_minutes;
   options.snapshots.keep_days = arguments.keep_days;
@@ -182,8 +164,10 @@ int monitorSource(const MonitorArguments& arguments) {
   const WatchOptions watch = watchOptions(arguments, source, model);
 
   ServiceNotify service;
-  Console console;
   std::mutex mutex;
+  // For stdout (data) or stderr. This thread prints them: where a terminal is stopped (Ctrl-S), or a reader is slow,
+  // only this one waits, and storing goes on. Guarded by the mutex.
+  std::vector<std::pair<bool, std::string>> lines;
   std::optional<monitor::Sample> last;  // guarded by the mutex
   std::string load_problem;             // guarded by the mutex
   std::atomic<bool> ready = false;      // the first model is there
@@ -194,22 +178,21 @@ int monitorSource(const MonitorArguments& arguments) {
   Session::Callbacks callbacks;
   callbacks.on_event = [&](const Event& event) {
     if (event.kind == EventKind::kSource && failed) return;
-    if (event.kind == EventKind::kModel && !ready) {
-      const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex);
+    if (event.kind == EventKind::kModel && !ready)
       load_problem = event.message;
-    } else if (arguments.json && !console.failure()) {
-      console.data(lineOf(eventJson(event)));
-    } else {
-      console.note(isoTime(event.time) + "  " + monitor::toString(event.kind) + ": " + event.message);
-    }
+    else
+      lines.emplace_back(arguments.json, arguments.json ? toLine(eventJson(event))
+                                                        : isoTime(event.time) + "  " + monitor::toString(event.kind) +
+                                                              ": " + event.message);
   };
   callbacks.on_state = [&](const CaptureStatus& status) {
     failed = status.state == CaptureState::kEnded && !status.message.empty();
   };
   callbacks.on_sample = [&](const monitor::Sample& sample, const InferenceResult& result) {
     if (std::exchange(names_of, result.session) != result.session) names = vision::classNames(*result.model);
-    if (arguments.json) console.data(lineOf(sampleJson(sample, names)));
     const std::lock_guard lock(mutex);
+    if (arguments.json) lines.emplace_back(true, toLine(sampleJson(sample, names)));
     last = sample;
   };
   std::optional<Session> session;
@@ -224,18 +207,28 @@ int monitorSource(const MonitorArguments& arguments) {
   session->open(watch);
   service.ready();
 
-  bool output_failed = false, output_waits = false;
-  const auto lookAtOutput = [&] {
-    const auto report = [&](const std::string& problem) {
-      session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, problem + "; storing goes on"});
-    };
-    if (console.failure() && !console.readerIsGone() && !std::exchange(output_failed, true)) report(*console.failure());
-    if (console.leftOut() > 0 && !std::exchange(output_waits, true))
-      report("the reader of standard output is slow or gone: lines are left out");
+  std::string failure, output_failure;
+  const auto print = [&](const std::string& status) {
+    std::vector<std::pair<bool, std::string>> waiting;
+    {
+      const std::lock_guard lock(mutex);
+      waiting.swap(lines);
+    }
+    const char* const clear = stderrIsTerminal() ? "\r\033[K" : "";
+    std::fputs(clear, stderr);
+    for (const auto& [data, line] : waiting) {
+      try {
+        if (!data) printNote(line);
+        if (data && output_failure.empty()) printLine(line);
+      } catch (const Error& error) {
+        output_failure = error.what();
+        session->addEvent({unixNow(), EventKind::kStorage, Severity::kError, output_failure + "; storing goes on"});
+      }
+    }
+    if (*clear) std::fputs(status.c_str(), stderr);
   };
-  std::string failure;
   std::int64_t next_tick = 0;
-  while (!interrupted() && !console.readerIsGone()) {
+  while (!interrupted()) {
     const SessionStatus status = session->status();
     std::string text;
     {
@@ -248,9 +241,8 @@ int monitorSource(const MonitorArguments& arguments) {
       service.status(text);
     }
     if (!status.stuck()) service.alive();
-    lookAtOutput();
-    console.status(text);
-    if (status.finished) {
+    print(text);
+    if (status.finished || status.store->stopped) {
       failure = status.source.message;
       break;
     }
@@ -259,10 +251,10 @@ int monitorSource(const MonitorArguments& arguments) {
   service.stopping();
   const bool all_stored = session->finish(kPatienceS);
   const WriterStatus written = *session->status().store;
-  console.status("");
-  bool all_said = console.drain(interrupted());
-  lookAtOutput();
-  if (!all_stored) {
+  print("");
+  if (written.stopped) {
+    failure = written.problem;
+  } else if (!all_stored) {
     const bool hangs = written.busy_s > kPatienceS / 2;
     failure = "the last " + std::to_string(written.pending) + " samples could not be written: " +
               (hangs ? "the disk of '" + arguments.database + "' does not answer" : written.problem);
@@ -271,15 +263,10 @@ int monitorSource(const MonitorArguments& arguments) {
       std::_Exit(kRuntimeError);
     }
   }
-  session.reset();  // the session ends, however long the remaining lines have to wait
-  if (failure.empty() && console.failure()) failure = *console.failure();
-  if (failure.empty() && console.leftOut() > 0)
-    failure = std::to_string(console.leftOut()) + " lines were left out, because standard output was not read";
+  session.reset();
+  if (failure.empty()) failure = output_failure;
   if (!arguments.json && all_stored && (written.samples > 0 || failure.empty()))
-    console.note(storedText(written.samples, arguments.database));
-  all_said = all_said && console.drain(interrupted());
-  if (!all_said) return arguments.json || !failure.empty() ? kRuntimeError : kOk;  // a message would wait as well
-  if (console.readerIsGone()) throw BrokenPipe();
+    printNote(storedText(written.samples, arguments.database));
   if (!failure.empty()) throw Error(failure);
   return kOk;
 }
@@ -295,6 +282,7 @@ Verb addMonitor(CLI::App& mpm) {
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
+  addReuse(*verb, arguments->options.reuse);
   addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
@@ -304,12 +292,7 @@ Verb addMonitor(CLI::App& mpm) {
   verb->add_flag("--json", arguments->json, "One JSON object per sample and per event, one per line");
 
   verb->option_defaults()->group("Day and night");
-  addNumber(*verb, "--lat", arguments->latitude, "DEGREES", -90, 90,
-            "By the sun: night while it is 6 degrees below the horizon");
-  addNumber(*verb, "--lon", arguments->longitude, "DEGREES", -180, 180, "Degrees north and east");
-  addNumber(*verb, "--night-brightness", arguments->night_brightness, "0..255", 0, 255,
-            "By the image: night below this mean grey value");
-  addOption(*verb, "--night-hours", arguments->night_hours, "FROM-TO", "By the clock: 21:00-06:30, local time");
+  addNightRule(*verb, arguments->night);
 
   verb->option_defaults()->group("What is kept");
   addNumber(

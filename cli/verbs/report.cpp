@@ -6,18 +6,19 @@
 #include <tuple>
 
 #include "base/atomic_file.h"
-#include "cli/model_options.h"
-#include "cli/paths.h"
-#include "cli/pictures/chart_picture.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
+#include "charts/chart_picture.h"
+#include "cli/night_rule.h"
 #include "cli/verbs/verbs.h"
 #include "monitor/store/class_areas.h"
 #include "monitor/store/export.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/pictures.h"
-#include "vision/source.h"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
 
 namespace mpm::cli {
 namespace {
@@ -28,6 +29,7 @@ struct ReportArguments {
   std::string database, source, export_path, chart_path;
   ExportFormat format = ExportFormat::kCsv;
   double days = 0;  // 0: all
+  NightRuleOptions night;
   bool json = false;
 };
 
@@ -81,7 +83,7 @@ struct SourceReport {
   std::int64_t samples = 0;
   std::optional<SessionRecord> session;  // the latest
   std::int64_t pooled = 0,
-               pooled_days = 0;  // samples of its model and schedule that know day and night, on days of UTC
+               pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
 };
 
@@ -108,11 +110,11 @@ void printReport(const SourceReport& report) {
   line(isoTime(report.span.from) + " to " + isoTime(report.span.to) + ", " + counted(report.samples, "sample") +
        " kept");
   if (const auto& session = report.session)
-    line("model " + session->model + (session->reduce.empty() ? ", schedule " : ", reduction ") +
-         session->reductionText() + ", " + std::to_string(session->tokens) + " tokens before merging");
+    line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
+         " tokens before merging");
   printAreas(report.areas);
   if (report.pooled == 0)
-    return line("day and night are not known: give 'mpm monitor' --lat and --lon, --night-brightness or --night-hours");
+    return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
   line("pooled: " + counted(report.pooled, "sample") + " of this model and reduction, on " +
        counted(report.pooled_days, "day") + " (UTC)");
   const auto withSign = [](std::optional<double> value) { return (value && *value >= 0 ? "+" : "") + fixed(value, 2); };
@@ -126,6 +128,10 @@ void printReport(const SourceReport& report) {
   line(tableRow({"tokens", "samples", "mean", "median", "p90", "min", "max", "since yesterday"}, kWidths));
   row("day", report.statistics.day, report.statistics.day_change);
   row("night", report.statistics.night, report.statistics.night_change);
+  if (const auto& brightness = report.statistics.brightness)
+    line(std::string("all count as ") + (report.statistics.night.samples > 0 ? "night" : "day") +
+         ", with a brightness from " + fixed(brightness->first, 0) + " to " + fixed(brightness->second, 0) +
+         " of 255; judge them by another rule with --lat and --lon, --night-brightness or --night-hours");
   if (!report.statistics.difference) return;
   const Difference& difference = *report.statistics.difference;
   line("night - day " + withSign(difference.tokens) +
@@ -148,11 +154,6 @@ Json summaryJson(const Summary& summary, const std::optional<double>& change) {
           {"change_since_yesterday", orNull(change)}};
 }
 
-std::string reduceOf(const SessionRecord& session) {
-  if (!session.reduce.empty()) return session.reduce;
-  return session.schedule.empty() ? "none" : toString(Reduction{.blocks = session.schedule});
-}
-
 Json reportJson(const SourceReport& report) {
   const auto& session = report.session;
   Json json = {{"source", report.source.name},
@@ -160,8 +161,7 @@ Json reportJson(const SourceReport& report) {
                {"to", isoTime(report.span.to, true)},
                {"samples", report.samples},
                {"model", session ? Json(session->model) : Json(nullptr)},
-               {"reduce", session ? Json(reduceOf(*session)) : Json(nullptr)},
-               {"schedule", session && session->reduce.empty() ? Json(session->schedule) : Json(nullptr)},
+               {"reduce", session ? Json(session->reduce) : Json(nullptr)},
                {"pooled", {{"samples", report.pooled}, {"days", report.pooled_days}}},
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
@@ -193,7 +193,8 @@ int report(const ReportArguments& arguments) {
   if (!arguments.export_path.empty() && !arguments.chart_path.empty() &&
       sameFile(arguments.export_path, arguments.chart_path))
     throw UsageError("--export and --chart are the same file");
-  const StoreReader store(arguments.database);
+  StoreReader store(arguments.database);
+  store.setNightRule(arguments.night.rule());
   const auto sources = chosenSources(store, arguments.source);
   const bool writes = !arguments.export_path.empty() || !arguments.chart_path.empty();
   if (writes && sources.size() > 1)
@@ -242,6 +243,8 @@ Verb addReport(CLI::App& mpm) {
       "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
   addOption(*verb, "--chart", arguments->chart_path, "FILE.png", "Draw the tokens over time");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
+  verb->option_defaults()->group("Day and night, in place of the rule of 'mpm monitor'");
+  addNightRule(*verb, arguments->night);
   verb->footer(
       R"(The uncertainty of the difference is a 95 % interval over whole days and nights, or over hours before there are three
 of each: the frames of one night are not independent observations.
@@ -254,6 +257,7 @@ Examples:
   mpm report street.db
   mpm report street.db --days 30 --chart month.png
   mpm report street.db --export street.csv --format phenocam
+  mpm report street.db --night-brightness 70                  judge day and night of what is stored anew
 )");
   return {verb, [arguments] { return report(*arguments); }};
 }

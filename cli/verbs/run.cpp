@@ -10,23 +10,23 @@
 
 #include "base/atomic_file.h"
 #include "base/size_text.h"
-#include "cli/frame_task.h"
+#include "cli/estimate_writer.h"
 #include "cli/frames.h"
 #include "cli/manifest.h"
-#include "cli/model_options.h"
 #include "cli/night.h"
-#include "cli/paths.h"
 #include "cli/pictures/contact_sheet.h"
 #include "cli/pictures/token_history.h"
 #include "cli/shard.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
-#include "monitor/time.h"
 #include "mpm/error.hpp"
-#include "mpm/segmenter.hpp"
-#include "vision/pictures.h"
-#include "vision/source.h"
+#include "mpm/estimator.hpp"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
+#include "vision/time.h"
 
 namespace mpm::cli {
 namespace {
@@ -34,8 +34,8 @@ namespace {
 struct RunArguments {
   FrameOptions frames;
   std::string model, folder, chart;
-  SegmenterOptions options;
-  TaskOptions task;
+  EstimatorOptions options;
+  std::optional<double> min_score, min_overlap;
   Night night;
   Shard shard;
   bool maps = false, resume = false, json = false;
@@ -59,10 +59,10 @@ constexpr const char* kLegend = "legend.png";
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
 // What the pictures of a frame are called, behind its name.
-std::vector<std::string> endings(const FrameTask& task, bool maps) {
-  std::vector<std::string> all = task.endings();
+std::vector<std::string> endings(const EstimateWriter& writer, std::size_t maps) {
+  std::vector<std::string> all = writer.endings();
   all.emplace_back(kMerge);
-  for (int k = 0; maps && k < static_cast<int>(task.model().schedule.size()); ++k) all.push_back(mapEnding(k));
+  for (int k = 0; k < static_cast<int>(maps); ++k) all.push_back(mapEnding(k));
   return all;
 }
 
@@ -78,21 +78,25 @@ cv::Mat clusterMap(const std::vector<int>& cluster_of_token, Size2 grid) {
   return map;
 }
 
-std::string frameText(const vision::Frame& frame, const FrameAnswer& answer) {
-  const RunReport& report = answer.report;
-  return frame.name + "  tokens " + tokensText(report.tokens) + "  " + fixed(report.ms.total, 1) + " ms" +
-         (answer.text.empty() ? "" : "  " + answer.text);
+std::string frameText(const vision::Frame& frame, const Estimate& estimate, const std::string& text) {
+  return frame.name + "  tokens " + tokensText(estimate.tokens) + "  " + fixed(estimate.ms.total, 1) + " ms" +
+         (text.empty() ? "" : "  " + text);
 }
 
 // `outputs`: names of the files written; null when nothing is to be.
-Json frameJson(int number, const vision::Frame& frame, const FrameAnswer& answer, const Json& outputs) {
+Json frameJson(int number, const vision::Frame& frame, const Estimate& estimate, const Json& fields,
+               const Json& outputs) {
   Json tokens = Json::array();
-  for (double count : answer.report.tokens) tokens.push_back(static_cast<int>(count));
+  for (double count : estimate.tokens) tokens.push_back(static_cast<int>(count));
   Json json = {{"frame", number}, {"source", frame.source}, {"name", frame.name}};
   addMoment(frame, json);
   json["tokens"] = tokens;
-  json.update(answer.fields);
-  json["ms"] = toJson(answer.report.ms);
+  json.update(fields);
+  if (estimate.reuse)
+    json["reuse"] = {{"rows", estimate.reuse->rows},
+                     {"key_frame", estimate.reuse->key_frame},
+                     {"agreement", orNull(estimate.reuse->agreement)}};
+  json["ms"] = toJson(estimate.ms);
   if (!outputs.is_null()) json["outputs"] = outputs;
   return json;
 }
@@ -101,13 +105,12 @@ Json frameJson(int number, const vision::Frame& frame, const FrameAnswer& answer
 Json workJson(const RunArguments& arguments, const std::string& model_path, const ModelInfo& model) {
   return {{"model", fileIdentity(model_path)},
           {"reduce", toString(model.reduction)},
-          {"attention", toString(model.attention)},
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
           {"maps", arguments.maps},
-          {"task", arguments.task.task ? Json(toString(*arguments.task.task)) : Json(nullptr)},
-          {"min_score", orNull(arguments.task.min_score)},
-          {"min_overlap", orNull(arguments.task.min_overlap)},
+          {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},
+          {"min_score", orNull(arguments.min_score)},
+          {"min_overlap", orNull(arguments.min_overlap)},
           {"simulated_night", toJson(arguments.night)}};
 }
 
@@ -134,12 +137,13 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 // Writes the pictures of each frame, under names that no other frame of this run has.
 class PictureFolder {
  public:
-  PictureFolder(const std::string& folder, FrameTask& task, bool maps) : folder_(folder), task_(task), maps_(maps) {
+  PictureFolder(const std::string& folder, EstimateWriter& writer, bool maps)
+      : folder_(folder), writer_(writer), maps_(maps) {
     makeFolder(folder);
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const FrameAnswer& answer) {
+  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Estimate& estimate) {
     const std::string name = unique_(frame);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
@@ -147,28 +151,28 @@ class PictureFolder {
       vision::writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
       ++pictures_;
     };
-    for (const auto& [ending, picture] : answer.files.pictures) put(ending, picture);
-    for (const auto& [ending, text] : answer.files.texts) {
+    const vision::EstimateFiles files = writer_.files(estimate, image);
+    for (const auto& [ending, picture] : files.pictures) put(ending, picture);
+    for (const auto& [ending, text] : files.texts) {
       written.push_back(name + ending);
       writeFileAtomically((std::filesystem::path(folder_) / written.back()).string(), text);
     }
-    const RunReport& report = answer.report;
-    put(kMerge, vision::mergePicture(image, report));
-    for (int k = 0; maps_ && k < static_cast<int>(report.cluster_of_token.size()); ++k)
-      put(mapEnding(k), clusterMap(report.cluster_of_token[k], report.grid));
+    put(kMerge, vision::mergePicture(image, estimate));
+    for (int k = 0; maps_ && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
+      put(mapEnding(k), clusterMap(estimate.cluster_of_token[k], estimate.grid));
     return written;
   }
 
   /// A frame whose pictures are in the folder already: the legend is of all of them.
   void addEarlier(const Json& frame_json) {
-    task_.addEarlier(frame_json);
+    writer_.addEarlier(frame_json);
     pictures_ += static_cast<int>(frame_json.value("outputs", Json::array()).size());
   }
 
   /// Writes the legend. Returns what there is in the folder.
   std::string finish() const {
     std::string summary = counted(pictures_, "picture");
-    if (const cv::Mat legend = task_.legend(); !legend.empty()) {
+    if (const cv::Mat legend = writer_.legend(); !legend.empty()) {
       vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legend);
       summary += std::string(" and ") + kLegend;
     }
@@ -177,7 +181,7 @@ class PictureFolder {
 
  private:
   const std::string& folder_;
-  FrameTask& task_;
+  EstimateWriter& writer_;
   bool maps_;
   UniqueNames unique_;
   int pictures_ = 0;
@@ -195,13 +199,21 @@ int run(RunArguments arguments) {
   if (arguments.resume && (day || arguments.folder.empty())) throw UsageError("--resume needs a SOURCE and --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
   if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
+  requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
   const std::string model_path = chosenModel(arguments.model);
-  const std::unique_ptr<FrameTask> task = frameTask(model_path, arguments.options, arguments.task);
-  const ModelInfo& model = task->model();
+  arguments.options.min_score = arguments.min_score.value_or(arguments.options.min_score);
+  arguments.options.min_overlap = arguments.min_overlap.value_or(arguments.options.min_overlap);
+  Estimator estimator(model_path, arguments.options);
+  const bool segments = estimator.task() == Task::kPanoptic || estimator.task() == Task::kInstance;
+  if (!segments && (arguments.min_score || arguments.min_overlap))
+    throw UsageError("--min-score and --min-overlap are for the tasks panoptic and instance");
+  const ModelInfo& model = estimator.model();
+  EstimateWriter writer(model, estimator.task());
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) {
-    requireApart(arguments.frames.sources, arguments.folder, endings(*task, arguments.maps), kLegend);
-    pictures.emplace(arguments.folder, *task, arguments.maps);
+    requireApart(arguments.frames.sources, arguments.folder,
+                 endings(writer, arguments.maps ? model.schedule().size() : 0), kLegend);
+    pictures.emplace(arguments.folder, writer, arguments.maps);
   }
   requireOutput("--chart", arguments.chart, {model_path});
   std::optional<Manifest> manifest;
@@ -218,33 +230,36 @@ int run(RunArguments arguments) {
 
   // Lines on the same terminal are progress enough.
   Frames frames(arguments.frames, stderrIsTerminal() && (day || !stdoutIsTerminal()));
+  std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {
     const int number = frames.read() - 1;
     frame->image = arguments.night.applied(frame->image, frame->index);
     const auto moment = std::find_if(kMoments.begin(), kMoments.end(),
                                      [&](const auto& named) { return day && named.second == number; });
     const bool draw = day ? moment != kMoments.end() : pictures.has_value();
-    FrameAnswer answer;
+    Estimate estimate;
     try {
-      answer = task->answer(frame->image, draw);
+      if (std::pair(frames.series(), frame->film) != std::exchange(film, {frames.series(), frame->film}))
+        estimator.reset();
+      estimate = estimator.estimate(frame->image, frame->unix_time);
     } catch (const Error& error) {
       throw Error(frame->name + ": " + error.what());
     }
-    if (!arguments.chart.empty()) history.add(*frame, answer.report);
+    if (!arguments.chart.empty()) history.add(*frame, estimate);
     Json outputs;
-    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, answer);
+    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, estimate);
     if (draw && day) {
-      const auto time = std::llround(frame->unix_time.value_or(0) * monitor::kSecondMs);
-      sheet.add(monitor::isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, answer.report,
-                answer.labels);
+      const auto time = std::llround(frame->unix_time.value_or(0) * kSecondMs);
+      sheet.add(isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, estimate,
+                estimate.task == Task::kSemantic ? estimate.labels : cv::Mat());
     }
     if (day && outputs.is_null()) outputs = Json::array();
-    const Json line = frameJson(number, *frame, answer, outputs);
+    const Json line = frameJson(number, *frame, estimate, writer.fields(estimate), outputs);
     if (manifest) manifest->append(line);
     if (arguments.json)
       printLine(line);
     else if (!day)
-      printLine(frameText(*frame, answer));
+      printLine(frameText(*frame, estimate, writer.text(estimate)));
   }
 
   const std::size_t before = manifest ? manifest->entries().size() : 0;
@@ -288,13 +303,14 @@ Verb addRun(CLI::App& mpm) {
             "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
             "Without a source: a day of the scene, its pictures and its tokens by hour");
   addModelOptions(*verb, arguments->model, arguments->options);
+  addReuse(*verb, arguments->options.reuse);
   std::vector<std::pair<std::string, std::optional<Task>>> tasks;
   for (const Task task : {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth})
     tasks.emplace_back(toString(task), task);
-  addChoice(*verb, "--task", arguments->task.task, tasks,
+  addChoice(*verb, "--task", arguments->options.task, tasks,
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
             "info' names it)");
-  addSegmentLimits(*verb, arguments->task.min_score, arguments->task.min_overlap);
+  addSegmentLimits(*verb, arguments->min_score, arguments->min_overlap);
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
@@ -320,6 +336,7 @@ Verb addRun(CLI::App& mpm) {
 fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
 "classes" it has "segments": [{"id", "class", "score", "area" (px), "thing"}] for the tasks panoptic and instance, and
 "depth": {"unit", "min", "median", "max", "offset", "step"} for depth; in NAME_depth.png, depth = offset + step x pixel.
+With --reuse there is "reuse": {"rows": share of the rows that were computed, "key_frame", "agreement": in percent}.
 With --out there is also "outputs": the names of the files written; of the scene, "time" (ISO 8601, UTC), "film" (which
 street), "night" and "sun_elevation" (degrees).
 

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/model_options.h"
-#include "cli/paths.h"
-#include "cli/study/report.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
+#include "cli/own_file.h"
+#include "cli/study/summary.h"
 #include "cli/verbs/verbs.h"
+#include "cli/worker_process.h"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
@@ -45,6 +47,19 @@ std::string commandText(const StudyArguments& arguments) {
   return text + " --out " + arguments.folder;
 }
 
+/// What the Python program says that draws the report: {"ok", "why"}. Where the python3 of the PATH, as of a virtual
+/// environment, lacks matplotlib, that of the system may have it.
+nlohmann::json drawReport(const std::string& folder, const std::string& command) {
+  constexpr double kSeconds = 600;
+  const std::string program = ownFile("study/report.py", "cli/study/report.py");
+  nlohmann::json answer;
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    answer = WorkerProcess({python, program, folder, command}).ask(nlohmann::json::object(), kSeconds);
+    if (answer["ok"].get<bool>()) break;
+  }
+  return answer;
+}
+
 int study(StudyArguments arguments) {
   StudyPlan& plan = arguments.plan;
   if (arguments.models.empty()) arguments.models = {chosenModel("")};
@@ -53,19 +68,22 @@ int study(StudyArguments arguments) {
   plan.models = arguments.models;
   for (const std::string& text : arguments.data) plan.data.push_back(parseStudyData(text));
   for (const std::string& text : arguments.reduces)
-    if (const Reduction reduction = parseReduction(text); reduction != kFullModel.reduction)
-      plan.variants.push_back({reduction});
+    if (const Reduction reduction = parseReduction(text); reduction != kFullModel) plan.variants.push_back(reduction);
   for (const std::string& text : arguments.precisions) plan.precisions.push_back(parsePrecision(text));
   makeFolder(arguments.folder);
-  const std::string file = (std::filesystem::path(arguments.folder) / "results.jsonl").string();
+  const std::filesystem::path folder = arguments.folder;
+  const std::string file = (folder / "results.jsonl").string();
   const bool finished = measureStudy(plan, file, stderrIsTerminal());
-  const std::vector<StudyRow> rows = readStudy(file);
-  writeReport(rows, arguments.folder, commandText(arguments));
+  writeSummary(readStudy(file), arguments.folder);
   if (!finished) {
-    printNote("interrupted: the same command goes on; the report is of what is there");
+    printNote("interrupted: the same command goes on; results.csv is of what is there");
     return kInterrupted;
   }
-  printLine((std::filesystem::path(arguments.folder) / "report.html").string());
+  const nlohmann::json report = drawReport(arguments.folder, commandText(arguments));
+  if (!report["ok"].get<bool>())
+    printNote("no report and no figures, python3 says: " + report.value("why", "") +
+              "; the numbers are in results.csv, and the same command draws them later");
+  printLine((folder / (report["ok"].get<bool>() ? "report.html" : "results.csv")).string());
   return kOk;
 }
 
@@ -99,17 +117,21 @@ Verb addStudy(CLI::App& mpm) {
   addDevice(*verb, plan.options.read.device);
   addNumber(*verb, "--threads", plan.options.threads, "N", 1, 4096, "CPU threads. Default: all");
   verb->footer(
-      R"(Writes results.jsonl (all measurements), results.csv, report.html (one file, no network), report.md and figures as SVG
-and PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near boundaries
-(8 px), locality of merges, where the time goes, the time of each block, and the depth sweep. All reductions of a model
-take turns on each image, so other work of the machine slows them alike. The cost of ragged, padded and equally merged
-batches of 1 to 32 images is computed from the token counts, not measured. On all of ADE20K, models of the sizes in the
-paper get its mIoU and GFLOP beside theirs.
+      R"(Writes results.jsonl (all measurements), summary.jsonl (a line for each row of the report) and results.csv (the same
+without lists). All reductions of a model take turns on each image, so other work of the machine slows them alike.
+_low and _high are the ends of a 95 % interval by bootstrap over the images.
 
-In results.csv block_ms is a list of the blocks, padded_percent and minimum_percent of batches of 1, 2, 4, 8, 16, 32.
+With Python's matplotlib (Debian: python3-matplotlib) also report.html (one file, no network), report.md and figures as
+SVG and PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near
+boundaries (8 px), locality of merges, where the time goes, the time of each block, and the depth sweep. The cost of
+ragged, padded and equally merged batches of 1 to 32 images is computed from the token counts, not measured. On all of
+ADE20K, models of the sizes in the paper get its mIoU and GFLOP beside theirs.
+
+In summary.jsonl block_ms is a list of the blocks, padded_percent and minimum_percent of batches of 1, 2, 4, 8, 16, 32
+images, iou of the classes (percent; null without true pixels), tokens of the images.
 
 After Ctrl-C or a kill the same command goes on with what is missing: measurements are in results.jsonl every 64 images.
-More --reduce, --data or --model add to a folder. Prints the path of the report.
+More --reduce, --data or --model add to a folder. Prints the path of the report, or of results.csv without one.
 
 Examples:
   mpm study --data "demo:street?seed=1..4&frames=12&step=7200&weather=auto" -o study

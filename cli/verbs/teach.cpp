@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/teach_options.h"
-#include "cli/terminal/program.h"
 #include "cli/verbs/verbs.h"
 #include "mpm/error.hpp"
+#include "program/teach_options.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {

@@ -6,14 +6,14 @@
 
 #include "base/spread.h"
 #include "cli/labelled_frames.h"
-#include "cli/model_options.h"
-#include "cli/paths.h"
-#include "cli/terminal/output.h"
-#include "cli/terminal/program.h"
-#include "cli/trade/tuning.h"
 #include "cli/verbs/verbs.h"
+#include "evaluation/tuning.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "program/model_options.h"
+#include "program/paths.h"
+#include "program/terminal/output.h"
+#include "program/terminal/program.h"
 
 namespace mpm::cli {
 namespace {
@@ -48,7 +48,7 @@ std::vector<TunePicture> picturesOf(const TuneArguments& arguments) {
 
 std::vector<TunePicture> labelledPicturesOf(const TuneArguments& arguments, const LabelledOptions& labelled,
                                             TuneOptions& tune) {
-  const ModelInfo model = readModelInfo(tune.model, kFullModel.options(tune.segmenter.read.convert));
+  const ModelInfo model = readModelInfo(tune.model, tune.segmenter.read.convert.with(kFullModel));
   LabelledFrames frames(labelled, model, stderrIsTerminal());
   tune.void_label = frames.voidLabel();
   return spread(
@@ -83,8 +83,7 @@ double cpuSeconds() {
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
 
 Json rowJson(const TuneRow& row) {
-  return {{"reduce", toString(row.variant.reduction)},
-          {"attention", row.variant.reduction.isSchedule() ? Json(toString(row.variant.attention)) : Json(nullptr)},
+  return {{"reduce", toString(row.variant)},
           {"ms", rounded(row.ms)},
           {"speed_up", rounded(row.speed_up)},
           {"tokens", rounded(row.tokens)},
@@ -142,9 +141,9 @@ int tuneVerb(TuneArguments arguments) {
     printNote("interrupted: no result");
     return kInterrupted;
   }
-  const Variant& chosen = result->choice().variant;
+  const Reduction& chosen = result->choice().variant;
   if (!arguments.output.empty())
-    convertFile(tuning.model, arguments.output, chosen.options(tuning.segmenter.read.convert));
+    convertFile(tuning.model, arguments.output, tuning.segmenter.read.convert.with(chosen));
   const std::string text = explanation(*result, tuning);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!arguments.json) {
@@ -207,9 +206,10 @@ pictures, in turns with the full model, and the fastest that passes there is cho
 for nothing else meanwhile. On a GPU only schedules of mpm are tried.
 
 With --json: {"model", "source", "precision", "wanted_agreement", "wanted_loss", "searched", "held_back", "tried",
-"seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "attention", "ms", "speed_up", "tokens", "agreement",
-"agreement_low", "miou_loss", "passes", "front"}..], "explanation"}. ms, speed_up (medians), tokens (mean at the end),
-agreement and miou_loss are of the pictures that the search did not use.
+"seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "ms", "speed_up", "tokens", "agreement",
+"agreement_low", "miou_loss", "passes", "front"}..], "explanation"}. The numbers of a row are of the pictures that the
+search did not use: speed_up is a median, ms the median of the full model divided by it, tokens a mean at the end. The
+choice is by speed_up, agreement_low and miou_loss with the two decimals that the table shows.
 
 Examples:
   mpm tune pictures --model vit.onnx -o tuned.onnx

@@ -25,8 +25,8 @@ class Segment:
 
     def __init__(self, arguments):
         self.arguments = arguments
-        self.segmenter = mpm.Segmenter(arguments.model, schedule=arguments.schedule, threads=arguments.threads)
-        self.classes = self.segmenter.info["classes"]
+        self.estimator = mpm.Estimator(arguments.model, schedule=arguments.schedule, threads=arguments.threads)
+        self.classes = self.estimator.info["classes"]
 
     def __call__(self, batch):
         rows = [self.segment(path) for path in batch["path"]]
@@ -36,7 +36,7 @@ class Segment:
         image = cv2.imread(path)
         if image is None:
             raise OSError(f"cannot read the image '{path}'")
-        result = self.segmenter.segment(image)
+        result = self.estimator.estimate(image)
         name = pathlib.Path(path).stem
         # A killed worker leaves no half a file, and an image that is done again gives the same bytes.
         target = pathlib.Path(self.arguments.output) / f"{name}.png"

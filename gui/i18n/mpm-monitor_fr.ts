@@ -539,6 +539,18 @@
         <source>Share of the picture in percent, last 30 days</source>
         <translation>Part de l’image en pour cent, 30 derniers jours</translation>
     </message>
+    <message>
+        <source>All samples count as day, with a brightness from %1 to %2 of 255. If some were taken at night, change the rule.</source>
+        <translation>Tous les échantillons comptent comme jour, avec une luminosité de %1 à %2 sur 255. Si certains ont été pris de nuit, changez la règle.</translation>
+    </message>
+    <message>
+        <source>All samples count as night, with a brightness from %1 to %2 of 255. If some were taken by day, change the rule.</source>
+        <translation>Tous les échantillons comptent comme nuit, avec une luminosité de %1 à %2 sur 255. Si certains ont été pris de jour, changez la règle.</translation>
+    </message>
+    <message>
+        <source>Day and night as they were stored.</source>
+        <translation>Jour et nuit tels qu’ils ont été enregistrés.</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::DepthScale</name>
@@ -1913,6 +1925,10 @@
         <source>One source at a time: %1</source>
         <translation>Une source à la fois : %1</translation>
     </message>
+    <message>
+        <source>Store in a new file</source>
+        <translation>Enregistrer dans un nouveau fichier</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::PanelDocks</name>
@@ -2544,6 +2560,10 @@
         <source> (−%1 %)</source>
         <translation> (−%1 %)</translation>
     </message>
+    <message>
+        <source>Store in a new file…</source>
+        <translation>Enregistrer dans un nouveau fichier…</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::TaughtModelsPanel</name>
@@ -3025,8 +3045,8 @@
         <translation>Aucune des %1 réductions essayées n’est plus rapide tout en gardant assez de classes : le modèle complet reste. Demandez un peu moins d’accord pour avoir le choix.</translation>
     </message>
     <message>
-        <source>Of the %1 reductions that were tried, %2 is the fastest that keeps the labels: %3 times as fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels have the same class (95 % interval from %6 %).</source>
-        <translation>Des %1 réductions essayées, %2 est la plus rapide qui garde les classes : %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5 % des pixels ont la même classe (intervalle à 95 % à partir de %6 %).</translation>
+        <source>Of the %1 reductions in the table, %2 is the fastest that keeps the labels: %3 times as fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels have the same class (95 % interval from %6 %).</source>
+        <translation>Des %1 réductions du tableau, %2 est la plus rapide qui garde les classes : %3 fois plus rapide que le modèle complet. Sur %4 images que la recherche n’a pas utilisées, %5 % des pixels ont la même classe (intervalle à 95 % à partir de %6 %).</translation>
     </message>
     <message>
         <source>%1. Orange: another class</source>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vision/pictures.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 namespace {

@@ -15,27 +15,21 @@ QString quoted(const QString& text) {
 
 }  // namespace
 
-QString optionsOf(const vision::Variant& variant) {
-  const Reduction& reduction = variant.reduction;
-  if (!reduction.isSchedule() || (reduction.method == ReductionMethod::kMpm && !reduction.blocks))
-    return QStringLiteral("--reduce ") + quoted(QString::fromStdString(toString(reduction)));
-  return QStringLiteral("--schedule ") + QString::fromStdString(toString(reduction.blocks.value_or(Schedule()))) +
-         (variant.isSchedule() ? QString()
-                               : QStringLiteral(" --attention ") + QString::fromStdString(toString(variant.attention)));
+QString optionsOf(const Reduction& reduction) {
+  return QStringLiteral("--reduce ") + quoted(QString::fromStdString(toString(reduction)));
 }
 
 QString commandLine(const WatchedJob& job) {
   QStringList words = {QStringLiteral("mpm"), QStringLiteral("monitor"),
                        job.source.isEmpty() ? QStringLiteral("SOURCE") : quoted(job.source)};
   if (!job.model.isEmpty()) words << QStringLiteral("--model") << quoted(job.model);
-  words << optionsOf(job.variant);
+  words << optionsOf(job.reduction);
   const ReadOptions &read = job.inference.read, standard;
   if (const auto& size = read.convert.input_size)
     words << QStringLiteral("--input-size") << QStringLiteral("%1x%2").arg(size->height).arg(size->width);
   const auto say = [&](const char* name, const std::string& value, const std::string& usual) {
     if (value != usual) words << QLatin1String(name) << QString::fromStdString(value);
   };
-  say("--merged-positions", toString(read.convert.merged_positions), toString(standard.convert.merged_positions));
   say("--precision", toString(read.convert.precision), toString(standard.convert.precision));
   say("--device", read.device, standard.device);
   const auto sayShare = [&](const char* name, double value, double usual) {
@@ -43,7 +37,8 @@ QString commandLine(const WatchedJob& job) {
   };
   sayShare("--min-score", job.inference.min_score, EstimatorOptions().min_score);
   sayShare("--min-overlap", job.inference.min_overlap, EstimatorOptions().min_overlap);
-  say("--threads", std::to_string(job.inference.threads), std::to_string(SegmenterOptions().threads));
+  say("--reuse", toString(job.inference.reuse), "off");
+  say("--threads", std::to_string(job.inference.threads), std::to_string(EstimatorOptions().threads));
   if (!job.database.isEmpty()) words << QStringLiteral("--db") << quoted(job.database);
   return words.join(QLatin1Char(' '));
 }

@@ -4,7 +4,7 @@
 #include <QString>
 
 #include "mpm/estimator.hpp"
-#include "vision/variant.h"
+#include "mpm/model_info.hpp"
 
 namespace mpm::gui {
 
@@ -12,15 +12,15 @@ namespace mpm::gui {
 struct WatchedJob {
   QString source;  ///< without credentials; empty: none
   QString model;   ///< empty: the default one
-  vision::Variant variant;
+  Reduction reduction;
   EstimatorOptions inference;  ///< but for the reduction
   QString database;            ///< empty: nothing is stored
 };
 
-/// A reduction as a shell takes it: "--reduce gradual:count=48", "--schedule 2,5 --attention proportional".
-QString optionsOf(const vision::Variant& variant);
+/// A reduction as a shell takes it: "--reduce gradual:count=48".
+QString optionsOf(const Reduction& reduction);
 
-/// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --schedule 2,5".
+/// The same job without a window, as a shell takes it: "mpm monitor /dev/video0 --reduce mpm:blocks=2,5".
 QString commandLine(const WatchedJob& job);
 
 }  // namespace mpm::gui

@@ -6,19 +6,21 @@
 
 namespace mpm::gui {
 
-ExportJob::ExportJob(const QString& database, const monitor::ExportOptions& options, const QString& path,
-                     QObject* parent)
-    : QObject(parent),
-      thread_([this, database, options, path](const std::stop_token& stop) { run(stop, database, options, path); }) {}
+ExportJob::ExportJob(const QString& database, const monitor::NightRule& night, const monitor::ExportOptions& options,
+                     const QString& path, QObject* parent)
+    : QObject(parent), thread_([this, database, night, options, path](const std::stop_token& stop) {
+        run(stop, database, night, options, path);
+      }) {}
 
-void ExportJob::run(const std::stop_token& stop, const QString& database, const monitor::ExportOptions& options,
-                    const QString& path) {
+void ExportJob::run(const std::stop_token& stop, const QString& database, const monitor::NightRule& night,
+                    const monitor::ExportOptions& options, const QString& path) {
   const auto nothing_yet = [this] {
     queue([this, message = tr("There is no database to export from yet")] { emit failed(message); });
   };
   try {
     if (database.isEmpty() || !QFileInfo::exists(database)) return nothing_yet();
-    const monitor::StoreReader reader(database.toStdString());
+    monitor::StoreReader reader(database.toStdString());
+    reader.setNightRule(night);
     if (reader.count(options.source, options.from, options.to) == 0) return queue([this] { emit finished(0); });
     int shown = 0;
     const auto samples = monitor::exportSamples(reader, options, path.toStdString(), [&](double share) {

@@ -16,8 +16,8 @@ class ExportJob : public QObject {
   Q_OBJECT
  public:
   /// Begins at once. Ends in finished(), failed() or cancelled(). Of no samples there is no file.
-  ExportJob(const QString& database, const monitor::ExportOptions& options, const QString& path,
-            QObject* parent = nullptr);
+  ExportJob(const QString& database, const monitor::NightRule& night, const monitor::ExportOptions& options,
+            const QString& path, QObject* parent = nullptr);
   void cancel() { thread_.request_stop(); }
 
  signals:
@@ -27,8 +27,8 @@ class ExportJob : public QObject {
   void cancelled();
 
  private:
-  void run(const std::stop_token& stop, const QString& database, const monitor::ExportOptions& options,
-           const QString& path);
+  void run(const std::stop_token& stop, const QString& database, const monitor::NightRule& night,
+           const monitor::ExportOptions& options, const QString& path);
   // Signals are emitted on the thread of this object.
   template <typename Emit>
   void queue(Emit emission) {

@@ -15,7 +15,7 @@ void History::setDatabase(const QString& path) {
 template <typename Answer>
 void History::ask(Kind kind, Answer answer) {
   const int mine = ++latest_[kind];
-  thread_.start([this, kind, mine, path = path_, answer = std::move(answer)] {
+  thread_.start([this, kind, mine, path = path_, night = night_, answer = std::move(answer)] {
     if (latest_[kind] != mine) return;
     try {
       if (reader_ && (reader_path_ != path || !reader_->current())) reader_.reset();
@@ -24,6 +24,7 @@ void History::ask(Kind kind, Answer answer) {
         reader_ = std::make_unique<monitor::StoreReader>(path.toStdString());
         reader_path_ = path;
       }
+      reader_->setNightRule(night);
       answer(*reader_);
       failure_.clear();
     } catch (const monitor::EmptyDatabase&) {  // its writer is about to fill it
@@ -50,13 +51,13 @@ void History::askChart(const monitor::ChartQuery& query) {
   });
 }
 
-void History::askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
+void History::askDayNight(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kDayNight, [this, source, from, to](const monitor::StoreReader& reader) {
     queue([this, statistics = reader.dayNight(source, from, to)] { emit dayNightReady(statistics); });
   });
 }
 
-void History::askAreas(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to) {
+void History::askAreas(std::int64_t source, UnixMs from, UnixMs to) {
   ask(kAreas, [this, source, from, to](const monitor::StoreReader& reader) {
     queue([this, areas = monitor::classAreas(reader, source, from, to)] { emit areasReady(areas); });
   });

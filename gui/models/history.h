@@ -26,11 +26,14 @@ class History : public QObject {
 
   void setDatabase(const QString& path);
   QString database() const { return path_; }
+  /// Judges day and night of what is asked from now on; no rule: as stored.
+  void setNightRule(const monitor::NightRule& rule) { night_ = rule; }
+  const monitor::NightRule& nightRule() const { return night_; }
 
   void askSources();
   void askChart(const monitor::ChartQuery& query);
-  void askDayNight(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
-  void askAreas(std::int64_t source, monitor::UnixMs from, monitor::UnixMs to);
+  void askDayNight(std::int64_t source, UnixMs from, UnixMs to);
+  void askAreas(std::int64_t source, UnixMs from, UnixMs to);
   void askEvents(std::int64_t source);
   /// The classes of its latest session.
   void askClasses(std::int64_t source);
@@ -56,6 +59,7 @@ class History : public QObject {
   }
 
   QString path_;
+  monitor::NightRule night_;
   std::unique_ptr<monitor::StoreReader> reader_;  // touched on thread_ only
   QString reader_path_, failure_;                 // likewise
   std::array<std::atomic<int>, kKinds> latest_{};

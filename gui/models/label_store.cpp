@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "mpm/error.hpp"
-#include "vision/pictures.h"
-#include "vision/source.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
 
 namespace mpm::gui {
 namespace {

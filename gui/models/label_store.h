@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gui/models/taught_model.h"
-#include "vision/label_folder.h"
-#include "vision/label_progress.h"
+#include "vision/labels/label_folder.h"
+#include "vision/labels/label_progress.h"
 
 namespace mpm::gui {
 

@@ -4,9 +4,9 @@
 #include <QLocale>
 #include <algorithm>
 
-#include "vision/classes.h"
-#include "vision/depth_pictures.h"
-#include "vision/pictures.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::gui {
 

@@ -6,7 +6,8 @@
 #include <opencv2/imgproc.hpp>
 
 #include "gui/models/merge_colors.h"
-#include "vision/classes.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {
 namespace {
@@ -27,19 +28,18 @@ cv::Point pixelAt(const cv::Mat& map, QPointF at) {
 }
 
 // What is laid over the image.
-cv::Mat paintedMap(const vision::Estimate& estimate) {
+cv::Mat paintedMap(const Estimate& estimate) {
   if (!estimate.depth.empty()) return vision::depthShares(estimate.depth, estimate.depth_range);
-  return estimate.ids.empty() ? estimate.labels : vision::segmentClasses(estimate);
+  return estimate.ids.empty() ? estimate.labels : segmentClasses(estimate.ids, estimate.segments);
 }
 
-Comparison::Side sideOf(const vision::Estimate& result, const vision::Variant& variant) {
+Comparison::Side sideOf(const Estimate& result, const Reduction& variant) {
   return {variant, result.ms.total, result.tokens.empty() ? 0 : result.tokens.back()};
 }
 
 Comparison compare(const monitor::InferenceResult& result, const cv::Mat& image) {
-  const vision::Estimate &own = result.estimate, &other = result.compared->estimate;
-  Comparison comparison{.live = sideOf(own, vision::variantOf(*result.model)),
-                        .other = sideOf(other, result.compared->variant)};
+  const Estimate &own = result.estimate, &other = result.compared->estimate;
+  Comparison comparison{.live = sideOf(own, result.model->reduction), .other = sideOf(other, result.compared->variant)};
   comparison.speed_up = own.ms.total > 0 ? other.ms.total / own.ms.total : 0;
   if (!own.labels.empty() && own.labels.size() == other.labels.size()) {
     comparison.picture = differencePicture(image, own.labels, other.labels);
@@ -99,8 +99,8 @@ const Segment* LiveFrame::segmentAt(QPointF at) const {
 LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
-  const vision::Estimate& estimate = result.estimate;
-  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule);
+  const Estimate& estimate = result.estimate;
+  frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule());
   frame->patch_colors = patchColors(result.frame.image, estimate.grid);
   frame->map = paintedMap(estimate);
   frame->areas = vision::classAreas(estimate.labels);

@@ -18,7 +18,7 @@ namespace mpm::gui {
 /// The same frame with two reductions.
 struct Comparison {
   struct Side {
-    vision::Variant variant;
+    Reduction variant;
     double ms = 0;      ///< of the whole
     double tokens = 0;  ///< at the end
   };

@@ -7,7 +7,7 @@ namespace mpm::gui {
 
 PictureAnalysis::PictureAnalysis(QObject* parent) : QObject(parent) { thread_.setMaxThreadCount(1); }
 
-void PictureAnalysis::setModel(const std::string& path, const SegmenterOptions& options) {
+void PictureAnalysis::setModel(const std::string& path, const EstimatorOptions& options) {
   model_ = {path, options};
   ++model_number_;
 }
@@ -18,12 +18,12 @@ void PictureAnalysis::begin(const QString& name, const cv::Mat& image) {
     if (turn != last_) return;
     const auto queue = [this](auto emission) { QMetaObject::invokeMethod(this, std::move(emission)); };
     try {
-      if (std::exchange(loaded_, number) != number) segmenter_.reset();
-      if (!segmenter_) segmenter_.emplace(model.path, model.options);
+      if (std::exchange(loaded_, number) != number) estimator_.reset();
+      if (!estimator_) estimator_.emplace(model.path, model.options);
       monitor::InferenceResult result;
       result.frame.image = image;
-      static_cast<Segmentation&>(result.estimate) = segmenter_->segment(image);
-      result.model = std::make_shared<ModelInfo>(segmenter_->model());
+      result.estimate = estimator_->estimate(image);
+      result.model = std::make_shared<ModelInfo>(estimator_->model());
       queue([this, name, frame = makeLiveFrame(std::move(result))] { emit finished(name, frame); });
     } catch (const std::exception& error) {
       queue([this, message = QString::fromStdString(error.what())] { emit failed(message); });

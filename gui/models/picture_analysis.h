@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "gui/models/live_frame.h"
-#include "mpm/segmenter.hpp"
+#include "mpm/estimator.hpp"
 
 namespace mpm::gui {
 
@@ -18,7 +18,7 @@ class PictureAnalysis : public QObject {
   explicit PictureAnalysis(QObject* parent = nullptr);
 
   /// The model of the next begin().
-  void setModel(const std::string& path, const SegmenterOptions& options);
+  void setModel(const std::string& path, const EstimatorOptions& options);
   /// Ends in finished() or failed(); of several that wait only the last is looked at.
   void begin(const QString& name, const cv::Mat& image);
 
@@ -29,11 +29,11 @@ class PictureAnalysis : public QObject {
  private:
   struct Model {
     std::string path;
-    SegmenterOptions options;
+    EstimatorOptions options;
   };
   Model model_;
   std::atomic<int> last_ = 0, model_number_ = 0;
-  std::optional<Segmenter> segmenter_;  // touched on thread_ only
+  std::optional<Estimator> estimator_;  // touched on thread_ only
   int loaded_ = 0;                      // the number of its model
   QThreadPool thread_;                  // last: waits for the picture in work
 };

@@ -14,7 +14,8 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/spread.h"
-#include "vision/estimate_files.h"
+#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/estimate_files.h"
 
 namespace mpm::gui {
 namespace {
@@ -45,7 +46,7 @@ cv::Mat savedOverlay(const QString& stem) {
   cv::Mat depth = read(vision::EstimateFiles::kDepth);
   if (depth.empty()) return read(vision::EstimateFiles::kOverlay);
   depth.convertTo(depth, CV_32F);
-  return vision::depthPicture(depth, vision::depthRange(depth));
+  return vision::depthPicture(depth, depthRange(depth));
 }
 
 LiveFramePtr frameOf(const QString& picture, const cv::Mat& image, const QJsonDocument& facts) {

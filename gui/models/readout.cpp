@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <QLocale>
 
-#include "vision/classes.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::gui {
 namespace {

@@ -19,10 +19,9 @@ QVector<Recent> loadRecents(QSettings& settings) {
   const int count = settings.beginReadArray(QStringLiteral("recent"));
   for (int i = 0; i < count; ++i) {
     settings.setArrayIndex(i);
-    Recent recent{settings.value(QStringLiteral("source")).toString(),
-                  settings.value(QStringLiteral("model")).toString(),
-                  settings.value(QStringLiteral("reduce"), settings.value(QStringLiteral("schedule"))).toString(),
-                  settings.value(QStringLiteral("last")).toDateTime()};
+    Recent recent{
+        settings.value(QStringLiteral("source")).toString(), settings.value(QStringLiteral("model")).toString(),
+        settings.value(QStringLiteral("reduce")).toString(), settings.value(QStringLiteral("last")).toDateTime()};
     if (!recent.source.isEmpty()) result.append(recent);
   }
   settings.endArray();

@@ -5,7 +5,7 @@
 #include <QString>
 #include <QVector>
 
-#include "vision/source_spec.h"
+#include "vision/sources/source_spec.h"
 
 class QSettings;
 
@@ -15,7 +15,7 @@ namespace mpm::gui {
 struct Recent {
   QString source;  ///< without credentials: they are never kept
   QString model;
-  QString reduce;  ///< as vision::toString() writes it; a schedule, "2,5", in settings of older versions
+  QString reduce;  ///< a Reduction as text
   QDateTime last;
   bool needsPassword() const { return source.contains(QLatin1String("***")); }
   friend bool operator==(const Recent&, const Recent&) = default;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gui/models/legend_model.h"
-#include "mpm/panoptic_segmenter.hpp"
+#include "mpm/estimator.hpp"
 
 namespace mpm::gui {
 

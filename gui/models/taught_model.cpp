@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "evaluation/cross_validation.h"
 #include "mpm/error.hpp"
-#include "vision/cross_validation.h"
 
 namespace mpm::gui {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vision/class_verdict.h"
+#include "evaluation/class_verdict.h"
 
 namespace mpm::gui {
 

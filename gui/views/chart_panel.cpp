@@ -158,15 +158,16 @@ QString ChartPanel::foreignText() const { return foreign_->text(); }
 void ChartPanel::updateSeries() {
   using Kind = monitor::Quantity::Kind;
   std::vector<TimeChart::Series> series;
-  const auto add = [&](Kind kind, int index, const QString& name, const QString& unit, double factor, int decimals) {
-    series.push_back({{kind, index}, name.toStdString(), unit.toStdString(), factor, decimals});
+  const auto add = [&](const monitor::Quantity& quantity, const QString& name, const QString& unit, double factor,
+                       int decimals) {
+    series.push_back({quantity, name.toStdString(), unit.toStdString(), factor, decimals});
   };
   const QString percent = QStringLiteral("%");
-  if (tokens_->isChecked()) add(Kind::kTokens, -1, tr("Tokens kept"), {}, 1, 0);
-  if (merged_->isChecked()) add(Kind::kMerged, -1, tr("Merged away"), percent, 100, 1);
-  if (inference_->isChecked()) add(Kind::kInferenceMs, -1, tr("Inference"), tr("ms"), 1, 1);
-  if (const int index = classes_->currentIndex(); area_->isChecked() && index >= 0)
-    add(Kind::kClassArea, index, tr("Area of %1").arg(classes_->currentText()), percent, 100, 1);
+  if (tokens_->isChecked()) add({Kind::kTokens}, tr("Tokens kept"), {}, 1, 0);
+  if (merged_->isChecked()) add({Kind::kMerged}, tr("Merged away"), percent, 100, 1);
+  if (inference_->isChecked()) add({Kind::kInferenceMs}, tr("Inference"), tr("ms"), 1, 1);
+  if (const QString name = classes_->currentText(); area_->isChecked() && classes_->currentIndex() >= 0)
+    add({Kind::kClassArea, -1, name.toStdString()}, tr("Area of %1").arg(name), percent, 100, 1);
   chart_->setSeries(std::move(series));
 }
 
@@ -251,8 +252,8 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   if (!id) return;
   monitor::ChartQuery query;
   query.source = *id;
-  query.from = static_cast<monitor::UnixMs>(from * 1000);
-  query.to = static_cast<monitor::UnixMs>(to * 1000) + 1;
+  query.from = static_cast<UnixMs>(from * 1000);
+  query.to = static_cast<UnixMs>(to * 1000) + 1;
   query.max_buckets = max_buckets;
   for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
   if (!query.quantities.empty()) history_->askChart(query);

@@ -18,9 +18,9 @@ QString momentText(double time) {
 }
 
 // "Mon 1 Jun 2026 12:00:00 – 12:05:00"; its beginning alone where it is no longer than a second.
-QString stretchText(monitor::UnixMs start, monitor::UnixMs length) {
+QString stretchText(UnixMs start, UnixMs length) {
   const QString begin = momentText(static_cast<double>(start) / 1000);
-  if (length <= monitor::kSecondMs) return begin;
+  if (length <= kSecondMs) return begin;
   const QDateTime from = QDateTime::fromMSecsSinceEpoch(start), to = from.addMSecs(length);
   return begin + QStringLiteral(" – ") +
          (from.date() == to.date() ? QLocale().toString(to, QStringLiteral("HH:mm:ss"))

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "charts/draw_chart.h"
 #include "gui/models/theme.h"
-#include "monitor/chart/draw_chart.h"
 
 class QPainter;
 

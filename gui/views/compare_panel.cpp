@@ -39,9 +39,9 @@ ComparePanel::ComparePanel(QWidget* parent) : QWidget(parent) {
   connect(on_, &QCheckBox::toggled, this, [this](bool on) {
     refused_.clear();
     if (!on) setFrame(nullptr);
-    emit compareChosen(on ? std::optional(editor_->variant()) : std::nullopt);
+    emit compareChosen(on ? std::optional(editor_->reduction()) : std::nullopt);
   });
-  connect(editor_, &ReductionEditor::variantChanged, this, [this](const vision::Variant& variant) {
+  connect(editor_, &ReductionEditor::reductionChanged, this, [this](const Reduction& variant) {
     if (on_->isChecked()) emit compareChosen(variant);
   });
   setFrame(nullptr);

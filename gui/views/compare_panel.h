@@ -29,7 +29,7 @@ class ComparePanel : public QWidget {
 
  signals:
   /// nullopt: with nothing.
-  void compareChosen(const std::optional<mpm::vision::Variant>& variant);
+  void compareChosen(const std::optional<mpm::Reduction>& variant);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

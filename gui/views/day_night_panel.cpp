@@ -46,7 +46,16 @@ QTableWidget* makeAreas() {
 
 QString differenceText(const monitor::DayNightStatistics& statistics) {
   const auto& difference = statistics.difference;
-  if (!difference) return DayNightPanel::tr("There are not samples of both day and night yet.");
+  if (!difference && !statistics.brightness)
+    return DayNightPanel::tr("There are not samples of both day and night yet.");
+  if (!difference)
+    return (statistics.day.samples > 0
+                ? DayNightPanel::tr(
+                      "All samples count as day, with a brightness from %1 to %2 of 255. If some were taken "
+                      "at night, change the rule.")
+                : DayNightPanel::tr("All samples count as night, with a brightness from %1 to %2 of 255. If some were "
+                                    "taken by day, change the rule."))
+        .arg(number(statistics.brightness->first), number(statistics.brightness->second));
   const QString value = signedNumber(difference->tokens);
   if (!difference->plus_minus)
     return DayNightPanel::tr("Night − day: %1 tokens; too little time to tell how certain that is.").arg(value);
@@ -61,7 +70,9 @@ QString differenceText(const monitor::DayNightStatistics& statistics) {
       .arg(text, basis);
 }
 
-QString ruleText(const monitor::NightRule& rule) {
+QString ruleText(const std::optional<monitor::NightRule>& chosen) {
+  if (!chosen) return DayNightPanel::tr("Day and night as they were stored.");
+  const monitor::NightRule& rule = *chosen;
   if (const auto* sun = std::get_if<monitor::NightBySun>(&rule))
     return DayNightPanel::tr("Night: the sun lower than %1° at %2°, %3°")
         .arg(number(sun->night_below), number(sun->latitude, 2), number(sun->longitude, 2));
@@ -144,6 +155,6 @@ void DayNightPanel::clear() {
   setAreas({});
 }
 
-void DayNightPanel::setRule(const monitor::NightRule& rule) { rule_->setText(ruleText(rule)); }
+void DayNightPanel::setRule(const std::optional<monitor::NightRule>& rule) { rule_->setText(ruleText(rule)); }
 
 }  // namespace mpm::gui

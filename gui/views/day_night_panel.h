@@ -21,7 +21,7 @@ class DayNightPanel : public QWidget {
   void setStatistics(const monitor::DayNightStatistics& statistics);
   void setAreas(const std::vector<monitor::ClassArea>& areas);
   void clear();
-  void setRule(const monitor::NightRule& rule);
+  void setRule(const std::optional<monitor::NightRule>& rule);
 
  signals:
   void settingsRequested();
@@ -35,6 +35,7 @@ class DayNightPanel : public QWidget {
 
 /// One sentence about the difference, with its uncertainty.
 QString differenceText(const monitor::DayNightStatistics& statistics);
-QString ruleText(const monitor::NightRule& rule);
+/// nullopt: samples of another program, as it judged them.
+QString ruleText(const std::optional<monitor::NightRule>& rule);
 
 }  // namespace mpm::gui

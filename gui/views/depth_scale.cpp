@@ -9,7 +9,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
-#include "vision/depth_pictures.h"
+#include "vision/pictures/depth_pictures.h"
 
 namespace mpm::gui {
 namespace {

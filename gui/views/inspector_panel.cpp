@@ -7,7 +7,7 @@
 
 #include "gui/models/readout.h"
 #include "gui/views/look.h"
-#include "vision/classes.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::gui {
 
@@ -59,7 +59,7 @@ void InspectorPanel::refresh() {
   setValue(class_, !label                        ? tr("none: this model does not segment")
                    : *label < legend_->classes() ? legend_->name(*label)
                                                  : QString::fromStdString(vision::className({}, *label)));
-  const vision::Estimate& result = frame_->result.estimate;
+  const Estimate& result = frame_->result.estimate;
   const auto score = *token < static_cast<int>(result.token_score.size()) ? result.token_score[*token] : -1.0F;
   setValue(score_,
            score >= 0 ? tr("%1 %").arg(locale.toString(static_cast<double>(score) * 100, 'f', 1)) : tr("not known"));
@@ -74,7 +74,7 @@ void InspectorPanel::refresh() {
   setValue(size_, tr("%n patch(es)", nullptr, size));
   const int merged = lookup.mergedAt(step, *token);
   const auto& model = frame_->result.model;
-  const bool inside = model && !model->reduction.isSchedule();
+  const bool inside = model && model->reduction.method != ReductionMethod::kMpm;
   setValue(merged_, merged == 0 ? tr("not yet")
                                 : (inside ? tr("in block %1") : tr("before block %1")).arg(lookup.block(merged)));
   const bool similar = merged > 0 && static_cast<std::size_t>(merged) <= result.pair_similarity.size();

@@ -4,7 +4,7 @@
 #include <QStringList>
 #include <QWidget>
 
-#include "vision/label_progress.h"
+#include "vision/labels/label_progress.h"
 
 class QLabel;
 class QListWidget;

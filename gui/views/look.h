@@ -3,6 +3,7 @@
 
 #include <QBoxLayout>
 #include <QIcon>
+#include <QObject>
 #include <type_traits>
 
 #include "gui/models/theme.h"
@@ -15,6 +16,7 @@ class QTableView;
 class QWidget;
 
 namespace mpm::gui {
+Q_NAMESPACE
 
 /// The theme in force. UI thread only.
 const Theme& theme();
@@ -22,6 +24,7 @@ const Theme& theme();
 /// Gives every widget of the application this theme and a font of `font_percent` of the desktop's.
 void applyLook(const Theme& theme, int font_percent);
 
+/// kCamera is assets/icons/camera.svg: lines of "currentColor" on a field of 24 x 24.
 enum class Glyph {
   kCamera,
   kVideo,
@@ -56,6 +59,7 @@ enum class Glyph {
   kRedo,
   kUnsure
 };
+Q_ENUM_NS(Glyph)
 /// Drawn as lines in the text colour of the theme, so it is sharp at every size.
 QIcon icon(Glyph glyph);
 

@@ -90,7 +90,7 @@ void PicturesPane::setFrame(const LiveFramePtr& frame) {
   QStringList facts = {tr("%1 × %2 px").arg(frame->size().height()).arg(frame->size().width())};
   if (captured.time > 0)
     facts << QLocale().toString(QDateTime::fromMSecsSinceEpoch(captured.time), QStringLiteral("d MMM HH:mm:ss"));
-  if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(vision::variantOf(*model)));
+  if (const auto& model = frame->result.model) facts << QString::fromStdString(toString(model->reduction));
   setValue(frame_label_, facts.join(QStringLiteral("  ·  ")));
   frame_label_->setToolTip(facts.last());
   refreshStep();

@@ -78,7 +78,7 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
       ->setContentsMargins(0, 0, 0, 0);
 
   connect(method_, &QComboBox::activated, this, [this](int index) {
-    if (kMethods[index] != shown_.reduction.method) take({.reduction = {.method = kMethods[index]}});
+    if (kMethods[index] != shown_.method) take({.method = kMethods[index]});
   });
   connect(limit_, &QComboBox::activated, this, &ReductionEditor::takeLimit);
   connect(share_, &QDoubleSpinBox::valueChanged, this, [this] { change([this](auto& r) { r.share = share(); }); });
@@ -92,14 +92,14 @@ ReductionEditor::ReductionEditor(bool explains, QWidget* parent) : QWidget(paren
   connect(similarity_, &QDoubleSpinBox::valueChanged, this,
           [this](double least) { change([least](auto& r) { r.similarity = least; }); });
   connect(attention_, &QComboBox::activated, this, [this](int index) {
-    const auto attention = static_cast<Attention>(index);
-    if (shown_.reduction.method != ReductionMethod::kMpm)
-      return change([attention](auto& r) { r.attention = attention; });
-    take({shown_.reduction, attention});
+    change([index](Reduction& reduction) {
+      reduction.attention = static_cast<Attention>(index);
+      if (reduction.attention == defaultAttention(reduction.method)) reduction.attention.reset();
+    });
   });
   connect(spec_, &QLineEdit::returnPressed, this, &ReductionEditor::takeSpec);
   setEnabled(false);
-  display(variant_);
+  display(reduction_);
 }
 
 void ReductionEditor::setModel(const ModelInfo& info) {
@@ -117,10 +117,10 @@ void ReductionEditor::setModel(const ModelInfo& info) {
   display(shown_);
 }
 
-void ReductionEditor::setVariant(const vision::Variant& variant) {
-  variant_ = variant;
+void ReductionEditor::setReduction(const Reduction& reduction) {
+  reduction_ = reduction;
   setProblem({});
-  display(variant);
+  display(reduction);
 }
 
 void ReductionEditor::setProblem(const QString& problem) {
@@ -130,21 +130,21 @@ void ReductionEditor::setProblem(const QString& problem) {
 
 QString ReductionEditor::problem() const { return problem_->text(); }
 
-void ReductionEditor::take(const vision::Variant& variant) {
+void ReductionEditor::take(const Reduction& reduction) {
   setProblem({});
-  display(variant);
+  display(reduction);
   try {
-    variant.options({}).validate();
+    reduction.validate();
   } catch (const Error& error) {
     return setProblem(QString::fromStdString(error.what()));
   }
-  if (std::exchange(variant_, variant) != variant) emit variantChanged(variant);
+  if (std::exchange(reduction_, reduction) != reduction) emit reductionChanged(reduction);
 }
 
 void ReductionEditor::change(const std::function<void(Reduction&)>& apply) {
-  vision::Variant variant = shown_;
-  apply(variant.reduction);
-  take(variant);
+  Reduction reduction = shown_;
+  apply(reduction);
+  take(reduction);
 }
 
 double ReductionEditor::share() const { return std::round(share_->value() * 100) / 1e4; }
@@ -167,18 +167,17 @@ void ReductionEditor::takeLimit(int limit) {
 
 void ReductionEditor::takeSpec() {
   try {
-    const Reduction reduction = parseReduction(spec_->text().trimmed().toStdString());
-    take({reduction, reduction.method == ReductionMethod::kMpm ? shown_.attention : Attention::kPlain});
+    take(parseReduction(spec_->text().trimmed().toStdString()));
   } catch (const Error& error) {
     setProblem(QString::fromStdString(error.what()));
   }
 }
 
-void ReductionEditor::display(const vision::Variant& variant) {
+void ReductionEditor::display(const Reduction& reduction) {
   using enum ReductionMethod;
-  shown_ = variant;
-  const ReductionMethod method = variant.reduction.method;
-  const Reduction full = withDefaults(variant.reduction, blocks());
+  shown_ = reduction;
+  const ReductionMethod method = reduction.method;
+  const Reduction full = withDefaults(reduction, blocks());
   const QString meanings[] = {tr("Nothing merges. All other methods are compared with it."),
                               tr("All pairs that are each other's nearest neighbour, before a few blocks: the paper."),
                               tr("The most similar pairs, a few in each of many blocks. Start here."),
@@ -218,10 +217,8 @@ void ReductionEditor::display(const vision::Variant& variant) {
   count_->setValue(
       full.count.value_or(std::max(1, static_cast<int>(std::lround(full.share.value_or(0.05) * tokens_)))));
   similarity_->setValue(full.similarity.value_or(kProposedSimilarity));
-  attention_->setVisible(method == kMpm || method == kTome);
-  attention_->setCurrentIndex(
-      static_cast<int>(method == kTome ? full.attention.value_or(Attention::kPlain) : variant.attention));
-  spec_->setText(QString::fromStdString(toString(variant.reduction)));
+  attention_->setCurrentIndex(static_cast<int>(full.attention.value_or(Attention::kPlain)));
+  spec_->setText(QString::fromStdString(toString(reduction)));
   spec_->setCursorPosition(0);
 }
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "vision/variant.h"
+#include "mpm/model_info.hpp"
 
 class QCheckBox;
 class QComboBox;
@@ -26,9 +26,9 @@ class ReductionEditor : public QWidget {
 
   /// The model that the reduction is for: its blocks and tokens.
   void setModel(const ModelInfo& info);
-  void setVariant(const vision::Variant& variant);
+  void setReduction(const Reduction& reduction);
   /// The last one that is valid.
-  const vision::Variant& variant() const { return variant_; }
+  const Reduction& reduction() const { return reduction_; }
   /// Why the reduction cannot be had; empty: nothing is wrong. It goes with the next change.
   void setProblem(const QString& problem);
 
@@ -44,19 +44,19 @@ class ReductionEditor : public QWidget {
 
  signals:
   /// A person chose another one, which is valid.
-  void variantChanged(const mpm::vision::Variant& variant);
+  void reductionChanged(const mpm::Reduction& variant);
 
  private:
-  void take(const vision::Variant& variant);
+  void take(const Reduction& reduction);
   void change(const std::function<void(Reduction&)>& apply);
   double share() const;
   void takeBlocks();
   void takeLimit(int limit);
   void takeSpec();
-  void display(const vision::Variant& variant);
+  void display(const Reduction& reduction);
 
   int tokens_ = 0;
-  vision::Variant variant_ = vision::kFullModel, shown_ = vision::kFullModel;  // shown: may be half chosen
+  Reduction reduction_ = kFullModel, shown_ = kFullModel;  // shown: may be half chosen
   QComboBox* method_;
   QLabel* meaning_;
   QWidget* block_area_;

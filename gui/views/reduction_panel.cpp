@@ -24,7 +24,7 @@ ReductionPanel::ReductionPanel(QWidget* parent) : QWidget(parent) {
 
 void ReductionPanel::setModel(const ModelInfo& info) {
   editor_->setModel(info);
-  editor_->setVariant(vision::variantOf(info));
+  editor_->setReduction(info.reduction);
   state_->setText(tr("This file is converted, so its reduction is fixed. Open the plain model to choose another one."));
   state_->setVisible(info.converted);
   tune_->setEnabled(!info.converted && info.segments());

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "vision/variant.h"
+#include "mpm/model_info.hpp"
 
 class QLabel;
 class QPushButton;

@@ -203,9 +203,9 @@ ExportDialog::ExportDialog(const QString& source, double from, double to, QWidge
 ExportDialog::Format ExportDialog::format() const { return static_cast<Format>(format_->currentIndex()); }
 void ExportDialog::setFormat(Format format) { format_->setCurrentIndex(static_cast<int>(format)); }
 
-std::pair<monitor::UnixMs, monitor::UnixMs> ExportDialog::span() const {
+std::pair<UnixMs, UnixMs> ExportDialog::span() const {
   if (all_->isChecked()) return {0, INT64_MAX};
-  return {static_cast<monitor::UnixMs>(from_ * 1000), static_cast<monitor::UnixMs>(std::ceil(to_ * 1000))};
+  return {static_cast<UnixMs>(from_ * 1000), static_cast<UnixMs>(std::ceil(to_ * 1000))};
 }
 
 QString ExportDialog::suffix() const { return QStringList{"csv", "csv", "jsonl", "png"}[format_->currentIndex()]; }

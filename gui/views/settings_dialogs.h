@@ -74,7 +74,7 @@ class ExportDialog : public QDialog {
   ExportDialog(const QString& source, double from, double to, QWidget* parent = nullptr);
   Format format() const;
   /// 0 and INT64_MAX: everything.
-  std::pair<monitor::UnixMs, monitor::UnixMs> span() const;
+  std::pair<UnixMs, UnixMs> span() const;
   QString suffix() const;
   void setFormat(Format format);
 

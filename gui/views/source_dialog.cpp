@@ -16,7 +16,7 @@
 
 #include "gui/views/look.h"
 #include "mpm/error.hpp"
-#include "vision/source_reader.h"
+#include "vision/sources/source_reader.h"
 
 namespace mpm::gui {
 

@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QLocale>
+#include <QToolButton>
 #include <algorithm>
 #include <cmath>
 
@@ -24,6 +25,9 @@ StatusLine::StatusLine(QWidget* parent) : QStatusBar(parent) {
   addWidget(age_ = add(tr("Age of the frame")));
   addWidget(notice_ = add(tr("Notice")), 1);
   addPermanentWidget(storage_ = add(tr("Storage"), "bad"));
+  addPermanentWidget(other_file_ = new QToolButton);
+  other_file_->setText(tr("Store in a new file…"));
+  connect(other_file_, &QToolButton::clicked, this, &StatusLine::otherFileRequested);
   addPermanentWidget(recording_ = add(tr("Recording"), "bad"));
   addPermanentWidget(speed_ = add(tr("Frames per second")));
   addPermanentWidget(latency_ = add(tr("Latency")));
@@ -43,7 +47,8 @@ void StatusLine::setStatus(const monitor::CaptureStatus& capture, const monitor:
 
 void StatusLine::setRecording(const QString& text) { setValue(recording_, text); }
 
-void StatusLine::setStorageProblem(const QString& problem) {
+void StatusLine::setStorageProblem(const QString& problem, bool stopped) {
+  other_file_->setVisible(stopped);
   showShortened(storage_, problem.isEmpty() ? QString() : tr("Samples are not stored: %1").arg(problem), problem, 3);
 }
 

@@ -8,6 +8,7 @@
 #include "monitor/capture/inference.h"
 
 class QLabel;
+class QToolButton;
 
 namespace mpm::gui {
 
@@ -21,8 +22,8 @@ class StatusLine : public QStatusBar {
   void setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference, bool open,
                  bool paused);
   void setRecording(const QString& text);
-  /// Why samples are not stored; empty: no problem.
-  void setStorageProblem(const QString& problem);
+  /// Why samples are not stored; empty: no problem. `stopped`: for good, so another file is offered.
+  void setStorageProblem(const QString& problem, bool stopped);
   /// "tokens 660 → 491 → 377 (−43 %)", and the latency.
   void setFrame(const LiveFrame& frame);
   void clearFrame();
@@ -36,11 +37,15 @@ class StatusLine : public QStatusBar {
   QString tokens() const;
   QString storageProblem() const;
 
+ signals:
+  void otherFileRequested();
+
  private:
   /// `text`, shortened to a `share`-th of the window; `whole` as the tool tip.
   void showShortened(QLabel* label, const QString& text, const QString& whole, int share);
 
   QLabel *state_, *age_, *notice_, *storage_, *recording_, *speed_, *latency_, *tokens_;
+  QToolButton* other_file_;
   QTimer notice_timer_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "gui/tune_job.h"
+#include "gui/controllers/tune_job.h"
 
 namespace mpm::gui {
 

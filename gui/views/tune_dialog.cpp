@@ -20,7 +20,7 @@
 #include "gui/views/fields.h"
 #include "gui/views/look.h"
 #include "gui/views/trade_chart.h"
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 
@@ -63,8 +63,8 @@ enum Column { kReduction, kSpeedUp, kSame, kAtLeast, kTokens, kColumns };
 
 QString percent(double value) { return QLocale().toString(value, 'f', 2); }
 
-QString nameOf(const vision::Variant& variant) {
-  return variant == vision::kFullModel ? TuneDialog::tr("the full model") : QString::fromStdString(toString(variant));
+QString nameOf(const Reduction& variant) {
+  return variant == kFullModel ? TuneDialog::tr("the full model") : QString::fromStdString(toString(variant));
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ void TuneDialog::showCollecting(int pictures, int wanted) {
 }
 
 void TuneDialog::showMeasuring() {
-  started_ = monitor::steadyNow();
+  started_ = steadyNow();
   doing_->setText(tr("Measuring reductions. The live picture is paused."));
   bar_->setRange(0, 0);
   setValue(left_, {});
@@ -221,7 +221,7 @@ void TuneDialog::showMeasuring() {
 }
 
 void TuneDialog::showProgress(int done, int estimate) {
-  const double seconds = static_cast<double>(monitor::steadyNow() - started_) / 1000;
+  const double seconds = static_cast<double>(steadyNow() - started_) / 1000;
   bar_->setRange(0, estimate);
   bar_->setValue(done);
   constexpr double kSure = 1;  // s
@@ -236,19 +236,18 @@ void TuneDialog::showResult(const TuneJob::Result& result) {
   result_ = result;
   const cli::TuneRow& best = result->choice();
   const QString speed = QLocale().toString(best.speed_up, 'f', 2);
-  if (best.variant == vision::kFullModel)
+  if (best.variant == kFullModel)
     explanation_->setText(tr("None of the %1 reductions that were tried is faster and keeps enough labels, so the full "
                              "model stays. Ask for a little less agreement to have a choice.")
                               .arg(result->tried));
   else
-    explanation_->setText(
-        tr("Of the %1 reductions that were tried, %2 is the fastest that keeps the labels: %3 times as "
-           "fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels "
-           "have the same class (95 % interval from %6 %).")
-            .arg(result->tried)
-            .arg(breakable(nameOf(best.variant)), speed)
-            .arg(result->held_back)
-            .arg(percent(best.agreement), percent(best.agreement_low)));
+    explanation_->setText(tr("Of the %1 reductions in the table, %2 is the fastest that keeps the labels: %3 times as "
+                             "fast as the full model. On %4 pictures that the search did not use, %5 % of the pixels "
+                             "have the same class (95 % interval from %6 %).")
+                              .arg(result->rows.size())
+                              .arg(breakable(nameOf(best.variant)), speed)
+                              .arg(result->held_back)
+                              .arg(percent(best.agreement), percent(best.agreement_low)));
   table_->setRowCount(static_cast<int>(result->rows.size()));
   for (int i = 0; i < table_->rowCount(); ++i) {
     const cli::TuneRow& row = result->rows[static_cast<std::size_t>(i)];
@@ -275,7 +274,7 @@ void TuneDialog::showRow() {
   if (!result_ || table_->currentRow() < 0) return;
   const cli::TuneRow& row = result_->rows[static_cast<std::size_t>(table_->currentRow())];
   for (const cli::TuneRow& other : result_->rows)
-    if (other.variant == vision::kFullModel) before_->setPicture(result_->example, other.example);
+    if (other.variant == kFullModel) before_->setPicture(result_->example, other.example);
   after_->setPicture(result_->example, row.example);
   chart_->setRow(table_->currentRow());
   row_text_->setText(tr("%1. Orange: another class").arg(breakable(nameOf(row.variant))));

@@ -3,8 +3,8 @@
 
 #include <QDialog>
 
+#include "gui/controllers/tune_job.h"
 #include "gui/models/class_paint.h"
-#include "gui/tune_job.h"
 
 class QDoubleSpinBox;
 class QLabel;
@@ -54,7 +54,7 @@ class TuneDialog : public QDialog {
 
  signals:
   void startRequested();
-  void used(const mpm::vision::Variant& variant);
+  void used(const mpm::Reduction& variant);
 
  private:
   QWidget* makeQuestion(int stored, double next_every_s);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/capture/capture.h"
+#include "monitor/clocks.h"
 
 #include <algorithm>
 #include <atomic>

@@ -11,8 +11,8 @@
 
 #include "monitor/capture/mailbox.h"
 #include "monitor/store/event.h"
-#include "monitor/time.h"
-#include "vision/source_reader.h"
+#include "vision/sources/source_reader.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 

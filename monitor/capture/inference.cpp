@@ -13,8 +13,9 @@
 #include <utility>
 
 #include "base/quantiles.h"
-#include "monitor/capture/model_digest.h"
+#include "monitor/clocks.h"
 #include "mpm/error.hpp"
+#include "vision/model_digest.h"
 
 namespace mpm::monitor {
 namespace {
@@ -32,6 +33,7 @@ struct Loaded {
   std::string digest;
   ConvertOptions convert;  ///< that it was read with
   int session = 0;         // 0 until it gave its first result
+  int stream = 0;          // CapturedFrame::stream of the last frame
 };
 
 struct FileState {
@@ -48,8 +50,6 @@ std::optional<FileState> lookAt(const std::string& path) {
   return error ? std::nullopt : std::optional(state);
 }
 
-void validate(const vision::Variant& variant) { variant.options({}).validate(); }
-
 }  // namespace
 
 struct InferenceWorker::Impl {
@@ -64,11 +64,10 @@ struct InferenceWorker::Impl {
     EstimatorOptions options;  // its reduction is the wanted one
     int version = 0;           // grows with every change of path or reduction
     int stream = 0;
-    std::optional<vision::Variant> compare{};
+    std::optional<Reduction> compare{};
     bool follow = false, paused = false;
     double interval_s = 0;
   } wanted;
-  Attention attention = Attention::kPlain;  // of models that bring their own reduction
   std::optional<CapturedFrame> to_repeat;
   InferenceStatus status;
   std::deque<double> latencies;
@@ -132,8 +131,8 @@ struct InferenceWorker::Impl {
   }
 
   static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest) {
-    Estimator estimator = readEstimator(path, options);
-    auto info = std::make_shared<const ModelInfo>(vision::modelOf(estimator));
+    Estimator estimator(path, options);
+    auto info = std::make_shared<const ModelInfo>(estimator.model());
     return std::make_unique<Loaded>(
         Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert});
   }
@@ -144,7 +143,7 @@ struct InferenceWorker::Impl {
     setLoading(true);
     file = file_seen = lookAt(now.path);
     try {
-      auto fresh = read(now.path, now.options, modelDigest(now.path));
+      auto fresh = read(now.path, now.options, vision::modelDigest(now.path));
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -188,7 +187,7 @@ struct InferenceWorker::Impl {
 
   void estimateAndDeliver(CapturedFrame frame, bool repeated) {
     const int version = loaded_version;
-    std::optional<vision::Variant> compare;
+    std::optional<Reduction> compare;
     {
       const std::lock_guard lock(mutex);
       if (frame.stream != wanted.stream) {
@@ -198,7 +197,7 @@ struct InferenceWorker::Impl {
       compare = wanted.compare;
     }
     InferenceResult result;
-    std::string error = estimate(*current, frame.image, result.estimate);
+    std::string error = estimate(*current, frame, result.estimate);
     if (!error.empty() && previous) {
       post(Severity::kError,
            "'" + current->path + "' fails on its first frame: " + error + "; the model before it goes on");
@@ -206,7 +205,7 @@ struct InferenceWorker::Impl {
       other.reset();
       keepWantedAsLoaded();
       setLoading(false);
-      error = estimate(*current, frame.image, result.estimate);
+      error = estimate(*current, frame, result.estimate);
     }
     if (!error.empty()) {
       postOnce("inference failed: " + error);
@@ -242,9 +241,10 @@ struct InferenceWorker::Impl {
   }
 
   // The error, or nothing.
-  static std::string estimate(Loaded& model, const cv::Mat& image, vision::Estimate& result) {
+  static std::string estimate(Loaded& model, const CapturedFrame& frame, Estimate& result) {
     try {
-      result = vision::estimate(model.estimator, image);
+      if (frame.stream != std::exchange(model.stream, frame.stream)) model.estimator.reset();
+      result = model.estimator.estimate(frame.image, static_cast<double>(frame.time) / 1000);
       return {};
     } catch (const std::exception& error) {
       const std::string what = error.what();
@@ -252,22 +252,20 @@ struct InferenceWorker::Impl {
     }
   }
 
-  std::optional<ComparedResult> estimateWith(const vision::Variant& variant, const cv::Mat& image,
-                                             const vision::Estimate& own) {
-    if (variant == vision::variantOf(*current->info)) return ComparedResult{own, variant};
+  std::optional<ComparedResult> estimateWith(const Reduction& variant, const cv::Mat& image, const Estimate& own) {
+    if (variant == current->info->reduction) return ComparedResult{own, variant};
     try {
-      const ConvertOptions convert = variant.options(current->convert);
-      if (!other || other->path != current->path || other->convert.reduce != convert.reduce ||
-          other->convert.attention != convert.attention) {
+      if (!other || other->path != current->path || other->convert.reduce != variant) {
         EstimatorOptions options;
         {
           const std::lock_guard lock(mutex);
           options = wanted.options;
         }
-        options.read.convert = convert;
+        options.read.convert = current->convert.with(variant);
+        options.reuse = {};
         other = read(current->path, options, current->digest);
       }
-      return ComparedResult{vision::estimate(other->estimator, image), variant};
+      return ComparedResult{other->estimator.estimate(image), variant};
     } catch (const std::exception& error) {
       {
         const std::lock_guard lock(mutex);
@@ -320,7 +318,6 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
   impl_->wanted.path = std::move(model);
-  impl_->attention = options.read.convert.attention;
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;
   impl_->status.loading = !impl_->wanted.path.empty();
@@ -329,22 +326,19 @@ InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::stri
 
 InferenceWorker::~InferenceWorker() = default;
 
-void InferenceWorker::setVariant(const vision::Variant& variant) {
-  validate(variant);
+void InferenceWorker::setReduction(const Reduction& variant) {
+  variant.validate();
   impl_->change([&](Impl::Wanted& wanted) {
-    ConvertOptions& convert = wanted.options.read.convert;
-    convert = variant.options(convert);
+    wanted.options.read.convert.reduce = variant;
     ++wanted.version;
   });
 }
 
-void InferenceWorker::setModel(std::string path, const std::optional<vision::Variant>& variant) {
-  if (variant) validate(*variant);
+void InferenceWorker::setModel(std::string path, const std::optional<Reduction>& variant) {
+  if (variant) variant->validate();
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.path = std::move(path);
-    ConvertOptions& convert = wanted.options.read.convert;
-    convert = variant.value_or(vision::Variant{{}, impl_->attention}).options(convert);
-    if (!variant) convert.reduce.reset();
+    wanted.options.read.convert.reduce = variant;
     ++wanted.version;
   });
 }
@@ -353,8 +347,8 @@ void InferenceWorker::setStream(int stream) {
   impl_->change([&](Impl::Wanted& wanted) { wanted.stream = stream; });
 }
 
-void InferenceWorker::setCompare(const std::optional<vision::Variant>& variant) {
-  if (variant) validate(*variant);
+void InferenceWorker::setCompare(const std::optional<Reduction>& variant) {
+  if (variant) variant->validate();
   impl_->change([&](Impl::Wanted& wanted) {
     wanted.compare = variant;
     if (variant) impl_->status.no_comparison.clear();

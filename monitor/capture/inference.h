@@ -9,20 +9,20 @@
 
 #include "monitor/capture/capture.h"
 #include "monitor/store/event.h"
-#include "vision/estimate.h"
-#include "vision/variant.h"
+#include "mpm/estimator.hpp"
+#include "mpm/model_info.hpp"
 
 namespace mpm::monitor {
 
 /// The same frame with another reduction.
 struct ComparedResult {
-  vision::Estimate estimate;
-  vision::Variant variant;
+  Estimate estimate;
+  Reduction variant;
 };
 
 struct InferenceResult {
   CapturedFrame frame;
-  vision::Estimate estimate;               ///< of the task panoptic or instance with its labels
+  Estimate estimate;                       ///< of the task panoptic or instance with its labels
   std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its reduction; never null
   std::string model_path;                  ///< the file it was read from
   std::string model_digest;                ///< modelDigest() of it
@@ -67,14 +67,14 @@ class InferenceWorker {
   InferenceWorker& operator=(const InferenceWorker&) = delete;
 
   /// Throws mpm::Error for a reduction that is not valid. One that the model or the device lacks is an event.
-  void setVariant(const vision::Variant& variant);
+  void setReduction(const Reduction& variant);
   /// Keeps the options but for the reduction, which becomes `variant` (nullopt: the model's own).
-  void setModel(std::string path, const std::optional<vision::Variant>& variant = std::nullopt);
+  void setModel(std::string path, const std::optional<Reduction>& variant = std::nullopt);
   /// Frames of other streams (CapturedFrame::stream) are dropped from now on; the default is 0.
   void setStream(int stream);
   /// Each frame runs a second time with this reduction; nullopt: once. Given up, with an event, when the model does not
-  /// load with it. Throws mpm::Error as setVariant() does.
-  void setCompare(const std::optional<vision::Variant>& variant);
+  /// load with it. Throws mpm::Error as setReduction() does.
+  void setCompare(const std::optional<Reduction>& variant);
   /// Reads the model again when its file changes on disk. Off by default.
   void setFollowFile(bool follow);
   /// At most one frame in this time; 0: every frame.

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 

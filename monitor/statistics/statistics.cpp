@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/quantiles.h"
-#include "monitor/statistics/block_mean.h"
+#include "evaluation/block_mean.h"
 
 namespace mpm::monitor {
 namespace {

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 
@@ -41,6 +42,9 @@ struct DayNightStatistics {
   std::optional<Difference> difference;  ///< nullopt unless there are both
   /// Mean of the last 24 hours less the mean of the 24 hours before, by day and by night; nullopt without both.
   std::optional<double> day_change, night_change;
+  /// Mean grey value, 0..255, of the darkest and the brightest sample where all are of the day or all of the night, as
+  /// StoreReader::dayNight() finds them: a hint for another rule.
+  std::optional<std::pair<double, double>> brightness;
 };
 
 /// Of values with how often each occurs.

@@ -148,6 +148,11 @@ void Bucket::unpack(std::string_view bytes) {
   }
 }
 
+std::optional<std::int32_t> tenthsOfTokens(const Sample& sample) {
+  if (sample.tokens.empty() || !std::isfinite(sample.tokens.back())) return std::nullopt;
+  return static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
+}
+
 Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences) {
   Bytes bytes;
   for (const auto& [tenths, count] : occurrences) {
@@ -166,20 +171,21 @@ void addOccurrences(std::string_view bytes, std::map<std::int32_t, std::int64_t>
 }
 
 void AggregateUpdate::add(std::int64_t source, std::int64_t session, const Sample& sample) {
-  for (std::int64_t width : kBucketWidths) buckets_[{source, width, bucketStart(sample.time, width)}].add(sample);
-  if (sample.night && !sample.tokens.empty() && std::isfinite(sample.tokens.back())) {
-    const auto tenths = static_cast<std::int32_t>(std::lround(sample.tokens.back() * 10));
-    ++hours_[{session, bucketStart(sample.time, kHourMs), *sample.night}][tenths];
-  }
+  for (std::int64_t width : kBucketWidths)
+    buckets_[{source, width, bucketStart(sample.time, width), session}].add(sample);
+  const int night = sample.night ? static_cast<int>(*sample.night) : kNightUnknown;
+  if (const auto tenths = tenthsOfTokens(sample))
+    ++hours_[{session, bucketStart(sample.time, kHourMs), night}][*tenths];
 }
 
 void AggregateUpdate::write(Database& database) {
   Statement read = database.prepare(
-      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?");
-  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?)");
+      "SELECT samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ? AND session = "
+      "?");
+  Statement replace = database.prepare("INSERT OR REPLACE INTO bucket VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (auto& [key, bucket] : buckets_) {
-    const auto& [source, width, start] = key;
-    if (read.bind(source, width, start).step()) {
+    const auto& [source, width, start, session] = key;
+    if (read.bind(source, width, start, session).step()) {
       // A sum that an SD card damaged begins anew: the samples, which it is only made from, must go on being stored.
       try {
         Bucket stored;
@@ -192,7 +198,8 @@ void AggregateUpdate::write(Database& database) {
       }
     }
     read.reset();
-    replace.run(source, width, start, bucket.samples, bucket.day, bucket.night, Statement::Blob{bucket.pack()});
+    replace.run(source, width, start, session, bucket.samples, bucket.day, bucket.night,
+                Statement::Blob{bucket.pack()});
   }
   Statement read_hour =
       database.prepare("SELECT occurrences FROM hour_of_tokens WHERE session = ? AND start_ms = ? AND night = ?");

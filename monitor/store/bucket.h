@@ -60,13 +60,18 @@ class AggregateUpdate {
   void add(std::int64_t source, std::int64_t session, const Sample& sample);
   /// Adds what was collected to what is stored, and forgets it.
   void write(Database& database);
-  bool large() const { return buckets_.size() > 20000; }
 
  private:
-  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs>, Bucket> buckets_;  // source, width, start
-  std::map<std::tuple<std::int64_t, UnixMs, bool>, std::map<std::int32_t, std::int64_t>>
+  std::map<std::tuple<std::int64_t, std::int64_t, UnixMs, std::int64_t>, Bucket>
+      buckets_;  // source, width, start, session
+  std::map<std::tuple<std::int64_t, UnixMs, int>, std::map<std::int32_t, std::int64_t>>
       hours_;  // session, start, night -> tenths of a token -> occurrences
 };
+
+/// In the column `night` of an hour, of samples that were stored without a rule.
+inline constexpr int kNightUnknown = 2;
+/// Of the tokens after the last insertion; nullopt: the sample has none.
+std::optional<std::int32_t> tenthsOfTokens(const Sample& sample);
 
 /// {tenths of a token, occurrences} pairs, 32 bits each, little-endian.
 Bytes packOccurrences(const std::map<std::int32_t, std::int64_t>& occurrences);

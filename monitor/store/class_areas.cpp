@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "vision/cross_validation.h"
+#include "evaluation/cross_validation.h"
 
 namespace mpm::monitor {
 namespace {
@@ -39,8 +39,7 @@ std::vector<ClassArea> classAreas(const StoreReader& store, std::int64_t source,
 
   const std::size_t classes = latest.classes.size();
   ChartQuery query{.source = source, .from = from, .to = to, .max_buckets = 9000};
-  for (std::size_t c = 0; c < classes; ++c)
-    query.quantities.push_back({Quantity::Kind::kClassArea, static_cast<int>(c)});
+  for (const std::string& name : latest.classes) query.quantities.push_back({Quantity::Kind::kClassArea, -1, name});
   const Areas none{.sums = std::vector<double>(classes)};
   Areas all = none, day = none, night = none;
   for (const ChartBucket& bucket : store.chart(query).buckets) {

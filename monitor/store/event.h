@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 
@@ -12,7 +12,7 @@ enum class Severity { kInfo, kWarning, kError };
 const char* toString(Severity severity);
 
 enum class EventKind {
-  kSession = 0,     ///< a new model or schedule took over
+  kSession = 0,     ///< a new model or reduction took over
   kSource = 1,      ///< the source came, went, hangs
   kModel = 2,       ///< a model could not be loaded or its result is damaged
   kStorage = 3,     ///< the disk is full, is writable again, retention

@@ -20,8 +20,7 @@
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
-#include "vision/classes.h"
-#include "vision/variant.h"
+#include "vision/labels/classes.h"
 
 namespace mpm::monitor {
 namespace {
@@ -56,11 +55,6 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
-// What --reduce takes to merge as the session did.
-std::string specOf(const SessionRecord& session) {
-  return session.reduce.empty() ? toString(vision::mpmBefore(session.schedule)) : session.reduce;
-}
-
 // What the columns are: known only after a look at every sample, because sessions may differ, also in what their
 // models call the same number.
 struct Columns {
@@ -79,7 +73,7 @@ struct Columns {
   // How tokens merged; empty where the session is not known.
   std::string reduction(const Sample& sample) const {
     const auto session = sessions.find(sample.session);
-    return session == sessions.end() ? std::string() : specOf(session->second.record);
+    return session == sessions.end() ? std::string() : session->second.record.reduce;
   }
 
   // Share of the pixels per column; nullopt where the sample's model does not know the class.
@@ -193,7 +187,7 @@ void writePhenoCamHeader(std::ostream& out, const Columns& columns) {
   };
   for (const auto& [id, used] : columns.sessions) {
     add(models, oneLine(used.record.model_name.empty() ? used.record.model : used.record.model_name));
-    add(reductions, specOf(used.record));
+    add(reductions, used.record.reduce);
   }
   const std::string now = isoTime(unixNow());
   const auto place = [](const std::optional<double>& degrees) {

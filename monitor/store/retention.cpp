@@ -73,12 +73,13 @@ bool forgetSums(Database& database, const std::set<std::int64_t>& sources, UnixM
          forgetBuckets(database, sources, kDayMs, before);
 }
 
-}  // namespace
-
+// Bytes of the database that hold something: pages on the free list will be used again.
 std::int64_t usedBytes(const Database& database) {
   return (database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")) *
          database.integer("PRAGMA page_size");
 }
+
+}  // namespace
 
 Retention forgetSome(Database& database, UnixMs now, const RetentionLimits& limits) {
   Transaction transaction(database);

@@ -6,12 +6,9 @@
 #include <set>
 
 #include "monitor/store/sqlite.h"
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
-
-/// Bytes of the database that hold something: pages on the free list will be used again.
-std::int64_t usedBytes(const Database& database);
 
 enum class Retention {
   kDone,      ///< nothing to forget

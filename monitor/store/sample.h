@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/store/schema.h"
 
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "monitor/store/bucket.h"
 #include "monitor/store/damage.h"
 #include "monitor/store/store.h"
 
 namespace mpm::monitor {
 namespace {
 
-// What each version added. A step is never edited once released: files of its version exist.
-constexpr std::array kSteps = {
-    // 1: what happened, one row each. Lists are JSON, so that any SQLite client can read them.
+constexpr int kVersion = 1;
+
+// Lists are JSON, so that any SQLite client can read them.
+constexpr const char* kTables =
     "CREATE TABLE source(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL REFERENCES source,"
     "  started_ms INTEGER NOT NULL, ended_ms INTEGER, model TEXT NOT NULL, model_name TEXT NOT NULL,"
-    "  schedule TEXT NOT NULL, tokens INTEGER NOT NULL, classes TEXT NOT NULL, every_s REAL NOT NULL,"
-    "  latitude REAL, longitude REAL);"
+    "  model_digest TEXT NOT NULL, cross_validation TEXT NOT NULL, schedule TEXT NOT NULL, tokens INTEGER NOT NULL,"
+    "  classes TEXT NOT NULL, every_s REAL NOT NULL, latitude REAL, longitude REAL);"
     "CREATE INDEX session_by_source ON session(source, id);"
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
@@ -31,62 +30,34 @@ constexpr std::array kSteps = {
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
-    "CREATE INDEX event_by_time ON event(time_ms);",
-    // 2: sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour.
+    "CREATE INDEX event_by_time ON event(time_ms);"
+    "CREATE INDEX event_by_source ON event(source, time_ms);"
+    // Sums per minute, hour and day, so that a year opens at once; histograms of token counts per hour. Sums are per
+    // session, because models differ in what they call a class of one number.
     "CREATE TABLE bucket(source INTEGER NOT NULL, width_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
-    "  samples INTEGER NOT NULL, day INTEGER NOT NULL, night INTEGER NOT NULL, series BLOB NOT NULL,"
-    "  PRIMARY KEY(source, width_ms, start_ms)) WITHOUT ROWID;"
+    "  session INTEGER NOT NULL, samples INTEGER NOT NULL, day INTEGER NOT NULL, night INTEGER NOT NULL,"
+    "  series BLOB NOT NULL, PRIMARY KEY(source, width_ms, start_ms, session)) WITHOUT ROWID;"
     "CREATE TABLE hour_of_tokens(session INTEGER NOT NULL, start_ms INTEGER NOT NULL, night INTEGER NOT NULL,"
-    "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;",
-    // 3: which weights a session ran, so that a model and the better one that took its file's place are two.
-    "ALTER TABLE session ADD COLUMN model_digest TEXT NOT NULL DEFAULT '';",
-    // 4: how often the model of a session confuses classes: rows of counts, one per true class.
-    "ALTER TABLE session ADD COLUMN cross_validation TEXT NOT NULL DEFAULT '';",
-};
-constexpr int kVersion = static_cast<int>(kSteps.size());
-constexpr int kOldestReadable = 3;  // without a writer that brings the file up to date
+    "  occurrences BLOB NOT NULL, PRIMARY KEY(session, start_ms, night)) WITHOUT ROWID;";
 
-void aggregateStoredSamples(Database& database) {
-  AggregateUpdate update;
-  Statement rows = database.prepare(std::string("SELECT ") + kSampleColumns + ", source FROM sample ORDER BY id");
-  while (rows.step()) {
-    update.add(rows.integer(9), rows.integer(8), readSample(rows));
-    if (update.large()) update.write(database);
-  }
-  update.write(database);
-}
-
-// 0 for an empty file.
-int versionOf(const Database& database, const std::string& path) {
-  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return 0;
+// False: the file is empty.
+bool hasTables(const Database& database, const std::string& path) {
+  if (database.integer("SELECT count(*) FROM sqlite_master") == 0) return false;
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw Error("'" + path + "' is a database of another program: name another file");
-  const auto version = static_cast<int>(database.integer("PRAGMA user_version"));
-  if (version > kVersion)
-    throw Error("'" + path + "' was written by a newer version (schema " + std::to_string(version) +
-                ", this one knows " + std::to_string(kVersion) + "): update this program");
-  return version;
+  if (const std::int64_t version = database.integer("PRAGMA user_version"); version != kVersion)
+    throw Error("'" + path + "' has schema " + std::to_string(version) + ", this program knows schema " +
+                std::to_string(kVersion) + ": name another file");
+  return true;
 }
 
-void migrate(Database& database, const std::string& path) {
-  if (versionOf(database, path) == kVersion) return;
+void makeTables(Database& database, const std::string& path) {
   Transaction transaction(database);
-  for (int version = versionOf(database, path); version < kVersion;
-       ++version) {  // read again: now no other program migrates
-    database.execute(kSteps[static_cast<std::size_t>(version)]);
-    if (version == 1) aggregateStoredSamples(database);
-  }
+  if (hasTables(database, path)) return;  // another program was faster
+  database.execute(kTables);
   database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   database.execute("PRAGMA user_version = " + std::to_string(kVersion));
   transaction.commit();
-}
-
-// This needs no new version: a program that knows the tables reads and writes them with or without this index.
-void indexEvents(Database& database) {
-  try {
-    database.execute("CREATE INDEX IF NOT EXISTS event_by_source ON event(source, time_ms)");
-  } catch (const SqliteError&) {  // no space for it: another time
-  }
 }
 
 bool isFull(const std::string& path) {
@@ -98,9 +69,9 @@ bool isFull(const std::string& path) {
 
 [[noreturn]] void failToOpen(const std::string& path, const SqliteError& error) {
   if (error.code() == SQLITE_NOTADB)
-    throw SqliteError(error.code(), "'" + path + "' is " +
-                                        (wasOurs(path, DatabaseLock(path)) ? "damaged: its first page is lost"
-                                                                           : "not a database: name another file"));
+    throw SqliteError(error.code(),
+                      "'" + path + "' is " +
+                          (isOurs(path) ? "damaged: its first page is lost" : "not a database: name another file"));
   if (isDamage(error.code())) throw error;  // which names the file
   std::error_code unknown;
   const auto folder = std::filesystem::absolute(path, unknown).parent_path();
@@ -137,8 +108,9 @@ Database openForWriting(const std::string& path, bool create) {
   try {
     Database& database = opened.emplace(path, create ? Database::Mode::kCreate : Database::Mode::kReadWrite);
     if (sqlite3_db_readonly(database.handle(), "main") == 1)  // SQLite reads then what it was to write
-      throw Error("'" + path + "' may not be written by this user, or lies on a disk that is read-only");
-    if (versionOf(database, path) == 0) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
+      throw SqliteError(SQLITE_READONLY, "it may not be written by this user, or lies on a disk that is read-only");
+    const bool fresh = !hasTables(database, path);
+    if (fresh) database.execute("PRAGMA auto_vacuum = INCREMENTAL");
     if (database.text("PRAGMA journal_mode = WAL") != "wal")
       throw Error("'" + path +
                   "' lies where SQLite cannot share memory (a network drive?): name a file on a local disk");
@@ -146,8 +118,7 @@ Database openForWriting(const std::string& path, bool create) {
     // ends at the last checkpoint, one a minute. FULL would cost an SD card an fsync every second.
     database.execute("PRAGMA synchronous = NORMAL");
     database.execute("PRAGMA journal_size_limit = 4000000");
-    migrate(database, path);
-    indexEvents(database);
+    if (fresh) makeTables(database, path);
     return std::move(database);
   } catch (const SqliteError& error) {
     if (opened && isDamage(error.code())) opened->keepLog();
@@ -159,11 +130,7 @@ Database openForReading(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw Error("there is no database '" + path + "'");
   const auto check = [&](const Database& database) {
-    const int version = versionOf(database, path);
-    if (version == 0) throw EmptyDatabase("'" + path + "' is empty");
-    if (version < kOldestReadable)
-      throw Error("'" + path + "' was written by an older version (schema " + std::to_string(version) +
-                  "): let 'mpm monitor' open it once to bring it up to date");
+    if (!hasTables(database, path)) throw EmptyDatabase("'" + path + "' is empty");
   };
   try {
     Database database(path, Database::Mode::kReadOnly);
@@ -191,23 +158,6 @@ Database openForReading(const std::string& path) {
   } catch (const SqliteError& error) {
     failToOpen(path, error);
   }
-}
-
-std::string damageOfSchema(const Database& database) {
-  Database ours(":memory:", Database::Mode::kCreate);
-  for (const char* step : kSteps) ours.execute(step);
-  Statement expected = ours.prepare("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
-  Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE name = ?");
-  while (expected.step()) {
-    const std::string name(expected.text(0));
-    if (!found.bind(name).step()) continue;
-    const std::string_view wanted = expected.text(1), there = found.text(0);
-    if (wanted.size() != there.size()) continue;
-    int bytes = 0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) bytes += wanted[i] != there[i];
-    if (bytes == 1) return "the definition of '" + name + "' has a wrong byte";
-  }
-  return {};
 }
 
 std::string tokensJson(const std::vector<double>& tokens) {

@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "monitor/clocks.h"
 #include "mpm/error.hpp"
-#include "vision/classes.h"
-#include "vision/estimate_files.h"
-#include "vision/pictures.h"
-#include "vision/source.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/estimate_files.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
 
 namespace mpm::monitor {
 namespace {
@@ -39,8 +40,6 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
                {"source", vision::redactCredentials(source)},
                {"model", result.model_path},
                {"reduce", toString(result.model->reduction)},
-               {"schedule", result.model->schedule},
-               {"attention", toString(result.model->attention)},
                {"tokens", sample.tokens},
                {"area_fraction", areas},
                {"night", sample.night ? Json(*sample.night) : Json(nullptr)},

@@ -10,7 +10,7 @@
 
 #include "monitor/capture/inference.h"
 #include "monitor/store/sample.h"
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 

@@ -108,21 +108,6 @@ std::string Database::text(std::string_view sql) const {
   return statement.step() ? std::string(statement.text(0)) : "";
 }
 
-std::int64_t Database::bytesByHeader() const {
-  sqlite3_file* file = nullptr;
-  unsigned char header[100];  // https://www.sqlite.org/fileformat.html
-  if (sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file ||
-      !file->pMethods || file->pMethods->xRead(file, header, sizeof header, 0) != SQLITE_OK)
-    return 0;
-  const auto number = [&](int at, int bytes) {
-    std::int64_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
-    return value;
-  };
-  const std::int64_t page = number(16, 2);
-  return (page == 1 ? 65536 : page) * number(28, 4);
-}
-
 Transaction::~Transaction() {
   // SQLite rolls back by itself after some errors (a full disk); a second ROLLBACK would be another error.
   if (!sqlite3_get_autocommit(database_.handle()))

@@ -123,9 +123,6 @@ class Database {
   std::int64_t integer(std::string_view sql) const;
   std::string text(std::string_view sql) const;
   std::int64_t lastId() const { return sqlite3_last_insert_rowid(handle_.get()); }
-  /// How large the file is by its own header; 0: it has none. Read through SQLite: to open the file and close it again
-  /// would let go of SQLite's locks on it.
-  std::int64_t bytesByHeader() const;
   /// Closing the last connection moves nothing out of the write-ahead log: for a file that is damaged.
   void keepLog() { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
   sqlite3* handle() const { return handle_.get(); }

@@ -8,13 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "charts/chart.h"
+#include "evaluation/confusion_matrix.h"
+#include "monitor/statistics/day_night.h"
 #include "monitor/statistics/statistics.h"
 #include "monitor/store/event.h"
 #include "monitor/store/sample.h"
-#include "monitor/time.h"
 #include "mpm/error.hpp"
 #include "mpm/options.hpp"
-#include "vision/confusion_matrix.h"
+#include "vision/time.h"
 
 namespace mpm::monitor {
 
@@ -23,18 +25,14 @@ struct SessionInfo {
   std::string source;  ///< as the user wrote it; the store keeps it without credentials
   std::string model;   ///< path
   std::string model_name;
-  std::string model_digest;          ///< modelDigest(); empty: not known (sessions before schema 3)
-  Schedule schedule;                 ///< of Mutual Pair Merging with plain attention
-  std::string reduce;                ///< any other reduction, as vision::toString() writes it; else empty
+  std::string model_digest;          ///< modelDigest()
+  std::string reduce;                ///< the model's Reduction as text
   int tokens = 0;                    ///< N
   std::vector<std::string> classes;  ///< names, by index
   /// How the model did on pictures that it was not trained on (vision::readCrossValidation); nullopt: not known.
   std::optional<vision::ConfusionMatrix> cross_validation;
   double every_s = 1;                         ///< how often a sample was meant to come
   std::optional<double> latitude, longitude;  ///< degrees north and east
-
-  /// "2,5", "none" or `reduce`.
-  std::string reductionText() const { return reduce.empty() ? mpm::toString(schedule) : reduce; }
 };
 
 struct SessionRecord : SessionInfo {
@@ -50,12 +48,12 @@ struct StoreOptions {
   /// Forget samples, minutes and events older than this, of the sources that this writer had and of none; 0: keep all.
   /// Waits while the clock is a day ahead of what is stored, for an hour at most.
   double keep_days = 0;
-  bool keep_days_of_all = false;  ///< of every source in the file: for its owner
-  double max_megabytes = 0;       ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
-  double retry_s = 10;            ///< after a full disk: how long until the next try
-  double report_s = 600;          ///< trouble that comes and goes is reported once in this time, or if samples are lost
-  double patience_s = 30;         ///< an attempt to write that takes longer: the disk does not answer
-  double maintenance_s = 60;      ///< how often retention is looked at
+  bool keep_days_of_all = false;   ///< of every source in the file: for its owner
+  double max_megabytes = 0;        ///< forget the oldest, of any source, when the file grows beyond this; 0: no limit
+  double retry_s = 10;             ///< after a full disk: how long until the next try
+  double report_s = 600;           ///< trouble that comes and goes is reported once in this time
+  double patience_s = 30;          ///< an attempt to write that takes longer: the disk does not answer
+  double maintenance_s = 60;       ///< how often retention is looked at
   std::size_t max_pending = 3600;  ///< samples kept in memory while nothing can be written; older ones are lost
   std::function<UnixMs()> now = unixNow;
 
@@ -64,15 +62,14 @@ struct StoreOptions {
 };
 
 struct WriterStatus {
-  bool writing = true;  ///< false: the disk is full, fails or does not answer; `problem` says it
-  bool answers = true;  ///< false: the current attempt takes longer than StoreOptions::patience_s
-  double busy_s = 0;    ///< for how long an attempt has been running; 0: none is
+  bool writing = true;   ///< false: the disk is full, fails or does not answer, or `stopped`; `problem` says it
+  bool stopped = false;  ///< nothing is written any more, because no waiting would help
+  bool answers = true;   ///< false: the current attempt takes longer than StoreOptions::patience_s
+  double busy_s = 0;     ///< for how long an attempt has been running; 0: none is
   std::string problem;
   std::int64_t samples = 0;  ///< committed by this writer
   std::int64_t pending = 0;  ///< not yet committed
-  std::int64_t lost = 0;     ///< given up while the disk was full
-  std::int64_t bytes = 0;    ///< of the database file
-  bool taken = false;        ///< another writer stores this source, so nothing is stored here; `problem` says it
+  std::int64_t lost = 0;     ///< given up while the disk was full, or when it stopped
   /// The supervisor may restart the process, but not soon: a restart loses the samples that wait in memory.
   bool stuck() const { return busy_s >= 600; }
 };
@@ -80,20 +77,19 @@ struct WriterStatus {
 /// Writes a database (SQLite in WAL mode) from its own thread: append() and similar calls never wait for the disk.
 ///
 /// `kill -9` at any moment loses what came after the last commit, at most StoreOptions::commit_s, and nothing before;
-/// a power cut at most about a minute. A disk that is full or does not answer stops the writing; what comes then is
-/// kept in memory (max_pending) and written when there is space again; into a file that took the place of the first
-/// one, with source and session begun again. A file that turns out to be damaged is renamed, and a new one begins, as
-/// after one that was deleted. One file may have several writers, of one source each: a second one of the same source
-/// stores nothing until the first one ends. Any number of readers. Thread-safe.
+/// a power cut at most about a minute. A disk that is full or does not answer, or a file that was moved, stops the
+/// writing for as long as that lasts; what comes then is kept in memory (max_pending). A file that turns out to be
+/// damaged, was deleted or replaced ends the writing, with an event; a damaged one is renamed by the next writer. A
+/// database has one writer and any number of readers. Thread-safe.
 class StoreWriter {
  public:
   /// Called on the writer's thread (or in the constructor) for events of the storage itself, also while nothing can be
   /// written.
   using EventCallback = std::function<void(const Event&)>;
 
-  /// Opens or makes the file; brings an older schema up to date. With open_at_once throws mpm::Error naming the file:
-  /// not a database, not of ours, made by a newer version, not writable. One of ours that is damaged is renamed, with
-  /// an event; a full disk is no error: it is tried again.
+  /// Opens or makes the file. A damaged one of ours is renamed, with an event, and a new one begins. With open_at_once
+  /// throws mpm::Error naming the file: not a database, not of ours, of another schema, not writable, another program
+  /// stores in it; else these end the writing. A full disk is no error: it is tried again.
   explicit StoreWriter(const std::string& path, StoreOptions options = {}, EventCallback on_event = {});
   ~StoreWriter();  ///< ends the session, commits what is pending if the disk lets it
   StoreWriter(const StoreWriter&) = delete;
@@ -102,11 +98,11 @@ class StoreWriter {
   /// Ends the session before it, if any; samples and events that follow belong to the new one.
   /// One of the same source that was killed ends with its last sample.
   void beginSession(const SessionInfo& info);
-  void endSession();
+  void endSession();  ///< and its source: events belong to none
   /// Ends the session; events belong to this source from now on if the database knows it, else to none.
   void setSource(const std::string& name);
-  /// Whether a writer stores this source in the same file now, be it this one.
-  bool isTaken(const std::string& source) const;
+  /// Where the writing has ended: goes on in this file, which may be the same one, as a new writer would.
+  void storeIn(const std::string& path);
 
   /// Sample::id and ::session are ignored. Without a session: does nothing.
   void append(const Sample& sample);
@@ -124,39 +120,6 @@ class StoreWriter {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-};
-
-/// What a chart shows.
-struct Quantity {
-  enum class Kind {
-    kTokens,       ///< after insertion `index` (0: before the first); index -1: after the last
-    kMerged,       ///< share of the tokens merged away, 0..1
-    kInferenceMs,  ///< ms
-    kBrightness,   ///< mean grey value, 0..255
-    kDropped,      ///< frames dropped per sample
-    kClassArea,    ///< share of the pixels of class `index`, 0..1
-  } kind = Kind::kTokens;
-  int index = -1;
-
-  friend bool operator==(const Quantity&, const Quantity&) = default;
-};
-
-struct Spread {
-  std::int64_t samples = 0;  ///< 0: the quantity did not exist then
-  double mean = 0, min = 0, max = 0;
-};
-
-struct ChartBucket {
-  UnixMs start = 0;
-  std::int64_t samples = 0;
-  double night = 0;            ///< share of the samples taken by night, of those that know; 0 when none does
-  bool gap_before = false;     ///< nothing was recorded between this bucket and the one before: do not join them
-  std::vector<Spread> values;  ///< one per quantity asked for. Areas count 0 in samples without the class
-};
-
-struct Chart {
-  UnixMs bucket_ms = 0;              ///< width of each bucket
-  std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
 };
 
 struct ChartQuery {
@@ -188,6 +151,10 @@ class StoreReader {
   StoreReader(StoreReader&&) noexcept;
   StoreReader& operator=(StoreReader&&) noexcept;
 
+  /// Judges day and night of everything that is read from now on, in place of the rule it was stored with; no rule: as
+  /// stored. Where samples were forgotten or are too many, whole minutes or hours are judged by their mean brightness.
+  void setNightRule(const NightRule& rule);
+
   std::vector<SourceRecord> sources() const;
   std::vector<SessionRecord> sessions(std::int64_t source) const;  ///< ascending
 
@@ -203,7 +170,7 @@ class StoreReader {
   std::vector<Event> events(std::int64_t source, UnixMs from, UnixMs to, int limit = 1000) const;
 
   /// Token counts of the whole hours that [from, to) touches, of the sessions whose model (path, name, classes and,
-  /// where both know it, digest), tokens and schedule are those of the latest one.
+  /// where both know it, digest), tokens and reduction are those of the latest one.
   std::vector<HourOfTokens> hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const;
   /// compareDayNight() of them.
   DayNightStatistics dayNight(std::int64_t source, UnixMs from, UnixMs to) const;

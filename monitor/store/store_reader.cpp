@@ -5,17 +5,19 @@
 #include <nlohmann/json.hpp>
 
 #include "base/quantiles.h"
+#include "evaluation/cross_validation.h"
 #include "monitor/store/bucket.h"
 #include "monitor/store/schema.h"
 #include "monitor/store/store.h"
 #include "mpm/error.hpp"
-#include "vision/cross_validation.h"
 
 namespace mpm::monitor {
 namespace {
 
 // Rows that a chart may read: some 20 ms of work.
 constexpr std::int64_t kMaxRows = 20000;
+// Samples that are judged one by one for a comparison of day and night, which is asked for less often.
+constexpr std::int64_t kMaxJudged = 100000;
 
 // Widths that people read off an axis.
 constexpr std::array kWidths = {kSecondMs,      2 * kSecondMs,  5 * kSecondMs, 10 * kSecondMs, 15 * kSecondMs,
@@ -49,8 +51,6 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   session.model = row.text(3);
   session.model_name = row.text(4);
   session.reduce = row.text(5);
-  if (session.reduce.find_first_not_of("0123456789,") == std::string::npos || session.reduce == "none")
-    session.schedule = parseSchedule(std::exchange(session.reduce, {}));
   session.tokens = static_cast<int>(row.integer(6));
   const nlohmann::json classes = nlohmann::json::parse(row.text(7), nullptr, false);
   if (classes.is_array())
@@ -66,20 +66,35 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   return session;
 }
 
+void merge(Spread& all, const Spread& part) {
+  if (part.samples == 0) return;
+  if (all.samples == 0) all = {0, 0, part.min, part.max};
+  const auto samples = static_cast<double>(all.samples), more = static_cast<double>(part.samples);
+  all = {all.samples + part.samples, (all.mean * samples + part.mean * more) / (samples + more),
+         std::min(all.min, part.min), std::max(all.max, part.max)};
+}
+
 // Collects rows, ascending by time, into the buckets of a chart.
 class ChartBuilder {
  public:
-  ChartBuilder(const ChartQuery& query, std::int64_t width, std::int64_t longest_step)
+  ChartBuilder(const ChartQuery& query, const std::vector<SessionRecord>& sessions, std::int64_t width,
+               std::int64_t longest_step)
       : query_(query), longest_step_(longest_step) {
     chart_.bucket_ms = width;
+    for (const SessionRecord& session : sessions)
+      for (const Quantity& quantity : query.quantities) {
+        const auto named = std::find(session.classes.begin(), session.classes.end(), quantity.name);
+        labels_[session.id].push_back(
+            named == session.classes.end() ? -1 : static_cast<int>(named - session.classes.begin()));
+      }
   }
 
   template <typename Row>  // Sample or Bucket
-  void add(UnixMs start, const Row& row) {
+  void add(UnixMs start, std::int64_t session, const Row& row) {
     const UnixMs bucket = bucketStart(start, chart_.bucket_ms);
     if (bucket != start_) finish();
     start_ = bucket;
-    sum_.add(row);
+    sums_[session].add(row);
   }
 
   Chart take() {
@@ -103,27 +118,52 @@ class ChartBuilder {
   }
 
   void finish() {
-    if (sum_.samples == 0) return;
+    if (sums_.empty()) return;
     ChartBucket bucket;
     bucket.start = start_;
-    bucket.samples = sum_.samples;
-    if (sum_.night + sum_.day > 0)
-      bucket.night = static_cast<double>(sum_.night) / static_cast<double>(sum_.night + sum_.day);
-    for (const Quantity& quantity : query_.quantities) bucket.values.push_back(sum_.spread(quantity));
+    bucket.values.resize(query_.quantities.size());
+    std::int64_t day = 0, night = 0;
+    for (const auto& [session, sum] : sums_) {
+      bucket.samples += sum.samples;
+      day += sum.day;
+      night += sum.night;
+      for (std::size_t q = 0; q < bucket.values.size(); ++q) addSpread(bucket.values[q], sum, session, q);
+    }
+    if (night + day > 0) bucket.night = static_cast<double>(night) / static_cast<double>(night + day);
     chart_.buckets.push_back(std::move(bucket));
-    sum_ = {};
+    sums_.clear();
+  }
+
+  void addSpread(Spread& all, const Bucket& sum, std::int64_t session, std::size_t q) const {
+    Quantity quantity = query_.quantities[q];
+    if (quantity.kind == Quantity::Kind::kClassArea) {
+      const auto labels = labels_.find(session);
+      if (labels == labels_.end() || labels->second[q] < 0) return;
+      quantity.index = labels->second[q];
+    }
+    merge(all, sum.spread(quantity));
   }
 
   const ChartQuery& query_;
   std::int64_t longest_step_;
   Chart chart_;
-  Bucket sum_;
+  std::map<std::int64_t, std::vector<int>> labels_;  // session -> of the class that each quantity names; -1: none
+  std::map<std::int64_t, Bucket> sums_;              // by session
   UnixMs start_ = 0;
 };
 
 constexpr const char* kSessionColumns =
     "id, started_ms, ended_ms, model, model_name, schedule, tokens, classes, every_s, latitude, longitude,"
-    " model_digest";
+    " model_digest, cross_validation";
+
+using Hours = std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>>;  // start, night -> occurrences
+
+// The sessions whose token counts may be compared with those of the latest one of source ?1.
+constexpr const char* kComparable =
+    "(SELECT same.id FROM session AS same,"
+    " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
+    " AND same.schedule = latest.schedule AND same.tokens = latest.tokens AND same.classes = latest.classes"
+    " AND same.model_digest = latest.model_digest)";
 
 }  // namespace
 
@@ -131,6 +171,61 @@ struct StoreReader::Impl {
   Database database;
   std::string path;
   std::optional<FileIdentity> identity;
+  NightRule night{};  // monostate: as stored
+
+  bool judges() const { return !std::holds_alternative<std::monostate>(night); }
+
+  // Day and night of these hours by the rule. Only the samples of an hour in which it changes, or may, are looked at.
+  Hours judged(std::int64_t source, const Hours& hours) const {
+    Hours result;
+    DayNight rule(night);
+    std::int64_t left = kMaxJudged;
+    for (const auto& [key, occurrences] : hours) {
+      const UnixMs start = key.first, end = start + kHourMs;
+      std::int64_t samples = 0;
+      for (const auto& [tenths, count] : occurrences) samples += count;
+      const Spread brightness = brightnessOfHour(source, start);
+      DayNight first = rule, last = rule;
+      const bool changes = first.night(start, brightness.min) != last.night(end - 1, brightness.max);
+      Hours one_by_one;
+      if (changes && (left -= samples) >= 0) one_by_one = judgedSamples(source, start, end, rule);
+      std::int64_t found = 0;
+      for (const auto& [side, counts] : one_by_one)
+        for (const auto& [tenths, count] : counts) found += count;
+      if (found == samples)  // else some were forgotten
+        result.merge(one_by_one);
+      else
+        result[{start, *rule.night(start + kHourMs / 2, brightness.mean)}] = occurrences;
+    }
+    return result;
+  }
+
+  Hours judgedSamples(std::int64_t source, UnixMs from, UnixMs to, DayNight& rule) const {
+    Hours hours;
+    Statement rows =
+        database.prepare(std::string("SELECT ") + kSampleColumns +
+                         " FROM sample WHERE source = ?1 AND time_ms >= ?2 AND time_ms < ?3 AND session IN " +
+                         kComparable + " ORDER BY time_ms, id");
+    rows.bind(source, from, to);
+    while (rows.step()) {
+      const Sample sample = readSample(rows);
+      const bool is_night = *rule.night(sample.time, sample.brightness);
+      if (const auto tenths = tenthsOfTokens(sample)) ++hours[{from, is_night}][*tenths];
+    }
+    return hours;
+  }
+
+  Spread brightnessOfHour(std::int64_t source, UnixMs start) const {
+    Spread brightness;
+    Statement rows = database.prepare("SELECT series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms = ?");
+    rows.bind(source, kHourMs, start);
+    while (rows.step()) {
+      Bucket bucket;
+      bucket.unpack(rows.blob(0));
+      merge(brightness, bucket.spread({Quantity::Kind::kBrightness}));
+    }
+    return brightness;
+  }
 
   std::string sourceName(std::int64_t source) const {
     Statement row = database.prepare("SELECT name FROM source WHERE id = ?");
@@ -208,6 +303,11 @@ StoreReader::~StoreReader() = default;
 StoreReader::StoreReader(StoreReader&&) noexcept = default;
 StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
 
+void StoreReader::setNightRule(const NightRule& rule) {
+  validate(rule);
+  impl_->night = rule;
+}
+
 std::vector<SourceRecord> StoreReader::sources() const {
   std::vector<SourceRecord> sources;
   Statement rows = impl_->database.prepare("SELECT id, name FROM source ORDER BY id");
@@ -226,10 +326,8 @@ std::vector<SourceRecord> StoreReader::sources() const {
 std::vector<SessionRecord> StoreReader::sessions(std::int64_t source) const {
   const std::string name = impl_->sourceName(source);
   std::vector<SessionRecord> sessions;
-  const bool old = impl_->database.integer("PRAGMA user_version") < 4;
   Statement rows =
-      impl_->database.prepare(std::string("SELECT ") + kSessionColumns + (old ? ", ''" : ", cross_validation") +
-                              " FROM session WHERE source = ? ORDER BY id");
+      impl_->database.prepare(std::string("SELECT ") + kSessionColumns + " FROM session WHERE source = ? ORDER BY id");
   rows.bind(source);
   while (rows.step()) sessions.push_back(readSession(rows, name));
   return sessions;
@@ -246,9 +344,9 @@ Chart StoreReader::chart(const ChartQuery& query) const {
   // Samples, unless there are too many or retention took some of the stretch.
   const std::optional<Extent> kept = impl_->sampleExtent(query.source);
   if (kept && kept->first <= from && impl_->countSamples(query.source, from, to, kMaxRows + 1) <= kMaxRows) {
-    ChartBuilder builder(query, widthFor(from, to, kSecondMs, query.max_buckets), longest_step);
+    ChartBuilder builder(query, sessions(query.source), widthFor(from, to, kSecondMs, query.max_buckets), longest_step);
     samples(query.source, from, to, [&](const Sample& sample) {
-      builder.add(sample.time, sample);
+      builder.add(sample.time, sample.session, sample);
       return true;
     });
     return builder.take();
@@ -260,18 +358,25 @@ Chart StoreReader::chart(const ChartQuery& query) const {
     level = width;
     break;
   }
-  ChartBuilder builder(query, widthFor(bucketStart(from, level), to, level, query.max_buckets), longest_step);
+  ChartBuilder builder(query, sessions(query.source), widthFor(bucketStart(from, level), to, level, query.max_buckets),
+                       longest_step);
   Statement rows = impl_->database.prepare(
-      "SELECT start_ms, samples, day, night, series FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND"
-      " start_ms < ? ORDER BY start_ms");
+      "SELECT start_ms, samples, day, night, series, session"
+      " FROM bucket WHERE source = ? AND width_ms = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms");
   rows.bind(query.source, level, bucketStart(from, level), to);
+  DayNight rule(impl_->night);
   while (rows.step()) {
     Bucket bucket;
     bucket.samples = rows.integer(1);
     bucket.day = rows.integer(2);
     bucket.night = rows.integer(3);
     bucket.unpack(rows.blob(4));
-    builder.add(rows.integer(0), bucket);
+    if (impl_->judges() && level <= kHourMs) {
+      const double brightness = bucket.spread({Quantity::Kind::kBrightness}).mean;
+      bucket.night = *rule.night(rows.integer(0) + level / 2, brightness) ? bucket.samples : 0;
+      bucket.day = bucket.samples - bucket.night;
+    }
+    builder.add(rows.integer(0), rows.integer(5), bucket);
   }
   return builder.take();
 }
@@ -286,8 +391,12 @@ void StoreReader::samples(std::int64_t source, UnixMs from, UnixMs to,
                                            " FROM sample WHERE source = ? AND time_ms >= ? AND time_ms < ?"
                                            " ORDER BY time_ms, id");
   rows.bind(source, from, to);
-  while (rows.step())
-    if (!visit(readSample(rows))) return;
+  DayNight rule(impl_->night);
+  while (rows.step()) {
+    Sample sample = readSample(rows);
+    if (impl_->judges()) sample.night = rule.night(sample.time, sample.brightness);
+    if (!visit(sample)) return;
+  }
 }
 
 std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs to, int limit) const {
@@ -308,18 +417,15 @@ std::vector<Event> StoreReader::events(std::int64_t source, UnixMs from, UnixMs 
 }
 
 std::vector<HourOfTokens> StoreReader::hoursOfTokens(std::int64_t source, UnixMs from, UnixMs to) const {
-  Statement rows = impl_->database.prepare(
-      "SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN (SELECT same.id FROM session AS same,"
-      " (SELECT * FROM session WHERE source = ?1 ORDER BY id DESC LIMIT 1) AS latest WHERE same.source = ?1"
-      " AND same.schedule = latest.schedule AND same.tokens = latest.tokens AND same.classes = latest.classes"
-      // The file's contents say whether it is the same model; its name does where an older version noted no digest.
-      " AND CASE WHEN same.model_digest = '' OR latest.model_digest = ''"
-      " THEN same.model = latest.model AND same.model_name = latest.model_name"
-      " ELSE same.model_digest = latest.model_digest END)"
-      " AND start_ms >= ?2 AND start_ms < ?3");
+  Statement rows =
+      impl_->database.prepare(std::string("SELECT start_ms, night, occurrences FROM hour_of_tokens WHERE session IN ") +
+                              kComparable + " AND start_ms >= ?2 AND start_ms < ?3");
   rows.bind(source, from < 0 ? from : bucketStart(from, kHourMs), to);
-  std::map<std::pair<UnixMs, bool>, std::map<std::int32_t, std::int64_t>> hours;  // two sessions may share an hour
-  while (rows.step()) addOccurrences(rows.blob(2), hours[{rows.integer(0), rows.integer(1) != 0}]);
+  Hours hours;  // two sessions may share one
+  while (rows.step())
+    if (const std::int64_t night = rows.integer(1); impl_->judges() || night != kNightUnknown)
+      addOccurrences(rows.blob(2), hours[{rows.integer(0), !impl_->judges() && night != 0}]);
+  if (impl_->judges()) hours = impl_->judged(source, hours);
   std::vector<HourOfTokens> result;
   for (const auto& [key, occurrences] : hours) {
     HourOfTokens hour{.start = key.first, .night = key.second, .occurrences = {}};
@@ -337,6 +443,13 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
   else if (!hours.empty())
     now = hours.back().start + kHourMs;
   DayNightStatistics statistics = compareDayNight(hours, now);
+  if ((statistics.day.samples == 0) != (statistics.night.samples == 0)) {
+    Spread brightness;
+    for (const ChartBucket& bucket :
+         chart({.source = source, .from = from, .to = to, .quantities = {{Quantity::Kind::kBrightness}}}).buckets)
+      merge(brightness, bucket.values[0]);
+    statistics.brightness.emplace(brightness.min, brightness.max);
+  }
   // Yesterday is another day than today also where less than two of them are asked for.
   if (constexpr UnixMs kSpan = 2 * kDayMs + kHourMs; now >= kSpan && from > now - kSpan) {
     const DayNightStatistics recent = compareDayNight(hoursOfTokens(source, now - kSpan, to), now);

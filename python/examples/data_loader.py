@@ -15,16 +15,16 @@ import mpm
 
 class LabelledImages(Dataset):
     def __init__(self, model, paths):
-        self.model, self.paths, self.segmenter = model, paths, None
+        self.model, self.paths, self.estimator = model, paths, None
 
     def __len__(self):
         return len(self.paths)
 
     def __getitem__(self, index):
-        if self.segmenter is None:
-            self.segmenter = mpm.Segmenter(self.model, threads=1)
+        if self.estimator is None:
+            self.estimator = mpm.Estimator(self.model, threads=1)
         image = cv2.resize(cv2.imread(str(self.paths[index])), (640, 448))
-        return torch.from_numpy(image), torch.from_numpy(self.segmenter.segment(image).labels)
+        return torch.from_numpy(image), torch.from_numpy(self.estimator.estimate(image).labels)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ image = plt.imread(path)  # RGB; PNG as floats 0..1
 if image.dtype != np.uint8:
     image = (255 * image).round().astype(np.uint8)
 image = image[:, :, :3]
-segmenter = mpm.Segmenter(model, channels="RGB")
-result = segmenter.segment(image)
-colors = segmenter.colors[:, ::-1]  # BGR to RGB
+estimator = mpm.Estimator(model, channels="RGB")
+result = estimator.estimate(image)
+colors = estimator.colors[:, ::-1]  # BGR to RGB
 clusters = result.maps[-1].reshape(result.grid)
 shuffled = np.random.default_rng(0).permutation(clusters.max() + 1)[clusters]  # neighbours in different colours
 

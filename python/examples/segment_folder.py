@@ -11,14 +11,14 @@ import cv2
 import mpm
 
 model, images, output = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-segmenter = mpm.Segmenter(model)
+estimator = mpm.Estimator(model)
 output.mkdir(parents=True, exist_ok=True)
 paths = sorted(path for path in images.iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
 for done, path in enumerate(paths, 1):
     image = cv2.imread(str(path))
-    result = segmenter.segment(image)
+    result = estimator.estimate(image)
     cv2.imwrite(str(output / f"{path.stem}.png"), result.labels)
-    cv2.imwrite(str(output / f"{path.stem}_overlay.png"), mpm.overlay(image, result.labels, segmenter.colors))
+    cv2.imwrite(str(output / f"{path.stem}_overlay.png"), mpm.overlay(image, result.labels, estimator.colors))
     bar = "#" * (40 * done // len(paths))
     print(f"\r[{bar:40}] {done}/{len(paths)}  {result.ms['total']:.0f} ms", end="", file=sys.stderr, flush=True)
 print(file=sys.stderr)

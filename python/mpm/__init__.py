@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast Vision Transformers and Mutual Pair Merging (MPM) on NumPy arrays.
 
->>> segmenter = mpm.Segmenter("vit.onnx")
->>> result = segmenter.segment(image)          # uint8 (height, width, 3), BGR as cv2.imread gives it
+>>> estimator = mpm.Estimator("vit.onnx")
+>>> result = estimator.estimate(image)         # uint8 (height, width, 3), BGR as cv2.imread gives it
 >>> result.labels                              # uint8 (height, width), the class of each pixel
 
 Heavy calls release the GIL. Objects may be used by several threads, which then take turns. Errors are mpm.Error with one
@@ -11,7 +11,7 @@ line of text; a wrong argument may also be a TypeError.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -19,8 +19,8 @@ import numpy as np
 from . import _mpm
 from ._mpm import Error, __version__
 
-__all__ = ["Depth", "DepthEstimator", "Error", "Evaluation", "Net", "PanopticSegmenter", "Result", "Segment", "Segmenter",
-           "Segments", "__version__", "convert", "evaluate", "info", "merge", "overlay", "register_cv2", "restore"]
+__all__ = ["Error", "Estimate", "Estimator", "Evaluation", "Net", "Segment", "__version__", "convert", "evaluate", "info",
+           "merge", "overlay", "register_cv2", "restore"]
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -28,39 +28,11 @@ Path = Union[str, "os.PathLike[str]"]
 os.register_at_fork(after_in_child=_mpm.after_fork)
 
 
-class Result(NamedTuple):
-    """What Segmenter.segment returns for one image. It shares no memory with the image or the Segmenter."""
-
-    labels: np.ndarray | None
-    """uint8 (height, width): the class of each pixel, at the size of the image. None if the model does not segment."""
-    grid: tuple[int, int]
-    """Rows and columns of image tokens; N = rows * columns."""
-    tokens: tuple[float, ...]
-    """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging."""
-    maps: np.ndarray
-    """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
-    ms: dict[str, float]
-    """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
-
-
-class Depth(NamedTuple):
-    """What DepthEstimator.estimate returns for one image."""
-
-    depth: np.ndarray
-    """float32 (height, width), at the size of the image. info['depth'] says what its values mean: 'metre'; 'inverse', no unit
-    and larger is nearer; 'relative', no unit and nothing said of near and far."""
-    grid: tuple[int, int]
-    tokens: tuple[float, ...]
-    maps: np.ndarray
-    ms: dict[str, float]
-    """grid, tokens, maps and ms: as in Result."""
-
-
 class Segment(NamedTuple):
     """Pixels of one class that belong together."""
 
     id: int
-    """Of Segments.ids: 1, 2, ..."""
+    """Of Estimate.ids: 1, 2, ..."""
     label: int
     """Its class, an index into info['class_names']."""
     score: float
@@ -69,57 +41,74 @@ class Segment(NamedTuple):
     """px"""
 
 
-class Segments(NamedTuple):
-    """What PanopticSegmenter.segment returns for one image."""
+class Estimate(NamedTuple):
+    """What Estimator.estimate returns for one image. Maps have the size of the image; those of other tasks are None. It
+    shares no memory with the image or the Estimator."""
 
-    ids: np.ndarray
-    """uint16 (height, width), at the size of the image: the segment of each pixel, 0 for none."""
+    labels: np.ndarray | None
+    """Task 'semantic': uint8 (height, width), the class of each pixel."""
+    ids: np.ndarray | None
+    """Tasks 'panoptic' and 'instance': uint16 (height, width), the segment of each pixel, 0 for none."""
     segments: list[Segment]
+    depth: np.ndarray | None
+    """Task 'depth': float32 (height, width). info['depth'] says what its values mean: 'metre'; 'inverse', no unit and larger is
+    nearer; 'relative', no unit and nothing said of near and far."""
     grid: tuple[int, int]
+    """Rows and columns of image tokens; N = rows * columns."""
     tokens: tuple[float, ...]
+    """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging."""
     maps: np.ndarray
+    """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
     ms: dict[str, float]
-    """grid, tokens, maps and ms: as in Result."""
+    """Wall time of 'total' and of its stages: 'preprocess', 'backbone', 'merge', 'restore', 'head', 'postprocess'."""
+    reuse: dict[str, Any] | None
+    """With Estimator(reuse=...): 'rows', the share of the rows that were computed; 'key_frame'; 'agreement' with the full result
+    in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
 
 
-def _for_each(image: np.ndarray | Sequence[np.ndarray], run: Callable[[np.ndarray], Any]) -> Any:
-    """run(image), or a list of them for a batch."""
-    if isinstance(image, np.ndarray) and image.ndim != 4:
-        return run(np.ascontiguousarray(image))
-    return [run(np.ascontiguousarray(each)) for each in image]
-
-
-class Segmenter:
-    """Segments images of any size: resize, normalisation, net, labels at the size of the image.
+class Estimator:
+    """Runs a model on images of any size: resize, normalisation, net, the result of its task at the size of the image.
 
     model: a plain ViT ONNX file, or one made by convert().
-    schedule: blocks before which tokens merge (MPM); () is the full model. None is (2, 5) for a plain ViT, and a converted
-        file's own schedule.
-    reduce: instead of a schedule, a method of token reduction, such as 'gradual:blocks=0-7:count=48' (docs/reduction.md).
+    schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge; () is the full model. None is (2, 5) for a
+        plain ViT, and a converted file's own reduction.
+    reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
+        'gradual:blocks=0-7:count=48' (docs/reduction.md).
     precision: 'fp32', or 'bf16' on a CPU that has it; on a GPU also 'tf32' and 'fp16'.
     device: 'cpu', 'cuda', 'cuda:1' or 'auto'. Wheels have no GPU code.
-    attention: 'plain' (the paper), or 'proportional', which weighs a merged token by its members.
-    merged_positions: 'mean', 'centroid' or 'first': where a merged token of a model with rotary positions is
-        (docs/reduction.md).
     input_size: height and width of the network input, multiples of the patch. None is the size in the model.
-    fit: 'resize' gives the whole image to the net in one pass; 'window' slides windows of the network input over it,
-        window_stride px apart (0: 15/16 of a window), after the image is resized to this shorter side, short_side px
+    task: 'semantic', 'panoptic', 'instance' or 'depth'; None is info['task']. Queries, as EoMT has them, give the first three:
+        in 'panoptic' each pixel belongs to at most one segment and the segments of a stuff class are one; in 'instance' each
+        query of a thing is a segment and a later one covers an earlier one. A model without a task gives tokens and maps.
+    fit: for labels. 'resize' gives the whole image to the net in one pass; 'window' slides windows of the network input over
+        it, window_stride px apart (0: 15/16 of a window), after the image is resized to this shorter side, short_side px
         (0: it stays as it is).
+    min_score, min_overlap: of segments, 0..1, as the options of mpm run (docs/converter.md).
     threads: CPU threads, for the whole process; 0 is all.
-    channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that segment() gets.
+    channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that estimate() gets.
+    reuse: for the frames of a fixed camera, given one after the other: 'auto', or a spec such as 'threshold=12:refresh=600'.
+        Only what changed since earlier frames is computed (docs/reuse.md).
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
-                 input_size: tuple[int, int] | None = None, fit: str = "resize", window_stride: int = 0,
-                 short_side: int = 0, threads: int = 0, channels: str = "BGR") -> None:
-        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
-        self._native = _mpm.Segmenter(os.fspath(model), options, device, fit, window_stride, short_side, threads, channels)
+                 *, reduce: str | None = None, input_size: tuple[int, int] | None = None, task: str | None = None,
+                 fit: str = "resize", window_stride: int = 0, short_side: int = 0, min_score: float = 0.8,
+                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR", reuse: str = "off") -> None:
+        options = _convert_options(schedule, reduce, input_size, precision)
+        self._native = _mpm.Estimator(os.fspath(model), options, device, task, fit, window_stride, short_side, min_score,
+                                      min_overlap, threads, channels, reuse)
 
-    def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Result | list[Result]:
-        """Segments one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
-        sequence of images of any sizes, gives a list with one Result per image."""
-        return _for_each(image, lambda each: Result(*self._native.segment(each)))
+    def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:
+        """The result for one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
+        sequence of images of any sizes, gives a list with one Estimate per image."""
+        if isinstance(image, np.ndarray) and image.ndim != 4:
+            labels, ids, segments, *rest = self._native.estimate(np.ascontiguousarray(image))
+            return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
+        return [self.estimate(one) for one in image]
+
+    def reset(self) -> None:
+        """With reuse: forgets earlier frames, because another camera follows, and frees what is kept of them."""
+        self._native.reset()
 
     @property
     def info(self) -> dict[str, Any]:
@@ -132,81 +121,19 @@ class Segmenter:
         return self._native.colors
 
 
-class DepthEstimator:
-    """Estimates the depth of images of any size: resize, normalisation, net, depth at the size of the image.
-
-    model: as in Segmenter. Its info()['task'] must be 'depth', or Error is raised.
-    schedule, precision, device, reduce, attention, merged_positions, input_size, threads, channels: as in Segmenter.
-    """
-
-    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
-                 input_size: tuple[int, int] | None = None, threads: int = 0, channels: str = "BGR") -> None:
-        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
-        self._native = _mpm.DepthEstimator(os.fspath(model), options, device, threads, channels)
-
-    def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Depth | list[Depth]:
-        """The depth of one image, uint8 (height, width, 3), or of each image of a batch, as in Segmenter.segment."""
-        return _for_each(image, lambda each: Depth(*self._native.estimate(each)))
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """Facts of the model: see mpm.info()."""
-        return self._native.info
-
-
-class PanopticSegmenter:
-    """Finds segments in images of any size with the queries of a model such as EoMT, at the size of the image.
-
-    model: as in Segmenter. Its info()['head'] must be 'mask_queries', or Error is raised.
-    task: 'panoptic', where each pixel belongs to at most one segment and the segments of a stuff class are one, or 'instance',
-        where each query of a thing is a segment and a later one covers an earlier one. None: that of the model, else
-        'panoptic'.
-    min_score, min_overlap: 0..1, as the options of mpm run (docs/converter.md).
-    schedule, precision, device, reduce, attention, merged_positions, input_size, threads, channels: as in Segmenter.
-    """
-
-    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
-                 input_size: tuple[int, int] | None = None, task: str | None = None, min_score: float = 0.8,
-                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR") -> None:
-        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision)
-        self._native = _mpm.PanopticSegmenter(os.fspath(model), options, device, task, min_score, min_overlap, threads,
-                                              channels)
-
-    def segment(self, image: np.ndarray | Sequence[np.ndarray]) -> Segments | list[Segments]:
-        """The segments of one image, uint8 (height, width, 3), or of each image of a batch, as in Segmenter.segment."""
-        def run(each: np.ndarray) -> Segments:
-            ids, segments, *report = self._native.segment(each)
-            return Segments(ids, [Segment(*one) for one in segments], *report)
-
-        return _for_each(image, run)
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """Facts of the model: see mpm.info()."""
-        return self._native.info
-
-    @property
-    def colors(self) -> np.ndarray:
-        """uint8 (classes, 3): the BGR colour of each class."""
-        return self._native.colors
-
-
 class Net:
     """The net alone, without preprocessing, like cv2.dnn.Net.
 
-    model, schedule, reduce, precision, device, attention, merged_positions, input_size: as in Segmenter.
+    model, schedule, reduce, precision, device, input_size: as in Estimator.
     output: 'labels', or 'logits' for what the original graph returns.
     scores: adds the output 'scores', float32 (batch, N, classes).
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, attention: str = "plain", merged_positions: str = "mean",
-                 input_size: tuple[int, int] | None = None, output: str = "labels", scores: bool = False,
-                 outputs: Sequence[str] = ()) -> None:
-        options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision, output, scores)
+                 *, reduce: str | None = None, input_size: tuple[int, int] | None = None, output: str = "labels",
+                 scores: bool = False, outputs: Sequence[str] = ()) -> None:
+        options = _convert_options(schedule, reduce, input_size, precision, output, scores)
         self._native = _mpm.Net(os.fspath(model), options, device, list(outputs))
 
     @property
@@ -236,7 +163,7 @@ class Evaluation(NamedTuple):
     """Quality of predicted labels, summed over all images."""
 
     mean_iou: float
-    """Mean of `iou` over the classes that occur, 0..1."""
+    """Mean of `iou` over the classes with true pixels, 0..1."""
     pixel_accuracy: float
     """Share of counted pixels whose prediction is right, 0..1."""
     iou: np.ndarray
@@ -246,26 +173,25 @@ class Evaluation(NamedTuple):
     images: int
 
 
-def _convert_options(schedule: Sequence[int] | None, reduce: str | None, input_size: tuple[int, int] | None, attention: str,
-                     merged_positions: str, precision: str, output: str = "labels", scores: bool = False) -> Any:
-    return _mpm.convert_options(None if schedule is None else list(schedule), reduce, input_size, attention, merged_positions,
-                                precision, output, scores)
+def _convert_options(schedule: Sequence[int] | None, reduce: str | None, input_size: tuple[int, int] | None,
+                     precision: str, output: str = "labels", scores: bool = False) -> Any:
+    return _mpm.convert_options(None if schedule is None else list(schedule), reduce, input_size, precision, output, scores)
 
 
 def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *, reduce: str | None = None,
-            input_size: tuple[int, int] | None = None, attention: str = "plain", merged_positions: str = "mean",
-            precision: str = "fp32", output: str = "labels", scores: bool = False) -> dict[str, Any]:
+            input_size: tuple[int, int] | None = None, precision: str = "fp32", output: str = "labels",
+            scores: bool = False) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
     Parameters: as in Net."""
-    options = _convert_options(schedule, reduce, input_size, attention, merged_positions, precision, output, scores)
+    options = _convert_options(schedule, reduce, input_size, precision, output, scores)
     return _mpm.convert(os.fspath(model), os.fspath(output_file), options)
 
 
 def info(model: Path) -> dict[str, Any]:
     """Describes a plain ViT ONNX file or a converted one without running it: 'input' (height, width), 'patch', 'grid',
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
-    None), 'depth' (what the values of a depth map mean: see Depth; None for other tasks), 'classes', 'class_names', 'mean',
-    'std', 'schedule' and more. Raises Error for a model that is not a plain pre-norm ViT."""
+    None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
+    'std', 'reduction' and more. Raises Error for a model that is not a plain pre-norm ViT."""
     return _mpm.info(os.fspath(model))
 
 
@@ -281,26 +207,26 @@ def restore(merged: np.ndarray, cluster_of_token: np.ndarray, special: int = 0) 
     return _mpm.restore(np.ascontiguousarray(merged), np.ascontiguousarray(cluster_of_token), special)
 
 
-def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], segmenter: Segmenter | None = None, *,
+def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimator: Estimator | None = None, *,
              classes: int | None = None, ignore: int | None = None) -> Evaluation:
     """Compares images with their true label maps, uint8 (height, width).
 
-    images: with a segmenter, images as for Segmenter.segment; without one, predicted label maps, uint8 (height, width).
+    images: with an estimator, images as for Estimator.estimate; without one, predicted label maps, uint8 (height, width).
     labels: as many. Both may be generators: one pair is in memory at a time.
-    classes: number of classes; None is that of the segmenter.
-    ignore: pixels with this true label do not count; None is that of the segmenter, or 255.
+    classes: number of classes; None is that of the estimator.
+    ignore: pixels with this true label do not count; None is that of the estimator, or 255.
     """
     if classes is None:
-        if segmenter is None:
-            raise Error("without a segmenter, evaluate() needs the number of classes")
-        classes = segmenter.info["classes"]
+        if estimator is None:
+            raise Error("without an estimator, evaluate() needs the number of classes")
+        classes = estimator.info["classes"]
     if ignore is None:
-        ignore = segmenter.info["ignore"] if segmenter else 255
+        ignore = estimator.info["ignore"] if estimator else 255
     matrix = _mpm.ConfusionMatrix(classes, ignore)
     count = 0
     try:
         for image, truth in zip(images, labels, strict=True):
-            predicted = segmenter.segment(image).labels if segmenter else image
+            predicted = estimator.estimate(image).labels if estimator else image
             matrix.add(np.ascontiguousarray(truth), np.ascontiguousarray(predicted))
             count += 1
     except ValueError as error:
@@ -313,7 +239,7 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], segment
 
 def overlay(image: np.ndarray, labels: np.ndarray, colors: np.ndarray | None = None, opacity: float = 0.5) -> np.ndarray:
     """Paints labels, uint8 (height, width), over an image, uint8 (height, width, 3) of the same size. `colors`: uint8
-    (classes, 3) in the channel order of the image, such as Segmenter.colors for BGR. Returns a new image."""
+    (classes, 3) in the channel order of the image, such as Estimator.colors for BGR. Returns a new image."""
     colors = None if colors is None else np.ascontiguousarray(colors)
     return _mpm.overlay(np.ascontiguousarray(image), np.ascontiguousarray(labels), colors, opacity)
 

@@ -24,7 +24,7 @@ def _layer(operator):
 
 def register():
     if not hasattr(cv2, "dnn_registerLayer") or int(cv2.__version__.split(".")[0]) >= 5:
-        raise _mpm.Error(f"cv2 {cv2.__version__} takes no layers from Python: use mpm.Net or mpm.Segmenter")
+        raise _mpm.Error(f"cv2 {cv2.__version__} takes no layers from Python: use mpm.Net or mpm.Estimator")
     for operator in _mpm.operators:
         if operator not in _layers:
             _layers[operator] = _layer(operator)

@@ -23,8 +23,9 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
       {"tome:count=36", {.method = kTome, .count = 36}},
       {"tome:count=36:attention=plain", {.method = kTome, .count = 36, .attention = Attention::kPlain}},
       {"algm", {.method = kAlgm}},
-      {"algm:blocks=0,4:threshold=0.88:batch=min",
-       {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .one_count = true}},
+      {"mpm:blocks=2,5:attention=proportional", mpmBefore({2, 5}, Attention::kProportional)},
+      {"algm:blocks=0,4:threshold=0.88:positions=first",
+       {.method = kAlgm, .blocks = Schedule{0, 4}, .similarity = 0.88, .positions = MergedPositions::kFirst}},
       {"cts:policy=a folder/p.onnx", {.method = kCts, .policy = "a folder/p.onnx"}},
       {"cts:policy=p.onnx:share=1", {.method = kCts, .share = 1, .policy = "p.onnx"}},
   };
@@ -35,7 +36,6 @@ TEST(Reduction, EverySpecIsReadAndWrittenAgain) {
   }
   EXPECT_EQ(toString(parseReduction("gradual:similarity=0.90:count=3:blocks=0,1,2")),
             "gradual:blocks=0-2:count=3:similarity=0.9");
-  EXPECT_EQ(parseReduction("algm:batch=image"), parseReduction("algm"));
 }
 
 TEST(Reduction, WhatIsWrongIsNamed) {
@@ -46,13 +46,13 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"cts:policy=", "policy: '' is not the path of a file, without colons"},
       {"cts:policy=c:p.onnx", "'p.onnx' is not a key with a value"},
       {"cts:policy=p.onnx:share=0", "share: '0' is not a share, more than 0 and at most 1"},
-      {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share"},
+      {"cts:policy=p.onnx:blocks=0", "'cts' has no key 'blocks'; it has policy, share, attention, positions"},
       {"gradual:policy=p.onnx", "'gradual' has no key 'policy'"},
       {"none:count=3", "'none' has no key 'count'"},
-      {"mpm:count=3", "'mpm' has no key 'count'; it has blocks"},
-      {"mpm:attention=plain", "'mpm' has no key 'attention'"},
-      {"tome:similarity=0.9", "'tome' has no key 'similarity'; it has blocks, count, share, attention"},
-      {"algm:similarity=0.9", "'algm' has no key 'similarity'; it has blocks, threshold, batch"},
+      {"mpm:count=3", "'mpm' has no key 'count'; it has blocks, attention, positions"},
+      {"none:attention=plain", "'none' has no key 'attention'"},
+      {"tome:similarity=0.9", "'tome' has no key 'similarity'; it has blocks, count, share, attention, positions"},
+      {"algm:similarity=0.9", "'algm' has no key 'similarity'; it has blocks, threshold, attention, positions"},
       {"gradual:threshold=0.9", "'gradual' has no key 'threshold'"},
       {"gradual:", "'' is not a key with a value"},
       {"gradual:count", "'count' is not a key with a value"},
@@ -75,7 +75,7 @@ TEST(Reduction, WhatIsWrongIsNamed) {
       {"mpm:blocks=0-", "expected block indices"},
       {"mpm:blocks=0-99999999", "expected block indices"},
       {"tome:attention=some", "attention 'some' is not plain or proportional"},
-      {"algm:batch=max", "batch: 'max' is not image or min"},
+      {"mpm:positions=last", "positions: merged positions 'last' is not mean, centroid or first"},
       {"algm:blocks=0", "'algm' merges in two blocks, not in 1"},
       {"algm:blocks=0,4,8", "'algm' merges in two blocks, not in 3"},
   };
@@ -87,7 +87,7 @@ TEST(Reduction, WhatIsWrongIsNamed) {
 
 TEST(Reduction, AStructIsCheckedAsATextIs) {
   EXPECT_MPM_ERROR((Reduction{.method = kTome, .similarity = 0.9}.validate()), "'tome' has no key 'similarity'");
-  EXPECT_MPM_ERROR((Reduction{.method = kNone, .one_count = true}.validate()), "'none' has no key 'batch'");
+  EXPECT_MPM_ERROR((Reduction{.method = kNone, .attention = Attention::kPlain}.validate()), "'none' has no key");
   EXPECT_MPM_ERROR((Reduction{.method = kCts, .policy = "a:b"}.validate()), "without colons");
   EXPECT_MPM_ERROR((Reduction{.method = kGradual, .count = -3}.validate()), "'-3' is not a whole number");
   EXPECT_MPM_ERROR((Reduction{.method = kGradual, .share = 2}.validate()), "'2' is not a share");
@@ -96,15 +96,9 @@ TEST(Reduction, AStructIsCheckedAsATextIs) {
   EXPECT_MPM_ERROR((Reduction{.blocks = Schedule{-1}}.validate()), "0 or more");
 }
 
-TEST(Reduction, GoesAloneAndWithAttentionOfMpmOnly) {
-  ConvertOptions options{.reduce = parseReduction("mpm:blocks=2"), .attention = Attention::kProportional};
-  EXPECT_NO_THROW(options.validate());
-  options.reduce = parseReduction("gradual");
-  EXPECT_MPM_ERROR(options.validate(), "attention proportional is for mpm, not for reduction gradual");
-  options.attention = Attention::kPlain;
-  EXPECT_NO_THROW(options.validate());
-  options.schedule = Schedule{2};
-  EXPECT_MPM_ERROR(options.validate(), "a schedule is a reduction: give one of the two");
+TEST(Reduction, MpmBeforeNoBlockIsTheFullModel) {
+  EXPECT_EQ(mpmBefore({}, Attention::kProportional), kFullModel);
+  EXPECT_EQ(mpmBefore({2}), parseReduction("mpm:blocks=2"));
 }
 
 }  // namespace

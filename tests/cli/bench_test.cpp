@@ -39,8 +39,8 @@ TEST(Bench, PrintsARowPerVariant) {
   ASSERT_EQ(json["variants"].size(), 2u);
   const auto& full = json["variants"][0];
   const auto& merged = json["variants"][1];
-  EXPECT_EQ(full["schedule"], "none");
-  EXPECT_EQ(merged["schedule"], "1,2");
+  EXPECT_EQ(full["reduce"], "none");
+  EXPECT_EQ(merged["reduce"], "mpm:blocks=1,2");
   for (const auto& row : {full, merged}) {
     EXPECT_EQ(row["runtime"], "mpm");
     EXPECT_EQ(row["precision"], "fp32");
@@ -70,7 +70,7 @@ TEST(Bench, SaysInJsonWhatWasComparedAndEveryRound) {
   EXPECT_EQ(json["image"], folder / "a.png");
   EXPECT_EQ(json["simulated_night"]["gain"], 0.2);
   EXPECT_EQ(json["input"], nlohmann::json::parse(R"({"height": 32, "width": 64})"));
-  EXPECT_EQ(json["attention"], "proportional");
+  EXPECT_EQ(json["variants"][1]["reduce"], "mpm:blocks=1:attention=proportional");
   EXPECT_EQ(json["device"], "cpu");
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["batch"], 1);
@@ -148,10 +148,11 @@ TEST(Bench, ComparesProportionalAttentionWithNoOtherMethod) {
     return names;
   };
   EXPECT_THAT(namesWith("proportional", true),
-              ElementsAre("mpm none fp32", "mpm 1 fp32", "torch eager none fp32", "torch sdpa none fp32"));
+              ElementsAre("mpm none fp32", "mpm mpm:blocks=1:attention=proportional fp32", "torch eager none fp32",
+                          "torch sdpa none fp32"));
   EXPECT_THAT(namesWith("plain", false),
-              ElementsAre("mpm none fp32", "mpm 1 fp32", "torch eager none fp32", "torch eager 1 fp32",
-                          "torch sdpa none fp32", "torch sdpa 1 fp32"));
+              ElementsAre("mpm none fp32", "mpm mpm:blocks=1 fp32", "torch eager none fp32",
+                          "torch eager mpm:blocks=1 fp32", "torch sdpa none fp32", "torch sdpa mpm:blocks=1 fp32"));
 }
 
 TEST(Bench, FindsTheBaselinesOfItsInstallation) {
@@ -191,8 +192,8 @@ TEST(Bench, WithoutASchedulePassesOverBlocksThatTheModelLacks) {
   const CommandResult result = mpmCommand(benchArguments({"--json"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   ASSERT_EQ(result.json()["variants"].size(), 2u);
-  EXPECT_EQ(result.json()["variants"][0]["schedule"], "none");
-  EXPECT_EQ(result.json()["variants"][1]["schedule"], "2");
+  EXPECT_EQ(result.json()["variants"][0]["reduce"], "none");
+  EXPECT_EQ(result.json()["variants"][1]["reduce"], "mpm:blocks=2");
 }
 
 TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
@@ -208,10 +209,10 @@ TEST(Bench, MeasuresAConvertedModelAsItWasMade) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const auto variants = result.json()["variants"];
     ASSERT_EQ(variants.size(), 1u);
-    EXPECT_EQ(variants[0]["name"], "mpm 1,2 fp32");
+    EXPECT_EQ(variants[0]["name"], "mpm mpm:blocks=1,2 fp32");
     EXPECT_EQ(variants[0]["note"], "") << "there is nothing that its labels could agree with";
   }
-  expectFailure(benchWith({"--schedule", "none"}), 1, {"converted with schedule 1,2", "none"});
+  expectFailure(benchWith({"--schedule", "none"}), 1, {"converted with reduction mpm:blocks=1,2", "none"});
   expectFailure(benchWith({"--precision", "bf16"}), 1, {"converted with precision fp32", "bf16"});
 }
 
@@ -227,7 +228,7 @@ TEST(Bench, FailsWhenOneOfOursDoes) {
 TEST(Bench, PrintsATable) {
   const CommandResult result = mpmCommand(benchArguments({"--schedule", "1,2"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("mpm 1,2 fp32"));
+  EXPECT_THAT(result.out, HasSubstr("mpm mpm:blocks=1,2 fp32"));
   EXPECT_THAT(result.out, HasSubstr("GEMM peak fp32"));
 }
 

@@ -21,7 +21,7 @@ TEST(Convert, WritesAModelThatRunsAsThePlainOneDoes) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "") << "data would go there";
   EXPECT_THAT(result.err, HasSubstr("3 blocks"));
-  EXPECT_THAT(result.err, HasSubstr("schedule 1,2"));
+  EXPECT_THAT(result.err, HasSubstr("reduction mpm:blocks=1,2"));
 
   writeImage(folder / "a.png", 40, 50);
   const auto plain = mpmCommand({"run", folder / "a.png", "--model", kSegmenter, "--schedule", "1,2", "--json"}).json();
@@ -40,7 +40,7 @@ TEST(Convert, TakesFactsFromTheFileBesideTheModel) {
   const auto json = mpmCommand({"info", folder / "alone.onnx", "--json"}).json();
   EXPECT_EQ(json["name"], "tiny");
   EXPECT_EQ(json["class_names"], (nlohmann::json{"Sky", "Road", "Tree", "Car"}));
-  EXPECT_EQ(json["schedule"], nlohmann::json::array());
+  EXPECT_EQ(json["reduce"], "none");
 }
 
 TEST(Convert, ResizesTheInput) {
@@ -84,7 +84,7 @@ TEST(Convert, AConvertedModelKeepsItsSchedule) {
   ASSERT_EQ(mpmCommand({"convert", kSegmenter, "-o", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
   writeImage(folder / "a.png", 32, 64);
   expectFailure(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "2"}), 1,
-                {"schedule", "1,2"});
+                {"reduction", "mpm:blocks=1,2"});
   EXPECT_EQ(mpmCommand({"run", folder / "a.png", "--model", folder / "m.onnx", "--schedule", "1,2"}).exit_code, 0);
 }
 

@@ -7,7 +7,7 @@
 #include "cli/models.h"
 #include "cli/street_model.h"
 #include "support/temporary_folder.h"
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm::test {
 namespace {

@@ -80,9 +80,7 @@ TEST_F(Eval, SaysWhatItMeasuredAndCountsTheConfusion) {
   cv::imwrite(labels(0), changed);
   const auto json = eval({"--json", "--attention", "proportional", "--simulate-night", "0.5"}).json();
   EXPECT_EQ(json["model"], kSegmenter);
-  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2");
-  EXPECT_EQ(json["schedule"], (nlohmann::json{1, 2}));
-  EXPECT_EQ(json["attention"], "proportional");
+  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2:attention=proportional");
   EXPECT_EQ(json["precision"], "fp32");
   EXPECT_EQ(json["input"], (nlohmann::json{{"height", 32}, {"width", 64}}));
   EXPECT_EQ(json["fit"], "resize");

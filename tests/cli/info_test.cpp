@@ -25,7 +25,7 @@ TEST(Info, SaysWhatAModelIsAsJson) {
   EXPECT_EQ(json["classes"], 4);
   EXPECT_EQ(json["opset"], 17);
   EXPECT_FALSE(json["converted"]);
-  EXPECT_TRUE(json["schedule"].is_array());
+  EXPECT_EQ(json["reduce"], "mpm:blocks=2");
   EXPECT_GT(json["parameters"], 1000);
   EXPECT_GT(json["dim"], 0);
   EXPECT_GT(json["heads"], 0);
@@ -43,8 +43,7 @@ TEST(Info, KnowsAConvertedModel) {
   const auto plain = mpmCommand({"info", kSegmenter, "--json"}).json();
   const auto json = mpmCommand({"info", folder / "m.onnx", "--json"}).json();
   EXPECT_TRUE(json["converted"]);
-  EXPECT_EQ(json["schedule"], (nlohmann::json{1, 2}));
-  EXPECT_EQ(json["attention"], "proportional");
+  EXPECT_EQ(json["reduce"], "mpm:blocks=1,2:attention=proportional");
   for (const char* same : {"blocks", "dim", "heads", "patch", "input", "head", "classes"})
     EXPECT_EQ(json[same], plain[same]) << same;
 }

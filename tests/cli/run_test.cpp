@@ -323,8 +323,8 @@ TEST(Run, WritesSegments) {
   const auto as = [&](const std::string& model, const std::string& task) {
     return mpmCommand({"run", folder / "a.png", "--model", model, "--task", task});
   };
-  expectFailure(as(kSegmenter, "panoptic"), 1, {"its head 'mask_transformer' gives no segments"});
-  expectFailure(as(kClassifier, "semantic"), 1, {"gives no labels (its head is 'classifier')"});
+  expectFailure(as(kSegmenter, "panoptic"), 1, {"gives no segments (its head is 'mask_transformer'"});
+  expectFailure(as(kClassifier, "semantic"), 1, {"does not segment (its head is 'classifier')"});
   expectFailure(as(kEomt, "depth"), 1, {"does not estimate depth"});
 }
 

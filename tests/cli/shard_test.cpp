@@ -133,7 +133,10 @@ TEST_F(Shards, AKilledRunGoesOn) {
   const std::size_t before = linesOf(manifest).size() - 1;
   ASSERT_GE(before, 1u);
   ASSERT_LT(before, static_cast<std::size_t>(kImages));
+  const auto bytes = fs::file_size(manifest);
   std::ofstream(manifest, std::ios::app) << "{\"frame\": 3, \"sou";  // the power went
+  expectFailure(run("parts", {"--resume"}), 1, {"line " + std::to_string(before + 2), "is damaged"});
+  fs::resize_file(manifest, bytes);
 
   const CommandResult rest = run("parts", {"--resume"});
   ASSERT_EQ(rest.exit_code, 0) << rest.err;
@@ -154,11 +157,11 @@ TEST_F(Shards, AKilledEvaluationGoesOn) {
   const nlohmann::json whole = withoutTimes(eval({"--json", "--per-image", folder_ / "whole.jsonl"}).json());
   const std::string manifest = folder_ / "manifest.jsonl";
   ASSERT_EQ(eval({"--resume", manifest}).exit_code, 0);
-  // As if it had been killed in the sixth image.
+  // As if it had been killed after five images.
   const std::string text = bytesOf(manifest);
   std::size_t end = 0;
   for (int line = 0; line < 6; ++line) end = text.find('\n', end) + 1;
-  fs::resize_file(manifest, end + 20);
+  fs::resize_file(manifest, end);
 
   const CommandResult rest = eval({"--json", "--resume", manifest, "--per-image", folder_ / "rest.jsonl"});
   ASSERT_EQ(rest.exit_code, 0) << rest.err;

@@ -12,8 +12,8 @@
 #include "cli/command.h"
 #include "onnx/graph_builder.h"
 #include "support/temporary_folder.h"
-#include "vision/label_map.h"
-#include "vision/source.h"
+#include "vision/labels/label_map.h"
+#include "vision/sources/source.h"
 
 namespace mpm::test {
 namespace {
@@ -100,7 +100,7 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
   EXPECT_EQ(report["cross_validation"]["confusion"].size(), kNames.size());
 
   const auto info = mpmCommand({"info", mine_, "--json"}).json();
-  EXPECT_EQ(info["schedule"], nlohmann::json({2})) << "the schedule that it was trained with";
+  EXPECT_EQ(info["reduce"], "mpm:blocks=2") << "the schedule that it was trained with";
   const auto eval = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {
         "eval", "--model", mine_, "--images", folder_ / "test/images", "--labels", folder_ / "test/labels", "--json"};
@@ -110,16 +110,16 @@ TEST_F(Teach, FourFramesOfACameraMakeAModelOfIt) {
     return scores.json();
   };
   const auto scores = eval({});
-  EXPECT_EQ(scores["schedule"], nlohmann::json({2}));
+  EXPECT_EQ(scores["reduce"], "mpm:blocks=2");
   EXPECT_GT(scores["pixel_accuracy"], 85) << scores;
   for (const std::string& name : kNames) EXPECT_GT(scores["iou"][name], 30) << name << ' ' << scores["iou"];
-  EXPECT_EQ(eval({"--schedule", "none"})["schedule"], nlohmann::json::array()) << "unless another one is named";
+  EXPECT_EQ(eval({"--schedule", "none"})["reduce"], "none") << "unless another one is named";
 
   const CommandResult run = mpmCommand({"run", folder_ / "test/images", "--model", mine_, "--out", folder_ / "out"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const CommandResult converted = mpmCommand({"convert", mine_, "-o", folder_ / "fast.onnx"});
   EXPECT_EQ(converted.exit_code, 0) << converted.err;
-  EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["schedule"], nlohmann::json({2}));
+  EXPECT_EQ(mpmCommand({"info", folder_ / "fast.onnx", "--json"}).json()["reduce"], "mpm:blocks=2");
 }
 
 TEST_F(Teach, NamesAPolicyNetworkByItsWholePath) {

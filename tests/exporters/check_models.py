@@ -62,13 +62,11 @@ def check(entry, folder, mpm, scratch):
 
     wanted = [(["--schedule", "none"], [array_of(o) for o in documents["outputs"]] if documents else [])]
     for merged in documents.get("mpm", []) if documents else []:
-        how = ["--schedule", ",".join(map(str, merged["schedule"]))]
-        if "reduce" in merged:
-            how = ["--reduce", merged["reduce"]]
-        for option in ("attention", "merged_positions"):
-            if option in merged:
-                how += ["--" + option.replace("_", "-"), merged[option]]
-        wanted.append((how, [array_of(o) for o in merged["outputs"]]))
+        reduce = merged.get("reduce", "mpm:blocks=" + ",".join(map(str, merged["schedule"])))
+        for key, name in (("attention", "attention"), ("merged_positions", "positions")):
+            if key in merged:
+                reduce += f":{name}={merged[key]}"
+        wanted.append((["--reduce", reduce], [array_of(o) for o in merged["outputs"]]))
     for how, arrays in wanted:
         run = subprocess.run(command + how, capture_output=True, text=True)
         said = run.stderr.strip()

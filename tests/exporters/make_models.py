@@ -788,9 +788,6 @@ them, edit and run that script (`requirements.txt` beside it has the versions). 
 `heads/` holds operators of heads and what ONNX's reference implementation makes of them: see `tests/exporters/make_heads.py`.
 
 `fuzz/` holds modified copies of these files that once crashed the converter.
-
-`old/` holds files that the programs wrote before version 0.1: `labels.onnx` (`segmenter_mask_ts17.onnx`, schedule 1), `logits.onnx`
-(`segmenter_linear_ts12.onnx`, schedule 2, `--output logits`), `street.db` (`mpm monitor`, eight samples). Newer programs must read them.
 """
 
 

@@ -39,7 +39,7 @@ The error line names the first node that does not fit.
   `models/export/from_transformers.py` exports DINOv3, EoMT and Depth Anything with a JSON that names the task.
 - **EoMT:** transformers' export masks attention while `attn_mask_probs` is above zero. Set it to zero before the export, as the script does.
 - **Heads:** "other" runs node by node. [converter.md](converter.md), "What it refuses", lists the operators that such a head may have.
-- **Rotary positions:** a merged token has no single place. `--merged-positions` chooses `mean` (default), `centroid` or `first`: see
+- **Rotary positions:** a merged token has no single place. `--reduce mpm:positions=P` chooses `mean` (default), `centroid` or `first`: see
   "Rotary positions, measured".
 - **Fixed batches, 8-bit weights:** some of these files have a batch of two or three images fixed in the graph, or QDQ weights.
 - **ViT-Adapter:** [reduction.md](reduction.md), "Interactions", says how tokens merge around it.
@@ -69,7 +69,7 @@ for positions in rotary absolute; do
     --batch 16 --optimizer muon --lr 2e-3 --warmup 50 --final-lr 0.05 --average 0.99 --label-stride 2 --steps 450 --precision bf16 --threads 1
 done
 mpm eval "demo:street?seed=1..16&weather=auto&step=3942000&frames=6&size=256x384" --model rotary/rotary_vit_t16.onnx \\
-  --schedule 2,5 --merged-positions mean
+  --reduce mpm:positions=mean
 ```
 """
 

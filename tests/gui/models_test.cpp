@@ -136,12 +136,6 @@ TEST(Recents, KeepNoPasswordAndOneEntryPerSource) {
   EXPECT_TRUE(recents[0].needsPassword());
   EXPECT_EQ(recents[0].reduce, QStringLiteral("2,5"));
   EXPECT_FALSE(recents[1].needsPassword());
-  settings.beginWriteArray(QStringLiteral("recent"), 1);  // as a version that knew schedules only wrote it
-  settings.setArrayIndex(0);
-  settings.remove(QStringLiteral("reduce"));
-  settings.setValue(QStringLiteral("schedule"), QStringLiteral("3,6"));
-  settings.endArray();
-  EXPECT_EQ(loadRecents(settings)[0].reduce, QStringLiteral("3,6"));
   QFile file(settings.fileName());
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_FALSE(file.readAll().contains("geheim"));

@@ -55,14 +55,14 @@ struct Editor : ReductionEditor {
     list->setCurrentIndex(index);
     emit list->activated(index);
   }
-  std::string text() const { return toString(variant()); }
+  std::string text() const { return toString(reduction()); }
 };
 
 enum Methods { kFull, kPaper, kGradual, kToMe, kAlgm, kCts };
 
 TEST(ReductionEditor, EachMethodHasDefaultsThatWork) {
   Editor editor;
-  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   const std::pair<int, const char*> methods[] = {
       {kPaper, "mpm"}, {kGradual, "gradual"}, {kToMe, "tome"}, {kAlgm, "algm"}, {kFull, "none"}};
   for (const auto& [method, spec] : methods) {
@@ -89,7 +89,7 @@ TEST(ReductionEditor, ADecisionNetworkIsNamedInTheText) {
 
 TEST(ReductionEditor, ControlsAreTheSpec) {
   Editor editor;
-  editor.setVariant(vision::mpmBefore({2, 5}));
+  editor.setReduction(mpmBefore({2, 5}));
   EXPECT_EQ(editor.method()->currentIndex(), kPaper);
   editor.box(7)->click();
   EXPECT_EQ(editor.text(), "mpm:blocks=2,5,7");
@@ -120,7 +120,7 @@ TEST(ReductionEditor, ControlsAreTheSpec) {
 
 TEST(ReductionEditor, TheTextIsTheControls) {
   Editor editor;
-  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   const auto type = [&](const char* spec) {
     editor.spec()->setText(QString::fromLatin1(spec));
     QTest::keyClick(editor.spec(), Qt::Key_Return);
@@ -135,17 +135,17 @@ TEST(ReductionEditor, TheTextIsTheControls) {
   type("gradual:colour=3");
   EXPECT_EQ(editor.problem(),
             QStringLiteral("reduction 'gradual:colour=3': 'gradual' has no key 'colour'; it has blocks, count, share, "
-                           "similarity"));
+                           "similarity, attention, positions"));
   EXPECT_EQ(spy.count(), 2) << "what is wrong changes nothing";
-  editor.setVariant(vision::parseVariant("mpm:blocks=3 proportional"));
-  type("mpm:blocks=4");
-  EXPECT_EQ(editor.text(), "mpm:blocks=4 proportional");
+  editor.setReduction(mpmBefore({3}, Attention::kProportional));
+  editor.box(4)->click();
+  EXPECT_EQ(editor.text(), "mpm:blocks=3,4:attention=proportional");
 }
 
 TEST(ReductionEditor, AHalfChosenReductionSaysWhatItLacks) {
   Editor editor;
   editor.choose(editor.method(), kAlgm);
-  QSignalSpy spy(&editor, &ReductionEditor::variantChanged);
+  QSignalSpy spy(&editor, &ReductionEditor::reductionChanged);
   editor.box(5)->click();
   EXPECT_TRUE(editor.problem().contains(QStringLiteral("'algm' merges in two blocks, not in 3")))
       << editor.problem().toStdString();
@@ -162,10 +162,10 @@ TEST(ReductionPanel, OfAConvertedFileItIsFixed) {
   ModelInfo info;
   info.blocks = 12;
   info.head = HeadKind::kLinear;
-  info.schedule = {2, 5};
+  info.reduction = mpmBefore({2, 5});
   panel.setModel(info);
   EXPECT_TRUE(panel.editor()->isEnabled());
-  EXPECT_EQ(panel.editor()->variant(), vision::mpmBefore({2, 5}));
+  EXPECT_EQ(panel.editor()->reduction(), mpmBefore({2, 5}));
   EXPECT_TRUE(buttonOf(&panel, ReductionPanel::tr("Tune for this camera…"))->isEnabled());
   info.converted = true;
   panel.setModel(info);
@@ -192,6 +192,9 @@ TEST(LegendPanel, SearchFiltersAndDoubleClickIsSolo) {
 TEST(DayNightPanel, SaysWhatTheStatisticsSay) {
   monitor::DayNightStatistics statistics;
   EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("not samples of both")));
+  statistics.night.samples = 40;
+  statistics.brightness = {52.4, 180};
+  EXPECT_TRUE(differenceText(statistics).contains(QStringLiteral("count as night, with a brightness from 52 to 180")));
   statistics.day = {100, 500.25, 498, 520, 450, 560};
   statistics.night = {80, 480.5, 479, 500, 430, 540};
   statistics.difference = {-19.75, 4.5, monitor::Difference::Block::kPeriod, 5, 4};
@@ -414,15 +417,15 @@ QString database(QTemporaryDir& folder) {
   monitor::SessionInfo session;
   session.source = "camera";
   session.model = "m.onnx";
-  session.schedule = {2};
+  session.reduce = "mpm:blocks=2";
   session.tokens = 660;
   session.classes = {"road", "sky"};
   writer.beginSession(session);
-  const monitor::UnixMs end = monitor::unixNow();
+  const UnixMs end = unixNow();
   for (int minute = 36 * 60; minute > 0; --minute) {
     if (minute > 600 && minute < 900) continue;
     monitor::Sample sample;
-    sample.time = end - minute * monitor::kMinuteMs;
+    sample.time = end - minute * kMinuteMs;
     sample.night = minute / 60 % 24 > 12;
     sample.tokens = {660, *sample.night ? 420.0 : 400.0};
     sample.inference_ms = 40;
@@ -456,7 +459,7 @@ TEST(ChartPanel, DrawsTheDatabaseWithItsGapAndItsNights) {
     QTest::qWait(20);
     return chart->crosshairText();
   };
-  const double now = static_cast<double>(monitor::unixNow()) / 1000;
+  const double now = static_cast<double>(unixNow()) / 1000;
   EXPECT_TRUE(hover(now - 60 * 60).contains(QStringLiteral("Tokens kept: 400")))
       << chart->crosshairText().toStdString();
   EXPECT_TRUE(hover(now - 20 * 3600).contains(QStringLiteral("night"))) << chart->crosshairText().toStdString();
@@ -553,8 +556,8 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   QSignalSpy charts(&history, &History::chartReady), statistics(&history, &History::dayNightReady);
   monitor::ChartQuery query;
   query.source = 1;
-  query.from = monitor::unixNow() - 2 * monitor::kDayMs;
-  query.to = monitor::unixNow();
+  query.from = unixNow() - 2 * kDayMs;
+  query.to = unixNow();
   query.quantities = {{monitor::Quantity::Kind::kMerged, -1}};
   for (int i = 1; i <= 20; ++i) {
     query.max_buckets = 100 + i;
@@ -565,12 +568,12 @@ TEST(History, AnswersTheLastOfManyQuestions) {
   }
   EXPECT_LT(charts.count(), 20) << "questions that a later one made pointless are dropped";
   EXPECT_EQ(charts.last()[1].value<monitor::ChartQuery>().max_buckets, 120);
-  history.askDayNight(1, 0, monitor::unixNow());
+  history.askDayNight(1, 0, unixNow());
   ASSERT_TRUE(statistics.wait(5000));
   const auto answer = statistics[0][0].value<monitor::DayNightStatistics>();
   EXPECT_NEAR(answer.night.mean - answer.day.mean, 20, 1);
   QSignalSpy areas(&history, &History::areasReady);
-  history.askAreas(1, 0, monitor::unixNow());
+  history.askAreas(1, 0, unixNow());
   ASSERT_TRUE(areas.wait(5000));
   EXPECT_FALSE(areas[0][0].value<std::vector<monitor::ClassArea>>().empty());
 }
@@ -581,12 +584,12 @@ TEST(ExportJob, WritesOrSaysWhyNot) {
   monitor::ExportOptions options;
   options.source = 1;
   {
-    ExportJob job(folder.filePath(QStringLiteral("none.db")), options, path);
+    ExportJob job(folder.filePath(QStringLiteral("none.db")), {}, options, path);
     QSignalSpy failed(&job, &ExportJob::failed);
     ASSERT_TRUE(failed.wait(5000));
     EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("export"))) << failed[0][0].toString().toStdString();
   }
-  ExportJob job(database(folder), options, path);
+  ExportJob job(database(folder), {}, options, path);
   QSignalSpy finished(&job, &ExportJob::finished), progressed(&job, &ExportJob::progressed);
   ASSERT_TRUE(finished.wait(5000));
   EXPECT_GT(finished[0][0].toLongLong(), 1500);
@@ -605,7 +608,7 @@ TEST(ExportJob, NothingWaitsForALongOneAndItIsCancelled) {
   monitor::ExportOptions options;
   options.source = 1;
   options.format = monitor::ExportFormat::kJsonLines;
-  ExportJob job(stored, options, path);
+  ExportJob job(stored, {}, options, path);
   QSignalSpy progressed(&job, &ExportJob::progressed), cancelled(&job, &ExportJob::cancelled),
       finished(&job, &ExportJob::finished);
   ASSERT_TRUE(QTest::qWaitFor([&] { return progressed.count() > 0; }, 5000));

@@ -11,7 +11,7 @@
 namespace mpm::gui {
 namespace {
 
-LiveFramePtr frameAt(monitor::UnixMs time) {
+LiveFramePtr frameAt(UnixMs time) {
   monitor::InferenceResult result;
   result.frame.image = cv::Mat(16, 24, CV_8UC3, cv::Scalar(10, 120, 240));
   result.frame.time = time;
@@ -21,7 +21,7 @@ LiveFramePtr frameAt(monitor::UnixMs time) {
   result.estimate.tokens = {6, 5};
   auto info = std::make_shared<ModelInfo>();
   info->classes = 2;
-  info->schedule = {2};
+  info->reduction = mpmBefore({2});
   info->facts.classes = {{"road", {{1, 2, 3}}}, {"sky", {{4, 5, 6}}}};
   result.model = info;
   return makeLiveFrame(std::move(result));
@@ -72,8 +72,8 @@ TEST(PictureStore, NearestWithinTheTolerance) {
 TEST(LiveFrame, ComparesWithAnotherReduction) {
   monitor::InferenceResult result = frameAt(1)->result;
   result.estimate.ms.total = 10;
-  result.compared = {result.estimate, vision::parseVariant("tome:count=1")};
-  vision::Estimate& other = result.compared->estimate;
+  result.compared = {result.estimate, parseReduction("tome:count=1")};
+  Estimate& other = result.compared->estimate;
   other.ms.total = 25;
   other.tokens = {6, 4};
   other.labels = result.estimate.labels.clone();

@@ -48,7 +48,7 @@ class OnScreen : public Window {
   WindowOptions options() const override {
     WindowOptions options = Window::options();
     options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
-    options.inference.read.convert.schedule.reset();
+    options.inference.read.convert.reduce.reset();
     return options;
   }
 
@@ -133,7 +133,7 @@ TEST_F(OnScreen, FromTheDemoToTheExportToTheEnd) {
   ASSERT_FALSE(box->isChecked());
   click(box, QPoint(8, box->height() / 2));
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == steps + 1; })) << "one more insertion";
-  EXPECT_EQ(frame()->result.model->schedule.back(), 8);
+  EXPECT_EQ(frame()->result.model->schedule().back(), 8);
 
   // A cluster under the mouse.
   MergeView* map = part<MergeView>(*window_);

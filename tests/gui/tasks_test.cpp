@@ -8,7 +8,7 @@
 #include <QStackedWidget>
 #include <QTableView>
 
-#include "gui/live_monitor.h"
+#include "gui/controllers/live_monitor.h"
 #include "gui/models/readout.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
@@ -16,7 +16,7 @@
 #include "gui/views/inspector_panel.h"
 #include "gui/views/legend_panel.h"
 #include "gui/views/pictures_pane.h"
-#include "vision/depth_pictures.h"
+#include "vision/pictures/depth_pictures.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -42,7 +42,7 @@ class DepthWindow : public Window {
 
 TEST_F(DepthWindow, ShowsTheColoursTheScaleAndTheDepthUnderTheMouse) {
   ASSERT_TRUE(openAndPause());
-  const vision::Estimate& estimate = frame()->result.estimate;
+  const Estimate& estimate = frame()->result.estimate;
   ASSERT_EQ(estimate.depth.size(), frame()->image().size());
   EXPECT_EQ(estimate.tokens.size(), 3U) << "tokens merge as before";
   trigger("mask");
@@ -141,7 +141,7 @@ TEST_F(SegmentsWindow, ListsNamesAndSavesTheSegments) {
   cv::imwrite(file("noise.png").toStdString(), noise);
   window_->openSource(file("noise.png"));
   ASSERT_TRUE(runs());
-  const vision::Estimate& estimate = frame()->result.estimate;
+  const Estimate& estimate = frame()->result.estimate;
   ASSERT_GT(estimate.segments.size(), 0U);
   const auto* const tables = part<LegendPanel>(*window_);
   const QTableView* segments = nullptr;

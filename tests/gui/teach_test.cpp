@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "gui/teach_mode.h"
+#include "gui/controllers/teach_mode.h"
 #include "gui/views/label_classes_panel.h"
 #include "gui/views/label_pictures_panel.h"
 #include "gui/views/pictures_pane.h"
@@ -23,7 +23,7 @@
 #include "gui/views/teach_canvas.h"
 #include "gui/views/teach_pane.h"
 #include "support/demo.h"
-#include "vision/label_folder.h"
+#include "vision/labels/label_folder.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -41,7 +41,7 @@ class Teach : public Window {
 
   TeachCanvas* canvas() const { return window_->findChild<TeachCanvas*>(); }
   TeachPane* pane() const { return window_->findChild<TeachPane*>(); }
-  const LabelState& state() { return window_->teach().state(); }
+  const LabelState& state() const { return window_->teach().state(); }
   vision::LabelFolder labels() const { return vision::LabelFolder(file("m.labels").toStdString()); }
   // Of the labelled pixels of a picture on the disk, those of a class.
   int onDisk(const QString& picture, int label) const {
@@ -52,6 +52,50 @@ class Teach : public Window {
   void draw(int token) const {
     const QPointF at = canvas()->viewport().tokenRect(token, canvas()->frame()->lookup.grid()).center();
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, at.toPoint());
+  }
+  // The share of the unlabelled pixels on the screen that have the colour of their predicted class. The picture without
+  // that colour is what the canvas paints at opacity 0.
+  double paintedAsPredicted() const {
+    constexpr int kApart = 3;  // from labels and from the border of a predicted region, px
+    const cv::Mat& prediction = canvas()->frame()->labels();
+    if (prediction.empty()) return 0;
+    const cv::Mat& drawn = window_->teach().editor()->labels();
+    const double opacity = canvas()->opacity();
+    const QImage painted = shot(canvas());
+    canvas()->setOpacity(0);
+    const QImage plain = shot(canvas());
+    canvas()->setOpacity(opacity);
+    const Viewport view = canvas()->viewport();
+    const auto classAt = [&](const cv::Mat& map, int x, int y) {
+      const QPointF at = view.toPicture(QPointF(x + 0.5, y + 0.5));
+      const auto cell = [](double share, int cells) {
+        return std::clamp(static_cast<int>(share * cells), 0, cells - 1);
+      };
+      return map.at<uchar>(cell(at.y() / drawn.rows, map.rows), cell(at.x() / drawn.cols, map.cols));
+    };
+    const auto one = [&](const cv::Mat& map, int x, int y) {
+      const int label = classAt(map, x, y);
+      for (const auto& [dx, dy] :
+           {std::pair(-kApart, 0), std::pair(kApart, 0), std::pair(0, -kApart), std::pair(0, kApart)})
+        if (classAt(map, x + dx, y + dy) != label) return -1;
+      return label;
+    };
+    int all = 0, right = 0;
+    const QRect picture = view.pictureRect().toAlignedRect() & canvas()->rect().adjusted(4, 4, -4, -4);
+    for (int y = picture.top(); y <= picture.bottom(); y += 3)
+      for (int x = picture.left(); x <= picture.right(); x += 3) {
+        const int label = one(prediction, x, y);
+        if (label < 0 || one(drawn, x, y) != state().classes.ignore) continue;
+        const bool shown = label != state().classes.ignore;
+        const QColor color(shown ? canvas()->paint().color[label] : 0), before(plain.pixel(x, y)),
+            after(painted.pixel(x, y));
+        const double alpha = shown ? opacity / 2 : 0;
+        const auto near = [&](int was, int is, int pure) { return std::abs(was + alpha * (pure - was) - is) < 2.5; };
+        ++all;
+        right += near(before.red(), after.red(), color.red()) && near(before.green(), after.green(), color.green()) &&
+                 near(before.blue(), after.blue(), color.blue());
+      }
+    return all < 200 ? 0 : static_cast<double>(right) / all;
   }
   void addClass(const char* name) {
     auto* text = pane()->classes()->findChild<QLineEdit*>();
@@ -131,9 +175,11 @@ TEST_F(Teach, APredictionIsAcceptedAndClassesAreMerged) {
   ASSERT_TRUE(openAndPause());
   take();
   const QString picture = state().pictures.front();
+  addClass("of my own");  // so that the numbers of the classes are not those of the model
   ASSERT_NE(buttonOf(pane(), LabelClassesPanel::tr("Take the classes of the model")), nullptr);
   buttonOf(pane(), LabelClassesPanel::tr("Take the classes of the model"))->click();
-  ASSERT_TRUE(wait([&] { return state().classes.count() == 4; }));
+  ASSERT_TRUE(wait([&] { return state().classes.count() == 5; }));
+  EXPECT_GT(paintedAsPredicted(), 0.98);
   key(Qt::Key_V);
   draw(9);
   const int accepted = *canvas()->frame()->classOfToken(9);
@@ -147,7 +193,7 @@ TEST_F(Teach, APredictionIsAcceptedAndClassesAreMerged) {
 
   const int into = label == 0 ? 1 : 0;
   emit pane()->classes()->merged(label, into);
-  ASSERT_TRUE(wait([&] { return state().classes.count() == 3 && window_->teach().editor(); }));
+  ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && window_->teach().editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
   EXPECT_FALSE(window_->teach().editor()->canUndo());
 }
@@ -308,7 +354,7 @@ class TeachTrained : public Teach {
   WindowOptions options() const override {
     WindowOptions options = Teach::options();
     options.model = QStringLiteral(MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
-    options.inference.read.convert.schedule.reset();
+    options.inference.read.convert.reduce.reset();
     options.trainer = QStringLiteral(MPM_TRAIN_PROGRAM);
     options.teach_steps = steps_;
     return options;
@@ -347,6 +393,7 @@ TEST_F(TeachTrained, FromAStreetToAModelOfItAndBack) {
   double most = 0;
   cv::minMaxLoc(canvas()->frame()->labels(), nullptr, &most);
   EXPECT_LE(most, 1);
+  EXPECT_GT(paintedAsPredicted(), 0.98);
 
   const QString street = QString::fromStdString(window_->live().session().model());
   button(TaughtModelsPanel::tr("Train"))->click();

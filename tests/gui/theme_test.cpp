@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QMetaEnum>
 #include <QPushButton>
 #include <QRadioButton>
 #include <algorithm>
+#include <cstdlib>
 
 #include "gui/views/look.h"
 
@@ -71,6 +73,32 @@ TEST(Theme, APrimaryButtonThatIsDisabledLooksIt) {
   EXPECT_EQ(fill(), lightTheme().accent);
   button.setEnabled(false);
   EXPECT_EQ(fill(), lightTheme().window);
+}
+
+TEST(Theme, DrawsEveryIconInItsTextColour) {
+  const QMetaEnum glyphs = QMetaEnum::fromType<Glyph>();
+  ASSERT_GT(glyphs.keyCount(), 30);
+  std::vector<QImage> drawn;
+  for (const Theme& theme : {lightTheme(), darkTheme()}) {
+    applyLook(theme, 100);
+    for (int i = 0; i < glyphs.keyCount(); ++i) {
+      const QImage image = icon(static_cast<Glyph>(glyphs.value(i))).pixmap(48, 48).toImage();
+      int ink = 0;
+      for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x) {
+          const QColor pixel = image.pixelColor(x, y);
+          if (pixel.alpha() < 255) continue;
+          for (const int off :
+               {pixel.red() - theme.text.red(), pixel.green() - theme.text.green(), pixel.blue() - theme.text.blue()})
+            EXPECT_LE(std::abs(off), 2) << glyphs.key(i) << ", beyond the rounding where shapes overlap";
+          ++ink;
+        }
+      EXPECT_GT(ink, 60) << glyphs.key(i);
+      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), image), 0) << glyphs.key(i) << " looks like another icon";
+      drawn.push_back(image);
+    }
+  }
+  applyLook(lightTheme(), 100);
 }
 
 TEST(Theme, StyleSheetIsComplete) {

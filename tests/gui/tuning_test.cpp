@@ -62,9 +62,9 @@ TEST_F(TuningTest, TakesTheNextFramesAndUsesWhatIsChosen) {
   ASSERT_FALSE(other.isEmpty());
   EXPECT_TRUE(dialog->text().remove(QChar(0x200b)).contains(other)) << "beside its picture";
   dialog->useButton()->click();
-  ASSERT_TRUE(wait([&] { return toString(vision::variantOf(*frame()->result.model)) == other.toStdString(); }))
+  ASSERT_TRUE(wait([&] { return toString(frame()->result.model->reduction) == other.toStdString(); }))
       << other.toStdString();
-  EXPECT_EQ(toString(part<ReductionPanel>(*window_)->editor()->variant()), other.toStdString());
+  EXPECT_EQ(toString(part<ReductionPanel>(*window_)->editor()->reduction()), other.toStdString());
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneDialog*>(); }));
 }
 
@@ -83,7 +83,7 @@ TEST_F(TuningTest, TakesStoredPicturesAndIsCancelled) {
   dialog->reject();
   EXPECT_FALSE(paused());
   EXPECT_TRUE(wait([&] { return !window_->findChild<TuneJob*>(); })) << "its thread ends";
-  EXPECT_EQ(frame()->result.model->schedule, (Schedule{1, 2})) << "nothing changed";
+  EXPECT_EQ(frame()->result.model->schedule(), (Schedule{1, 2})) << "nothing changed";
 
   // What was paused stays paused.
   trigger("pause");
@@ -113,7 +113,7 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   for (const auto& [spec, speed_up, agreement] :
        {std::tuple("mpm:blocks=2,5", 1.6, 97.2), std::tuple("gradual:blocks=0-5:count=46", 1.5, 99.31),
         std::tuple("none", 1.0, 100.0)})
-    result->rows.push_back({.variant = vision::parseVariant(spec),
+    result->rows.push_back({.variant = parseReduction(spec),
                             .speed_up = speed_up,
                             .agreement = agreement,
                             .agreement_low = agreement - 0.125,
@@ -124,7 +124,7 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   dialog.showResult(result);
   const QString text = dialog.text().remove(QChar(0x200b));
   EXPECT_TRUE(
-      text.contains(QStringLiteral("Of the 44 reductions that were tried, gradual:blocks=0-5:count=46 is the "
+      text.contains(QStringLiteral("Of the 3 reductions in the table, gradual:blocks=0-5:count=46 is the "
                                    "fastest that keeps the labels: 1.50 times as fast")))
       << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("On 30 pictures"))) << text.toStdString();
@@ -134,7 +134,7 @@ TEST(TuneDialog, ShowsHowLongItTakesAndWhatWasFound) {
   QSignalSpy used(&dialog, &TuneDialog::used);
   dialog.useButton()->click();
   ASSERT_EQ(used.count(), 1);
-  EXPECT_EQ(toString(used[0][0].value<vision::Variant>()), "gradual:blocks=0-5:count=46");
+  EXPECT_EQ(toString(used[0][0].value<Reduction>()), "gradual:blocks=0-5:count=46");
 
   result->chosen = 2;
   dialog.showResult(result);

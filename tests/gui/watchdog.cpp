@@ -17,9 +17,6 @@ namespace mpm::gui {
 namespace {
 
 constexpr int kListed = 20;
-// Whoever holds a lock may lose its core on a busy machine; a person does not feel that yet.
-constexpr double kBlockedMs = 50;
-
 // Qt shares the filling of an area with a pool of threads, which on a busy machine wait for a core.
 bool paints(QEvent::Type type) {
   return type == QEvent::UpdateRequest || type == QEvent::Expose || type == QEvent::Paint;
@@ -67,7 +64,7 @@ bool WatchedApplication::notify(QObject* receiver, QEvent* event) {
   const Times end = now();
   const double computing = end.computing - begin.computing;
   // Who computed less than the wall says, and waited for nothing, was held up by a machine that is shared or throttled.
-  const bool waited = end.pauses != begin.pauses && !paints(type) && end.spent - begin.spent > kBlockedMs;
+  const bool waited = end.pauses != begin.pauses && !paints(type);
   const double spent = waited ? end.spent - begin.spent : computing;
   --depth_;
   longest_ = std::max(longest_, spent);

@@ -10,7 +10,7 @@ namespace mpm::gui {
 /// gave to other programs does not count.
 class WatchedApplication : public QApplication {
  public:
-  static constexpr double kPatienceMs = 16;  ///< of computing; a wait counts when a person can feel it
+  static constexpr double kPatienceMs = 100;  ///< what a person feels, computing or blocked, on a slow machine too
 
   WatchedApplication(int& argc, char** argv);
   ~WatchedApplication() override;

@@ -15,6 +15,7 @@
 #include <QTableView>
 #include <QTimeEdit>
 
+#include "gui/controllers/watch_rules.h"
 #include "gui/models/legend_model.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/day_night_panel.h"
@@ -24,7 +25,6 @@
 #include "gui/views/pictures_pane.h"
 #include "gui/views/settings_dialogs.h"
 #include "gui/views/time_chart.h"
-#include "gui/watch_rules.h"
 #include "monitor/store/store.h"
 #include "support/demo.h"
 #include "window_fixture.h"
@@ -168,7 +168,7 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
   classes->setCurrentIndex(2);
   emit classes->activated(2);
   ASSERT_EQ(kinds(), (std::vector{Kind::kMerged, Kind::kClassArea}));
-  EXPECT_EQ(chart->series()[1].quantity.index, 2);
+  EXPECT_EQ(QString::fromStdString(chart->series()[1].quantity.name), window_->legend().name(2));
   EXPECT_TRUE(QString::fromStdString(chart->series()[1].name).contains(window_->legend().name(2)));
   ASSERT_TRUE(answered());
   EXPECT_GE(chart->chart().buckets.back().values[1].mean, 0);
@@ -176,8 +176,8 @@ TEST_F(Controls, TheChartDrawsWhatIsChosen) {
 }
 
 TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
-  const monitor::UnixMs now = monitor::unixNow();
-  storeSamples(file("street").toStdString(), now - 40 * monitor::kDayMs, monitor::kDayMs, 40);
+  const UnixMs now = unixNow();
+  storeSamples(file("street").toStdString(), now - 40 * kDayMs, kDayMs, 40);
   make();
   ASSERT_TRUE(openAndWait());
   ChartPanel* panel = part<ChartPanel>(*window_);
@@ -196,18 +196,21 @@ TEST_F(Controls, TheChartShowsAnHourADayAWeekOrEverything) {
 
 // Areas are stored by number: what a number means is said by the model that counted, not by the one that is loaded.
 TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
-  const monitor::UnixMs now = monitor::unixNow();
+  const UnixMs now = unixNow();
   {
     monitor::StoreWriter writer(file("other.db").toStdString());
     monitor::SessionInfo session;
     session.source = "/dev/video9";
-    session.classes = {"water", "grass"};
-    writer.beginSession(session);
     for (int second = 60; second > 0; --second) {
+      if (second == 60 || second == 30) {  // another model took over, which has other numbers
+        session.classes =
+            second == 60 ? std::vector<std::string>{"grass", "water"} : std::vector<std::string>{"water", "grass"};
+        writer.beginSession(session);
+      }
       monitor::Sample sample;
       sample.time = now - second * 1000;
       sample.tokens = {32, 20};
-      sample.areas = {{0, 0.6}, {1, 0.4}};
+      sample.areas = {{0, second > 30 ? 0.4 : 0.6}, {1, second > 30 ? 0.6 : 0.4}};
       writer.append(sample);
     }
   }
@@ -219,7 +222,7 @@ TEST_F(Controls, AreasHaveTheNamesOfTheModelThatMeasuredThem) {
   ASSERT_TRUE(wait([&] { return chart->series().back().name == "Area of water"; }));
   const auto answered = [&] { return !chart->chart().buckets.empty() && chart->scene().answered.size() == 3; };
   ASSERT_TRUE(wait(answered));
-  EXPECT_NEAR(chart->chart().buckets.back().values.back().mean, 0.6, 1e-6);
+  for (const monitor::ChartBucket& bucket : chart->chart().buckets) EXPECT_NEAR(bucket.values.back().mean, 0.6, 1e-6);
 }
 
 TEST_F(Controls, ActionsSayWhatIsOnShow) {
@@ -311,8 +314,7 @@ TEST_F(Controls, HowThingsAreLookedAtIsRemembered) {
 }
 
 TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
-  for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"})
-    storeSamples(name, monitor::unixNow() - 60000, 0, 1);
+  for (const char* name : {"/dev/video7", "/dev/video8", "/dev/video9"}) storeSamples(name, unixNow() - 60000, 0, 1);
   make();
   QComboBox* sources = nullptr;
   for (QComboBox* box : part<ChartPanel>(*window_)->findChildren<QComboBox*>())
@@ -333,9 +335,9 @@ TEST_F(Controls, AListOfSourcesThatIsOpenKeepsItsPlace) {
 // The demo's clock is its own: the samples of any other source end where they end.
 TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   MPM_NEEDS_DEMO();
-  const monitor::UnixMs last = monitor::unixNow() - 2 * monitor::kDayMs;
-  storeSamples("/dev/video9", last - 60 * monitor::kMinuteMs, monitor::kMinuteMs, 61,
-               [last](monitor::Sample& sample) { sample.night = sample.time > last - 30 * monitor::kMinuteMs; });
+  const UnixMs last = unixNow() - 2 * kDayMs;
+  storeSamples("/dev/video9", last - 60 * kMinuteMs, kMinuteMs, 61,
+               [last](monitor::Sample& sample) { sample.brightness = sample.time > last - 30 * kMinuteMs ? 10 : 200; });
   make();
   window_->openSource(QStringLiteral("demo:"));
   ASSERT_TRUE(runs());
@@ -355,6 +357,30 @@ TEST_F(Controls, TheChartOfAnotherSourceEndsWithItsOwnSamples) {
   trigger("close");
   QTest::qWait(2500);
   EXPECT_NEAR(panel->chart()->axis().to, static_cast<double>(last) / 1000, 2);
+}
+
+// Night by the default, which asks for less than 40; the darkest of these has 52.
+TEST_F(Controls, AChangedNightRuleJudgesWhatIsStored) {
+  const UnixMs last = unixNow();
+  storeSamples("/dev/video9", last - 40 * kMinuteMs, kMinuteMs, 40, [last](monitor::Sample& sample) {
+    sample.brightness = sample.time >= last - 10 * kMinuteMs ? 52 : 120;
+    sample.night = true;  // by the rule that was wrong
+  });
+  make();
+  const auto says = [&](const char* text) {
+    return wait([&] { return textOf(part<DayNightPanel>(*window_)).contains(QString::fromUtf8(text)); });
+  };
+  EXPECT_TRUE(says("Samples, Day: 40"));
+  EXPECT_TRUE(says("count as day, with a brightness from 52 to 120 of 255"))
+      << textOf(part<DayNightPanel>(*window_)).toStdString();
+  auto* dialog = dialogOf<NightDialog>("night");
+  for (auto* box : dialog->findChildren<QSpinBox*>()) box->setValue(70);  // night below it, day above it
+  QTest::keyClick(dialog, Qt::Key_Return);
+  EXPECT_TRUE(says("Samples, Night: 10")) << textOf(part<DayNightPanel>(*window_)).toStdString();
+  EXPECT_TRUE(says("Samples, Day: 30"));
+  window_->openDatabase(file("m.db"));
+  EXPECT_TRUE(says("as they were stored"));
+  EXPECT_TRUE(says("Samples, Night: 40")) << "another program's rule is its own";
 }
 
 TEST_F(Controls, WhatCountsAsNightIsChosenAndHolds) {

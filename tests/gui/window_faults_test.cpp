@@ -6,6 +6,7 @@
 #include <QCheckBox>
 #include <QDateTime>
 #include <QFile>
+#include <QFileDialog>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QScreen>
@@ -19,7 +20,8 @@
 #include <mutex>
 #include <thread>
 
-#include "gui/frame_saver.h"
+#include "gui/controllers/frame_saver.h"
+#include "gui/controllers/watch_rules.h"
 #include "gui/models/recents.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
@@ -36,7 +38,6 @@
 #include "gui/views/status_line.h"
 #include "gui/views/time_chart.h"
 #include "gui/views/welcome_page.h"
-#include "gui/watch_rules.h"
 #include "mpm/error.hpp"
 #include "support/demo.h"
 #include "wall_clock.h"
@@ -198,7 +199,6 @@ TEST_F(Faults, NoPasswordIsShownAnywhere) {
 TEST_F(Faults, HowModelsRunIsSaidOnce) {
   WindowOptions chosen = options();
   chosen.inference.read.convert.input_size = Size2{64, 64};
-  chosen.inference.read.convert.attention = Attention::kProportional;
   make(chosen);
   ASSERT_TRUE(openAndWait());
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
@@ -207,9 +207,8 @@ TEST_F(Faults, HowModelsRunIsSaidOnce) {
   ASSERT_TRUE(wait([&] { return frame()->result.model_path == other.toStdString(); }))
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.model->input, (Size2{64, 64}));
-  EXPECT_EQ(frame()->result.model->attention, Attention::kProportional);
-  EXPECT_TRUE(window_->commandLine().contains(
-      QStringLiteral("--schedule 2 --attention proportional --input-size 64x64 --threads 1 --db")))
+  EXPECT_TRUE(
+      window_->commandLine().contains(QStringLiteral("--reduce mpm:blocks=2 --input-size 64x64 --threads 1 --db")))
       << window_->commandLine().toStdString();
 }
 
@@ -233,10 +232,10 @@ TEST_F(Faults, ABrokenModelIsNeverTheOneThatIsNamed) {
 TEST_F(Faults, AnotherModelIsNamedOnceItRuns) {
   ASSERT_TRUE(openAndWait());
   const QString other = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_linear_ts12.onnx");
-  emit part<WelcomePage>(*window_)->recentRequested({file("street"), other, QStringLiteral("1"), {}});
+  emit part<WelcomePage>(*window_)->recentRequested({file("street"), other, QStringLiteral("mpm:blocks=1"), {}});
   ASSERT_TRUE(wait([&] { return frame() && frame()->result.model_path == other.toStdString(); }))
       << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
-  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_FALSE(reported(EventKind::kModel, "cannot load")) << "the schedule comes with the model";
   EXPECT_TRUE(window_->commandLine().contains(other)) << window_->commandLine().toStdString();
   QSettings settings(file("settings.ini"), QSettings::IniFormat);
@@ -382,7 +381,7 @@ TEST_F(Faults, AWindowThatIsOpenedAgainIsOnTheScreen) {
 
 TEST_F(Faults, OldSamplesAreForgottenWhenAsked) {
   window_.reset();
-  const monitor::UnixMs old = monitor::unixNow() - 400 * monitor::kDayMs;
+  const UnixMs old = unixNow() - 400 * kDayMs;
   storeSamples("yard", old, 1000, 5);
   make();
   const monitor::StoreReader reader(file("m.db").toStdString());
@@ -422,6 +421,23 @@ TEST_F(Faults, AFullDiskIsSaidInTheWindow) {
   EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
   window_.reset();
   ::umount2(file("disk").toStdString().c_str(), MNT_DETACH);
+}
+
+TEST_F(Faults, AStoreThatStoppedOffersANewFile) {
+  ASSERT_TRUE(openCamera());
+  ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
+  QFile::remove(file("m.db"));
+  ASSERT_TRUE(wait([&] { return reported(EventKind::kStorage, "nothing is stored any more"); }));
+  EXPECT_TRUE(
+      wait([&] { return part<StatusLine>(*window_)->storageProblem().contains(QStringLiteral("m.db' was deleted")); }));
+  buttonOf(window_.get(), StatusLine::tr("Store in a new file…"))->click();
+  auto* const where = window_->findChild<QFileDialog*>();
+  ASSERT_NE(where, nullptr);
+  where->selectFile(file("new.db"));
+  QMetaObject::invokeMethod(where, "accept");
+  EXPECT_TRUE(wait([&] { return part<StatusLine>(*window_)->storageProblem().isEmpty(); }));
+  EXPECT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); })) << "of the new file";
+  EXPECT_FALSE(monitor::StoreReader(file("new.db").toStdString()).sources().empty());
 }
 
 // As after a power cut, when the disk is there later than the app.
@@ -548,7 +564,7 @@ TEST_F(Faults, AChangeThatNoFrameWillShowIsSaid) {
   ASSERT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
   window_->openSource(file("street"));
   trigger("pause");  // before the event loop brings a frame
-  emit part<ReductionPanel>(*window_)->editor()->variantChanged(vision::kFullModel);
+  emit part<ReductionPanel>(*window_)->editor()->reductionChanged(kFullModel);
   EXPECT_TRUE(part<StatusLine>(*window_)->notice().startsWith(QStringLiteral("It is paused")))
       << part<StatusLine>(*window_)->notice().toStdString();
   window_->openSource(file("gone"));
@@ -573,7 +589,7 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
       << part<StatusLine>(*window_)->notice().toStdString();
   ASSERT_TRUE(wait([&] { return frame() != before; })) << part<QPlainTextEdit>(*window_)->toPlainText().toStdString();
   EXPECT_EQ(frame()->result.frame.id, before->result.frame.id);
-  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   EXPECT_EQ(frame()->image().data, before->image().data) << "no second picture in memory";
   trigger("compare");
   EXPECT_TRUE(wait([&] { return frame()->comparison.has_value(); }));
@@ -589,12 +605,12 @@ TEST_F(Faults, AChangeShowsOnTheFrameOnShowWhenNoOtherComes) {
     return status.state == monitor::CaptureState::kEnded && frame()->result.frame.id == status.in;
   }));
   const LiveFramePtr last = frame();
-  emit part<ReductionPanel>(*window_)->editor()->variantChanged(vision::kFullModel);
+  emit part<ReductionPanel>(*window_)->editor()->reductionChanged(kFullModel);
   EXPECT_TRUE(wait([&] { return frame()->lookup.steps() == 1; })) << "also at the end";
   EXPECT_EQ(frame()->result.frame.id, last->result.frame.id);
 
   window_.reset();  // commits
-  std::vector<monitor::UnixMs> times;
+  std::vector<UnixMs> times;
   const monitor::StoreReader reader(file("m.db").toStdString());
   reader.samples(1, 0, INT64_MAX, [&](const monitor::Sample& sample) {
     times.push_back(sample.time);
@@ -620,7 +636,7 @@ TEST_F(Faults, AStoredPictureIsSeenWithoutASource) {
 }
 
 TEST_F(Faults, AnotherDatabaseHasNoneOfTheFiguresOfTheOneBefore) {
-  storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.night = false; });
+  storeSamples("yard", unixNow() - 60 * 1000, 1000, 60, [](monitor::Sample& sample) { sample.brightness = 200; });
   { const monitor::StoreWriter nothing(file("none.db").toStdString()); }
   make();
   const auto empty = [&] { return textOf(part<DayNightPanel>(*window_)).contains(QStringLiteral("Mean, Day: –")); };
@@ -676,7 +692,7 @@ TEST_F(Faults, AModelThatIsGoneIsSaidWhenTheLastSourceIsOpenedAgain) {
   EXPECT_EQ(entry().reduce, QStringLiteral("mpm:blocks=1,2"));
   QFile::copy(options().model, remembered);
   EXPECT_TRUE(wait([&] { return frame()->result.model_path == remembered.toStdString(); })) << "it came back";
-  EXPECT_EQ(frame()->result.model->schedule, (Schedule{1, 2}));
+  EXPECT_EQ(frame()->result.model->schedule(), (Schedule{1, 2}));
   window_.reset();
   EXPECT_EQ(entry().model, remembered);
 }
@@ -709,19 +725,45 @@ TEST_F(Faults, TheCommandLineIsNewerThanWhatIsRemembered) {
   make(last);
   ASSERT_TRUE(openAndWait());
   WindowOptions named = options();
-  named.inference.read.convert.schedule = Schedule{2};
+  named.inference.read.convert.reduce = mpmBefore({2});
   make(named);
   window_->resumeLast();
   ASSERT_TRUE(runs());
   EXPECT_EQ(window_->live().session().model(), named.model.toStdString());
-  EXPECT_EQ(frame()->result.model->schedule, Schedule{2});
+  EXPECT_EQ(frame()->result.model->schedule(), Schedule{2});
+}
+
+TEST_F(Faults, ASourceOfTheCommandLineKeepsItsModel) {
+  const QString taught = file("taught.onnx");
+  QFile::copy(options().model, taught);
+  ASSERT_TRUE(openAndWait());
+  window_->openDropped(taught);
+  ASSERT_TRUE(wait([&] { return frame()->result.model_path == taught.toStdString(); }));
+  const auto entry = [&] {
+    QSettings settings(file("settings.ini"), QSettings::IniFormat);
+    return loadRecents(settings).value(0);
+  };
+  ASSERT_TRUE(wait([&] { return entry().model == taught; }));
+  WindowOptions plain = options();
+  plain.model.clear();
+  qputenv("MPM_MODEL", options().model.toUtf8());
+  make(plain);
+  qunsetenv("MPM_MODEL");
+  window_->openNamed(file("street"));
+  EXPECT_TRUE(wait([&] { return frame() && frame()->result.model_path == taught.toStdString(); }));
+  window_.reset();
+  EXPECT_EQ(entry().model, taught);
+  make();
+  window_->openNamed(file("street"));
+  ASSERT_TRUE(runs());
+  EXPECT_EQ(frame()->result.model_path, options().model.toStdString()) << "one that is named is newer";
 }
 
 // Another program's database, also while that writes it, and when it comes back with another file.
 TEST_F(Faults, ADatabaseIsFollowedWhileItIsWritten) {
   const QString path = file("yard db.db");
-  const monitor::UnixMs noon = monitor::unixNow() - 3 * monitor::kDayMs;
-  const auto write = [&](const char* source, monitor::UnixMs from, int samples, const char* event) {
+  const UnixMs noon = unixNow() - 3 * kDayMs;
+  const auto write = [&](const char* source, UnixMs from, int samples, const char* event) {
     monitor::StoreWriter writer(path.toStdString());
     monitor::SessionInfo session;
     session.source = source;
@@ -762,7 +804,7 @@ TEST_F(Faults, AnotherDatabaseIsNamedAndLeftAgain) {
     session.source = "yard";
     writer.beginSession(session);
     monitor::Sample sample;
-    sample.time = monitor::unixNow() - monitor::kDayMs;
+    sample.time = unixNow() - kDayMs;
     sample.tokens = {32, 20};
     writer.append(sample);
     writer.append({sample.time, EventKind::kAlarm, monitor::Severity::kWarning, "of the yard"});
@@ -797,13 +839,13 @@ TEST_F(Faults, TheDemoOfTheWelcomePageRunsWithTheDefaultModel) {
   qputenv("MPM_MODEL", MPM_SOURCE_DIR "/models/street_vit_t16.onnx");
   WindowOptions plain = options();
   plain.model.clear();
-  plain.inference.read.convert.schedule.reset();
+  plain.inference.read.convert.reduce.reset();
   make(plain);
   qunsetenv("MPM_MODEL");
   QTest::mouseClick(buttonOf(part<WelcomePage>(*window_), WelcomePage::tr("Try the demo")), Qt::LeftButton);
   ASSERT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   ASSERT_TRUE(QTest::qWaitFor([&] { return frame() && frame()->hasGrid(); }, 4 * kPatience));
-  EXPECT_FALSE(frame()->result.model->schedule.empty());
+  EXPECT_FALSE(frame()->result.model->schedule().empty());
   EXPECT_LT(frame()->result.estimate.tokens.back(), frame()->result.estimate.tokens.front());
   QStringList names;
   for (int c = 0; c < window_->legend().classes(); ++c) names << window_->legend().name(c);

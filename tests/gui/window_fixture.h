@@ -14,11 +14,11 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "gui/action_registry.h"
+#include "gui/controllers/action_registry.h"
 #include "gui/main_window.h"
 #include "gui/views/image_view.h"
 #include "monitor/store/store.h"
-#include "monitor/time.h"
+#include "vision/time.h"
 
 namespace mpm::gui {
 
@@ -67,7 +67,7 @@ class Window : public ::testing::Test {
   virtual WindowOptions options() const {
     WindowOptions options;
     options.model = QStringLiteral(MPM_TEST_DATA_DIR "/segmenter_mask_ts17.onnx");
-    options.inference.read.convert.schedule = Schedule{1, 2};
+    options.inference.read.convert.reduce = mpmBefore({1, 2});
     options.database = folder_.filePath(QStringLiteral("m.db"));
     options.pictures = folder_.filePath(QStringLiteral("pictures"));
     options.settings = folder_.filePath(QStringLiteral("settings.ini"));
@@ -86,10 +86,11 @@ class Window : public ::testing::Test {
     return folder_.filePath(QString::fromLatin1(pattern).arg(i, 2, 10, QLatin1Char('0'))).toStdString();
   }
   QString file(const char* name) const { return folder_.filePath(QString::fromLatin1(name)); }
-  /// Samples of `source` in the database of options(), the first at `first`, `step` ms apart; `more` sets what else one
-  /// holds.
-  void storeSamples(const std::string& source, monitor::UnixMs first, monitor::UnixMs step, int count,
-                    const std::function<void(monitor::Sample&)>& more = {}) const {
+  /// Instead of the window, samples of `source` in the database of options(), the first at `first`, `step` ms apart;
+  /// `more` sets what else one holds.
+  void storeSamples(const std::string& source, UnixMs first, UnixMs step, int count,
+                    const std::function<void(monitor::Sample&)>& more = {}) {
+    window_.reset();  // a database has one writer
     monitor::StoreWriter writer(file("m.db").toStdString());
     monitor::SessionInfo session;
     session.source = source;

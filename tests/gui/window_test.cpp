@@ -33,7 +33,7 @@
 #include <ctime>
 #include <thread>
 
-#include "gui/exports.h"
+#include "gui/controllers/exports.h"
 #include "gui/models/merge_colors.h"
 #include "gui/views/chart_panel.h"
 #include "gui/views/compare_panel.h"
@@ -64,7 +64,7 @@ TEST_F(Window, BeginsWithAWelcomeAndRunsLive) {
   EXPECT_FALSE(!part<WelcomePage>(*window_)->isHidden());
   EXPECT_TRUE(window_->windowTitle().contains(QStringLiteral("street")));
   EXPECT_EQ(window_->legend().classes(), 4);
-  EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->variant(), vision::mpmBefore({1, 2}));
+  EXPECT_EQ(part<ReductionPanel>(*window_)->editor()->reduction(), mpmBefore({1, 2}));
   EXPECT_TRUE(part<StatusLine>(*window_)->tokens().startsWith(QStringLiteral("tokens 32 → ")))
       << part<StatusLine>(*window_)->tokens().toStdString();
   EXPECT_TRUE(wait([&] {
@@ -82,7 +82,7 @@ TEST_F(Window, TheModelIsKnownBeforeTheFirstFrame) {
   EXPECT_TRUE(wait([&] { return part<ReductionPanel>(*window_)->editor()->blocks() == 3; }));
   part<ReductionPanel>(*window_)->editor()->box(2)->click();
   ASSERT_TRUE(openAndWait());
-  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
 }
 
 // The bar of the chart goes on below instead of pushing the panels out of the window.
@@ -194,15 +194,15 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   ASSERT_TRUE(openAndWait());
   ReductionEditor* editor = part<ReductionPanel>(*window_)->editor();
   const auto runs_as = [&](const char* spec) {
-    return wait([&] { return toString(vision::variantOf(*frame()->result.model)) == spec; });
+    return wait([&] { return toString(frame()->result.model->reduction) == spec; });
   };
   editor->box(2)->click();
   ASSERT_TRUE(wait([&] { return frame()->lookup.steps() == 2; }));
-  EXPECT_EQ(frame()->result.model->schedule, Schedule{1});
+  EXPECT_EQ(frame()->result.model->schedule(), Schedule{1});
   for (const auto& [method, spec] : {std::pair("Gradual merging", "gradual"), std::pair("ToMe", "tome"),
                                      std::pair("Mutual Pair Merging", "mpm:blocks=2")}) {
     choose(editor->method(), ReductionEditor::tr(method));
-    ASSERT_TRUE(runs_as(spec)) << toString(vision::variantOf(*frame()->result.model));
+    ASSERT_TRUE(runs_as(spec)) << toString(frame()->result.model->reduction);
     EXPECT_EQ(editor->spec()->text().toStdString(), spec);
     EXPECT_TRUE(part<PicturesPane>(*window_)->frameText().endsWith(QLatin1String(spec)))
         << part<PicturesPane>(*window_)->frameText().toStdString();
@@ -234,7 +234,7 @@ TEST_F(Window, EveryReductionTakesEffectAndIsACommandLine) {
   trigger("command");
   const QString line = QApplication::clipboard()->text();
   EXPECT_TRUE(line.startsWith(QStringLiteral("mpm monitor "))) << line.toStdString();
-  EXPECT_TRUE(line.contains(QStringLiteral("--schedule none"))) << line.toStdString();
+  EXPECT_TRUE(line.contains(QStringLiteral("--reduce none"))) << line.toStdString();
   EXPECT_TRUE(line.contains(QStringLiteral("segmenter_mask_ts17.onnx")));
 }
 
@@ -258,7 +258,7 @@ TEST_F(Window, ComparesWithTheFullModelAndAnyOther) {
     return textOf(part<ComparePanel>(*window_)).contains(QStringLiteral("block 4 does not exist"));
   })) << textOf(part<ComparePanel>(*window_)).toStdString();
   EXPECT_FALSE(part<ComparePanel>(*window_)->box()->isChecked());
-  other->setVariant(vision::parseVariant("algm:blocks=0,2"));
+  other->setReduction(parseReduction("algm:blocks=0,2"));
   trigger("compare");
   ASSERT_TRUE(compares("algm:blocks=0,2"));
   EXPECT_EQ(toString(frame()->comparison->live.variant), "mpm:blocks=1,2");
@@ -492,7 +492,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   auto* dialog = dialogOf<ExportDialog>("export");
   ASSERT_NE(dialog, nullptr);
-  EXPECT_EQ(dialog->span(), (std::pair<monitor::UnixMs, monitor::UnixMs>(0, INT64_MAX)));
+  EXPECT_EQ(dialog->span(), (std::pair<UnixMs, UnixMs>(0, INT64_MAX)));
   EXPECT_TRUE(textOf(dialog).contains(QStringLiteral("Source: street, in m.db")));
   buttonOf(dialog, ExportDialog::tr("The stretch of time on show"))->click();
   const TimeAxis& axis = part<ChartPanel>(*window_)->chart()->axis();
@@ -521,7 +521,7 @@ TEST_F(Window, TheChartIsExportedFromItsDialog) {
 }
 
 TEST_F(Window, AnExportOfNothingIsNoFile) {
-  storeSamples("yard", monitor::unixNow() - 60 * 1000, 1000, 60);
+  storeSamples("yard", unixNow() - 60 * 1000, 1000, 60);
   make();
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   window_->exportSamples(ExportDialog::Format::kCsv, 1000, 2000, file("none.csv"));
@@ -532,10 +532,10 @@ TEST_F(Window, AnExportOfNothingIsNoFile) {
 }
 
 TEST(Exports, ProposeANameThatAnyDiskTakes) {
-  const monitor::UnixMs noon = 1774008000000;  // 20 March 2026
+  const UnixMs noon = 1774008000000;  // 20 March 2026
   EXPECT_EQ(exportName(QStringLiteral("rtsp://***@yard/1?x=2"), noon, noon + 1, QStringLiteral("csv")),
             QStringLiteral("rtsp-yard-1-x-2-2026-03-20.csv"));
-  EXPECT_EQ(exportName(QStringLiteral("straße.mp4"), noon, noon + monitor::kDayMs, QStringLiteral("jsonl")),
+  EXPECT_EQ(exportName(QStringLiteral("straße.mp4"), noon, noon + kDayMs, QStringLiteral("jsonl")),
             QStringLiteral("straße.mp4-2026-03-20-2026-03-21.jsonl"));
 }
 
@@ -547,7 +547,7 @@ TEST_F(Window, AnExportThatCannotBeWrittenSaysSo) {
 
 // To a FIFO, which takes nothing until somebody reads it.
 TEST_F(Window, AnExportThatTakesLongIsCancelledInItsDialog) {
-  storeSamples("/dev/video9", monitor::unixNow() - 2000 * 1000, 1000, 2000);
+  storeSamples("/dev/video9", unixNow() - 2000 * 1000, 1000, 2000);
   make();
   ASSERT_TRUE(wait([&] { return part<ChartPanel>(*window_)->source().has_value(); }));
   const QByteArray fifo = file("fifo").toLocal8Bit();
@@ -920,13 +920,13 @@ TEST(Watchdog, SeesAThreadThatBlocksOrComputes) {
   QMetaObject::invokeMethod(
       app,
       [&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(90));
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
         done = true;
       },
       Qt::QueuedConnection);
   ASSERT_TRUE(QTest::qWaitFor([&] { return done; }, 5000));
   EXPECT_EQ(app->slowEvents(), 1);
-  EXPECT_GE(app->longestMs(), 85);
+  EXPECT_GE(app->longestMs(), 145);
   EXPECT_TRUE(app->slowList().join(QLatin1Char(' ')).contains(QStringLiteral("MetaCall of")));
 
   app->resetWatchdog();
@@ -940,7 +940,7 @@ TEST(Watchdog, SeesAThreadThatBlocksOrComputes) {
           return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
         };
         const double begin = computed();
-        while (computed() < begin + 40) continue;
+        while (computed() < begin + 150) continue;
         done = true;
       },
       Qt::QueuedConnection);
@@ -964,7 +964,7 @@ TEST(Watchdog, OtherThreadsMayTakeTheirTime) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return began.load(); }, 5000));
   // Meanwhile this thread is watched all the same.
   QMetaObject::invokeMethod(
-      app, [] { std::this_thread::sleep_for(std::chrono::milliseconds(90)); }, Qt::QueuedConnection);
+      app, [] { std::this_thread::sleep_for(std::chrono::milliseconds(150)); }, Qt::QueuedConnection);
   ASSERT_TRUE(QTest::qWaitFor([&] { return done.load(); }, 5000));
   EXPECT_EQ(app->slowEvents(), 1) << app->slowList().join(QLatin1Char('\n')).toStdString();
   thread.quit();

@@ -9,6 +9,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/transformer_block.h"
 #include "kernels/view.h"
+#include "kernels/window_attention.h"
 
 /// The kernels as plain loops in double precision: what every test compares with.
 namespace mpm::test {
@@ -89,7 +90,7 @@ inline Reference attention(const Reference& q, const Reference& k, const Referen
         double dot = 0;
         for (int c = h * e; c < (h + 1) * e; ++c) dot += q.at(i, c) * k.at(j, c);
         p[static_cast<std::size_t>(j)] = dot * scale + (key_bias != nullptr ? static_cast<double>(key_bias[j]) : 0.0);
-        if (position_bias.tokens > 0) {
+        if (position_bias.entries > 0) {
           const int pair = i * k.rows + j;
           const int entry = position_bias.index != nullptr ? static_cast<int>(position_bias.index[pair]) : pair;
           p[static_cast<std::size_t>(j)] += static_cast<double>(position_bias.table[h * position_bias.entries + entry]);
@@ -126,9 +127,15 @@ inline Reference rotated(Reference x, int heads, int special, MatrixView<const f
   return x;
 }
 
+struct Rotations {
+  MatrixView<const float> table;  ///< without data: none
+  int special = 0, tables = 1;
+};
+
 /// Attention of rows behind norm1 to each other.
-inline Reference attended(const TransformerBlockSpec& s, const Reference& normed, const float* key_bias,
-                          MatrixView<const float> rotations) {
+inline Reference attended(const AttentionSpec& s, const Reference& normed, const float* key_bias,
+                          const Rotations& rotations = {}, const PositionBias& bias = {},
+                          const RelativePositions& relative = {}) {
   const int width = s.heads * s.head_dim;
   const Reference qkv = linear(normed, s.qkv);
   Reference q = qkv.columns(0, width), k = qkv.columns(width, 2 * width);
@@ -143,36 +150,40 @@ inline Reference attended(const TransformerBlockSpec& s, const Reference& normed
     q = perHead(q, s.q_norm);
     k = perHead(k, s.k_norm);
   }
-  if (rotations.data != nullptr) {
-    q = rotated(q, s.heads, s.special, rotations, s.rotary_tables);
-    k = rotated(k, s.heads, s.special, rotations, s.rotary_tables);
+  if (rotations.table.data != nullptr) {
+    q = rotated(q, s.heads, rotations.special, rotations.table, rotations.tables);
+    k = rotated(k, s.heads, rotations.special, rotations.table, rotations.tables);
   }
-  return attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias,
-                   s.position_bias, s.relative_positions);
+  return attention(q, k, qkv.columns(2 * width, 3 * width), s.heads, static_cast<double>(s.scale), key_bias, bias,
+                   relative);
 }
 
-/// The same in each window.
-inline Reference attendedInWindows(const TransformerBlockSpec& s, const Reference& normed) {
+/// x plus what attention made of it.
+inline Reference withAttention(const AttentionSpec& s, const Reference& x, Reference mixed) {
+  if (s.attention_norm) mixed = norm(mixed, s.attention_norm_weights);
+  Reference y = linear(mixed, s.proj);
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
+  return y;
+}
+
+inline Reference windowAttention(const WindowAttentionSpec& s, const Reference& x) {
+  const Reference normed = norm(x, s.norm1);
   Reference result(normed.rows, s.heads * s.head_dim);
   for (int w = 0; w < s.windows.count; ++w) {
     const float* rows = s.windows.rows + w * s.windows.tokens;
     Reference window(s.windows.tokens, normed.cols);
     for (int t = 0; t < window.rows; ++t)
       for (int c = 0; c < window.cols && rows[t] >= 0; ++c) window.at(t, c) = normed.at(static_cast<int>(rows[t]), c);
-    const Reference mixed = attended(s, window, nullptr, {});
+    const Reference mixed = attended(s, window, nullptr, {}, s.position_bias, s.relative_positions);
     for (int t = 0; t < window.rows; ++t)
       for (int c = 0; c < mixed.cols && rows[t] >= 0; ++c) result.at(static_cast<int>(rows[t]), c) = mixed.at(t, c);
   }
-  return result;
+  return withAttention(s, x, result);
 }
 
 inline Reference block(const TransformerBlockSpec& s, const Reference& x, const float* key_bias,
                        MatrixView<const float> rotations = {}) {
-  const Reference normed = norm(x, s.norm1);
-  Reference mixed = s.windows.count > 0 ? attendedInWindows(s, normed) : attended(s, normed, key_bias, rotations);
-  if (s.attention_norm) mixed = norm(mixed, s.attention_norm_weights);
-  Reference y = linear(mixed, s.proj);
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += x.values[i];
+  Reference y = withAttention(s, x, attended(s, norm(x, s.norm1), key_bias, {rotations, s.special, s.rotary_tables}));
   Reference hidden = linear(norm(y, s.norm2), s.fc1);
   const int m = s.fc2.weight.cols;
   for (int i = 0; i < hidden.rows; ++i)
@@ -194,6 +205,19 @@ inline double maxError(MatrixView<const float> a, const Reference& b) {
       worst = error <= worst ? worst : (std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
     }
   return worst;
+}
+
+/// Root mean square of the differences, in units of what a block adds to x.
+inline double relativeError(const Matrix& y, const Reference& expected, const Matrix& x) {
+  double squares = 0, error = 0;
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) {
+      const double change = expected.at(i, j) - static_cast<double>(x.at(i, j));
+      const double difference = static_cast<double>(y.at(i, j)) - expected.at(i, j);
+      squares += change * change;
+      error += difference * difference;
+    }
+  return std::sqrt(error / squares);
 }
 
 }  // namespace mpm::test

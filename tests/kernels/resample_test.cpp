@@ -115,6 +115,17 @@ TEST_P(Resample, LabelsAreTheArgmaxOfDoublePrecision) {
   }
 }
 
+// Regions of one class, whose inner pixels are filled without a comparison.
+TEST_P(Resample, RegionsOfOneClass) {
+  for (const int classes : {3, 11, 40, 150}) {
+    for (const int size : {72, 41}) {
+      Case c(9, 9, classes, size, size);
+      for (int i = 0; i < 81; ++i) c.scores.at(i, (i / 27 + 2 * (i % 9 / 4)) % classes) += 4;
+      c.expectLabels(c.labels());
+    }
+  }
+}
+
 TEST_P(Resample, ResizeOfAResize) {
   for (const auto& [middle, last] : {std::pair{64, 100}, {64, 150}, {60, 40}, {16, 200}}) {
     const AxisResampling axis = composeAxes(bilinearAxis(8, middle), bilinearAxis(middle, last));

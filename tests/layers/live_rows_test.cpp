@@ -25,8 +25,7 @@ class OneLayer : public testing::Test {
 
   // With the attributes that one op or another demands; `constants` are its blobs.
   static cv::Ptr<cv::dnn::Layer> layer(const std::string& type, const std::vector<cv::Mat>& constants = {},
-                                       const std::map<std::string, int>& attributes = {},
-                                       const std::string& part = "whole") {
+                                       const std::map<std::string, int>& attributes = {}) {
     cv::dnn::LayerParams params;
     params.name = "one/layer";
     params.type = "ai.mpm." + type;
@@ -36,7 +35,6 @@ class OneLayer : public testing::Test {
     params.set("scale", 1.);
     params.set("activation", "relu");
     params.set("mode", "mean");
-    params.set("part", part);
     for (const auto& [name, value] : attributes) params.set(name, value);
     params.blobs = constants;
     return cv::dnn::LayerFactory::createLayerInstance(params.type, params);
@@ -283,22 +281,21 @@ TEST_F(OneLayer, WindowsAndPositionsOfOtherRowsAreAnError) {
   const cv::Mat tokens = normal(shape, 1), positions = normal({3, 8}, 2), all = states(6, {6});
   const auto run = [&](std::vector<float> rows, const cv::Mat& of_rows, const cv::Mat& state) {
     const cv::Mat ones = cv::Mat::ones(8, 1, CV_32F);
-    const std::vector<cv::Mat> block{ones,
-                                     ones,
-                                     normal({24, 8}, 3),
-                                     normal({24, 1}, 4),
-                                     cv::Mat(2, 4, CV_32F, rows.data()),
-                                     of_rows,
-                                     positions,
-                                     normal({8, 8}, 5),
-                                     ones};
-    const auto one =
-        layer("TransformerBlock", block, {{"windows", 1}, {"relative_positions", 1}, {"key_bias", 0}}, "attention");
+    const std::vector<cv::Mat> attention{ones,
+                                         ones,
+                                         normal({24, 8}, 3),
+                                         normal({24, 1}, 4),
+                                         normal({8, 8}, 5),
+                                         ones,
+                                         cv::Mat(2, 4, CV_32F, rows.data()),
+                                         of_rows,
+                                         positions};
+    const auto one = layer("WindowAttention", attention, {{"relative_positions", 1}});
     return refusal(*one, {tokens, state}, shape);
   };
   const std::vector<float> good{0, 1, 2, 3, 4, 5, 6, -1};
   EXPECT_EQ(run(good, positions, all), "");
-  EXPECT_THAT(run(good, positions, states(6, {5})), HasSubstr("has positions or windows for 7 tokens, got 6"));
+  EXPECT_THAT(run(good, positions, states(6, {5})), HasSubstr("has windows for 7 tokens, got 6"));
   EXPECT_THAT(run({0, 1, 2, 3, 4, 5, 6, 6}, positions, all), HasSubstr("windows that are not of rows, each once"));
   for (const float row : {8.F, 1e9F, -2.F, kNaN})
     EXPECT_THAT(run({0, 1, 2, 3, 4, 5, 6, row}, positions, all), HasSubstr("windows that are not of rows, each once"));

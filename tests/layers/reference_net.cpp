@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace mpm::test {
 namespace {
@@ -186,10 +187,11 @@ cv::dnn::LayerParams TinySegmenter::blockParams(const std::string& name, int spe
 }
 
 cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportional,
-                                const std::vector<InnerMerge>& inside) const {
+                                const std::vector<InnerMerge>& inside, int reuse) const {
   cv::dnn::Net net;
   const auto add = [&](const std::string& name, const std::string& type, cv::dnn::LayerParams params,
                        const std::vector<std::pair<int, int>>& inputs) {
+    if (reuse > 0) params.set("reuse", reuse);
     const int id = net.addLayer(name, "ai.mpm." + type, params);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       net.connect(inputs[i].first, inputs[i].second, id, static_cast<int>(i));
@@ -244,16 +246,23 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
   params.blobs = {weights_.at("norm_w"), weights_.at("norm_b")};
   tokens = {add("backbone/norm", "TokenNorm", params, {tokens, state}), 0};
 
+  // In front of ops that need all rows.
+  const auto allRows = [&](const std::string& name, int special) {
+    if (reuse == 0) return std::pair{tokens, state};
+    const int keep = add(name, "KeepRows", withSpecial(special), {tokens, state});
+    return std::pair{std::pair{keep, 0}, std::pair{keep, 1}};
+  };
+  const auto [all, all_state] = allRows("restore/keep/norm", kSpecial);
   params = withSpecial(kSpecial);
   params.set("keep_special", 1);
-  add("features", "RestoreTokens", params, {tokens, state});
+  add("features", "RestoreTokens", params, {all, all_state});
   params = withSpecial(kSpecial);
   params.set("mode", "mean");
-  add("pooled_mean", "PoolTokens", params, {tokens, state});
+  add("pooled_mean", "PoolTokens", params, {all, all_state});
   params = withSpecial(kSpecial);
   params.set("mode", "token");
   params.set("index", 1);
-  add("pooled_token", "PoolTokens", params, {tokens, state});
+  add("pooled_token", "PoolTokens", params, {all, all_state});
   add("report", "MergeReport", {}, states);
 
   params = withSpecial(kSpecial);
@@ -272,6 +281,7 @@ cv::dnn::Net TinySegmenter::net(const std::vector<int>& schedule, bool proportio
   params.set("eps", eps_.at("head_norm"));
   params.blobs = {weights_.at("head_norm_w"), weights_.at("head_norm_b")};
   tokens = {add("head/norm", "TokenNorm", params, {tokens, state}), 0};
+  std::tie(tokens, state) = allRows("restore/keep/head", kClasses);
   params = withSpecial(kClasses);
   params.set("eps", eps_.at("mask"));
   params.blobs = {weights_.at("proj_patch"), weights_.at("proj_classes"), weights_.at("mask_w"), weights_.at("mask_b")};
@@ -330,9 +340,7 @@ Matrix TinySegmenter::block(const std::string& name, const Matrix& x, const std:
   return y;
 }
 
-TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule, bool proportional,
-                                              const std::vector<InnerMerge>& inside) const {
-  Result result;
+Matrix TinySegmenter::embed(const float* image) const {
   Matrix x(kSpecial + kTokens, kDim);
   for (int i = 0; i < kSpecial; ++i) {
     for (int c = 0; c < kDim; ++c) x(i, c) = at(weights_.at("special"), static_cast<std::size_t>(i) * kDim + c);
@@ -350,7 +358,13 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
       x(kSpecial + n, d) = sum;
     }
   }
+  return x;
+}
 
+TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vector<int>& schedule, bool proportional,
+                                              const std::vector<InnerMerge>& inside) const {
+  Result result;
+  Matrix x = embed(image);
   std::vector<int> cluster_of_token(kTokens);
   std::vector<double> sizes(kTokens, 1);
   for (int i = 0; i < kTokens; ++i) cluster_of_token[i] = i;
@@ -403,6 +417,11 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
     head = block("head" + std::to_string(b), head, std::vector<double>(head.rows));
   }
   head = norm("head_norm", head);
+  result.scores = scoresOf(head);
+  return result;
+}
+
+Matrix TinySegmenter::scoresOf(const Matrix& head) const {
   Matrix patches = linear(head, weights_.at("proj_patch"), nullptr);
   Matrix classes = linear(head, weights_.at("proj_classes"), nullptr);
   normaliseRows(patches);
@@ -413,8 +432,44 @@ TinySegmenter::Result TinySegmenter::evaluate(const float* image, const std::vec
       for (int c = 0; c < kDim; ++c) masks(i, k) += patches(i, c) * classes(kTokens + k, c);
     }
   }
-  result.scores = norm("mask", masks);
-  return result;
+  return norm("mask", masks);
+}
+
+std::vector<TinySegmenter::Result> TinySegmenter::evaluateFrames(const cv::Mat& images,
+                                                                 const std::vector<std::vector<int>>& changed) const {
+  std::vector<Result> results;
+  std::vector<Matrix> kept(kBlocks + 1, Matrix(kSpecial + kTokens, kDim)),  // inputs of the blocks, what the last gives
+      kept_head(kHeadBlocks + 1, Matrix(kTokens + kClasses, kDim));
+  // The rows of `patches`, which begin at `first`, and the rows of classes or special tokens from `others` on.
+  const auto update = [](Matrix& to, const Matrix& from, const std::vector<int>& patches, int first, int others,
+                         int count) {
+    const auto copy = [&](int row) {
+      for (int c = 0; c < to.cols; ++c) to(row, c) = from(row, c);
+    };
+    for (const int patch : patches) copy(first + patch);
+    for (int i = 0; i < count; ++i) copy(others + i);
+  };
+  for (std::size_t f = 0; f < changed.size(); ++f) {
+    const auto inEncoder = [&](Matrix& to, const Matrix& from) { update(to, from, changed[f], kSpecial, 0, kSpecial); };
+    const auto inHead = [&](Matrix& to, const Matrix& from) { update(to, from, changed[f], 0, kTokens, kClasses); };
+    inEncoder(kept[0], embed(images.ptr<float>(static_cast<int>(f))));
+    for (int b = 0; b < kBlocks; ++b)
+      inEncoder(kept[b + 1], block("block" + std::to_string(b), kept[b], std::vector<double>(kSpecial + kTokens)));
+    Result& result = results.emplace_back();
+    result.features = norm("norm", kept[kBlocks]);
+    const Matrix projected = linear(result.features, weights_.at("proj_dec_w"), &weights_.at("proj_dec_b"));
+    Matrix first(kTokens + kClasses, kDim);
+    for (int i = 0; i < first.rows; ++i)
+      for (int c = 0; c < kDim; ++c)
+        first(i, c) = i < kTokens ? projected(kSpecial + i, c)
+                                  : at(weights_.at("classes"), static_cast<std::size_t>(i - kTokens) * kDim + c);
+    inHead(kept_head[0], first);
+    for (int b = 0; b < kHeadBlocks; ++b)
+      inHead(kept_head[b + 1],
+             block("head" + std::to_string(b), kept_head[b], std::vector<double>(kTokens + kClasses)));
+    result.scores = scoresOf(norm("head_norm", kept_head[kHeadBlocks]));
+  }
+  return results;
 }
 
 cv::Mat TinySegmenter::randomImages(int batch, unsigned seed) {

@@ -45,9 +45,9 @@ class TinySegmenter {
 
   /// MPM before the blocks in `schedule`, and the steps `inside` blocks, in their order. Outputs: "labels", "logits",
   /// "scores", "features" (restored encoder output with special rows), "pooled_mean", "pooled_token", "merge_map",
-  /// "token_counts".
+  /// "token_counts". `reuse`: the number of the ReuseSession that the net joins; 0: none.
   cv::dnn::Net net(const std::vector<int>& schedule, bool proportional = false,
-                   const std::vector<InnerMerge>& inside = {}) const;
+                   const std::vector<InnerMerge>& inside = {}, int reuse = 0) const;
 
   struct Result {
     Matrix scores;                       ///< {N, classes}
@@ -59,12 +59,20 @@ class TinySegmenter {
   Result evaluate(const float* image, const std::vector<int>& schedule, bool proportional = false,
                   const std::vector<InnerMerge>& inside = {}) const;
 
+  /// Successive images without merging, each with the patches that are computed; the rows of all others stay as they
+  /// are in every block (docs/reuse.md). The first image computes all.
+  std::vector<Result> evaluateFrames(const cv::Mat& images, const std::vector<std::vector<int>>& changed) const;
+
   static cv::Mat randomImages(int batch, unsigned seed);
 
  private:
   cv::Mat constant(std::vector<int> shape, double scale, double offset = 0);
   cv::dnn::LayerParams blockParams(const std::string& name, int special, bool key_bias,
                                    const std::string& part = "whole") const;
+  /// Tokens in front of the first block.
+  Matrix embed(const float* image) const;
+  /// What MaskScores gives for the rows behind the norm of the head, patches in front of classes.
+  Matrix scoresOf(const Matrix& head) const;
   /// `seam` sees the tokens between attention and MLP, and the mean keys, and may merge them.
   Matrix block(const std::string& name, const Matrix& x, const std::vector<double>& key_bias,
                const std::function<void(Matrix&, const Matrix&)>& seam = nullptr) const;

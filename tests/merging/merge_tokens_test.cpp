@@ -183,8 +183,7 @@ TEST(Tome, ComparesTheMetricAndMergesTheTokens) {
   Image image = Image::random(40, 1, 16, 8);
   GroupsOfImage found;
   ASSERT_TRUE(findGroups(tome(5), keys.rows(), 1, found, Serial()));
-  mergeGroups(tome(5), found, 5, image.rows(), 1, image.state(), {image.merged.data(), 41, 16},
-              {image.after.data(), 40});
+  mergeGroups(tome(5), found, image.rows(), 1, image.state(), {image.merged.data(), 41, 16}, {image.after.data(), 40});
   expectMerged(image, test::mergeTome(image.doubles(), keys.doubles(), 1, image.sizes(), 5));
 }
 
@@ -240,7 +239,7 @@ TEST(ScoredWindows, GetTheirSharedRowsAndTheOthersStay) {
         const MergeRule rule{.groups = MergeGroups::kScoredWindows, .count = count, .grid_width = width};
         GroupsOfImage found;
         ASSERT_TRUE(findScoredWindows(rule, scores, found));
-        mergeGroups(rule, found, count, image.rows(), special, image.state(),
+        mergeGroups(rule, found, image.rows(), special, image.state(),
                     {image.merged.data(), special + image.patches, 12}, {image.after.data(), image.patches},
                     {shared.data(), windows, 12});
         // The oracle: the windows by score, each with its own row; then what is in none of them.
@@ -333,36 +332,6 @@ TEST_P(AnyStep, GivesTheSameBytesForAnyNumberOfThreads) {
     EXPECT_EQ(other.after, one.after);
     EXPECT_TRUE(
         std::equal(one.merged.begin(), one.merged.begin() + (1 + one.result().live()) * 24, other.merged.begin()));
-  }
-}
-
-TEST(OneCount, IsTheSmallestOfTheBatchAtTheMeanThreshold) {
-  const MergeRule rule{.groups = MergeGroups::kEvenOdd, .deviations = 0.2f, .weighted = true, .one_count = true};
-  std::vector<Image> images = {Image::random(40, 1, 12, 1), Image::random(40, 1, 12, 2), Image::random(40, 1, 12, 3)};
-  std::vector<GroupsOfImage> found(3);
-  double threshold = 0;
-  std::vector<std::vector<test::ScoredPair>> pairs;
-  for (std::size_t b = 0; b < 3; ++b) {
-    ASSERT_TRUE(findGroups(rule, images[b].rows(), 1, found[b], Serial()));
-    test::mergeEvenOdd(images[b].doubles(), images[b].doubles(), 1, images[b].sizes(), [&](auto all) {
-      pairs.push_back(all);
-      return std::vector<test::ScoredPair>();
-    });
-    threshold += test::meanPlusDeviations(pairs[b], 0.2) / 3;
-  }
-  std::size_t expected = 40;
-  for (const auto& all : pairs)
-    expected = std::min<std::size_t>(expected, std::count_if(all.begin(), all.end(), [&](const auto& pair) {
-                                       return pair.similarity >= threshold;
-                                     }));
-  const int count = shareOneCount(found);
-  ASSERT_EQ(static_cast<std::size_t>(count), expected);
-  ASSERT_GT(count, 0);
-  for (std::size_t b = 0; b < 3; ++b) {
-    Image& image = images[b];
-    mergeGroups(rule, found[b], count, image.rows(), 1, image.state(), {image.merged.data(), 41, 12},
-                {image.after.data(), 40});
-    expectMerged(image, test::mergeTome(image.doubles(), image.doubles(), 1, image.sizes(), count));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "monitor/samples.h"
+#include "monitor/sql.h"
 #include "monitor/store/store.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
@@ -53,7 +54,7 @@ void expectBucketsAreTheSamples(const Chart& chart, const std::vector<Sample>& s
   EXPECT_EQ(next, samples.size()) << "every sample is in a bucket";
 }
 
-const std::vector<Quantity> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, 3}};
+const std::vector<Quantity> kTwo = {{Kind::kTokens, -1}, {Kind::kClassArea, -1, "tree"}};
 
 TEST(Chart, AYearOpensInFewBucketsAndItsGapStaysAGap) {
   const TemporaryFolder folder;
@@ -150,8 +151,8 @@ TEST(Chart, ShowsEveryQuantity) {
                                                  {Kind::kInferenceMs},
                                                  {Kind::kBrightness},
                                                  {Kind::kDropped},
-                                                 {Kind::kClassArea, 0},
-                                                 {Kind::kClassArea, 1}}});
+                                                 {Kind::kClassArea, -1, "road"},
+                                                 {Kind::kClassArea, -1, "car"}}});
   ASSERT_EQ(chart.buckets.size(), 1u);
   const std::vector<Spread>& values = chart.buckets[0].values;
   EXPECT_EQ(values[0].mean, 660);
@@ -166,6 +167,45 @@ TEST(Chart, ShowsEveryQuantity) {
   EXPECT_EQ(values[8].mean, 0.75);
   EXPECT_EQ(values[9].mean, 0);
   EXPECT_EQ(values[9].samples, 2);
+}
+
+// What one model calls 0 another one calls 2, and a third one does not know it.
+TEST(Chart, AreaOfAClassIsThatOfItsName) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    StoreWriter writer(path);
+    SessionInfo info = session();
+    UnixMs time = kNoon;
+    for (const auto& classes :
+         {std::vector<std::string>{"river", "building"}, {"road", "building", "river"}, {"road"}}) {
+      info.classes = classes;
+      writer.beginSession(info);
+      Sample sample = sampleAt(time += kMinuteMs / 4);  // in the minute of the others, too
+      const auto river = std::find(classes.begin(), classes.end(), "river") - classes.begin();
+      sample.areas = {{0, river == 0 ? 0.1 : 0.9}};
+      if (river == 2) sample.areas.emplace_back(2, 0.1);
+      writer.append(sample);
+    }
+  }
+  const ChartQuery river{
+      .source = 1, .from = kNoon, .to = kNoon + kHourMs, .quantities = {{Kind::kClassArea, -1, "river"}}};
+  const auto expectRiver = [&](std::int64_t width) {
+    const Chart chart = StoreReader(path).chart(river);
+    EXPECT_EQ(chart.bucket_ms, width);
+    Spread all;
+    for (const ChartBucket& bucket : chart.buckets) {
+      all.samples += bucket.values[0].samples;
+      if (bucket.values[0].samples > 0) {
+        EXPECT_NEAR(bucket.values[0].mean, 0.1, 1e-6);
+        EXPECT_NEAR(bucket.values[0].max, 0.1, 1e-6);
+      }
+    }
+    EXPECT_EQ(all.samples, 2) << "of models that know the class";
+  };
+  expectRiver(kSecondMs);
+  runSql(path, "DELETE FROM sample");  // as retention does
+  expectRiver(kMinuteMs);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/statistics/day_night.h"
+#include "monitor/clocks.h"
 
 #include <gmock/gmock.h>
 

@@ -123,7 +123,6 @@ TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModelAndItsReduction) {
     SessionInfo info = session();
     info.model_name = "new one";
     info.classes = {"sky", "road"};
-    info.schedule = {};
     info.reduce = "gradual:blocks=0-7:count=48";
     writer.beginSession(info);
     Sample sample = sampleAt(kNoon + kDayMs);

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "monitor/capture/model_digest.h"
 #include "monitor/models.h"
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
 #include "support/damaged_model.h"
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
+#include "vision/model_digest.h"
 
 namespace mpm::monitor::test {
 namespace {
@@ -36,7 +36,7 @@ class InferenceWorkerTest : public ::testing::Test {
 
   static EstimatorOptions options(Schedule schedule = {1, 2}) {
     EstimatorOptions options;
-    options.read.convert.schedule = std::move(schedule);
+    options.read.convert.reduce = mpmBefore(schedule);
     return options;
   }
 
@@ -79,12 +79,12 @@ TEST_F(InferenceWorkerTest, GivesResultsWithTheirFrames) {
   EXPECT_EQ(result->frame.time, 1000 * result->frame.id);
   EXPECT_EQ(result->estimate.labels.size(), cv::Size(96, 48));
   EXPECT_EQ(result->estimate.tokens.size(), 3u);
-  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
   EXPECT_EQ(result->model_path, kModel);
-  EXPECT_EQ(result->model_digest, modelDigest(kModel));
+  EXPECT_EQ(result->model_digest, vision::modelDigest(kModel));
   EXPECT_FALSE(result->compared);
-  Segmenter direct(kModel, options());
-  EXPECT_EQ(cv::countNonZero(direct.segment(result->frame.image).labels != result->estimate.labels), 0);
+  Estimator direct(kModel, options());
+  EXPECT_EQ(cv::countNonZero(direct.estimate(result->frame.image).labels != result->estimate.labels), 0);
   EXPECT_GT(worker.status().processed, 0);
   EXPECT_GT(worker.status().p50_ms, 0);
   EXPECT_GE(worker.status().p95_ms, worker.status().p50_ms);
@@ -121,46 +121,45 @@ TEST_F(InferenceWorkerTest, AScheduleTakesEffectOnTheNextFrame) {
   const auto first = one();
   ASSERT_TRUE(first);
   for (const Schedule& schedule : {Schedule{}, Schedule{2}, Schedule{0, 1, 2}}) {
-    worker.setVariant(vision::mpmBefore(schedule));
+    worker.setReduction(mpmBefore(schedule));
     const std::size_t before = results_.size();
-    const auto result = until([&](const InferenceResult& now) { return now.model->schedule == schedule; });
+    const auto result = until([&](const InferenceResult& now) { return now.model->schedule() == schedule; });
     ASSERT_TRUE(result);
     const auto all = results_.all();
     const auto late = std::count_if(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
-                                    [&](const InferenceResult& now) { return now.model->schedule != schedule; });
+                                    [&](const InferenceResult& now) { return now.model->schedule() != schedule; });
     EXPECT_LE(late, 1) << "none of the schedule before but the one that was being delivered";
     EXPECT_EQ(result->estimate.tokens.size(), schedule.size() + 1);
     EXPECT_GT(result->session, first->session);
   }
-  EXPECT_MPM_ERROR(worker.setVariant(vision::mpmBefore({2, 1})), "");
+  EXPECT_MPM_ERROR(worker.setReduction(mpmBefore({2, 1})), "");
 }
 
 TEST_F(InferenceWorkerTest, AScheduleReplacesAnyOtherReduction) {
   EstimatorOptions gradual = options();
-  gradual.read.convert.schedule.reset();
   gradual.read.convert.reduce = parseReduction("gradual:count=2");
   InferenceWorker worker(frames_, kModel, gradual, callbacks());
   const auto first = one();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->model->reduction, *gradual.read.convert.reduce);
-  worker.setCompare(vision::kFullModel);
+  worker.setCompare(kFullModel);
   const auto compared = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(compared);
   EXPECT_EQ(compared->compared->estimate.tokens.size(), 1u) << "the full model merges nothing";
-  worker.setVariant(vision::mpmBefore({1}));
+  worker.setReduction(mpmBefore({1}));
   EXPECT_TRUE(until([](const InferenceResult& now) { return toString(now.model->reduction) == "mpm:blocks=1"; }));
 }
 
 TEST_F(InferenceWorkerTest, AScheduleThatDoesNotFitIsAnEventAndTheOldOneGoesOn) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setVariant(vision::mpmBefore({1, 99}));
+  worker.setReduction(mpmBefore({1, 99}));
   ASSERT_TRUE(eventually([&] { return events_.size() > 0; }));
   EXPECT_EQ(events_.all()[0].kind, EventKind::kModel);
   EXPECT_THAT(events_.all()[0].message, HasSubstr("goes on"));
   const auto result = one();
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
 }
 
 TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
@@ -177,11 +176,11 @@ TEST_F(InferenceWorkerTest, AModelReplacedByGarbageChangesNothing) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->session, before->session);
   EXPECT_EQ(result->estimate.tokens, before->estimate.tokens);
-  worker.setVariant(vision::mpmBefore({2}));  // needs the file, which is garbage
+  worker.setReduction(mpmBefore({2}));  // needs the file, which is garbage
   ASSERT_TRUE(eventually([&] { return events_.size() == 2; }));
   result = one();
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->model->schedule, (Schedule{1, 2}));
+  EXPECT_EQ(result->model->schedule(), (Schedule{1, 2}));
   overwrite(path, kModel);  // repaired: taken up again
   ASSERT_TRUE(until([&](const InferenceResult& now) { return now.session > before->session; }));
   EXPECT_EQ(events_.size(), 2u);
@@ -191,8 +190,8 @@ TEST_F(InferenceWorkerTest, AModelOfDepthTakesOver) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
   const std::string path = std::string(MPM_TEST_DATA_DIR) + "/hf_dpt_depth_ts17.onnx";
-  worker.setModel(path, vision::mpmBefore({1, 2}));
-  worker.setCompare(vision::kFullModel);
+  worker.setModel(path, mpmBefore({1, 2}));
+  worker.setCompare(kFullModel);
   const auto result = until([&](const InferenceResult& now) { return now.model_path == path && now.compared; });
   ASSERT_TRUE(result);
   EXPECT_EQ(result->estimate.task, Task::kDepth);
@@ -227,7 +226,7 @@ TEST_F(InferenceWorkerTest, AModelThatFailsOnItsFirstFrameIsTakenBack) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   const auto before = one();
   ASSERT_TRUE(before);
-  worker.setModel(folder / "large.onnx", vision::mpmBefore({1, 2}));
+  worker.setModel(folder / "large.onnx", mpmBefore({1, 2}));
   const auto after = one();
   ASSERT_TRUE(after) << "the frame that the new one failed on goes to the old one";
   EXPECT_EQ(after->model_path, kModel);
@@ -246,7 +245,7 @@ TEST_F(InferenceWorkerTest, AnErrorOfEveryFrameIsReportedOnce) {
   }));
   EXPECT_EQ(events_.size(), 1u);
   EXPECT_EQ(results_.size(), 0u);
-  worker.setModel(kModel, vision::mpmBefore({1}));
+  worker.setModel(kModel, mpmBefore({1}));
   EXPECT_TRUE(one()) << "and it goes on with a good one";
 }
 
@@ -269,7 +268,7 @@ TEST_F(InferenceWorkerTest, AReceiverThatFailsIsAnEventAndTheNextResultComes) {
 TEST_F(InferenceWorkerTest, SwapsModels) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
   ASSERT_TRUE(one());
-  worker.setModel(kOther, vision::mpmBefore({1}));
+  worker.setModel(kOther, mpmBefore({1}));
   const auto result = one();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->model_path, kOther);
@@ -283,7 +282,7 @@ TEST_F(InferenceWorkerTest, WaitsForItsFirstModel) {
   EXPECT_EQ(worker.status().processed, 0);
   worker.setModel(folder / "none.onnx");
   ASSERT_TRUE(eventually([&] { return toldOf("none.onnx"); }));
-  worker.setModel(kModel, vision::mpmBefore({}));
+  worker.setModel(kModel, mpmBefore({}));
   ASSERT_TRUE(one());
 }
 
@@ -305,13 +304,13 @@ TEST_F(InferenceWorkerTest, FramesOfAnotherStreamAreDropped) {
 
 TEST_F(InferenceWorkerTest, ComparesWithTheFullModel) {
   InferenceWorker worker(frames_, kModel, options(), callbacks());
-  worker.setCompare(vision::kFullModel);
+  worker.setCompare(kFullModel);
   const auto result = until([](const InferenceResult& now) { return now.compared.has_value(); });
   ASSERT_TRUE(result);
   EXPECT_EQ(result->compared->estimate.tokens.size(), 1u);
   EXPECT_EQ(result->compared->estimate.labels.size(), result->estimate.labels.size());
-  Segmenter full(kModel, options({}));
-  EXPECT_EQ(cv::countNonZero(full.segment(result->frame.image).labels != result->compared->estimate.labels), 0);
+  Estimator full(kModel, options({}));
+  EXPECT_EQ(cv::countNonZero(full.estimate(result->frame.image).labels != result->compared->estimate.labels), 0);
 }
 
 // What was looked at when the source was paused answers to a change.
@@ -321,13 +320,13 @@ TEST_F(InferenceWorkerTest, AFrameIsRepeatedWhilePaused) {
   ASSERT_TRUE(first);
   EXPECT_FALSE(first->repeated);
   worker.setPaused(true);
-  worker.setVariant(vision::mpmBefore({1}));
+  worker.setReduction(mpmBefore({1}));
   worker.repeat(first->frame);
   ASSERT_TRUE(eventually([&] { return results_.all().back().repeated; }));
   const InferenceResult again = results_.all().back();
   EXPECT_EQ(again.frame.id, first->frame.id);
   EXPECT_EQ(again.frame.image.data, first->frame.image.data);
-  EXPECT_EQ(again.model->schedule, Schedule{1});
+  EXPECT_EQ(again.model->schedule(), Schedule{1});
   const auto dropped = worker.status().stale;
   worker.setStream(1);
   worker.repeat(first->frame);

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <future>
 
 #include "cli/command.h"
 #include "cli/models.h"
@@ -65,7 +63,7 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
   const StoreReader store(database_);
   ASSERT_EQ(store.sources().size(), 1u);
   EXPECT_EQ(store.sources()[0].samples, 5);
-  EXPECT_EQ(store.sessions(1)[0].schedule, (Schedule{1, 2}));
+  EXPECT_EQ(store.sessions(1)[0].reduce, "mpm:blocks=1,2");
   EXPECT_TRUE(store.sessions(1)[0].ended);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "shots"), {}), 3) << "one snapshot in an hour";
 
@@ -212,32 +210,12 @@ TEST_F(MonitorCommand, WhatCannotWorkIsSaidAtOnce) {
   expectFailure(monitor("0", {"--alarm-tokens-above", "nan"}), 2, {"token alarm"});
 }
 
-TEST_F(MonitorCommand, ASecondOneOfTheSameSourceIsRefused) {
-  monitor::StoreWriter first(database_);
-  first.setSource("rtsp://user:secret@127.0.0.1:9/stream");
-  ASSERT_TRUE(first.flush());
-  expectFailure(monitor("rtsp://user:secret@127.0.0.1:9/stream"), 1,
-                {"another program stores 'rtsp://***@127.0.0.1:9/stream'", database_});
-  EXPECT_EQ(monitor(images(1)).exit_code, 0) << "another source";
+TEST_F(MonitorCommand, ASecondOneOfADatabaseIsRefused) {
+  const monitor::StoreWriter first(database_);
+  expectFailure(monitor("rtsp://user:secret@127.0.0.1:9/stream"), 1, {"another program stores in '" + database_ + "'"});
 }
 
-TEST_F(MonitorCommand, OfTwoThatAreStartedTogetherOneIsRefused) {
-  { const monitor::StoreWriter made(database_); }
-  std::atomic<int> ended = 0;
-  const auto start = [&] {
-    const CommandResult result =
-        monitor("rtsp://127.0.0.1:9/stream", {},
-                {.signal_after_first_line = SIGTERM, .signal_when = [&] { return ended.load() > 0; }});
-    ++ended;
-    return result;
-  };
-  auto other = std::async(std::launch::async, start);
-  const CommandResult first = start(), second = other.get();
-  EXPECT_EQ(first.exit_code + second.exit_code, 1) << first.err << second.err;
-  EXPECT_THAT(first.err + second.err, HasSubstr("error: another program stores"));
-}
-
-TEST_F(MonitorCommand, ADamagedDatabaseIsReportedAsSuchAndSetAsideByTheMonitor) {
+TEST_F(MonitorCommand, ADamagedDatabaseIsRenamedAtTheStart) {
   ASSERT_EQ(monitor(images(3), {"--every", "0"}).exit_code, 0);
   std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(100) << std::string(3996, '\xff');
   expectFailure(mpmCommand({"report", database_}), 1, {database_, "is damaged"});
@@ -248,30 +226,35 @@ TEST_F(MonitorCommand, ADamagedDatabaseIsReportedAsSuchAndSetAsideByTheMonitor) 
   EXPECT_THAT(result.err, HasSubstr("3 new samples, 3 in " + database_));
 }
 
-// A terminal after Ctrl-S, a pipe whose reader sleeps: measuring, alarms, storing and ending go on.
-TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNothing) {
+// Damage that no start notices: the service fails, and its next start stores in a new file.
+TEST_F(MonitorCommand, DamageOfADatabaseEndsIt) {
+  ASSERT_EQ(monitor(images(3), {"--every", "0"}).exit_code, 0);
+  const std::string rows(fs::file_size(database_) - 4096, '\xff');
+  std::fstream(database_, std::ios::in | std::ios::out | std::ios::binary).seekp(4096) << rows;
+  const CommandResult result = monitor(folder_ / "in", {"--every", "0"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("storage: nothing is stored any more: '" + database_ + "' is damaged"));
+  EXPECT_THAT(result.err, HasSubstr("error: '" + database_ + "' is damaged"));
+  const CommandResult next = monitor(folder_ / "in", {"--every", "0"});
+  EXPECT_EQ(next.exit_code, 0);
+  EXPECT_THAT(next.err, HasSubstr("3 new samples, 3 in " + database_));
+}
+
+// A terminal after Ctrl-S, a pipe whose reader sleeps.
+TEST_F(MonitorCommand, AnOutputThatIsStuckStopsNoStoring) {
   MPM_NEEDS_DEMO();
-  const auto alarmsAndSamples = [&] {
+  const auto storesMany = [&] {
     try {
       const StoreReader store(database_);
-      if (store.sources().empty() || store.sources()[0].samples < 40) return false;
-      const auto events = store.events(1, INT64_MIN, INT64_MAX);
-      return std::any_of(events.begin(), events.end(),
-                         [](const auto& event) { return event.kind == monitor::EventKind::kAlarm; });
+      return !store.sources().empty() && store.sources()[0].samples >= 40;
     } catch (const Error&) {
       return false;  // no database yet
     }
   };
-  for (bool json : {true, false}) {
-    std::vector<std::string> options = {"--every", "0.01", "--alarm-tokens-above", "1", "--alarm-minutes", "0"};
-    if (json) options.push_back("--json");
-    fs::remove(database_);
-    const CommandResult result =
-        monitor("demo:street?size=64x64", options,
-                {.signal_after_first_line = SIGTERM, .output_is_stuck = true, .signal_when = alarmsAndSamples});
-    EXPECT_EQ(result.exit_code, json ? 1 : 0) << "it ended, and says whether lines are missing";
-    EXPECT_TRUE(StoreReader(database_).sessions(1).at(0).ended);
-  }
+  const CommandResult result =
+      monitor("demo:street?size=64x64", {"--every", "0.01", "--json"},
+              {.signal_after_first_line = SIGKILL, .output_is_stuck = true, .signal_when = storesMany});
+  EXPECT_TRUE(storesMany());
 }
 
 TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
@@ -287,12 +270,12 @@ TEST_F(MonitorCommand, ADiskThatIsFullForItsOutputDoesNotEndTheStoring) {
 }
 
 TEST_F(MonitorCommand, SamplesOfDaysToComeAreNotTheLastOnes) {
-  const monitor::UnixMs now = monitor::unixNow();
+  const UnixMs now = unixNow();
   {
     monitor::StoreWriter writer(database_);
     writer.beginSession(monitor::test::session());
-    for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(now - monitor::kHourMs + i * 1000));
-    writer.append(monitor::test::sampleAt(now + 400 * monitor::kDayMs));  // by a clock that was wrong
+    for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(now - kHourMs + i * 1000));
+    writer.append(monitor::test::sampleAt(now + 400 * kDayMs));  // by a clock that was wrong
   }
   const CommandResult report =
       mpmCommand({"report", database_, "--days", "1", "--json", "--export", folder_ / "a.csv"});
@@ -304,7 +287,7 @@ TEST_F(MonitorCommand, SamplesOfDaysToComeAreNotTheLastOnes) {
 }
 
 TEST_F(MonitorCommand, SamplesOf1970AreNotTheFirstOnes) {
-  const monitor::UnixMs begin = monitor::unixNow() - monitor::kHourMs;
+  const UnixMs begin = unixNow() - kHourMs;
   {
     monitor::StoreWriter writer(database_);
     writer.beginSession(monitor::test::session());
@@ -312,7 +295,7 @@ TEST_F(MonitorCommand, SamplesOf1970AreNotTheFirstOnes) {
     for (int i = 0; i < 5; ++i) writer.append(monitor::test::sampleAt(begin + i * 1000));
   }
   const auto json = mpmCommand({"report", database_, "--json"}).json();
-  EXPECT_GT(json["from"].get<std::string>(), monitor::isoTime(begin - 7 * monitor::kDayMs));
+  EXPECT_GT(json["from"].get<std::string>(), isoTime(begin - 7 * kDayMs));
   EXPECT_EQ(json["samples"], 5);
   EXPECT_THAT(mpmCommand({"report", database_, "--export", folder_ / "a.csv"}).err, HasSubstr(": 7 samples"));
 }
@@ -322,7 +305,7 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   const CommandResult report = mpmCommand(
       {"report", database_, "--chart", folder_ / "chart.png", "--export", folder_ / "a.csv", "--format", "phenocam"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
-  EXPECT_THAT(report.out, HasSubstr("schedule 1,2"));
+  EXPECT_THAT(report.out, HasSubstr("reduction mpm:blocks=1,2"));
   EXPECT_THAT(report.out, HasSubstr("  night             4"));
   EXPECT_THAT(report.out, HasSubstr("  area, %                 all      day    night\n"));
   EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
@@ -342,6 +325,11 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));
   EXPECT_EQ(json.json()["pooled"]["samples"], 4);
   EXPECT_EQ(json.json()["pooled"]["days"], 1);
+  EXPECT_THAT(report.out, HasSubstr("all count as night, with a brightness from "));
+  const auto judged = mpmCommand({"report", database_, "--night-brightness", "0", "--json"}).json();
+  EXPECT_TRUE(judged["night"].is_null()) << "by another rule";
+  EXPECT_EQ(judged["day"]["samples"], 4);
+  expectFailure(mpmCommand({"report", database_, "--lat", "48"}), 2, {"--lat and --lon go together"});
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
 }
@@ -405,11 +393,10 @@ std::vector<bool> shadedColumns(const cv::Mat& picture) {
 
 TEST_F(MonitorCommand, TheChartShadesWholeNightsOfSamplesFartherApartThanItsBuckets) {
   struct Case {
-    monitor::UnixMs step, length;
+    UnixMs step, length;
     int nights;
   };
-  const Case cases[] = {{15 * monitor::kMinuteMs, 3 * monitor::kDayMs, 3},
-                        {monitor::kMinuteMs, 150 * monitor::kMinuteMs, 1}};
+  const Case cases[] = {{15 * kMinuteMs, 3 * kDayMs, 3}, {kMinuteMs, 150 * kMinuteMs, 1}};
   for (const auto& [step, length, nights] : cases) {
     fs::remove(database_);
     {
@@ -417,8 +404,8 @@ TEST_F(MonitorCommand, TheChartShadesWholeNightsOfSamplesFartherApartThanItsBuck
       monitor::SessionInfo session = monitor::test::session();
       session.every_s = static_cast<double>(step) / 1000;
       writer.beginSession(session);
-      const monitor::UnixMs period = length / nights;  // the night is its second half
-      for (monitor::UnixMs t = 0; t < length; t += step) {
+      const UnixMs period = length / nights;  // the night is its second half
+      for (UnixMs t = 0; t < length; t += step) {
         const bool night = t % period >= period / 2;
         writer.append(monitor::test::sampleAt(monitor::test::kNoon + t, night ? 300 + t % 7 : 380 - t % 5, night));
       }
@@ -465,12 +452,12 @@ TEST_F(MonitorCommand, AReportNeverReplacesItsDatabase) {
 }
 
 TEST_F(MonitorCommand, AReportCountsTheSamplesOfItsDays) {
-  const monitor::UnixMs now = monitor::unixNow();
+  const UnixMs now = unixNow();
   {
     monitor::StoreWriter writer(database_);
     writer.beginSession(monitor::test::session());
-    for (int i = 0; i < 3; ++i) writer.append(monitor::test::sampleAt(now - 10 * monitor::kDayMs + i * 1000));
-    for (int i = 0; i < 2; ++i) writer.append(monitor::test::sampleAt(now - monitor::kHourMs + i * 1000));
+    for (int i = 0; i < 3; ++i) writer.append(monitor::test::sampleAt(now - 10 * kDayMs + i * 1000));
+    for (int i = 0; i < 2; ++i) writer.append(monitor::test::sampleAt(now - kHourMs + i * 1000));
   }
   EXPECT_EQ(mpmCommand({"report", database_, "--json"}).json()["samples"], 5);
   EXPECT_EQ(mpmCommand({"report", database_, "--json", "--days", "1"}).json()["samples"], 2);
@@ -499,16 +486,6 @@ TEST_F(MonitorCommand, AnAlarmTakesNoSource) {
                                            "--db", database_, "--alarm-area", "class_0>99", images(1)});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(StoreReader(database_).sources()[0].samples, 1);
-}
-
-TEST_F(MonitorCommand, ReportsADatabaseFromBeforeTheFirstRelease) {
-  fs::copy_file(MPM_TEST_DATA_DIR "/old/street.db", database_);
-  const CommandResult report = mpmCommand({"report", database_, "--json", "--export", folder_ / "a.csv"});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
-  const auto day = report.json()["day"];
-  EXPECT_EQ(day["samples"], 8);
-  EXPECT_EQ(day["mean"], 25.5);
-  EXPECT_THAT(report.err, HasSubstr(": 8 samples"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
   info->facts.classes = {{"road", {}}, {"car", {}}};
   info->classes = 3;
   info->grid = {4, 4};
-  info->schedule = {1, 2};
+  info->reduction = mpmBefore({1, 2});
   result.model = info;
   result.model_path = "m.onnx";
   result.model_digest = "00000000000000a1";
@@ -90,33 +90,30 @@ TEST(Recorder, ANewModelOrScheduleIsANewSession) {
   const auto events = reader.events(1, INT64_MIN, INT64_MAX);
   ASSERT_THAT(events, SizeIs(2)) << "the first one took nothing over";
   EXPECT_EQ(events[0].kind, EventKind::kSession);
-  EXPECT_EQ(events[0].message, "'m.onnx' takes over, schedule 1,2");
+  EXPECT_EQ(events[0].message, "'m.onnx' takes over, reduction mpm:blocks=1,2");
 }
 
 TEST(Recorder, ASessionNamesItsReduction) {
   const TemporaryFolder folder;
-  const std::pair<const char*, Attention> reductions[] = {{"mpm:blocks=1,2", Attention::kPlain},
-                                                          {"mpm:blocks=1,2", Attention::kProportional},
-                                                          {"gradual:blocks=1,2:count=3", Attention::kProportional}};
+  const char* const reductions[] = {"mpm:blocks=1,2", "mpm:blocks=1,2:attention=proportional",
+                                    "gradual:blocks=1,2:count=3"};
   {
     StoreWriter store(folder / "a.db");
     Recorder recorder({.source = "camera 0", .every_s = 0}, &store);
     int session = 0;
-    for (const auto& [spec, attention] : reductions) {
+    for (const char* const spec : reductions) {
       InferenceResult result = resultAt(session + 1, session + 1);
       ++session;
       auto info = std::make_shared<ModelInfo>(*result.model);
       info->reduction = parseReduction(spec);
-      info->attention = attention;
       result.model = info;
       recorder.add(result, 0);
     }
   }
   std::vector<std::string> names;
-  for (const SessionRecord& session : StoreReader(folder / "a.db").sessions(1))
-    names.push_back(session.reductionText());
-  EXPECT_THAT(names,
-              ::testing::UnorderedElementsAre("1,2", "mpm:blocks=1,2 proportional", "gradual:blocks=1,2:count=3"));
+  for (const SessionRecord& session : StoreReader(folder / "a.db").sessions(1)) names.push_back(session.reduce);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("mpm:blocks=1,2", "mpm:blocks=1,2:attention=proportional",
+                                                     "gradual:blocks=1,2:count=3"));
 }
 
 TEST(Recorder, AViewThatMovesIsAnEventAndANewSession) {

@@ -29,7 +29,7 @@ inline SessionInfo session(const std::string& source = "camera 0") {
   info.model = "vit.onnx";
   info.model_name = "tiny";
   info.model_digest = "00000000000000a1";
-  info.schedule = {2, 5};
+  info.reduce = "mpm:blocks=2,5";
   info.tokens = 660;
   info.classes = {"road", "car", "sky", "tree"};
   info.every_s = 1;

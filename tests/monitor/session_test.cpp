@@ -67,7 +67,7 @@ class SessionTest : public ::testing::Test {
     options.model = kModel;
     options.database = database_;
     options.now = [this] { return clock_.load(); };
-    options.inference.read.convert.schedule = Schedule{1, 2};
+    options.inference.read.convert.reduce = mpmBefore({1, 2});
     options.inference.threads = 1;
     options.store.commit_s = options.store.retry_s = 0.01;
     return options;
@@ -282,31 +282,14 @@ TEST_F(SessionTest, AModelThatIsReplacedBeginsANewSession) {
   fs::copy_file(kOther, folder_ / "new.onnx");
   fs::rename(folder_ / "new.onnx", path);
   ASSERT_TRUE(eventually([&] { return reported("takes over"); }));
-  session_->setVariant(vision::mpmBefore({1}));
+  session_->setReduction(mpmBefore({1}));
   ASSERT_TRUE(eventually([&] { return samples_.all().back().tokens.size() == 2; }));
   const StoreReader reader = stored();
   const auto sessions = reader.sessions(1);
   ASSERT_THAT(sessions, SizeIs(3));
   EXPECT_NE(sessions[0].model_digest, sessions[1].model_digest);
   EXPECT_EQ(sessions[1].model_digest, sessions[2].model_digest);
-  EXPECT_EQ(sessions[2].schedule, Schedule{1});
-}
-
-TEST_F(SessionTest, ASecondWriterIsRefusedOrStoresNothing) {
-  StoreWriter first(database_);
-  first.setSource(kCamera);
-  ASSERT_TRUE(first.flush());
-  SessionOptions refusing = options();
-  refusing.refuse_second_writer = true;
-  make(refusing);
-  EXPECT_MPM_ERROR(session_->open(watch()), "another program stores 'rtsp://***@yard/1' in '" + database_ + "'");
-  EXPECT_FALSE(session_->isOpen());
-  session_->open(watch(always(), "another camera"));
-  make();
-  session_->open(watch());
-  ASSERT_TRUE(eventually([&] { return samples_.size() >= 5 && session_->status().store->taken; }));
-  EXPECT_TRUE(reported("nothing is stored here until it ends"));
-  EXPECT_EQ(session_->status().store->samples, 0);
+  EXPECT_EQ(sessions[2].reduce, "mpm:blocks=1");
 }
 
 TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
@@ -427,7 +410,7 @@ TEST_F(SessionTest, AFrameIsSeenAgainAfterAChangeAndIsNoSample) {
   const auto last = session_->lastFrame();
   ASSERT_TRUE(last && session_->owns(*last));
   const std::size_t frames = frames_.size(), samples = samples_.size();
-  session_->setVariant(vision::mpmBefore({1}));
+  session_->setReduction(mpmBefore({1}));
   session_->repeat(*last);
   ASSERT_TRUE(eventually([&] { return frames_.size() == frames + 1; }));
   EXPECT_EQ(samples_.size(), samples);

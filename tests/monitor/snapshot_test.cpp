@@ -26,7 +26,7 @@ InferenceResult result(UnixMs time) {
   result.estimate.labels = cv::Mat::zeros(8, 8, CV_8U);
   auto info = std::make_shared<ModelInfo>();
   info->classes = 4;
-  info->schedule = {2, 5};
+  info->reduction = mpmBefore({2, 5});
   result.model = info;
   return result;
 }
@@ -42,7 +42,7 @@ TEST(Snapshot, WritesTheFrameTheOverlayAndWhatIsKnown) {
   std::ifstream file(folder / "shots/2026-06-01T12-00-00.250Z.json");
   const auto json = nlohmann::json::parse(file);
   EXPECT_EQ(json["tokens"], nlohmann::json({660, 491, 377}));
-  EXPECT_EQ(json["schedule"], nlohmann::json({2, 5}));
+  EXPECT_EQ(json["reduce"], "mpm:blocks=2,5");
   EXPECT_EQ(json["source"], "rtsp://***@cam");
   EXPECT_EQ(json["area_fraction"]["class_0"], 0.75);
   EXPECT_MPM_ERROR(writeSnapshot("/dev/null/x", result(kNoon), sampleAt(kNoon), "0"), "/dev/null/x");
@@ -68,7 +68,7 @@ TEST(Snapshot, WritesSegmentsAndDepth) {
   depth.estimate.task = Task::kDepth;
   depth.estimate.depth = cv::Mat(8, 8, CV_32F, cv::Scalar(2));
   depth.estimate.depth.at<float>(3, 3) = 4;
-  depth.estimate.depth_range = vision::depthRange(depth.estimate.depth);
+  depth.estimate.depth_range = depthRange(depth.estimate.depth);
   writeSnapshot(folder.path(), depth, sampleAt(kNoon + kDayMs), "0");
   const std::string next = folder / "2026-06-02T12-00-00.000Z";
   const cv::Mat pixels = cv::imread(next + "_depth.png", cv::IMREAD_UNCHANGED);

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "monitor/statistics/block_mean.h"
+#include "evaluation/block_mean.h"
 #include "monitor/statistics/day_night.h"
 
 namespace mpm::monitor {

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <random>
 
 #include "monitor/recorder.h"
@@ -81,26 +80,16 @@ TEST(StoreFaults, AKillLosesNothingThatWasCommitted) {
   EXPECT_EQ(StoreReader(path).sessions(1).size(), 25u);
 }
 
-class EventList {
- public:
-  void add(const Event& event) {
-    const std::lock_guard lock(mutex_);
-    events_.push_back(event);
-  }
-  std::vector<Event> all() const {
-    const std::lock_guard lock(mutex_);
-    return events_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<Event> events_;
-};
+void fillDisk(const std::string& ballast) {
+  std::ofstream file(ballast, std::ios::binary);
+  const std::string block(4096, 'x');
+  while (file.write(block.data(), 4096).flush()) continue;
+}
 
 // A disk that is full in the middle, seen by a writer that must go on.
 void expectSurvivesFullDisk(const std::string& path, const std::function<void()>& fill,
                             const std::function<void()>& free) {
-  EventList reported;
+  Collected<Event> reported;
   StoreOptions options;
   options.commit_s = 0.001;
   options.retry_s = 0.01;
@@ -165,13 +154,7 @@ TEST(StoreFaults, AFileSystemThatFillsStopsTheWritingUntilThereIsSpace) {
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
   const std::string ballast = folder / "ballast";
   expectSurvivesFullDisk(
-      folder / "a.db",
-      [&] {
-        std::ofstream file(ballast, std::ios::binary);
-        const std::string block(4096, 'x');
-        while (file.write(block.data(), 4096).flush()) continue;
-      },
-      [&] { std::filesystem::remove(ballast); });
+      folder / "a.db", [&] { fillDisk(ballast); }, [&] { std::filesystem::remove(ballast); });
   ::umount2(folder.path().c_str(), MNT_DETACH);
 }
 
@@ -181,12 +164,8 @@ TEST(StoreFaults, AFileSystemThatIsFullAtTheStartIsWaitedFor) {
     GTEST_SKIP() << "a file system of one megabyte needs the right to mount";
   const std::string ballast = folder / "ballast";
   for (const char* name : {"a.db", "a.db", "b.db"}) {  // one that is made later, one that is there, again a new one
-    {
-      std::ofstream file(ballast, std::ios::binary);
-      const std::string block(4096, 'x');
-      while (file.write(block.data(), 4096).flush()) continue;
-    }
-    EventList reported;
+    fillDisk(ballast);
+    Collected<Event> reported;
     StoreOptions options;
     options.retry_s = 0.01;
     StoreWriter writer(folder / name, options, [&](const Event& event) { reported.add(event); });
@@ -232,7 +211,7 @@ TEST(StoreFaults, MemoryIsBoundedWhileTheDiskIsFull) {
 TEST(StoreFaults, ADiskThatDoesNotAnswerIsNoticedAndMemoryIsBounded) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  EventList reported;
+  Collected<Event> reported;
   StoreOptions options;
   options.commit_s = options.retry_s = 0.001;
   options.patience_s = 0.05;
@@ -277,7 +256,7 @@ TEST(StoreFaults, TroubleThatComesAndGoesIsReportedOnceInAWhile) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   for (double report_s : {3600.0, 0.1}) {
-    EventList reported;
+    Collected<Event> reported;
     StoreOptions options;
     options.retry_s = 0.01;
     options.report_s = report_s;
@@ -328,24 +307,7 @@ TEST(StoreFaults, ADamagedSumStopsNoSamples) {
   EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
 }
 
-TEST(StoreFaults, AFileThatIsTakenAwayIsNoticed) {
-  const TemporaryFolder folder;
-  StoreOptions options;
-  options.retry_s = 0.01;
-  StoreWriter writer(folder / "a.db", options);
-  writer.beginSession(session());
-  writer.append(sampleAt(kNoon));
-  ASSERT_TRUE(writer.flush());
-  std::filesystem::rename(folder / "a.db", folder / "b.db");
-  writer.append(sampleAt(kNoon + 1000));
-  EXPECT_FALSE(writer.flush());
-  EXPECT_THAT(writer.status().problem, ::testing::HasSubstr("a.db"));
-  std::filesystem::rename(folder / "b.db", folder / "a.db");
-  while (!writer.flush()) ::usleep(1000);
-  EXPECT_EQ(allSamples(StoreReader(folder / "a.db")).size(), 2u);
-}
-
-TEST(StoreFaults, ADeletedFileIsBegunAgain) {
+TEST(StoreFaults, AMovedFileIsWaitedFor) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
   StoreOptions options;
@@ -353,71 +315,46 @@ TEST(StoreFaults, ADeletedFileIsBegunAgain) {
   StoreWriter writer(path, options);
   writer.beginSession(session());
   writer.append(sampleAt(kNoon));
-  ASSERT_TRUE(writer.flush());
-  for (const char* ending : {"", "-wal", "-shm", "-lock"}) std::filesystem::remove(path + ending);
-  for (int i = 1; i <= 3; ++i) writer.append(sampleAt(kNoon + i * 1000));
-  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
-  const StoreReader reader(path);
-  EXPECT_EQ(allSamples(reader).size(), 3u) << "what waited is in the new file";
-  EXPECT_EQ(reader.sessions(1).at(0).classes, session().classes);
-  EXPECT_TRUE(writer.isTaken("camera 0"));
-  const auto events = reader.events(1, INT64_MIN, INT64_MAX);
-  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
-                          [](const Event& event) { return event.message.find("was deleted") != std::string::npos; }));
-}
-
-TEST(StoreFaults, AMovedFileIsWaitedForAsLongAsMemoryHoldsWhatComes) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  StoreOptions options;
-  options.retry_s = 0.001;
-  options.max_pending = 10;
-  StoreWriter writer(path, options);
-  writer.beginSession(session());
-  writer.append(sampleAt(kNoon - 1000));
   ASSERT_TRUE(writer.flush());
   std::filesystem::rename(path, folder / "b.db");
-  for (int i = 0; i < 9; ++i) writer.append(sampleAt(kNoon + i * 1000));
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(writer.flush());
-  EXPECT_FALSE(std::filesystem::exists(path));
-  writer.append(sampleAt(kNoon + 9000));
-  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
-  EXPECT_EQ(allSamples(StoreReader(path)).size(), 10u);
-  int logs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-    if (const std::string name = entry.path().string(); name.starts_with(path + ".moved-")) {
-      ++logs;
-      std::filesystem::rename(name, folder / "b.db-wal");
-    }
-  EXPECT_EQ(logs, 1) << "nothing of the one that was moved is lost";
-  EXPECT_EQ(allSamples(StoreReader(folder / "b.db")).size(), 1u);
-}
-
-TEST(StoreFaults, InAnotherFolderNoFileIsBegun) {
-  namespace fs = std::filesystem;
-  const TemporaryFolder folder;
-  const std::string disk = folder / "disk", path = disk + "/a.db";
-  fs::create_directory(disk);
-  StoreOptions options;
-  options.retry_s = 0.001;
-  options.max_pending = 2;
-  StoreWriter writer(path, options);
-  writer.beginSession(session());
-  ASSERT_TRUE(writer.flush());
-  fs::rename(disk, folder / "unplugged");
-  fs::create_directory(disk);  // the mount point
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 1; i < 4; ++i) {
     writer.append(sampleAt(kNoon + i * 1000));
     EXPECT_FALSE(writer.flush());
+    EXPECT_THAT(writer.status().problem, HasSubstr("a.db"));
   }
-  EXPECT_FALSE(fs::exists(path));
-  fs::remove(disk);
-  fs::rename(folder / "unplugged", disk);
-  ASSERT_TRUE(eventually([&] { return writer.flush(); }));
-  EXPECT_EQ(allSamples(StoreReader(path)).size(), 2u);
+  EXPECT_FALSE(std::filesystem::exists(path)) << "its disk may have been unplugged";
+  std::filesystem::rename(folder / "b.db", path);
+  while (!writer.flush()) ::usleep(1000);
+  EXPECT_EQ(allSamples(StoreReader(path)).size(), 4u);
+  EXPECT_EQ(StoreReader(path).sessions(1).size(), 1u);
 }
 
-TEST(StoreFaults, WhatCannotBeWrittenIsRefusedAtTheStart) {
+TEST(StoreFaults, AnotherFileInItsPlaceStopsTheStore) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  const auto letter = [&] { std::ofstream(path) << "a letter"; };
+  const auto ours = [&] { StoreWriter(folder / "b.db").beginSession(session("another camera")); };
+  for (const std::function<void()>& replace : {std::function<void()>(letter), std::function<void()>(ours)}) {
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path + ending);
+    StoreOptions options;
+    options.retry_s = 0.01;
+    StoreWriter writer(path, options);
+    writer.beginSession(session());
+    ASSERT_TRUE(writer.flush());
+    for (const char* ending : {"", "-wal", "-shm"}) fs::rename(path + ending, folder / "away" + ending);
+    replace();
+    if (fs::exists(folder / "b.db")) fs::rename(folder / "b.db", path);
+    const auto size = fs::file_size(path);
+    writer.append(sampleAt(kNoon));
+    ASSERT_TRUE(eventually([&] { return !writer.flush() && writer.status().stopped; }));
+    EXPECT_THAT(writer.status().problem, HasSubstr(path));
+    EXPECT_EQ(fs::file_size(path), size);
+    EXPECT_EQ(StoreReader(folder / "away").sessions(1).size(), 1u) << "with what was in its log";
+  }
+}
+
+TEST(StoreFaults, AFileThatMayNotBeWrittenIsRefused) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   const std::string path = folder / "a.db";
@@ -429,51 +366,6 @@ TEST(StoreFaults, WhatCannotBeWrittenIsRefusedAtTheStart) {
   EXPECT_MPM_ERROR(StoreWriter{path}, "may not be written by this user");
   ASSERT_TRUE(!root || ::seteuid(0) == 0);
   EXPECT_MPM_ERROR(StoreWriter{folder / "none/a.db"}, "there is no folder");
-}
-
-TEST(StoreFaults, AnotherFileInItsPlaceGetsSourceAndSession) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "a.db";
-  const auto takeAway = [&] {
-    std::filesystem::create_directory(folder / "archive");
-    for (const char* suffix : {"", "-wal", "-shm"})
-      std::filesystem::rename(path + suffix, folder / ("archive/a.db" + std::string(suffix)));
-  };
-  {  // one that was made by another camera, to be restored later
-    StoreWriter writer(folder / "b.db");
-    writer.beginSession(session("another camera"));
-    writer.append(sampleAt(kNoon - kDayMs));
-  }
-  StoreOptions options;
-  options.retry_s = 0.01;
-  StoreWriter writer(path, options);
-  writer.beginSession(session());
-  writer.append(sampleAt(kNoon));
-  ASSERT_TRUE(writer.flush());
-  const auto expectOurs = [&](std::int64_t source, std::size_t sources) {
-    while (!writer.flush()) ::usleep(1000);
-    const StoreReader reader(path);
-    ASSERT_EQ(reader.sources().size(), sources);
-    EXPECT_EQ(reader.sources().back().id, source);
-    EXPECT_EQ(reader.sources().back().name, "camera 0");
-    const auto sessions = reader.sessions(source);
-    ASSERT_EQ(sessions.size(), 1u);
-    EXPECT_EQ(sessions[0].classes, session().classes);
-    EXPECT_FALSE(sessions[0].ended);
-    EXPECT_EQ(runSql(path, "SELECT count(*) FROM sample WHERE session = " + std::to_string(sessions[0].id) +
-                               " AND source = " + std::to_string(source)),
-              "1");
-  };
-  takeAway();
-  std::ofstream(path).flush();
-  writer.append(sampleAt(kNoon + 1000));
-  EXPECT_FALSE(writer.flush());
-  expectOurs(1, 1);
-  takeAway();
-  std::filesystem::rename(folder / "b.db", path);
-  writer.append(sampleAt(kNoon + 2000));
-  EXPECT_FALSE(writer.flush());
-  expectOurs(2, 2);
 }
 
 }  // namespace

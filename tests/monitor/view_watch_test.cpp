@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm::monitor {
 namespace {

@@ -7,7 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/estimator.hpp"
 
 // Real models on real images, against what PyTorch computed from the same weights (reference/README.md there).
 namespace mpm {
@@ -43,27 +43,27 @@ class CamVid : public ::testing::TestWithParam<const char*> {
     return static_cast<double>(cv::countNonZero(labels == expected)) / static_cast<double>(expected.total());
   }
 
-  static Segmenter segmenter(Schedule schedule) {
-    SegmenterOptions options;
-    options.read.convert.schedule = std::move(schedule);
-    return Segmenter(kShared + "/models/" + GetParam() + ".onnx", options);
+  static Estimator segmenter(Schedule schedule) {
+    EstimatorOptions options;
+    options.read.convert.reduce = mpmBefore(schedule);
+    return Estimator(kShared + "/models/" + GetParam() + ".onnx", options);
   }
 
   nlohmann::json maps_;
 };
 
 TEST_P(CamVid, FullModelLabelsAreThoseOfPyTorch) {
-  Segmenter full = segmenter({});
+  Estimator full = segmenter({});
   ASSERT_FALSE(images().empty());
   for (const std::string& name : images())
-    EXPECT_GE(agreement(full.segment(image(name, full.model().input)).labels, name, "full"), 0.999) << name;
+    EXPECT_GE(agreement(full.estimate(image(name, full.model().input)).labels, name, "full"), 0.999) << name;
 }
 
 TEST_P(CamVid, MergedLabelsAndMapsAreThoseOfPyTorch) {
-  Segmenter merged = segmenter({2, 5});
+  Estimator merged = segmenter({2, 5});
   ASSERT_FALSE(images().empty());
   for (const std::string& name : images()) {
-    const Segmentation result = merged.segment(image(name, merged.model().input));
+    const Estimate result = merged.estimate(image(name, merged.model().input));
     EXPECT_GE(agreement(result.labels, name, "mpm25"), 0.995) << name;
     ASSERT_EQ(result.cluster_of_token.size(), 2u);
     const auto& reference = maps_[name + "|" + GetParam()];

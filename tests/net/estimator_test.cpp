@@ -27,7 +27,7 @@ cv::Mat noise() {
 
 EstimatorOptions mergingOptions(std::optional<Task> task = {}) {
   EstimatorOptions options;
-  options.read.convert.schedule = Schedule{1, 2};
+  options.read.convert.reduce = mpmBefore({1, 2});
   options.inspect = true;
   options.task = task;
   return options;
@@ -40,55 +40,59 @@ void expectSimilarities(const RunReport& report) {
   EXPECT_TRUE(std::any_of(last.begin(), last.end(), [](float one) { return !std::isnan(one); }));
 }
 
-TEST(Estimator, IsTheOneOfTheTask) {
-  EXPECT_TRUE(std::holds_alternative<Segmenter>(readEstimator(kOfLabels)));
-  EXPECT_TRUE(std::holds_alternative<DepthEstimator>(readEstimator(kOfDepth)));
-  EXPECT_TRUE(std::holds_alternative<Segmenter>(readEstimator(kOfQueries))) << "no JSON says otherwise";
+TEST(Estimator, DoesTheTaskOfTheModelUnlessAsked) {
+  EXPECT_EQ(Estimator(kOfLabels).task(), Task::kSemantic);
+  EXPECT_EQ(Estimator(kOfDepth).task(), Task::kDepth);
+  EXPECT_EQ(Estimator(kOfQueries).task(), Task::kSemantic) << "no JSON says otherwise";
+  EXPECT_EQ(Estimator(kOfScores).task(), std::nullopt);
   const mpm::test::TemporaryFolder folder;
   std::filesystem::copy_file(kOfQueries, folder / "m.onnx");
   std::ofstream(folder / "m.json") << R"({"task": "instance"})";
-  Estimator estimator = readEstimator(folder / "m.onnx");
-  ASSERT_TRUE(std::holds_alternative<PanopticSegmenter>(estimator));
-  EXPECT_EQ(std::get<PanopticSegmenter>(estimator).task(), Task::kInstance);
-  EXPECT_TRUE(std::holds_alternative<Segmenter>(readEstimator(folder / "m.onnx", mergingOptions(Task::kSemantic))));
-  const Estimator tokens = readEstimator(kOfScores);
-  ASSERT_TRUE(std::holds_alternative<Segmenter>(tokens));
-  EXPECT_FALSE(std::get<Segmenter>(tokens).model().givesLabels());
+  EXPECT_EQ(Estimator(folder / "m.onnx").task(), Task::kInstance);
+  EXPECT_EQ(Estimator(folder / "m.onnx", mergingOptions(Task::kSemantic)).task(), Task::kSemantic);
 }
 
-TEST(Estimator, GivesWhatTheClassOfTheTaskGives) {
+TEST(Estimator, FillsWhatTheTaskGives) {
   const cv::Mat image = noise();
-  const ReadOptions read = mergingOptions().read;
-  Estimator depth = readEstimator(kOfDepth, mergingOptions());
-  const DepthMap map = std::get<DepthEstimator>(depth).estimate(image);
-  EXPECT_EQ(cv::norm(map.depth, DepthEstimator(kOfDepth, {.read = read}).estimate(image).depth, cv::NORM_INF), 0);
-  expectSimilarities(map);
+  const Estimate depth = Estimator(kOfDepth, mergingOptions()).estimate(image);
+  EXPECT_EQ(depth.task, Task::kDepth);
+  EXPECT_EQ(depth.depth.size(), image.size());
+  EXPECT_LT(depth.depth_range.min, depth.depth_range.max);
+  EXPECT_TRUE(depth.labels.empty() && depth.ids.empty());
+  expectSimilarities(depth);
 
   EstimatorOptions options = mergingOptions(Task::kPanoptic);
   options.min_score = 0.2;
   options.min_overlap = 0.1;
+  const Estimate alone = Estimator(kOfQueries, options).estimate(image);
+  EXPECT_TRUE(alone.labels.empty() && alone.depth.empty());
+  ASSERT_GT(alone.segments.size(), 0u);
   options.labels = true;
-  Estimator segments = readEstimator(kOfQueries, options);
-  const PanopticMap found = std::get<PanopticSegmenter>(segments).segment(image);
-  PanopticSegmenter alone(kOfQueries, {.read = read, .task = Task::kPanoptic, .min_score = 0.2, .min_overlap = 0.1});
-  const PanopticMap expected = alone.segment(image);
-  EXPECT_EQ(cv::norm(found.ids, expected.ids, cv::NORM_INF), 0);
-  ASSERT_GT(expected.segments.size(), 0u);
-  EXPECT_EQ(found.segments.size(), expected.segments.size());
-  EXPECT_TRUE(expected.labels.empty());
-  Segmenter semantic(kOfQueries, {.read = read});
-  EXPECT_EQ(cv::norm(found.labels, semantic.segment(image).labels, cv::NORM_INF), 0);
+  const Estimate found = Estimator(kOfQueries, options).estimate(image);
+  EXPECT_EQ(cv::norm(found.ids, alone.ids, cv::NORM_INF), 0);
+  const Estimate semantic = Estimator(kOfQueries, mergingOptions()).estimate(image);
+  EXPECT_EQ(cv::norm(found.labels, semantic.labels, cv::NORM_INF), 0);
+  EXPECT_TRUE(semantic.ids.empty());
   expectSimilarities(found);
+
+  const Estimate tokens = Estimator(kOfScores, mergingOptions()).estimate(image);
+  EXPECT_EQ(tokens.task, std::nullopt);
+  EXPECT_TRUE(tokens.labels.empty());
+  EXPECT_EQ(tokens.tokens.size(), 3u);
 }
 
 TEST(Estimator, RefusesWhatTheModelOrTheOptionsLack) {
-  EXPECT_MPM_ERROR(readEstimator(kOfScores, mergingOptions(Task::kSemantic)),
-                   "gives no labels (its head is 'classifier')");
-  EXPECT_MPM_ERROR(readEstimator(kOfLabels, mergingOptions(Task::kDepth)), "does not estimate depth");
-  EXPECT_MPM_ERROR(readEstimator(kOfLabels, mergingOptions(Task::kInstance)), "gives no segments");
-  EstimatorOptions options;
-  options.min_score = 2;
-  EXPECT_MPM_ERROR(readEstimator(kOfQueries, options), "shares, 0 to 1");
+  EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kSemantic)),
+                   "does not segment (its head is 'classifier')");
+  EXPECT_MPM_ERROR(Estimator(kOfLabels, mergingOptions(Task::kDepth)),
+                   "does not estimate depth (its task is 'semantic', its head is 'linear')");
+  EXPECT_MPM_ERROR(Estimator(kOfScores, mergingOptions(Task::kDepth)), "its task is 'none', its head is 'classifier'");
+  EXPECT_MPM_ERROR(Estimator(kOfLabels, mergingOptions(Task::kInstance)),
+                   "gives no segments (its head is 'linear', but they need 'mask_queries')");
+  EXPECT_MPM_ERROR(Estimator(kOfQueries, {.min_score = 2}), "shares, 0 to 1");
+  EXPECT_MPM_ERROR(Estimator(kOfQueries, {.min_overlap = -1}), "shares, 0 to 1");
+  EXPECT_MPM_ERROR(Estimator(kOfQueries, {.threads = -1}), "threads must not be negative");
+  EXPECT_MPM_ERROR(Estimator(kOfScores, {.fit = Fit::kWindow}), "gives no labels");
 }
 
 }  // namespace

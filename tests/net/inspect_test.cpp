@@ -6,8 +6,8 @@
 #include <numeric>
 #include <opencv2/imgproc.hpp>
 
+#include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
-#include "mpm/segmenter.hpp"
 #include "net/inspect.h"
 
 namespace mpm {
@@ -23,16 +23,16 @@ cv::Mat picture(Size2 size = {32, 64}) {
   return image;
 }
 
-SegmenterOptions options(Schedule schedule, bool inspect) {
-  SegmenterOptions result;
-  result.read.convert.schedule = std::move(schedule);
+EstimatorOptions options(Schedule schedule, bool inspect) {
+  EstimatorOptions result;
+  result.read.convert.reduce = mpmBefore(schedule);
   result.inspect = inspect;
   return result;
 }
 
 // A value of the net with that schedule for an image of its size.
 cv::Mat valueOf(const std::string& model, const Schedule& schedule, const cv::Mat& image, const std::string& name) {
-  cv::dnn::Net net = readNet(model, {.convert = {.schedule = schedule}, .outputs = {name}}).net;
+  cv::dnn::Net net = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}, .outputs = {name}}).net;
   net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
   return net.forward(name).clone();
 }
@@ -70,10 +70,10 @@ TEST(Inspect, SimilarityOfASecondMergeIsThatOfItsRows) {
 void expectSimilarityOfTheNearestNeighbour(const std::string& model, const Schedule& schedule,
                                            const std::string& first_layer_before) {
   SCOPED_TRACE(first_layer_before);
-  Segmenter segmenter(model, options(schedule, true));
+  Estimator segmenter(model, options(schedule, true));
   const ModelInfo& info = segmenter.model();
   const cv::Mat image = picture(info.input);
-  const Segmentation result = segmenter.segment(image);
+  const Estimate result = segmenter.estimate(image);
   ASSERT_EQ(result.pair_similarity.size(), 2U);
   std::vector<int> before(info.tokens());
   std::iota(before.begin(), before.end(), 0);
@@ -109,9 +109,9 @@ TEST(Inspect, SimilarityIsThatOfTheNearestNeighbour) {
 
 TEST(Inspect, ChangesNoAnswerAndScoresAreShares) {
   const cv::Mat image = picture();
-  const Segmentation plain = Segmenter(kSegmenterModel, options({1}, false)).segment(image);
-  Segmenter segmenter(kSegmenterModel, options({1}, true));
-  const Segmentation inspected = segmenter.segment(image);
+  const Estimate plain = Estimator(kSegmenterModel, options({1}, false)).estimate(image);
+  Estimator segmenter(kSegmenterModel, options({1}, true));
+  const Estimate inspected = segmenter.estimate(image);
   EXPECT_EQ(cv::countNonZero(plain.labels != inspected.labels), 0);
   EXPECT_EQ(plain.cluster_of_token, inspected.cluster_of_token);
   EXPECT_TRUE(plain.token_score.empty());

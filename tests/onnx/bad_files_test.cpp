@@ -20,7 +20,7 @@ class BadFile : public ::testing::Test {
   std::string path = folder / "model.onnx";
   ConvertOptions options;
 
-  BadFile() { options.schedule = Schedule{}; }
+  BadFile() { options.reduce = kFullModel; }
 
   void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
   std::string goodBytes() { return TinyVit(Dialect{}).graph().model().SerializeAsString(); }

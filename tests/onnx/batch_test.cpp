@@ -30,7 +30,7 @@ Blobs runImages(cv::dnn::Net& net, const std::vector<std::vector<double>>& image
 
 /// False when the net says that it takes one image at a time.
 bool takesABatch(const std::string& path, ConvertOptions options) {
-  options.schedule = Schedule{1, 2};
+  options.reduce = mpmBefore({1, 2});
   auto [net, info] = readNet(path, {.convert = options});
   std::vector<std::string> outputs = info.outputs;
   outputs.insert(outputs.end(), {"token_counts", "merge_map"});
@@ -84,7 +84,7 @@ TEST_F(Batch, OfWhatExportersWrite) {
     const std::string model = entry.path().string();
     if (entry.path().extension() != ".onnx") continue;
     ConvertOptions options;
-    options.schedule = Schedule{1, 2};
+    options.reduce = mpmBefore({1, 2});
     try {
       convertModel(model, options);
     } catch (const Error&) {

@@ -29,12 +29,12 @@ class Convert : public ::testing::Test {
 
   Convert() {
     dialect.head = HeadStyle::kMask;
-    options.schedule = Schedule{1, 2};
+    options.reduce = mpmBefore({1, 2});
   }
 
   /// The model at `path` is the plain TinyVit, whose features are multiplied by `factor`.
   void expectFeaturesTimes(double factor) const {
-    auto [net, info] = readNet(path, {.convert = {.schedule = Schedule{}}});
+    auto [net, info] = readNet(path, {.convert = {.reduce = kFullModel}});
     const auto image = TinyVit::image(3);
     const auto found = runNet(net, image, {1, 3, info.input.height, info.input.width}, info.outputs)[0];
     auto expected = TinyVit(Dialect{}).evaluate(image)[0];
@@ -73,18 +73,18 @@ TEST_F(Convert, NamesAndMetadata) {
   EXPECT_EQ(read.facts.channels, ChannelOrder::kBgr);
   EXPECT_EQ(read.facts.ignore, 9);
   EXPECT_EQ(read.facts.mean, (std::array<float, 3>{0.1f, 0.2f, 0.3f}));
-  EXPECT_EQ(read.schedule, (Schedule{1, 2}));
+  EXPECT_EQ(read.schedule(), (Schedule{1, 2}));
   EXPECT_EQ(read.head, HeadKind::kMaskTransformer);
   EXPECT_EQ(read.classes, TinyVit::kClasses);
 }
 
 TEST_F(Convert, DefaultScheduleIsThePapersAsFarAsThereAreBlocks) {
-  options.schedule.reset();
+  options.reduce.reset();
   for (const auto& [blocks, schedule] : {std::pair(2, Schedule{}), {3, {2}}, {5, {2}}, {6, {2, 5}}, {7, {2, 5}}}) {
     dialect.blocks = blocks;
     TinyVit(dialect).save(path);
-    EXPECT_EQ(readModelInfo(path, options).schedule, schedule) << blocks;
-    EXPECT_EQ(convertFile(path, folder / "converted.onnx", options).schedule, schedule) << blocks;
+    EXPECT_EQ(readModelInfo(path, options).schedule(), schedule) << blocks;
+    EXPECT_EQ(convertFile(path, folder / "converted.onnx", options).schedule(), schedule) << blocks;
   }
 }
 
@@ -139,7 +139,7 @@ TEST_F(Convert, OtherInputSize) {
       dialect.special = special;
       TinyVit vit(dialect);
       vit.save(path);
-      options.schedule = Schedule{};
+      options.reduce = kFullModel;
       options.scores = true;
       for (const auto& [grid_h, grid_w] : {std::pair(3, 5), {6, 4}, {2, 9}}) {
         options.input_size = Size2{grid_h * TinyVit::kPatch, grid_w * TinyVit::kPatch};
@@ -161,7 +161,7 @@ TEST_F(Convert, OtherInputSizeOfASymbolicGraph) {
   TinyVit vit(dialect);
   vit.save(path);
   std::ofstream(folder / "model.json") << R"({"input": {"height": 12, "width": 20}})";
-  options.schedule = Schedule{};
+  options.reduce = kFullModel;
   EXPECT_EQ(readModelInfo(path, options).input, (Size2{12, 20}));
   options.input_size = Size2{16, 24};
   options.scores = true;
@@ -209,7 +209,7 @@ TEST_F(Convert, IntermediateConstantsAreForgotten) {
 
 /// The same DINOv3 twice: the table of one is computed in the graph, that of the other is a constant.
 TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
-  options.schedule = Schedule{1};
+  options.reduce = mpmBefore({1});
   options.input_size = Size2{56, 72};
   const auto image = TinyVit::image(4, 56, 72);
   const auto run = [&](const char* file) {
@@ -224,15 +224,12 @@ TEST_F(Convert, RotaryPositionsOfAnotherInputSize) {
 
 TEST_F(Convert, MergedPositionsStayInTheFile) {
   const std::string rotary = dataPath("timm_dinov3_ts17.onnx"), converted = folder / "converted.onnx";
-  options.schedule = Schedule{1};
-  EXPECT_EQ(convertModel(dataPath("timm_vit_ts17.onnx"), options).info.merged_positions, std::nullopt);
-  EXPECT_EQ(convertModel(rotary, options).info.merged_positions, MergedPositions::kMean);
-  options.merged_positions = MergedPositions::kCentroid;
-  EXPECT_MPM_ERROR(convertModel(dataPath("timm_vit_ts17.onnx"), options), "centroid are for rotary positions");
+  options.reduce = parseReduction("mpm:blocks=1:positions=centroid");
+  EXPECT_MPM_ERROR(convertModel(dataPath("timm_vit_ts17.onnx"), options), "positions=centroid is for rotary positions");
   convertFile(rotary, converted, options);
-  EXPECT_EQ(readModelInfo(converted, options).merged_positions, MergedPositions::kCentroid);
-  options.merged_positions = MergedPositions::kFirst;
-  EXPECT_MPM_ERROR(readModelInfo(converted, options), "was converted with merged positions centroid");
+  EXPECT_EQ(readModelInfo(converted, options).reduction, *options.reduce);
+  options.reduce->positions = MergedPositions::kFirst;
+  EXPECT_MPM_ERROR(readModelInfo(converted, options), "was converted with reduction mpm:blocks=1:positions=centroid");
 }
 
 /// Positions that the graph resizes itself, by scales for two of the axes that end within a pixel.
@@ -241,7 +238,7 @@ TEST_F(Convert, PositionsResizedByScalesOfSomeAxes) {
   dialect.opset = 18;
   dialect.special = 0;
   dialect.position = PositionStyle::kBeforeConcat;
-  options.schedule = Schedule{};
+  options.reduce = kFullModel;
   constexpr int kInH = 2, kInW = 4, kDim = TinyVit::kDim, kOutH = TinyVit::kGridH, kOutW = TinyVit::kGridW;
   constexpr double kDown = 1.75, kRight = 1.375;  // to 3.5 and 5.5 px
   std::vector<double> small, large(kOutH * kOutW * kDim);
@@ -311,7 +308,7 @@ TEST_F(Convert, LocalFunctionsArePutInPlace) {
     node.set_domain("test");
   }
   builder.save(path);
-  options.schedule = Schedule{};
+  options.reduce = kFullModel;
   cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto image = TinyVit::image(4);
   const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features"});
@@ -321,7 +318,7 @@ TEST_F(Convert, LocalFunctionsArePutInPlace) {
 /// Since ONNX 1.13 a function may say what an attribute is that a call leaves out.
 TEST_F(Convert, LocalFunctionsHaveDefaults) {
   dialect.head = HeadStyle::kFeatures;
-  options.schedule = Schedule{};
+  options.reduce = kFullModel;
   const auto epsilon = [](const char* name, float value) {
     onnx::AttributeProto attribute;
     attribute.set_name(name);

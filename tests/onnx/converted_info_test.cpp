@@ -25,7 +25,7 @@ class ConvertedInfo : public ::testing::Test {
     dialect.head = head;
     TinyVit(dialect).save(folder / "plain.onnx");
     ConvertOptions options;
-    options.schedule = schedule;
+    options.reduce = mpmBefore(schedule);
     onnx::ModelProto model;
     if (!model.ParseFromString(convertModel(folder / "plain.onnx", options).bytes)) throw std::runtime_error("no ONNX");
     return model;
@@ -55,27 +55,20 @@ class ConvertedInfo : public ::testing::Test {
   }
 };
 
-Json size(int height, int width) { return {{"height", height}, {"width", width}}; }
-
 TEST_F(ConvertedInfo, OfEveryHeadAndScheduleIsThatOfTheGraph) {
   for (const HeadStyle head : {HeadStyle::kFeatures, HeadStyle::kLinear, HeadStyle::kLinearConv, HeadStyle::kMask,
                                HeadStyle::kClassToken, HeadStyle::kClassSlice, HeadStyle::kMean, HeadStyle::kTap})
     for (const Schedule& schedule : {Schedule{}, Schedule{0}, Schedule{1, 2}}) {
       write(convert(head, schedule));
-      EXPECT_EQ(readModelInfo(path).schedule, schedule);
+      const ModelInfo plain = readModelInfo(folder / "plain.onnx"), info = readModelInfo(path);
+      EXPECT_EQ(info.input, plain.input);
+      EXPECT_EQ(info.patch, plain.patch);
+      EXPECT_EQ(info.grid, plain.grid);
+      EXPECT_EQ(std::tuple(info.blocks, info.dim, info.heads, info.special_tokens, info.precision),
+                std::tuple(plain.blocks, plain.dim, plain.heads, plain.special_tokens, plain.precision));
+      EXPECT_EQ(readModelInfo(path).schedule(), schedule);
       EXPECT_NO_THROW(readNet(path));
     }
-}
-
-TEST_F(ConvertedInfo, SizesAreThoseOfTheGraph) {
-  expectErrorWithInfo({{"input", size(0, 0)}}, "metadata 'mpm.info': says input 0x0, the graph has 12x20");
-  expectErrorWithInfo({{"input", size(100'000, 100'000)}}, "says input 100000x100000, the graph has 12x20");
-  expectErrorWithInfo({{"grid", size(4000, 4000)}}, "says grid 4000x4000, the graph has 3x5");
-  expectErrorWithInfo({{"grid", size(5, 3)}}, "says grid 5x3, the graph has 3x5");
-  expectErrorWithInfo({{"patch", size(2, 2)}}, "says patch 2x2, the graph has 4x4");
-  expectErrorWithInfo({{"dim", 1 << 20}}, "says dim 1048576, the graph has 24");
-  expectErrorWithInfo({{"special_tokens", 7}}, "says special_tokens 7, the graph has 1");
-  expectErrorWithInfo({{"blocks", 1 << 30}}, "in 'blocks'");
 }
 
 TEST_F(ConvertedInfo, ClassesAreThoseOfTheScores) {
@@ -96,10 +89,11 @@ TEST_F(ConvertedInfo, TheTaskIsOneOfTheHead) {
   expectErrorWithInfo({{"task", "sleep"}}, "task 'sleep'");
 }
 
-TEST_F(ConvertedInfo, ScheduleIsThatOfTheMerges) {
-  expectErrorWithInfo({{"schedule", {1}}}, "says schedule 1, the graph has 1,2");
-  expectErrorWithInfo({{"schedule", {1, 500}}}, "says schedule 1,500, the graph has 1,2");
-  expectErrorWithInfo({{"schedule", Json::array()}}, "says schedule none, the graph has 1,2");
+TEST_F(ConvertedInfo, ReductionIsThatOfTheMerges) {
+  expectErrorWithInfo({{"reduce", "mpm:blocks=1"}}, "is not of the reduction 'mpm:blocks=1'");
+  expectErrorWithInfo({{"reduce", "mpm:blocks=1,500"}}, "is not of the reduction 'mpm:blocks=1,500'");
+  expectErrorWithInfo({{"reduce", "mpm:blocks=0-4"}}, "is not of the reduction");
+  expectErrorWithInfo({{"reduce", "none"}}, "is not of the reduction 'none'");
 }
 
 TEST_F(ConvertedInfo, OutputsAreAmongTheGraphs) {
@@ -119,9 +113,17 @@ TEST_F(ConvertedInfo, GraphsThatTheConverterDoesNotWrite) {
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->set_op_type("Other"); }, "holds 0 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { *graph.add_node() = graph.node(0); }, "holds 2 PatchEmbed");
   expectErrorWithGraph([](auto& graph) { graph.mutable_node(0)->clear_input(); }, "no weights");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "precision").set_s("int8"); }, "precision 'int8'");
+  expectErrorWithGraph(
+      [](auto& graph) {
+        for (auto& node : *graph.mutable_node())
+          if (node.name() == "backbone/block0") node.set_name("other");
+      },
+      "holds no node 'backbone/block0'");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "stride_h").set_i(0); }, "stride");
   expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(3); }, "smaller than a patch");
-  expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(std::int64_t{1} << 62); }, "larger than");
+  expectErrorWithGraph([&](auto& graph) { attribute(graph, "height").set_i(std::int64_t{1} << 62); },
+                       "px of input, expected 1 to 16384");
   const auto dim = [](onnx::ValueInfoProto& value, int axis) {
     return value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(axis);
   };

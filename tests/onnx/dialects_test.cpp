@@ -137,7 +137,7 @@ class DialectTest : public ::testing::TestWithParam<Dialect> {
 
 ConvertOptions optionsFor(const Dialect& dialect, Schedule schedule) {
   ConvertOptions options;
-  options.schedule = std::move(schedule);
+  options.reduce = mpmBefore(schedule);
   options.output = Output::kLogits;
   if (dialect.symbolic) options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};
   return options;
@@ -169,11 +169,11 @@ TEST(Windows, ComputeTheSameNumbers) {
   }));
   vit.save(path);
   auto [net, info] = readNet(path, {});
-  EXPECT_EQ(info.schedule, Schedule{}) << "what is not asked for";
+  EXPECT_EQ(info.schedule(), Schedule{}) << "what is not asked for";
   const std::vector<double> image = TinyVit::image(3);
   const auto found = runNet(net, image, {1, 3, TinyVit::kHeight, TinyVit::kWidth}, info.outputs);
   EXPECT_LT(difference(found[0], vit.evaluate(image)[0]), 1e-4);
-  EXPECT_MPM_ERROR(readNet(path, {.convert = {.schedule = Schedule{1}}}), "is inside windows of the patch grid");
+  EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = mpmBefore({1})}}), "is inside windows of the patch grid");
   EXPECT_MPM_ERROR(readNet(path, {.convert = {.reduce = parseReduction("tome:blocks=0:count=2")}}),
                    "its tokens cannot merge");
 }

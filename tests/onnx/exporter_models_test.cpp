@@ -86,7 +86,7 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   const ExportedModel& model = GetParam();
   const std::string path = modelPath(model.file);
   ConvertOptions options;
-  options.schedule = Schedule{};
+  options.reduce = kFullModel;
   if (model.verdict == "refuse") {
     EXPECT_MPM_ERROR(convertModel(path, options), kRefusals.at(model.file));
     return;
@@ -100,21 +100,17 @@ TEST_P(ExporterModel, ComputesWhatItsExporterMeant) {
   compare(path, options, reference.image, reference.outputs, nullptr, model.tolerance);
   if (!model.merges) {
     ConvertOptions merging = options;
-    merging.schedule = Schedule{1};
+    merging.reduce = mpmBefore({1});
     EXPECT_MPM_ERROR(convertModel(path, merging), "its tokens cannot merge");
-    merging.schedule.reset();
-    EXPECT_EQ(readModelInfo(path, merging).schedule, Schedule{}) << "what is not asked for";
+    merging.reduce.reset();
+    EXPECT_EQ(readModelInfo(path, merging).schedule(), Schedule{}) << "what is not asked for";
   }
   for (const MergedReference& merged : reference.merged) {
     ConvertOptions merging = options;
-    if (merged.reduce.empty())
-      merging.schedule = merged.schedule;
-    else
-      merging.reduce = parseReduction(merged.reduce), merging.schedule.reset();
-    if (!merged.positions.empty()) merging.merged_positions = parseMergedPositions(merged.positions);
-    merging.attention = merged.proportional ? Attention::kProportional : Attention::kPlain;
-    SCOPED_TRACE(toString(merged.schedule) + (merged.proportional ? " proportional " : " plain ") + merged.reduce +
-                 merged.positions);
+    merging.reduce = merged.reduce.empty() ? mpmBefore(merged.schedule) : parseReduction(merged.reduce);
+    if (!merged.positions.empty()) merging.reduce->positions = parseMergedPositions(merged.positions);
+    if (merged.proportional) merging.reduce->attention = Attention::kProportional;
+    SCOPED_TRACE(toString(*merging.reduce));
     compare(path, merging, reference.image, merged.outputs, &merged, model.tolerance);
   }
 }

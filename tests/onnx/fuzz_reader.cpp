@@ -105,7 +105,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const google::protobuf::LogSilencer quiet;
   mpm::ConvertOptions options;
-  options.schedule = mpm::Schedule{};
+  options.reduce = mpm::kFullModel;
   mpm::onnx_graph::FactsFile facts;
   facts.input = {32, 32};
   try {

@@ -75,7 +75,7 @@ class OtherHead : public ::testing::Test {
     g.model().mutable_graph()->mutable_output(0)->set_name(output);
     g.save(path);
     ConvertOptions options;
-    options.schedule = std::move(schedule);
+    options.reduce = mpmBefore(schedule);
     auto [net, info] = readNet(path, {.convert = options});
     EXPECT_EQ(info.head, HeadKind::kOther);
     EXPECT_EQ(info.outputs, std::vector<std::string>{output});
@@ -453,7 +453,7 @@ TEST_F(OtherHead, OneTensorUnderTwoNames) {
   g.output(g.node("Identity", {"features"}, {}, 1, "again"));
   g.save(path);
   ConvertOptions options;
-  options.schedule = Schedule{1};
+  options.reduce = mpmBefore({1});
   cv::dnn::Net net = readNet(path, {.convert = options}).net;
   const auto found = runNet(net, TinyVit::image(13), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"features", "again"});
   EXPECT_EQ(found[0], found[1]);
@@ -710,7 +710,7 @@ TEST_P(OwnOperator, ComputesWhatOnnxMeans) {
   EXPECT_LT(difference(run(g, "y", image), GetParam().expected(features, map(image))), 1e-4);
   // Three images: each as alone.
   ConvertOptions options;
-  options.schedule = Schedule{1};
+  options.reduce = mpmBefore({1});
   cv::dnn::Net net = readNet(path, {.convert = options}).net;
   std::vector<double> images, alone;
   for (const unsigned seed : {21u, 22u, 23u}) {

@@ -72,16 +72,16 @@ TEST_F(Outputs, AreLabelsMapAndCountsUnlessAskedOtherwise) {
         dialect.resize_in_graph = resize;
         dialect.argmax = argmax;
         save();
-        EXPECT_THAT(outputs({.schedule = Schedule{1, 2}}),
+        EXPECT_THAT(outputs({.reduce = mpmBefore({1, 2})}),
                     ElementsAre("labels 1x1x12x20", "merge_map 1x2x15", "token_counts 1x3"));
-        EXPECT_THAT(outputs({.schedule = kNone}),
+        EXPECT_THAT(outputs({.reduce = kFullModel}),
                     ElementsAre("labels 1x1x12x20", "merge_map 1x1x15", "token_counts 1x1"));
         EXPECT_THAT(readModelInfo(path, {}).outputs, ElementsAre("labels"));
       }
 }
 
 TEST_F(Outputs, LogitsHaveTheNameTheShapeAndTheNumbersOfTheGraph) {
-  const ConvertOptions options{.schedule = kNone, .output = Output::kLogits};
+  const ConvertOptions options{.reduce = kFullModel, .output = Output::kLogits};
   for (const HeadStyle head : {HeadStyle::kLinear, HeadStyle::kMask})
     for (const bool resize : {true, false}) {
       dialect.head = head;
@@ -95,7 +95,7 @@ TEST_F(Outputs, LogitsHaveTheNameTheShapeAndTheNumbersOfTheGraph) {
 }
 
 TEST_F(Outputs, LogitsFollowTheInputSize) {
-  ConvertOptions options{.schedule = kNone, .input_size = Size2{16, 24}, .output = Output::kLogits};
+  ConvertOptions options{.reduce = kFullModel, .input_size = Size2{16, 24}, .output = Output::kLogits};
   save();
   EXPECT_THAT(outputs(options), ElementsAre("masks 1x9x16x24", "merge_map 1x1x24", "token_counts 1x1"));
   dialect.resize_in_graph = false;
@@ -104,7 +104,7 @@ TEST_F(Outputs, LogitsFollowTheInputSize) {
 }
 
 TEST_F(Outputs, LogitsOfAGraphThatGivesLabelsAreCalledLogits) {
-  const ConvertOptions options{.schedule = kNone, .output = Output::kLogits};
+  const ConvertOptions options{.reduce = kFullModel, .output = Output::kLogits};
   dialect.argmax = true;
   for (const char* name : {"masks", "labels"}) {
     save(name);
@@ -119,7 +119,7 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
     for (const Output output : {Output::kLabels, Output::kLogits}) {
       dialect.head = head;
       save();
-      const ConvertOptions options{.schedule = kNone, .output = output, .scores = true};
+      const ConvertOptions options{.reduce = kFullModel, .output = output, .scores = true};
       EXPECT_EQ(outputs(options)[1], "scores 1x15x9");
       EXPECT_EQ(readModelInfo(path, options).outputs.size(), 1u);
       EXPECT_LT(difference(run(options, "scores"),
@@ -128,7 +128,7 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
     }
   dialect.head = HeadStyle::kFeatures;  // there are none
   save("features");
-  EXPECT_THAT(outputs({.schedule = kNone, .scores = true}),
+  EXPECT_THAT(outputs({.reduce = kFullModel, .scores = true}),
               ElementsAre("features 1x16x24", "merge_map 1x1x15", "token_counts 1x1"));
 }
 
@@ -136,7 +136,7 @@ TEST_F(Outputs, ScoresComeWhenAskedFor) {
 TEST_F(Outputs, ComeAloneAllAtOnceOrAsChosen) {
   dialect.head = HeadStyle::kMask;
   save();
-  const ConvertOptions options{.schedule = Schedule{1, 2}};
+  const ConvertOptions options{.reduce = mpmBefore({1, 2})};
   const std::string converted = folder / "converted.onnx";
   convertFile(path, converted, options);
   registerLayers();
@@ -176,10 +176,10 @@ TEST_F(Outputs, TheInputKeepsItsName) {
     for (const Output output : {Output::kLabels, Output::kLogits}) {
       save("masks", name);
       onnx::ModelProto model;
-      ASSERT_TRUE(model.ParseFromString(convertModel(path, {.schedule = Schedule{1}, .output = output}).bytes));
+      ASSERT_TRUE(model.ParseFromString(convertModel(path, {.reduce = mpmBefore({1}), .output = output}).bytes));
       ASSERT_EQ(model.graph().input_size(), 1);
       EXPECT_EQ(model.graph().input(0).name(), name);
-      cv::dnn::Net net = readNet(path, {.convert = {.schedule = kNone}}).net;
+      cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
       net.setInput(cv::Mat(shape, CV_32F, cv::Scalar(0)), name);
       EXPECT_NO_THROW(net.forward("labels"));
     }
@@ -189,11 +189,11 @@ TEST_F(Outputs, TheInputKeepsItsName) {
 TEST_F(Outputs, NamesOfTheGraphThatAreOurs) {
   for (const char* name : {"labels", "merge_map", "token_counts", "scores", "backbone/block1"}) {
     save(name);
-    EXPECT_THAT(outputs({.schedule = Schedule{1}}),
+    EXPECT_THAT(outputs({.reduce = mpmBefore({1})}),
                 ElementsAre("labels 1x1x12x20", "merge_map 1x1x15", "token_counts 1x2"))
         << "the label map takes the place of '" << name << "'";
   }
-  ConvertOptions options{.schedule = Schedule{1}, .output = Output::kLogits};
+  ConvertOptions options{.reduce = mpmBefore({1}), .output = Output::kLogits};
   save("labels");
   EXPECT_MPM_ERROR(convertModel(path, options), "the graph calls its logits 'labels'");
   for (const std::string name : {"merge_map", "token_counts", "backbone/block1"}) {
@@ -211,7 +211,7 @@ TEST_F(Outputs, NamesOfTheGraphThatAreOurs) {
   dialect.head = HeadStyle::kFeatures;
   for (const std::string name : {"labels", "scores"}) {
     save(name);
-    EXPECT_THAT(outputs({.schedule = Schedule{1}}),
+    EXPECT_THAT(outputs({.reduce = mpmBefore({1})}),
                 ElementsAre(name + " 1x16x24", "merge_map 1x1x15", "token_counts 1x2"));
   }
   save("merge_map");
@@ -226,15 +226,15 @@ TEST_F(Outputs, TheSegmenterReadsEveryConvertedFile) {
   for (const char* name : {"masks", "scores"}) {
     save(name);
     for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
-      SegmenterOptions options{.read = {.convert = {.schedule = Schedule{1, 2}}}, .fit = fit};
+      EstimatorOptions options{.read = {.convert = {.reduce = mpmBefore({1, 2})}}, .fit = fit};
       options.inspect = fit == Fit::kResize;
-      const Segmentation expected = Segmenter(path, options).segment(image);
+      const Estimate expected = Estimator(path, options).estimate(image);
       EXPECT_GT(cv::countNonZero(expected.labels != expected.labels.at<unsigned char>(0, 0)), 0);
-      options.read.convert.schedule.reset();
+      options.read.convert.reduce.reset();
       for (const Output output : {Output::kLabels, Output::kLogits}) {
         const std::string converted = folder / (toString(output) + ".onnx");
-        convertFile(path, converted, {.schedule = Schedule{1, 2}, .output = output});
-        const Segmentation found = Segmenter(converted, options).segment(image);
+        convertFile(path, converted, {.reduce = mpmBefore({1, 2}), .output = output});
+        const Estimate found = Estimator(converted, options).estimate(image);
         EXPECT_EQ(cv::countNonZero(found.labels != expected.labels), 0) << name << " " << toString(output);
         EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
         EXPECT_EQ(found.token_score, expected.token_score);

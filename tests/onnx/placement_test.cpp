@@ -24,7 +24,7 @@ std::string marks(const onnx::NodeProto& node) {
 }
 
 std::map<std::string, std::string> placed(const std::string& file, const Schedule& schedule) {
-  auto model = parseModel(convertModel(dataPath(file), {.schedule = schedule}).bytes);
+  auto model = parseModel(convertModel(dataPath(file), {.reduce = mpmBefore(schedule)}).bytes);
   placeOnDevice(*model.mutable_graph(), 3, 12);
   std::map<std::string, std::string> result;
   for (const onnx::NodeProto& node : model.graph().node()) {
@@ -51,27 +51,22 @@ TEST(Placement, TheImageComesFromTheHostAndTheOutputsGoThere) {
 }
 
 TEST(Placement, RotaryPositionsDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("timm_dinov3_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
+  auto model = parseModel(convertModel(dataPath("timm_dinov3_ts17.onnx"), {.reduce = mpmBefore({1})}).bytes);
   EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "rotary positions do not run on a GPU");
 }
 
 TEST(Placement, NormsOfTheCpuDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("timm_aimv2_dynamo18.onnx"), {.schedule = Schedule{1}}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "RMSNorm");
-}
-
-TEST(Placement, PositionBiasesDoNotRunOnAGpu) {
-  auto model = parseModel(convertModel(dataPath("beit_ts17.onnx"), {}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "relative position biases do not run on a GPU");
+  auto model = parseModel(convertModel(dataPath("timm_aimv2_dynamo18.onnx"), {.reduce = mpmBefore({1})}).bytes);
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "RMSNorms do not run on a GPU");
 }
 
 TEST(Placement, WindowsDoNotRunOnAGpu) {
   auto model = parseModel(convertModel(dataPath("samvit_ts17.onnx"), {}).bytes);
-  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "attention in windows, and relative positions");
+  EXPECT_MPM_ERROR(placeOnDevice(*model.mutable_graph(), 0, 1), "attention in windows and relative positions do not");
 }
 
 TEST(Placement, AnImageThatOthersReadTooIsNotPatchEmbedsAlone) {
-  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.schedule = Schedule{1}}).bytes);
+  auto model = parseModel(convertModel(dataPath("segmenter_mask_ts17.onnx"), {.reduce = mpmBefore({1})}).bytes);
   onnx::NodeProto& copy = *model.mutable_graph()->add_node();
   copy.set_op_type("Identity");
   copy.add_input(model.graph().input(0).name());
@@ -112,7 +107,7 @@ TEST(Placement, WithoutAGpuAutoIsTheCpuAndCudaIsRefused) {
   const BuildInfo build = buildInfo();
   if (!build.cuda_devices.empty()) GTEST_SKIP() << "there is a CUDA device here";
   ReadOptions options;
-  options.convert.schedule = Schedule{1};
+  options.convert.reduce = mpmBefore({1});
   options.device = "auto";
   EXPECT_NO_THROW(readNet(dataPath("segmenter_mask_ts17.onnx"), options));
   for (const char* word : {"cuda", "cuda:1"}) {

@@ -217,8 +217,7 @@ TEST_F(Cts, IsAPartOfTheConvertedFile) {
   std::filesystem::remove(policy);
   const ModelInfo info = readModelInfo(converted);
   EXPECT_EQ(info.reduction, share("0.5"));
-  EXPECT_EQ(info.schedule, Schedule{0});
-  EXPECT_EQ(info.attention, Attention::kPlain);
+  EXPECT_EQ(info.schedule(), Schedule{0});
   EXPECT_NO_THROW(readModelInfo(converted, {.reduce = share("0.5")}));
   EXPECT_MPM_ERROR(readModelInfo(converted, {.reduce = share("0.4")}), "cannot be given reduction");
   auto ours = readNet(converted);
@@ -269,7 +268,7 @@ TEST_F(Cts, IsInspectedLikeOtherMethods) {
   options.reduce = share("0.5");
   cv::Mat image(16, 24, CV_8UC3);
   cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
-  const Segmentation result = Segmenter(path, {.read = {.convert = options}, .inspect = true}).segment(image);
+  const Estimate result = Estimator(path, {.read = {.convert = options}, .inspect = true}).estimate(image);
   EXPECT_EQ(result.tokens, (Values{24, 15}));
   ASSERT_EQ(result.pair_similarity.size(), 1u);
   EXPECT_EQ(std::count_if(result.pair_similarity[0].begin(), result.pair_similarity[0].end(),
@@ -307,7 +306,9 @@ TEST_F(Cts, PlacesSharedTokensOfARotaryModelByMergedPositions) {
   std::vector<Values> features;
   for (const MergedPositions positions :
        {MergedPositions::kMean, MergedPositions::kCentroid, MergedPositions::kFirst}) {
-    auto net = readNet(model, {.convert = {.reduce = share("0.5"), .merged_positions = positions}});
+    Reduction reduction = share("0.5");
+    reduction.positions = positions;
+    auto net = readNet(model, {.convert = {.reduce = reduction}});
     const Values image = TinyVit::image(5, info.input.height, info.input.width);
     features.push_back(runNet(net.net, image, {1, 3, info.input.height, info.input.width}, {info.outputs[0]})[0]);
     for (const double value : features.back()) ASSERT_TRUE(std::isfinite(value));

@@ -39,7 +39,7 @@ TEST(ReadNet, NetsRunInThreadsAsTheyDoAlone) {
   dialect.head = HeadStyle::kMask;
   TinyVit(dialect).save(path);
   const auto run = [&](int image) {
-    cv::dnn::Net net = readNet(path, {.convert = {.schedule = Schedule{1, 2}}}).net;
+    cv::dnn::Net net = readNet(path, {.convert = {.reduce = mpmBefore({1, 2})}}).net;
     std::vector<std::vector<double>> last;
     for (int round = 0; round < 20; ++round)
       last = runNet(net, TinyVit::image(image), {1, 3, TinyVit::kHeight, TinyVit::kWidth}, {"labels", "merge_map"});
@@ -65,7 +65,7 @@ TEST(ReadNet, LabelsOfANaNAreAnError) {
   Dialect dialect;
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
-  cv::dnn::Net net = readNet(path, {.convert = {.schedule = Schedule{}}}).net;
+  cv::dnn::Net net = readNet(path, {.convert = {.reduce = kFullModel}}).net;
   const int sides[] = {1, 3, TinyVit::kHeight, TinyVit::kWidth};
   net.setInput(cv::Mat(4, sides, CV_32F, cv::Scalar(std::numeric_limits<float>::quiet_NaN())));
   try {
@@ -121,7 +121,7 @@ class WeightsPastOpenCv : public ::testing::Test {
     Dialect dialect;
     dialect.head = HeadStyle::kMask;
     TinyVit(dialect).save(plain_);
-    ASSERT_TRUE(model_.ParseFromString(convertModel(plain_, {.schedule = Schedule{1}, .scores = true}).bytes));
+    ASSERT_TRUE(model_.ParseFromString(convertModel(plain_, {.reduce = mpmBefore({1}), .scores = true}).bytes));
     save();
   }
 
@@ -150,7 +150,7 @@ TEST_F(WeightsPastOpenCv, AreTheOnesThatOpenCvReads) {
   registerLayers();
   const auto through = results(cv::dnn::readNetFromONNX(path_));
   EXPECT_EQ(results(readNet(path_).net), through);
-  EXPECT_EQ(results(readNet(plain_, {.convert = {.schedule = Schedule{1}, .scores = true}}).net), through);
+  EXPECT_EQ(results(readNet(plain_, {.convert = {.reduce = mpmBefore({1}), .scores = true}}).net), through);
 }
 
 TEST_F(WeightsPastOpenCv, AreLeftWhereTheyAreNotPlainFloatsOfOneNode) {

@@ -63,14 +63,6 @@ std::string attributeOf(const onnx::ModelProto& model, const std::string& node, 
   return "absent";
 }
 
-TEST_F(Reductions, MpmIsItsShortForm) {
-  options.reduce = parseReduction("mpm:blocks=1,3");
-  const std::string with_reduce = convertModel(path, options).bytes;
-  options.reduce.reset();
-  options.schedule = Schedule{1, 3};
-  EXPECT_TRUE(convertModel(path, options).bytes == with_reduce);
-}
-
 TEST_F(Reductions, MergesInsideItsBlocksOnly) {
   const onnx::ModelProto model = convert("gradual:blocks=1,3:count=4");
   EXPECT_THAT(encoderNodes(model),
@@ -102,10 +94,10 @@ TEST_F(Reductions, AreAttributesOfTheSteps) {
       {"tome:count=3", "backbone/block0/attention", {{"keys", "1"}}},
       {"tome:count=3", "backbone/block4/attention", {{"key_bias", "1"}}},
       {"tome:count=3:attention=plain", "backbone/block4/attention", {{"key_bias", "0"}}},
-      {"algm",
-       "merge/in_block0",
-       {{"groups", "windows"}, {"similarity", "0.880000"}, {"grid_w", "6"}, {"one_count", "0"}}},
-      {"algm:batch=min", "merge/in_block4", {{"groups", "even_odd"}, {"deviations", "0.200000"}, {"one_count", "1"}}},
+      {"gradual:attention=plain", "backbone/block4/attention", {{"key_bias", "0"}}},
+      {"mpm:blocks=1:attention=proportional", "backbone/block4", {{"key_bias", "1"}}},
+      {"algm", "merge/in_block0", {{"groups", "windows"}, {"similarity", "0.880000"}, {"grid_w", "6"}}},
+      {"algm", "merge/in_block4", {{"groups", "even_odd"}, {"deviations", "0.200000"}}},
       {"algm:blocks=1,2", "merge/in_block2", {{"deviations", "0.333333"}}},
       {"algm", "backbone/block4/attention", {{"key_bias", "0"}, {"keys", "absent"}}},
   };
@@ -119,7 +111,7 @@ TEST_F(Reductions, AreAttributesOfTheSteps) {
 TEST_F(Reductions, TravelInTheConvertedFile) {
   for (const std::string spec :
        {"none", "mpm:blocks=1,3", "gradual", "gradual:blocks=0-2:count=3:similarity=0.2", "tome:count=2",
-        "tome:share=0.1:attention=plain", "algm:threshold=0.1", "algm:blocks=0,2:batch=min"}) {
+        "tome:share=0.1:attention=plain", "algm:threshold=0.1", "algm:blocks=0,2:attention=proportional"}) {
     SCOPED_TRACE(spec);
     convert(spec);
     const ModelInfo plain = readModelInfo(path, options);
@@ -127,11 +119,10 @@ TEST_F(Reductions, TravelInTheConvertedFile) {
     for (const ModelInfo& info :
          {readModelInfo(converted), readModelInfo(converted, options), readNet(converted).info}) {
       EXPECT_EQ(toString(info.reduction), spec);
-      EXPECT_EQ(info.schedule, plain.schedule);
-      EXPECT_EQ(info.attention, plain.attention);
+      EXPECT_EQ(info.schedule(), plain.schedule());
     }
     EXPECT_MPM_ERROR(readModelInfo(converted, {.reduce = parseReduction("gradual:count=17")}), "reduction " + spec);
-    EXPECT_MPM_ERROR(readModelInfo(converted, {.schedule = Schedule{1}}), "cannot be given schedule 1");
+    EXPECT_MPM_ERROR(readModelInfo(converted, {.reduce = mpmBefore({1})}), "cannot be given reduction mpm:blocks=1");
   }
   convert("tome:count=2");  // written out or not, a default is the same
   EXPECT_NO_THROW(readModelInfo(converted, {.reduce = parseReduction("tome:count=2:blocks=0-4")}));
@@ -193,12 +184,11 @@ TEST_F(Reductions, ThatMergeNothingGiveTheFullModel) {
   EXPECT_EQ(run("algm:threshold=1:blocks=3,4", {"token_counts"})[0][1], 24);
 }
 
-TEST_F(Reductions, InABatchEachImageMergesOnItsOwnUnlessAsked) {
+TEST_F(Reductions, InABatchEachImageMergesOnItsOwn) {
   std::vector<float> values(4 * 3 * 16 * 24);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>((i * i * 31) % 97) / 40 * static_cast<float>(i / (3 * 16 * 24));
-  for (const std::string spec :
-       {"gradual:similarity=0.7", "tome:count=3", "algm:threshold=0.5", "algm:threshold=0.5:batch=min"}) {
+  for (const std::string spec : {"gradual:similarity=0.7", "tome:count=3", "algm:threshold=0.5"}) {
     SCOPED_TRACE(spec);
     options.reduce = parseReduction(spec);
     auto [net, info] = readNet(path, {.convert = options});
@@ -211,7 +201,7 @@ TEST_F(Reductions, InABatchEachImageMergesOnItsOwnUnlessAsked) {
     const cv::Mat together = counts(0, 4);
     for (int b = 0; b < 4; ++b) {
       const cv::Mat alone = counts(b, 1), row = together.row(b);
-      EXPECT_EQ(cv::norm(row, spec.ends_with("min") ? together.row(0) : alone, cv::NORM_INF), 0) << b;
+      EXPECT_EQ(cv::norm(row, alone, cv::NORM_INF), 0) << b;
     }
   }
 }
@@ -230,14 +220,14 @@ class ReductionsOfASegmenter : public Reductions {
 };
 
 TEST_F(ReductionsOfASegmenter, AreInspectedWhereTheyMerge) {
-  SegmenterOptions wanted{.read = {.convert = options}, .inspect = true};
+  EstimatorOptions wanted{.read = {.convert = options}, .inspect = true};
   for (const std::string spec :
        {"gradual:blocks=1,2:count=3", "tome:blocks=1,2:count=3", "algm:blocks=1,2:threshold=-1"}) {
     SCOPED_TRACE(spec);
     wanted.read.convert.reduce = parseReduction(spec);
     cv::Mat image(16, 24, CV_8UC3);
     cv::RNG(3).fill(image, cv::RNG::UNIFORM, 0, 256);
-    const Segmentation result = Segmenter(path, wanted).segment(image);
+    const Estimate result = Estimator(path, wanted).estimate(image);
     ASSERT_EQ(result.pair_similarity.size(), 2u);
     for (std::size_t k = 0; k < 2; ++k) {
       std::map<int, std::set<int>> members;  // by cluster: clusters before the step

@@ -92,7 +92,7 @@ class Refusal : public ::testing::Test {
   Dialect dialect;
   ConvertOptions options;
 
-  Refusal() { options.schedule = Schedule{}; }
+  Refusal() { options.reduce = kFullModel; }
 
   void expect(const std::function<void(onnx::GraphProto&)>& change, const std::string& name, const std::string& part) {
     GraphBuilder builder = TinyVit(dialect).graph();
@@ -366,12 +366,14 @@ TEST_F(Refusal, ImageWithChannelsLast) {
 
 TEST_F(Refusal, ScheduleOutsideTheBlocks) {
   TinyVit(dialect).save(path);
-  options.schedule = Schedule{1, 7};
-  EXPECT_MPM_ERROR(convertModel(path, options), "schedule 1,7: block 7 does not exist, the model has 3 blocks");
-  EXPECT_MPM_ERROR(readModelInfo(path, options), "schedule 1,7: block 7 does not exist, the model has 3 blocks");
-  options.schedule = Schedule{2, 1};
+  options.reduce = mpmBefore({1, 7});
+  EXPECT_MPM_ERROR(convertModel(path, options),
+                   "reduction 'mpm:blocks=1,7': block 7 does not exist, the model has 3 blocks");
+  EXPECT_MPM_ERROR(readModelInfo(path, options),
+                   "reduction 'mpm:blocks=1,7': block 7 does not exist, the model has 3 blocks");
+  options.reduce = mpmBefore({2, 1});
   EXPECT_MPM_ERROR(convertModel(path, options), "strictly increasing");
-  options.schedule = Schedule{-1};
+  options.reduce = mpmBefore({-1});
   EXPECT_MPM_ERROR(convertModel(path, options), "0 or more");
 }
 
@@ -427,7 +429,7 @@ TEST_F(Refusal, InteractionsOfSomePatches) {
   GraphBuilder builder = TinyVit(dialect).graph();
   interact(*builder.model().mutable_graph(), dialect.special);
   builder.save(path);
-  options.schedule = Schedule{1};
+  options.reduce = mpmBefore({1});
   EXPECT_EQ(readModelInfo(path, options).blocks, 3);
   expect([&](onnx::GraphProto& graph) { interact(graph, dialect.special + 1); }, "sum' (Add)",
          "an addition to 14 tokens of a grid of 15");
@@ -437,21 +439,22 @@ TEST_F(Refusal, ConvertedModelAskedForSomethingElse) {
   dialect.head = HeadStyle::kLinear;
   TinyVit(dialect).save(path);
   const std::string converted = folder / "converted.onnx";
-  options.schedule = Schedule{1};
+  options.reduce = mpmBefore({1});
   convertFile(path, converted, options);
   EXPECT_NO_THROW(convertModel(converted, options));
   EXPECT_NO_THROW(convertModel(converted));
-  options.schedule = Schedule{2};
-  EXPECT_MPM_ERROR(convertModel(converted, options), "was converted with schedule 1 and cannot be given schedule 2");
-  options.schedule = Schedule{};
-  EXPECT_MPM_ERROR(convertModel(converted, options), "schedule 1 and cannot be given schedule none");
-  options.schedule.reset();
+  options.reduce = mpmBefore({2});
+  EXPECT_MPM_ERROR(convertModel(converted, options),
+                   "was converted with reduction mpm:blocks=1 and cannot be given reduction mpm:blocks=2");
+  options.reduce = kFullModel;
+  EXPECT_MPM_ERROR(convertModel(converted, options), "mpm:blocks=1 and cannot be given reduction none");
+  options.reduce.reset();
   options.output = Output::kLogits;
   EXPECT_MPM_ERROR(convertModel(converted, options), "output labels");
   options.output = Output::kLabels;
-  options.attention = Attention::kProportional;
-  EXPECT_MPM_ERROR(convertModel(converted, options), "attention plain");
-  options.attention = Attention::kPlain;
+  options.reduce = mpmBefore({1}, Attention::kProportional);
+  EXPECT_MPM_ERROR(convertModel(converted, options), "cannot be given reduction mpm:blocks=1:attention=proportional");
+  options.reduce = mpmBefore({1}, Attention::kPlain);
   options.input_size = Size2{16, 16};
   EXPECT_MPM_ERROR(convertModel(converted, options), "input size 12x20");
   options.input_size.reset();

@@ -87,7 +87,7 @@ class TokenHeadOfADialect : public TokenHeadTest, public ::testing::WithParamInt
 TEST_P(TokenHeadOfADialect, ScoresTheTokensBehindTheLastBlock) {
   const Dialect& dialect = GetParam();
   TinyVit(dialect).save(model_);
-  ConvertOptions options{.schedule = Schedule{}};
+  ConvertOptions options{.reduce = kFullModel};
   if (dialect.symbolic) {
     std::ofstream(folder_ / "model.json") << R"({"input": {"height": 12, "width": 20}})";
     std::ofstream(folder_ / "taught.json") << R"({"input": {"height": 12, "width": 20}})";
@@ -150,11 +150,11 @@ TEST_F(TokenHeadTest, TheJsonSaysHowTokensMergeByDefault) {
   TinyVit(Dialect{}).save(model_);
   const auto json = [&](const std::string& text) { std::ofstream(folder_ / "model.json") << text; };
   json(R"({"reduce": "mpm:blocks=1"})");
-  EXPECT_EQ(readModelInfo(model_).schedule, Schedule{1});
-  EXPECT_EQ(readModelInfo(model_, {.schedule = Schedule{2}}).schedule, Schedule{2});
-  EXPECT_EQ(readModelInfo(model_, {.reduce = parseReduction("none")}).schedule, Schedule{});
+  EXPECT_EQ(readModelInfo(model_).schedule(), Schedule{1});
+  EXPECT_EQ(readModelInfo(model_, {.reduce = mpmBefore({2})}).schedule(), Schedule{2});
+  EXPECT_EQ(readModelInfo(model_, {.reduce = parseReduction("none")}).schedule(), Schedule{});
   json(R"({"reduce": "none"})");
-  EXPECT_EQ(readModelInfo(model_).schedule, Schedule{});
+  EXPECT_EQ(readModelInfo(model_).schedule(), Schedule{});
   json(R"({"reduce": "some"})");
   EXPECT_MPM_ERROR(readModelInfo(model_), (folder_ / "model.json") + ": 'reduce': ");
   json(R"({"reduce": "mpm:blocks=7"})");

@@ -9,9 +9,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefi
 # The public headers and nothing else.
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
 list(SORT headers)
-set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/depth_estimator.hpp mpm/error.hpp mpm/estimator.hpp mpm/export.hpp
-  mpm/merging.hpp mpm/model_info.hpp mpm/mpm.hpp mpm/options.hpp mpm/panoptic_segmenter.hpp mpm/read_net.hpp
-  mpm/run_report.hpp mpm/segmenter.hpp mpm/version.hpp)
+set(expected mpm/build_info.hpp mpm/c_api.h mpm/convert.hpp mpm/error.hpp mpm/estimator.hpp mpm/export.hpp
+  mpm/merging.hpp mpm/model_info.hpp mpm/mpm.hpp mpm/options.hpp mpm/read_net.hpp mpm/reuse.hpp mpm/run_report.hpp mpm/version.hpp)
 if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "the installed headers are\n${headers}\nexpected\n${expected}")
 endif()
@@ -28,10 +27,11 @@ if(found EQUAL -1)
   message(FATAL_ERROR "the service does not start ${prefix}/bin/mpm")
 endif()
 
-# The baselines of `mpm bench`, and what they import of this project.
-foreach(file worker.py torch_worker.py segmenter_weights.py setup_venv.sh)
-  if(NOT EXISTS ${prefix}/share/mpm/baselines/${file})
-    message(FATAL_ERROR "share/mpm/baselines/${file} is not installed")
+# What draws the report of `mpm study`. The baselines of `mpm bench`, and what they import of this project.
+foreach(file study/report.py baselines/worker.py baselines/torch_worker.py baselines/segmenter_weights.py
+        baselines/setup_venv.sh)
+  if(NOT EXISTS ${prefix}/share/mpm/${file})
+    message(FATAL_ERROR "share/mpm/${file} is not installed")
   endif()
 endforeach()
 

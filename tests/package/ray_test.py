@@ -51,10 +51,10 @@ def workers():
 def main():
     model, example = sys.argv[1:3]
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 48
-    segmenter = mpm.Segmenter(model, threads=1)
+    estimator = mpm.Estimator(model, threads=1)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_images(folder, count, segmenter.info["classes"])
+        write_images(folder, count, estimator.info["classes"])
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
         cluster.add_node(num_cpus=2)
         program = subprocess.Popen(
@@ -76,16 +76,16 @@ def main():
         table = {row["path"]: row for row in pyarrow.parquet.read_table(folder / "out/images.parquet").to_pylist()}
         assert len(table) == count, f"{len(table)} rows for {count} images"
         for path in sorted((folder / "images").iterdir()):
-            result = segmenter.segment(cv2.imread(str(path)))
+            result = estimator.estimate(cv2.imread(str(path)))
             labels = cv2.imread(str(folder / "out" / path.name), cv2.IMREAD_UNCHANGED)
             assert np.array_equal(labels, result.labels), f"{path.name}: other labels"
             row = table[str(path)]
             assert tuple(row["tokens"]) == result.tokens, f"{path.name}: other tokens"
-            areas = np.bincount(labels.ravel(), minlength=segmenter.info["classes"]) / labels.size
+            areas = np.bincount(labels.ravel(), minlength=estimator.info["classes"]) / labels.size
             assert np.array_equal(row["areas"], areas), f"{path.name}: other areas"
             truth.append(cv2.imread(str(folder / "labels" / path.name), cv2.IMREAD_UNCHANGED))
             predicted.append(result.labels)
-        single = mpm.evaluate(predicted, truth, classes=segmenter.info["classes"], ignore=IGNORE)
+        single = mpm.evaluate(predicted, truth, classes=estimator.info["classes"], ignore=IGNORE)
         evaluation = json.loads((folder / "out/evaluation.json").read_text())
         assert np.array_equal(evaluation["confusion"], single.confusion), "another confusion matrix"
         assert not list((folder / "out").glob(".*")), "a temporary file is left"

@@ -3,7 +3,7 @@
 
 #include "scene/street.h"
 #include "support/throws_with.h"
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm {
 namespace {

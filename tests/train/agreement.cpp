@@ -8,7 +8,7 @@
 namespace mpm::test {
 
 double agreement(const std::string& model, Size2 input, const cv::Mat& images, const cv::Mat& expected) {
-  cv::dnn::Net net = readNet(model, {.convert = {.schedule = Schedule{}}}).net;  // LibTorch merges nothing
+  cv::dnn::Net net = readNet(model, {.convert = {.reduce = kFullModel}}).net;  // LibTorch merges nothing
   int equal = 0;
   for (int i = 0; i < images.size[0]; ++i) {
     const cv::Mat image(input.height, input.width, CV_8UC3, const_cast<uchar*>(images.ptr(i)));

@@ -85,7 +85,7 @@ TEST(FromScratch, TheSceneIsLearnedAndTheModelIsTheOneThatWasTrained) {
   RecordProperty("loss", std::to_string(first) + " -> " + std::to_string(last));
   EXPECT_LT(last, 0.85 * first);
 
-  convertFile(folder / "run/street.onnx", folder / "converted.onnx", {.schedule = Schedule{}});
+  convertFile(folder / "run/street.onnx", folder / "converted.onnx", {.reduce = kFullModel});
   const Checkpoint checkpoint = readCheckpoint(folder / "run/checkpoint.safetensors");
   LearnerOptions options;
   options.network = checkpoint.recipe.networkConfig(9);

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "evaluation/confusion_matrix.h"
 #include "mpm/error.hpp"
 #include "support/throws_with.h"
 #include "train/shapes.h"
-#include "vision/confusion_matrix.h"
 
 namespace mpm::train {
 namespace {

@@ -154,14 +154,14 @@ TEST(Onnx, WithRotaryPositionsGivesTheLabelsOfLibTorchAtAnySize) {
     for (int label = 0; label < 3; ++label) EXPECT_GT(cv::countNonZero(expected.reshape(1, 1) == label), 100) << label;
     writeModel(folder / "rotary", options.network, weights, size, false, facts());
     EXPECT_GE(agreement(folder / "rotary.onnx", size, images, expected), 0.999);
-    EXPECT_TRUE(readModelInfo(folder / "rotary.onnx").merged_positions.has_value());
+    EXPECT_NO_THROW(readModelInfo(folder / "rotary.onnx", {.reduce = parseReduction("mpm:positions=first")}));
   }
 }
 
 TEST(Onnx, ConvertsWithTheDefaultSchedule) {
   const test::TemporaryFolder folder;
   writeModel(folder / "m", optionsFor(kSize).network, trainedWeights(), kSize, true, facts());
-  const ModelInfo info = convertFile(folder / "m.onnx", folder / "m_mpm.onnx", {.schedule = Schedule{1, 2}});
+  const ModelInfo info = convertFile(folder / "m.onnx", folder / "m_mpm.onnx", {.reduce = mpmBefore({1, 2})});
   EXPECT_TRUE(info.segments());
   EXPECT_EQ(info.classes, 3);
   EXPECT_EQ(info.facts.classes.at(1).name, "disc");

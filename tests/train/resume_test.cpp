@@ -12,7 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/program.h"
 #include "train/shapes.h"
-#include "vision/class_list.h"
+#include "vision/labels/class_list.h"
 
 namespace mpm::train {
 namespace {

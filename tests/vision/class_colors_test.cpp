@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "vision/pictures.h"
+#include "vision/pictures/pictures.h"
 
 namespace mpm::vision {
 namespace {

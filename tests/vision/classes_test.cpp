@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/classes.h"
+#include "vision/labels/classes.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/coco.h"
+#include "vision/labels/coco.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 #include "base/atomic_file.h"
 #include "mpm/error.hpp"
 #include "support/temporary_folder.h"
-#include "vision/label_folder.h"
+#include "vision/labels/label_folder.h"
 
 namespace mpm::vision {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/depth_pictures.h"
+#include "vision/pictures/depth_pictures.h"
 
 #include <gtest/gtest.h>
 

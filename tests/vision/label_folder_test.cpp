@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/label_folder.h"
+#include "vision/labels/label_folder.h"
 
 #include <gmock/gmock.h>
 

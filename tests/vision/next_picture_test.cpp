@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/next_picture.h"
+#include "vision/labels/next_picture.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <set>
 
-#include "vision/label_progress.h"
+#include "vision/labels/label_progress.h"
 
 namespace mpm::vision {
 namespace {

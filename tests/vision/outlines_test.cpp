@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/outlines.h"
+#include "vision/labels/outlines.h"
 
 #include <gtest/gtest.h>
 

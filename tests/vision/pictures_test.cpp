@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/pictures.h"
+#include "vision/pictures/pictures.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

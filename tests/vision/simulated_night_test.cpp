@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/simulated_night.h"
+#include "vision/pictures/simulated_night.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/source_spec.h"
+#include "vision/sources/source_spec.h"
 
 #include <gmock/gmock.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "support/temporary_folder.h"
 #include "support/throws_with.h"
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 namespace mpm::vision {
 

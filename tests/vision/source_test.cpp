@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vision/source.h"
+#include "vision/sources/source.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "vision/source.h"
-#include "vision/source_reader.h"
+#include "vision/sources/source.h"
+#include "vision/sources/source_reader.h"
 
 namespace mpm::vision {
 

@@ -1,31 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <opencv2/core.hpp>
 #include <optional>
 #include <string>
-#include <variant>
+#include <vector>
 
-#include "mpm/depth_estimator.hpp"
 #include "mpm/export.hpp"
-#include "mpm/panoptic_segmenter.hpp"
-#include "mpm/segmenter.hpp"
+#include "mpm/model_info.hpp"
+#include "mpm/options.hpp"
+#include "mpm/reuse.hpp"
+#include "mpm/run_report.hpp"
 
 namespace mpm {
 
-/// What takes images, by the task of a model.
-using Estimator = std::variant<Segmenter, PanopticSegmenter, DepthEstimator>;
-
-/// Of SegmenterOptions, `read`, `threads` and `inspect` count for every task, the others for labels.
-struct EstimatorOptions : SegmenterOptions {
-  std::optional<Task> task = {};  ///< nullopt: that of the model
-  /// As in PanopticOptions.
-  double min_score = PanopticOptions().min_score, min_overlap = PanopticOptions().min_overlap;
-  bool labels = false;  ///< the same: also fill PanopticMap::labels
+/// How an image of any size is given to a net with a fixed input size.
+enum class Fit {
+  kResize,  ///< the image is resized to the network input, one pass
+  /// Windows of the network input's size slide over the image at its own scale (scaled up until one fits),
+  /// windowStride() apart; logits are averaged where windows overlap, as in Segmenter's evaluation. At most 2^30 px.
+  /// For labels only.
+  kWindow,
 };
 
-/// Reads and converts a model once, and returns what its task needs. A model without a task (a classifier, features)
-/// becomes a Segmenter that gives tokens and merge maps. Throws mpm::Error when readNet() does, for options out of
-/// range, for a model that cannot do `options.task`, and for labels of more than 256 classes.
-MPM_API Estimator readEstimator(const std::string& model, const EstimatorOptions& options = {});
+struct EstimatorOptions {
+  ReadOptions read = ReadOptions();  ///< outputs, convert.output and convert.scores are ignored
+  std::optional<Task> task = {};     ///< nullopt: that of the model
+  int threads = 0;       ///< CPU threads; 0: OpenCV's default. Calls cv::setNumThreads, which is global to the process.
+  bool inspect = false;  ///< also fill token_score and pair_similarity; only with Fit::kResize
+  Fit fit = Fit::kResize;
+  int short_side = 0;      ///< Fit::kWindow: resize images to this shorter side first, px; 0: their own scale
+  int window_stride = 0;   ///< px between windows, 1 to the shorter side of a window; 0: 15/16 of a window (512: 480)
+  double min_score = 0.8;  ///< of a segment, 0..1
+  /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
+  double min_overlap = 0.8;
+  bool labels = false;  ///< of kPanoptic and kInstance: also fill labels
+  /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
+  /// that merges mutual pairs or none; pair_similarity stays empty.
+  Reuse reuse = {};
+
+  /// Throws mpm::Error for a value out of range.
+  MPM_API void validate() const;
+};
+
+/// px between the windows of Fit::kWindow for a network input of size `window`. Throws mpm::Error when
+/// EstimatorOptions::window_stride is longer than the shorter side.
+MPM_API Size2 windowStride(const EstimatorOptions& options, Size2 window);
+
+/// Pixels of one class that belong together.
+struct Segment {
+  int id = 0;             ///< of Estimate::ids
+  int label = 0;          ///< class
+  double score = 0;       ///< probability of the class, 0..1; kInstance: times the mean probability of the mask
+  std::int64_t area = 0;  ///< px
+};
+
+/// Values of a depth map.
+struct DepthRange {
+  double min = 0, median = 0, max = 0;
+};
+
+/// `depth`: CV_32F, not empty.
+MPM_API DepthRange depthRange(const cv::Mat& depth);
+
+/// What an Estimator gives for one image. It shares no memory with the Estimator or the image. Maps have the size of
+/// the image.
+struct Estimate : RunReport {
+  std::optional<Task> task = {};          ///< nullopt: tokens and merge maps alone
+  std::optional<ReuseReport> reuse = {};  ///< with EstimatorOptions::reuse
+  cv::Mat labels = {};                    ///< kSemantic: CV_8U, the class of each pixel
+  std::vector<float> token_score = {};    ///< kSemantic with `inspect`: {N}, probability of each token's best class
+  cv::Mat ids = {};                       ///< kPanoptic, kInstance: CV_16U, the segment of each pixel, 0 for none
+  std::vector<Segment> segments = {};     ///< the same: ids 1, 2, ...
+  cv::Mat depth = {};                     ///< kDepth: CV_32F; ModelFacts::depth says what its values mean
+  DepthRange depth_range = {};            ///< of `depth`
+};
+
+/// The class of the segment of each pixel, CV_8U; 255 for none. `ids`, `segments`: of an Estimate.
+MPM_API cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments);
+
+/// Runs a model on images: resize, normalisation, net, the result of its task at the image's size. Use one Estimator
+/// from one thread at a time.
+///
+/// Labels and segments may come from the queries of a model such as EoMT, as in its post-processing in transformers.
+/// kPanoptic: each pixel belongs to the query with the largest product of its class and its mask, and all segments of a
+/// stuff class are one. kInstance: each query whose class is a thing is a segment, and a later one covers an earlier
+/// one.
+class MPM_API Estimator {
+ public:
+  /// `model`: a plain ViT ONNX file or a converted one. Without a task (a classifier, features) it gives tokens and
+  /// merge maps. Throws mpm::Error when readNet() does, for options out of range, for a model that cannot do
+  /// `options.task`, and for labels of more than 256 classes.
+  explicit Estimator(const std::string& model, const EstimatorOptions& options = {});
+  ~Estimator();
+  Estimator(Estimator&&) noexcept;
+  Estimator& operator=(Estimator&&) noexcept;
+
+  /// `image`: CV_8UC3 in BGR order, as cv::imread and cv::VideoCapture give it, of any size. Resizing is bilinear, of
+  /// the image and of scores, masks and depths. Throws mpm::Error for an empty image or another type, too little
+  /// memory, and a NaN in the net. `seconds`: the time of the frame since any start, for Reuse::refresh; nullopt: a
+  /// clock of its own.
+  Estimate estimate(const cv::Mat& image, std::optional<double> seconds = {});
+
+  /// With EstimatorOptions::reuse: forgets earlier frames and frees what is kept. The next frame is a key frame. Call
+  /// it when another source follows. An image of another size and an error do the same.
+  void reset();
+
+  const ModelInfo& model() const;
+  /// What estimate() gives; nullopt: tokens and merge maps alone.
+  std::optional<Task> task() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace mpm

@@ -27,8 +27,8 @@ enum class HeadKind {
   kClassifier,       ///< one row of class scores per image
   kFeatures,         ///< the tokens themselves
   kOther,            ///< any other head, kept as it is in the graph
-  /// Segmentation: learned queries, each with class scores and a mask (EoMT). The net has both outputs; a Segmenter
-  /// makes labels of them.
+  /// Segmentation: learned queries, each with class scores and a mask (EoMT). The net has both outputs; an Estimator
+  /// makes labels or segments of them.
   kMaskQueries,
 };
 
@@ -39,10 +39,10 @@ MPM_API HeadKind parseHeadKind(const std::string& text);
 
 /// What a model gives for an image.
 enum class Task {
-  kSemantic,  ///< the class of each pixel: Segmenter
-  kPanoptic,  ///< segments that cover the image, each of a class: PanopticSegmenter
-  kInstance,  ///< single objects, each of a class: PanopticSegmenter
-  kDepth,     ///< the depth of each pixel: DepthEstimator
+  kSemantic,  ///< the class of each pixel
+  kPanoptic,  ///< segments that cover the image, each of a class
+  kInstance,  ///< single objects, each of a class
+  kDepth,     ///< the depth of each pixel
 };
 
 /// "semantic", "panoptic", "instance", "depth".
@@ -101,9 +101,6 @@ struct ModelInfo {
   std::optional<Task> task = {};
   /// How a converted file merges tokens; for a plain ViT what ConvertOptions select.
   Reduction reduction = {.method = ReductionMethod::kNone};
-  Schedule schedule;  ///< blocks where tokens merge by `reduction`, defaults included: one for each merging step
-  Attention attention = Attention::kPlain;               ///< after the first merging step
-  std::optional<MergedPositions> merged_positions = {};  ///< nullopt: the model has no rotary positions
   Precision precision = Precision::kFp32;
   int opset = 0;                ///< of the default ONNX domain
   std::int64_t parameters = 0;  ///< number of weights
@@ -111,11 +108,13 @@ struct ModelInfo {
   /// "merge_map" and "token_counts".
   std::vector<std::string> outputs;
 
+  /// Blocks where tokens merge by `reduction`, one for each merging step.
+  MPM_API Schedule schedule() const;
   /// Image tokens before any merging (N).
   int tokens() const { return grid.height * grid.width; }
   /// True for the heads kMaskTransformer and kLinear: the net gives a class for each pixel.
   bool segments() const { return head == HeadKind::kMaskTransformer || head == HeadKind::kLinear; }
-  /// True when a Segmenter gives a class for each pixel.
+  /// True when an Estimator can give a class for each pixel.
   bool givesLabels() const {
     const bool map_of_classes = head == HeadKind::kOther && task == Task::kSemantic;
     return segments() || head == HeadKind::kMaskQueries || map_of_classes;

@@ -63,19 +63,22 @@ struct Reduction {
   /// kGradual: merges only pairs that are at least so similar, -1..1. With none of the three, `share` is 0.073.
   /// kAlgm: the same for windows, "threshold" in the spec. nullopt: 0.88.
   std::optional<double> similarity = {};
-  std::optional<Attention> attention = {};  ///< kTome; nullopt: kProportional
-  bool one_count = false;  ///< kAlgm: all images of a batch merge as many tokens, "batch=min" in the spec
+  /// nullopt: kProportional for kGradual and kTome, else kPlain.
+  std::optional<Attention> attention = {};
+  std::optional<MergedPositions> positions = {};  ///< nullopt: kMean. Other values need a model with rotary positions
   /// kCts: an ONNX file, {1, C, H, W} -> {1, 1, grid height / 2, grid width / 2}. It becomes a part of the converted
   /// model, so a converted file does not need it.
   std::string policy = {};
-
-  /// True for kMpm and kNone, which a Schedule describes too.
-  bool isSchedule() const { return method == ReductionMethod::kMpm || method == ReductionMethod::kNone; }
 
   /// Throws mpm::Error for a field that the method lacks or a value out of range.
   MPM_API void validate() const;
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
+
+inline const Reduction kFullModel{.method = ReductionMethod::kNone};
+
+/// Mutual Pair Merging before these blocks, with this attention if it is given. No blocks: kFullModel.
+MPM_API Reduction mpmBefore(const Schedule& blocks, std::optional<Attention> attention = {});
 
 /// "gradual:blocks=0-7:count=48" and so on: a method, then its keys (docs/reduction.md). Throws mpm::Error, which names
 /// the key or the value, for any other text.
@@ -112,26 +115,25 @@ struct Size2 {
 };
 
 /// How a plain ViT is converted. A converted file keeps the options that it was made with: asking it for another
-/// reduction, input size, attention, positions, precision or output is an error, except for a value that is the default
-/// here.
+/// reduction, input size, precision or output is an error, except for a value that is the default here.
 struct ConvertOptions {
-  /// nullopt: `schedule`.
+  /// nullopt: the "reduce" of the JSON beside a plain ViT, else kMpm (kNone if the model's tokens cannot merge); the
+  /// file's own reduction for a converted one.
   std::optional<Reduction> reduce = {};
-  /// Short for the Reduction kMpm before these blocks. nullopt, and no `reduce`: the "reduce" of the JSON beside a
-  /// plain ViT, else kDefaultSchedule; the file's own reduction for a converted one.
-  std::optional<Schedule> schedule = {};
   /// Network input in px, multiples of the patch. nullopt: the size in the graph, else the one in the JSON beside it.
   std::optional<Size2> input_size = {};
-  Attention attention = Attention::kPlain;  ///< of Mutual Pair Merging
-  /// Of a model with rotary positions; for another model, other values than kMean are an error.
-  MergedPositions merged_positions = MergedPositions::kMean;
   Precision precision = Precision::kFp32;
   Output output = Output::kLabels;
   /// Adds the output "scores" {B, N, classes} to a segmentation net: the class scores of each patch, in raster order.
   bool scores = false;
 
-  /// Throws mpm::Error for a schedule that is not strictly increasing or holds a negative block, for a reduction that
-  /// is not valid, is not the only one or does not go with `attention`, and for a size that is not positive.
+  /// The same options with another reduction.
+  ConvertOptions with(const Reduction& reduction) const {
+    ConvertOptions options = *this;
+    options.reduce = reduction;
+    return options;
+  }
+  /// Throws mpm::Error for a reduction that is not valid, and for a size that is not positive.
   MPM_API void validate() const;
 };
 

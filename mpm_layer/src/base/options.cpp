@@ -106,13 +106,7 @@ std::string toString(const Schedule& schedule) {
 }
 
 void ConvertOptions::validate() const {
-  if (schedule) requireIncreasing(*schedule, "schedule " + toString(*schedule));
-  if (reduce) {
-    reduce->validate();
-    if (schedule) throw Error("a schedule is a reduction: give one of the two");
-    if (attention != Attention::kPlain && !reduce->isSchedule())
-      throw Error("attention " + toString(attention) + " is for mpm, not for reduction " + toString(*reduce));
-  }
+  if (reduce) reduce->validate();
   if (input_size && (input_size->height < 1 || input_size->width < 1)) {
     throw Error("input size " + toString(*input_size) + ": both sides must be positive");
   }

@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 
 #include "base/blocks_text.h"
+#include "base/number_text.h"
 #include "base/reduction_defaults.h"
 #include "mpm/error.hpp"
+#include "mpm/model_info.hpp"
 #include "mpm/options.hpp"
 
 namespace mpm {
 namespace {
 
 constexpr int kMaxBlock = 100'000;
-
-template <class T>
-std::optional<T> numberOf(const std::string& text) {
-  T number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, number);
-  return status == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
-std::string textOf(double number) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, number).ptr};
-}
 
 /// Runs of three and more as a range.
 std::string textOf(const Schedule& blocks) {
@@ -44,7 +32,7 @@ std::string textOf(const Schedule& blocks) {
 }
 
 double parseNumber(const std::string& text, double min, double max, const char* expected) {
-  const std::optional<double> number = numberOf<double>(text);
+  const std::optional<double> number = readNumber<double>(text);
   if (!number || !(*number >= min && *number <= max)) refuse(text, expected);
   return *number;
 }
@@ -79,35 +67,32 @@ const std::vector<Key>& keys() {
        {kGradual, kTome},
        [](const Reduction& r) { return r.count ? std::to_string(*r.count) : ""; },
        [](const std::string& value, Reduction& r) {
-         r.count = numberOf<int>(value);
+         r.count = readNumber<int>(value);
          if (!r.count || *r.count < 1) refuse(value, kCount);
        }},
       {"share",
        {kGradual, kTome, kCts},
-       [](const Reduction& r) { return r.share ? textOf(*r.share) : ""; },
+       [](const Reduction& r) { return r.share ? numberText(*r.share) : ""; },
        [](const std::string& value, Reduction& r) {
          r.share = parseNumber(value, 0, 1, kShare);
          if (*r.share <= 0) refuse(value, kShare);
        }},
       {"similarity",
        {kGradual},
-       [](const Reduction& r) { return r.similarity && r.method != kAlgm ? textOf(*r.similarity) : ""; },
+       [](const Reduction& r) { return r.similarity && r.method != kAlgm ? numberText(*r.similarity) : ""; },
        [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
       {"threshold",
        {kAlgm},
-       [](const Reduction& r) { return r.similarity && r.method == kAlgm ? textOf(*r.similarity) : ""; },
+       [](const Reduction& r) { return r.similarity && r.method == kAlgm ? numberText(*r.similarity) : ""; },
        [](const std::string& value, Reduction& r) { r.similarity = parseNumber(value, -1, 1, kSimilarity); }},
       {"attention",
-       {kTome},
+       {kMpm, kGradual, kTome, kAlgm, kCts},
        [](const Reduction& r) { return r.attention ? toString(*r.attention) : ""; },
        [](const std::string& value, Reduction& r) { r.attention = parseAttention(value); }},
-      {"batch",
-       {kAlgm},
-       [](const Reduction& r) { return r.one_count ? "min" : ""; },
-       [](const std::string& value, Reduction& r) {
-         if (value != "image" && value != "min") refuse(value, "image or min");
-         r.one_count = value == "min";
-       }},
+      {"positions",
+       {kMpm, kGradual, kTome, kAlgm, kCts},
+       [](const Reduction& r) { return r.positions ? toString(*r.positions) : ""; },
+       [](const std::string& value, Reduction& r) { r.positions = parseMergedPositions(value); }},
   };
   return all;
 }
@@ -263,17 +248,29 @@ void Reduction::validate() const {
   });
 }
 
+Attention defaultAttention(ReductionMethod method) {
+  const bool proportional = method == ReductionMethod::kGradual || method == ReductionMethod::kTome;
+  return proportional ? Attention::kProportional : Attention::kPlain;
+}
+
 Reduction withDefaults(Reduction reduction, int blocks) {
   if (!reduction.blocks) reduction.blocks = defaultBlocks(reduction.method, blocks);
   if (reduction.blocks->empty()) reduction.method = ReductionMethod::kNone;
+  if (reduction.method == ReductionMethod::kNone) return reduction;
   const bool limited = reduction.count || reduction.share || reduction.similarity;
   if (reduction.method == ReductionMethod::kGradual && !limited) reduction.share = 0.073;
   if (reduction.method == ReductionMethod::kTome && !limited) reduction.share = 0.04;
   if (reduction.method == ReductionMethod::kCts && !limited) reduction.share = 0.4;
-  if (reduction.method == ReductionMethod::kTome && !reduction.attention)
-    reduction.attention = Attention::kProportional;
   if (reduction.method == ReductionMethod::kAlgm && !reduction.similarity) reduction.similarity = 0.88;
+  if (!reduction.attention) reduction.attention = defaultAttention(reduction.method);
+  if (!reduction.positions) reduction.positions = MergedPositions::kMean;
   return reduction;
+}
+
+Schedule ModelInfo::schedule() const { return *withDefaults(reduction, blocks).blocks; }
+
+Reduction mpmBefore(const Schedule& blocks, std::optional<Attention> attention) {
+  return blocks.empty() ? kFullModel : Reduction{.blocks = blocks, .attention = attention};
 }
 
 Reduction parseReduction(const std::string& spec) {

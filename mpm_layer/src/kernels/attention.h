@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernels/elementwise.h"
+#include "kernels/linear.h"
 #include "kernels/parallel.h"
+#include "kernels/precision.h"
 #include "kernels/view.h"
 
 namespace mpm {
+
+/// Weights of a block's attention. The pointers are borrowed.
+struct AttentionSpec {
+  int dim = 0;
+  int heads = 0;
+  int head_dim = 0;
+  float scale = 0;  ///< multiplies q k^T
+  NormWeights norm1;
+  LinearWeights qkv;  ///< {3 heads head_dim, dim}: q, k, v rows, head-major
+  bool qk_norm = false;
+  NormWeights q_norm, k_norm;  ///< over head_dim
+  bool attention_norm = false;
+  NormWeights attention_norm_weights;  ///< over heads head_dim, before proj
+  LinearWeights proj;                  ///< {dim, heads head_dim}
+  Precision precision = Precision::kFp32;
+};
+
+/// Keys and values that outlive a call, in a net that reuses rows of earlier frames (docs/reuse.md). A view of memory,
+/// aligned to 64 bytes, that holds zeros at first.
+struct KeptKeys {
+  float* memory = nullptr;      ///< null: nothing is kept
+  int capacity = 0;             ///< rows that it has room for
+  int rows = 0;                 ///< attention sees the first so many
+  const int* places = nullptr;  ///< {rows of the call}, ascending: where their keys and values go; null: row i to i
+};
 
 /// Multi-head attention of one image without the N x N matrix, as TransformerBlock computes it. For tests and
 /// benchmarks. q, k, v, out {rows, heads * head_dim}, heads side by side, any stride; out may not overlap the others.

@@ -8,6 +8,11 @@
 
 namespace mpm {
 
+struct LinearWeights {
+  MatrixView<const float> weight;  ///< {out, in}
+  const float* bias = nullptr;     ///< {out}, or null
+};
+
 /// y = x W^T + b with weights packed once, for the tile loops of the kernels. Runs on the calling thread only, on
 /// oneDNN (x86-64) or CBLAS (elsewhere). A call with a known height allocates nothing and creates no primitive.
 class PackedLinear {

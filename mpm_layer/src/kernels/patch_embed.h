@@ -19,9 +19,10 @@ struct PatchGeometry {
 
 /// Patches of one image as rows times the weights, plus the positions: tokens {N, d} = patches W^T + position. `image`
 /// {channels, height, width}; `weight` packed from {d, channels * kernel_h * kernel_w}; `position` {N, d}. With `norm`
-/// the rows (and the bias packed with the weights) are normalised before positions are added.
+/// the rows (and the bias packed with the weights) are normalised before positions are added. `only` {tokens.rows}:
+/// these patches instead of all.
 void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
                 MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel,
-                const NormWeights* norm = nullptr);
+                const NormWeights* norm = nullptr, const int* only = nullptr);
 
 }  // namespace mpm

@@ -14,10 +14,11 @@ class MergeReportLayer final : public MpmLayer {
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
     expect(!inputs.empty(), "needs the state of PatchEmbed as its first input");
-    expect(inputs[0].size() == 2 && std::equal(inputs.begin() + 1, inputs.end(), inputs.begin()),
+    expect((inputs[0].size() == 2 || inputs[0].size() == 3) &&
+               std::equal(inputs.begin() + 1, inputs.end(), inputs.begin()),
            "expects states {B, 1 + 2N} of one shape, the first is " + shapeText(inputs[0]));
     const int insertions = static_cast<int>(inputs.size()) - 1;
-    const int patches = (inputs[0][1] - 1) / 2;
+    const int patches = (inputs[0].back() - 1) / 2;
     return {{inputs[0][0], std::max(insertions, 1), patches}, {inputs[0][0], insertions + 1}};
   }
 
@@ -37,11 +38,25 @@ class MergeReportLayer final : public MpmLayer {
     for (int b = 0; b < maps.size[0]; ++b) {
       for (int k = 0; k < states; ++k) {
         const auto state = stateOf(inputs[k], b);
-        counts.at<float>(b, k) = state.data[0];
+        float* const map = maps.ptr<float>(b, std::max(k - 1, 0));
+        counts.at<float>(b, k) = state.computed != nullptr ? numberGroups(state, map) : state.data[0];
         if (k == 0 && states > 1) continue;  // before the first insertion every token is its own cluster
-        std::copy_n(state.clusterOfToken(), state.patches, maps.ptr<float>(b, std::max(k - 1, 0)));
+        if (state.computed == nullptr) std::copy_n(state.clusterOfToken(), state.patches, map);
       }
     }
+  }
+
+ private:
+  /// Numbers the groups by their first members: rows that outlive frames are in no order. Returns how many there are.
+  static float numberGroups(TokenState<const float> state, float* map) {
+    std::vector<float> number(static_cast<std::size_t>(state.live()), -1.f);
+    float next = 0;
+    for (int i = 0; i < state.patches; ++i) {
+      float& of_row = number[static_cast<std::size_t>(state.clusterOfToken()[i])];
+      if (of_row < 0) of_row = next++;
+      map[i] = of_row;
+    }
+    return next;
   }
 };
 

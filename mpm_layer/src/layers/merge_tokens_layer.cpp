@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
+#include "merging/kept_groups.h"
 #include "merging/merge_tokens.h"
 #include "mpm/error.hpp"
 
@@ -28,7 +31,6 @@ class MergeTokensLayer final : public MpmLayer {
               .similarity = params.get<float>("similarity", -2.f),
               .deviations = params.get<float>("deviations", -1.f),
               .weighted = params.get<int>("weighted", 0) != 0,
-              .one_count = params.get<int>("one_count", 0) != 0,
               .grid_width = params.get<int>("grid_w", 0)} {}
 
  protected:
@@ -68,37 +70,50 @@ class MergeTokensLayer final : public MpmLayer {
     const auto metric = tokensOf(inputs.size() == 3 ? inputs[2] : inputs[0], rows);
     const auto windows = static_cast<std::size_t>(stateOf(inputs[1], 0).patches / 4);
     const auto merged = tokensOf(outputs[0], rows);
-    found_.resize(static_cast<std::size_t>(tokens.batch));
+    const auto notFinite = [&](int b) {
+      return "a token of image " + std::to_string(b) +
+             " holds a NaN or an infinity, so nothing was merged; check the input image and the weights";
+    };
+    const bool key_frame = reuse() == nullptr || stateOf(inputs[1], 0).computedRows() == stateOf(inputs[1], 0).live();
+    if (!key_frame) {
+      expect(kept_.merge(rule_, tokens.image(0), metric.image(0), special_, stateOf(inputs[1], 0),
+                         {merged.data, rows[0], tokens.dim}, stateOf(outputs[1], 0), parallel_),
+             notFinite(0));
+      return;
+    }
     for (int b = 0; b < tokens.batch; ++b) {
       const TokenState<const float> state = stateOf(inputs[1], b);
       expect(!(scored() || rule_.groups == MergeGroups::kWindows) || state.live() == state.patches,
              "windows need the full grid, but tokens were merged before");
+      MatrixView<const float> shared;
       if (scored()) {
-        expect(findScoredWindows(rule_, {inputs[2].ptr<float>(b), windows}, found_[b]),
+        expect(findScoredWindows(rule_, {inputs[2].ptr<float>(b), windows}, found_),
                "the policy network gives image " + std::to_string(b) +
                    " a NaN or an infinity as a score; check the input image and the policy");
-        continue;
+        shared = {inputs[3].ptr<float>(b), static_cast<int>(windows), tokens.dim};
+      } else {
+        expect(findGroups(rule_, metric.image(b), special_, found_, parallel_), notFinite(b));
       }
-      expect(findGroups(rule_, metric.image(b), special_, found_[b], parallel_),
-             "a token of image " + std::to_string(b) +
-                 " holds a NaN or an infinity, so nothing was merged; check the input image and the weights");
-    }
-    const int count = rule_.one_count ? shareOneCount(found_) : rule_.count;
-    for (int b = 0; b < tokens.batch; ++b) {
-      MatrixView<const float> shared;
-      if (scored()) shared = {inputs[3].ptr<float>(b), static_cast<int>(windows), tokens.dim};
-      mergeGroups(rule_, found_[b], count, tokens.image(b), special_, stateOf(inputs[1], b), merged.image(b),
-                  stateOf(outputs[1], b), shared);
+      mergeGroups(rule_, found_, tokens.image(b), special_, state, merged.image(b), stateOf(outputs[1], b), shared);
+      if (reuse() != nullptr) keepGroups(state, stateOf(outputs[1], b));
     }
   }
 
  private:
+  /// Of a frame that was computed whole, for the frames behind it.
+  void keepGroups(TokenState<const float> before, TokenState<float> after) {
+    after.computed[0] = after.data[0];
+    std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);
+    kept_.takeOver(before, {after.data, after.patches});
+  }
+
   bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }
 
   int special_;
   bool plain_mpm_;
   MergeRule rule_;
-  std::vector<GroupsOfImage> found_;
+  GroupsOfImage found_;
+  KeptGroups kept_;
 };
 
 }  // namespace

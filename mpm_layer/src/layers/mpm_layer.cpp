@@ -22,6 +22,7 @@ MpmLayer::MpmLayer(const cv::dnn::LayerParams& params, int constants) : constant
   for (const cv::Mat& blob : blobs) blob_shapes_.emplace_back(blob.size.p, blob.size.p + blob.dims);
   expect(blobs.empty() || blobs.size() == constants_, "has " + std::to_string(blobs.size()) + " constants, expected " +
                                                           std::to_string(constants_) + "; convert the model again");
+  if (params.has(ReuseSession::kAttribute)) reuse_ = ReuseSession::join(intAttribute(params, ReuseSession::kAttribute));
   if (!params.has("device")) return;
   device_inputs_ = params.get<cv::String>("device_inputs");
   device_outputs_ = params.get<cv::String>("device_outputs");
@@ -55,7 +56,8 @@ const Shape& MpmLayer::tokensWithState(const std::vector<Shape>& inputs, int spe
   expect(inputs.size() == 2, "expects tokens and their state, got " + std::to_string(inputs.size()) + " inputs");
   const Shape &tokens = inputs[0], &state = inputs[1];
   expect(tokens.size() == 3, "expects tokens {B, rows, d}, got " + shapeText(tokens));
-  expect(state == Shape{tokens[0], 1 + 2 * (tokens[1] - special)},
+  const int columns = 1 + 2 * (tokens[1] - special);
+  expect(state == Shape{tokens[0], columns} || (tokens[0] == 1 && state == Shape{1, 2, columns}),
          "expects the state of " + std::to_string(tokens[1] - special) + " tokens for its tokens " + shapeText(tokens) +
              ", got " + shapeText(state));
   return tokens;
@@ -117,7 +119,7 @@ void MpmLayer::pack(std::vector<cv::Mat> constants, const std::vector<cv::Mat>& 
     if (constant.depth() != CV_32F) constant.convertTo(constant, CV_32F);
     if (!constant.isContinuous()) constant = constant.clone();
   }
-  if (device_) device_op_ = makeDeviceOp(*device_, constants, inputs);
+  if (device_ && onlyOnCpu().empty()) device_op_ = makeDeviceOp(*device_, constants, inputs);
   if (!device_op_) takeConstants(constants);
   blobs.clear();  // packed above; registerLayers() has OpenCV forget its own
   packed_ = true;
@@ -172,9 +174,9 @@ const int* MpmLayer::liveRows(const cv::Mat& state, int special) {
   int* rows = rows_.atLeast(batch);
   for (int b = 0; b < batch; ++b) {
     const auto image = stateOf(state, b);
-    const float live = image.data[0];
-    expect(live >= 0 && live <= static_cast<float>(image.patches), kForeignState);
-    rows[b] = special + image.live();
+    const float live = image.data[0], computed = image.computed != nullptr ? image.computed[0] : live;
+    expect(live >= 0 && live <= static_cast<float>(image.patches) && computed >= 0 && computed <= live, kForeignState);
+    rows[b] = special + image.computedRows();
   }
   return rows;
 }
@@ -199,9 +201,20 @@ TokensView<float> tokensOf(cv::Mat& blob, const int* rows) {
   return {blob.ptr<float>(), blob.size[0], blob.size[1], blob.size[2], rows};
 }
 
-TokenState<const float> stateOf(const cv::Mat& blob, int b) { return {blob.ptr<float>(b), (blob.size[1] - 1) / 2}; }
+namespace {
 
-TokenState<float> stateOf(cv::Mat& blob, int b) { return {blob.ptr<float>(b), (blob.size[1] - 1) / 2}; }
+template <typename T, class Blob>
+TokenState<T> tokenState(Blob& blob, int b) {
+  const int columns = blob.size[blob.dims - 1], patches = (columns - 1) / 2;
+  T* const data = blob.template ptr<T>(b);
+  return {data, patches, blob.dims == 3 ? data + columns : nullptr};
+}
+
+}  // namespace
+
+TokenState<const float> stateOf(const cv::Mat& blob, int b) { return tokenState<const float>(blob, b); }
+
+TokenState<float> stateOf(cv::Mat& blob, int b) { return tokenState<float>(blob, b); }
 
 MatrixView<const float> matrixOf(const cv::Mat& constant, int rows, int cols) {
   CV_Assert(constant.total() == static_cast<std::size_t>(rows) * cols);

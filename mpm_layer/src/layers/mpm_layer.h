@@ -11,6 +11,7 @@
 #include "layers/device_net.h"
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
+#include "layers/reuse_session.h"
 #include "merging/token_state.h"
 
 namespace mpm {
@@ -27,6 +28,9 @@ class MpmLayer : public cv::dnn::Layer {
   bool getMemoryShapes(const std::vector<opencv::MatShape>& inputs, int required_outputs,
                        std::vector<opencv::MatShape>& outputs, std::vector<opencv::MatShape>& internals) const final;
   void forward(cv::InputArrayOfArrays inputs, cv::OutputArrayOfArrays outputs, cv::OutputArrayOfArrays internals) final;
+
+  /// What of this op no GPU runs, such as "rotary positions"; empty: nothing. A net with such an op stays on the CPU.
+  virtual std::string onlyOnCpu() const { return {}; }
 
   /// On a device: from now on the first output stays there, although it is an output of the net.
   void keepOnDevice();
@@ -45,8 +49,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// Shapes of the outputs, from those of the activations and the constants. Calls fail() when they do not fit.
   virtual std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                           const std::vector<Shape>& constants) const = 0;
-  /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}. Calls
-  /// fail() when they are not that.
+  /// Shape of the tokens {B, special + N, d}, the first of `inputs`; the second is their state {B, 1 + 2N}, or
+  /// {1, 2, 1 + 2N} in a net that reuses rows. Calls fail() when they are not that.
   const Shape& tokensWithState(const std::vector<Shape>& inputs, int special) const;
   /// The same for an op that works without state too: then tokens may also be {B, d}.
   const Shape& tokensWithOptionalState(const std::vector<Shape>& inputs, int special) const;
@@ -54,7 +58,8 @@ class MpmLayer : public cv::dnn::Layer {
   /// Called once, before the first compute(): pack the weights here. CV_32F, continuous; borrowed until it returns.
   virtual void takeConstants(const std::vector<cv::Mat>& /*constants*/) {}
   /// The op on a device, used instead of takeConstants() and compute(). Null if there is none: then those two run on
-  /// the host, with inputs copied from the device and outputs copied to it. Called once; may throw mpm::Error.
+  /// the host, with inputs copied from the device and outputs copied to it. Called once, unless the op is
+  /// onlyOnCpu(); may throw mpm::Error.
   virtual std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& /*device*/, const std::vector<cv::Mat>& /*constants*/,
                                                  const std::vector<cv::Mat>& /*inputs*/) {
     return nullptr;
@@ -70,7 +75,10 @@ class MpmLayer : public cv::dnn::Layer {
   int intAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
   float floatAttribute(const cv::dnn::LayerParams& params, const std::string& key) const;
 
-  /// Live rows per image, special rows included; valid until the next call on this layer.
+  /// What the net keeps from frame to frame; null in a net that does not reuse rows.
+  ReuseSession* reuse() const { return reuse_.get(); }
+
+  /// Rows of each image in the token blob, special rows included; valid until the next call on this layer.
   const int* liveRows(const cv::Mat& state, int special);
 
   /// For an op that uses the clusters in a state as row indices: calls fail() when one is not a live row. Call it after
@@ -90,6 +98,7 @@ class MpmLayer : public cv::dnn::Layer {
   std::string device_inputs_, device_outputs_, host_outputs_;
   std::unique_ptr<DeviceOp> device_op_;
   cv::Mat on_device_, stand_in_;
+  std::shared_ptr<ReuseSession> reuse_;
 
   std::size_t constants_;
   bool packed_ = false;
@@ -101,7 +110,7 @@ class MpmLayer : public cv::dnn::Layer {
 TokensView<const float> tokensOf(const cv::Mat& blob, const int* rows);
 TokensView<float> tokensOf(cv::Mat& blob, const int* rows);
 
-/// State of image b of a {batch, 1 + 2N} blob.
+/// State of image b of a blob {batch, 1 + 2N}, or {1, 2, 1 + 2N} with the computed rows behind it.
 TokenState<const float> stateOf(const cv::Mat& blob, int b);
 TokenState<float> stateOf(cv::Mat& blob, int b);
 

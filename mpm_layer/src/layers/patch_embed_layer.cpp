@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/patch_embed.h"
 
+#include <algorithm>
+
 #include "layers/mpm_layer.h"
 #include "layers/ops.h"
 #include "merging/merge_tokens.h"
@@ -28,6 +30,8 @@ class PatchEmbedLayer final : public MpmLayer {
     expect(special_ >= 0 && stride_h_ > 0 && stride_w_ > 0,
            "has a stride below 1 or a negative number of special tokens");
   }
+
+  std::string onlyOnCpu() const override { return norm_rms_ ? "RMSNorms" : ""; }
 
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
@@ -58,7 +62,10 @@ class PatchEmbedLayer final : public MpmLayer {
     expect(special_ == 0 || constants[2] == Shape{special_, weight[0]},
            "expects special rows " + shapeText(Shape{special_, weight[0]}) + ", got " +
                shapeText(constants[special_ > 0 ? 2 : 1]));
-    return {{image[0], special_ + patches, weight[0]}, {image[0], 1 + 2 * patches}};
+    const Shape tokens{image[0], special_ + patches, weight[0]};
+    if (reuse() == nullptr) return {tokens, {image[0], 1 + 2 * patches}};
+    expect(image[0] == 1, "reuses rows of earlier frames, so it takes one image at a time");
+    return {tokens, {1, 2, 1 + 2 * patches}};
   }
 
   void takeConstants(const std::vector<cv::Mat>& constants) override {
@@ -91,13 +98,21 @@ class PatchEmbedLayer final : public MpmLayer {
     const int dim = weight_.out();
     NormWeights norm;
     if (norm_) norm = {vectors_[1].ptr<float>(), vectors_[2].ptr<float>(), norm_eps_, norm_rms_};
+    const std::vector<int>* const only = reuse() != nullptr && reuse()->changed ? &*reuse()->changed : nullptr;
+    const int computed = only != nullptr ? static_cast<int>(only->size()) : patches;
+    expect(only == nullptr || std::all_of(only->begin(), only->end(), [&](int i) { return i >= 0 && i < patches; }),
+           "is asked for a patch that the image does not have");
     for (int b = 0; b < image.size[0]; ++b) {
-      const MatrixView<float> rows(tokens.ptr<float>(b), special_ + patches, dim);
+      const MatrixView<float> rows(tokens.ptr<float>(b), special_ + computed, dim);
       if (special_ > 0) std::copy_n(special_rows_.ptr<float>(), special_ * dim, rows.data);
       patchEmbed(padded() ? withBorder(image, b) : image.ptr<float>(b), geometry_, weight_,
-                 matrixOf(position_, patches, dim), rows.rowRange(special_, special_ + patches), parallel_,
-                 norm_ ? &norm : nullptr);
-      resetState(stateOf(outputs[1], b));
+                 matrixOf(position_, patches, dim), rows.rowRange(special_, special_ + computed), parallel_,
+                 norm_ ? &norm : nullptr, only != nullptr ? only->data() : nullptr);
+      const TokenState<float> state = stateOf(outputs[1], b);
+      resetState(state);
+      if (only == nullptr) continue;
+      state.computed[0] = static_cast<float>(computed);
+      std::copy(only->begin(), only->end(), state.computed + 1);
     }
   }
 

@@ -29,21 +29,43 @@ cv::Ptr<cv::dnn::Layer> make(cv::dnn::LayerParams& params) {
   CV_Error(cv::Error::StsBadArg, "layer '" + params.name + "' (" + params.type + "): " + problem);
 }
 
-const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
-    {"PatchEmbed", make<makePatchEmbed>},       {"TransformerBlock", make<makeTransformerBlock>},
-    {"MutualPairMerge", make<makeMergeTokens>}, {"MergeTokens", make<makeMergeTokens>},
-    {"TokenNorm", make<makeTokenNorm>},         {"TokenLinear", make<makeTokenLinear>},
-    {"ClassTokens", make<makeClassTokens>},     {"MaskScores", make<makeMaskScores>},
-    {"RestoreTokens", make<makeRestoreTokens>}, {"PoolTokens", make<makePoolTokens>},
-    {"SegmentLabels", make<makeSegmentLabels>}, {"SegmentLogits", make<makeSegmentLogits>},
-    {"MergeReport", make<makeMergeReport>},     {"RotaryPositions", make<makeRotaryPositions>},
-    {"HeadActivate", make<makeActivate>},       {"HeadEinsum", make<makeEinsum>},
-    {"HeadElementwise", make<makeElementwise>}, {"PrependTokens", make<makePrependTokens>},
-    {"AddPositions", make<makeAddPositions>},   {"AttentionPool", make<makeAttentionPool>},
-    {"HeadReduce", make<makeReduce>},           {"HeadTake", make<makeTake>},
-    {"HeadGather", make<makeGather>},           {"HeadGridSample", make<makeGridSample>},
-    {"HeadNormalize", make<makeNormalize>},     {"HeadTopK", make<makeTopK>},
-    {"HeadWindow", make<makeWindow>},           {"AddRows", make<makeAddRows>},
+struct Operator {
+  const char* name;
+  cv::dnn::LayerFactory::Constructor constructor;
+  RowReuse reuse;
+};
+
+constexpr Operator kOps[] = {
+    {"PatchEmbed", make<makePatchEmbed>, RowReuse::kSource},
+    {"TransformerBlock", make<makeTransformerBlock>, RowReuse::kEachRow},
+    {"MutualPairMerge", make<makeMergeTokens>, RowReuse::kEachRow},
+    {"MergeTokens", make<makeMergeTokens>, RowReuse::kEachRow},
+    {"RotaryPositions", make<makeRotaryPositions>, RowReuse::kEachRow},
+    {"TokenNorm", make<makeTokenNorm>, RowReuse::kEachRow},
+    {"TokenLinear", make<makeTokenLinear>, RowReuse::kEachRow},
+    {"ClassTokens", make<makeClassTokens>, RowReuse::kEachRow},
+    {"PrependTokens", make<makePrependTokens>, RowReuse::kEachRow},
+    {"AddPositions", make<makeAddPositions>, RowReuse::kRefused},
+    {"AddRows", make<makeAddRows>, RowReuse::kRefused},
+    {"WindowAttention", make<makeWindowAttention>, RowReuse::kRefused},
+    {"KeepRows", make<makeKeepRows>, RowReuse::kRefused},
+    {"MaskScores", make<makeMaskScores>, RowReuse::kAllRows},
+    {"RestoreTokens", make<makeRestoreTokens>, RowReuse::kAllRows},
+    {"PoolTokens", make<makePoolTokens>, RowReuse::kAllRows},
+    {"AttentionPool", make<makeAttentionPool>, RowReuse::kAllRows},
+    {"SegmentLabels", make<makeSegmentLabels>, RowReuse::kNoRows},
+    {"SegmentLogits", make<makeSegmentLogits>, RowReuse::kNoRows},
+    {"MergeReport", make<makeMergeReport>, RowReuse::kNoRows},
+    {"HeadActivate", make<makeActivate>, RowReuse::kNoRows},
+    {"HeadEinsum", make<makeEinsum>, RowReuse::kNoRows},
+    {"HeadElementwise", make<makeElementwise>, RowReuse::kNoRows},
+    {"HeadGather", make<makeGather>, RowReuse::kNoRows},
+    {"HeadGridSample", make<makeGridSample>, RowReuse::kNoRows},
+    {"HeadNormalize", make<makeNormalize>, RowReuse::kNoRows},
+    {"HeadReduce", make<makeReduce>, RowReuse::kNoRows},
+    {"HeadTake", make<makeTake>, RowReuse::kNoRows},
+    {"HeadTopK", make<makeTopK>, RowReuse::kNoRows},
+    {"HeadWindow", make<makeWindow>, RowReuse::kNoRows},
 };
 
 }  // namespace
@@ -51,17 +73,23 @@ const std::pair<const char*, cv::dnn::LayerFactory::Constructor> kOps[] = {
 void registerLayers() {
   static std::once_flag once;
   std::call_once(once, [] {
-    for (const auto& [name, constructor] : kOps) {
-      cv::dnn::LayerFactory::registerLayer(std::string("ai.mpm.") + name, constructor);
-      if (opencv::kHasNewEngine) cv::dnn::LayerFactory::registerLayer(name, constructor);
+    for (const Operator& op : kOps) {
+      cv::dnn::LayerFactory::registerLayer(std::string("ai.mpm.") + op.name, op.constructor);
+      if (opencv::kHasNewEngine) cv::dnn::LayerFactory::registerLayer(op.name, op.constructor);
     }
   });
 }
 
 std::vector<std::string> operatorNames() {
   std::vector<std::string> names;
-  for (const auto& [name, constructor] : kOps) names.emplace_back(name);
+  for (const Operator& op : kOps) names.emplace_back(op.name);
   return names;
+}
+
+RowReuse rowReuseOf(const std::string& name) {
+  for (const Operator& op : kOps)
+    if (op.name == name) return op.reuse;
+  return RowReuse::kRefused;
 }
 
 }  // namespace mpm

@@ -15,11 +15,13 @@ class RotaryPositionsLayer final : public MpmLayer {
   explicit RotaryPositionsLayer(const cv::dnn::LayerParams& params)
       : MpmLayer(params, policyOf(params) == MergedPositions::kCentroid ? 1 : 2), policy_(policyOf(params)) {}
 
+  std::string onlyOnCpu() const override { return "rotary positions"; }
+
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& constants) const override {
-    expect(inputs.size() == 1 && inputs[0].size() == 2, "expects the state of the tokens");
-    const int patches = (inputs[0][1] - 1) / 2;
+    expect(inputs.size() == 1 && (inputs[0].size() == 2 || inputs[0].size() == 3), "expects the state of the tokens");
+    const int patches = (inputs[0].back() - 1) / 2;
     for (const Shape& table : constants) {
       expect(table.size() == 3 && table == constants[0] && table[1] == patches,
              "expects the cosines and sines of " + std::to_string(patches) + " tokens, got " + shapeText(table));
@@ -40,8 +42,11 @@ class RotaryPositionsLayer final : public MpmLayer {
       return MatrixView<const float>(values.ptr<float>(), values.size[0] * values.size[1], values.size[2]);
     };
     parallel_.run(out.size[0], [&](int b) {
-      mergeRotations(policy_, table(cosine_), table(sine_), stateOf(inputs[0], b),
-                     {out.ptr<float>(b), out.size[1], out.size[2]});
+      const auto state = stateOf(inputs[0], b);
+      const MatrixView<float> rows(out.ptr<float>(b), out.size[1], out.size[2]);
+      mergeRotations(policy_, table(cosine_), table(sine_), state, rows);
+      for (int i = 0; i < state.computedRows(); ++i)  // only these are read
+        if (state.computedRow(i) != i) std::copy_n(rows.row(state.computedRow(i)), rows.cols, rows.row(i));
     });
   }
 

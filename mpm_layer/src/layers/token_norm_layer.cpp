@@ -15,6 +15,8 @@ class TokenNormLayer final : public MpmLayer {
         eps_(floatAttribute(params, "eps")),
         rms_(params.get<int>("rms", 0) != 0) {}
 
+  std::string onlyOnCpu() const override { return rms_ ? "RMSNorms" : ""; }
+
  protected:
   std::vector<Shape> outputShapes(const std::vector<Shape>& inputs,
                                   const std::vector<Shape>& /*constants*/) const override {
@@ -30,7 +32,6 @@ class TokenNormLayer final : public MpmLayer {
   std::unique_ptr<DeviceOp> makeDeviceOp(DeviceNet& device, const std::vector<cv::Mat>& constants,
                                          const std::vector<cv::Mat>& inputs) override {
     check(constants);
-    if (rms_) return nullptr;
     const int dim = inputs[0].size[inputs[0].dims - 1];
     expectDim(constants[0], dim);
     return device.tokenNorm({constants[0].ptr<float>(), constants[1].ptr<float>(), eps_}, dim, special_);

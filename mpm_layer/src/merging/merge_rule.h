@@ -14,12 +14,11 @@ enum class MergeGroups {
 /// How one merging step chooses groups and averages them: the attributes of the op MergeTokens. The defaults are MPM.
 struct MergeRule {
   MergeGroups groups = MergeGroups::kMutualPairs;
-  int count = -1;          ///< merges the `count` most similar groups; -1: all
-  float similarity = -2;   ///< merges only groups that are at least so similar; -2: all
-  float deviations = -1;   ///< at least 0: as similar as the mean over all groups plus this many standard deviations
-  bool weighted = false;   ///< averages rows by their cluster sizes; else plainly
-  bool one_count = false;  ///< one threshold for all images of a batch, and the smallest of their counts
-  int grid_width = 0;      ///< of windows
+  int count = -1;         ///< merges the `count` most similar groups; -1: all
+  float similarity = -2;  ///< merges only groups that are at least so similar; -2: all
+  float deviations = -1;  ///< at least 0: as similar as the mean over all groups plus this many standard deviations
+  bool weighted = false;  ///< averages rows by their cluster sizes; else plainly
+  int grid_width = 0;     ///< of windows
 };
 
 }  // namespace mpm

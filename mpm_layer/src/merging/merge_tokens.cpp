@@ -161,12 +161,9 @@ void resetState(TokenState<float> state) {
   state.data[0] = static_cast<float>(state.patches);
   std::iota(state.clusterOfToken(), state.clusterOfToken() + state.patches, 0.f);
   std::fill_n(state.clusterSize(), state.patches, 1.f);
-}
-
-int GroupsOfImage::eligible() const {
-  return static_cast<int>(std::count_if(groups.begin(), groups.end(), [&](const MergeGroup& group) {
-    return static_cast<double>(group.similarity) >= threshold;
-  }));
+  if (state.computed == nullptr) return;
+  state.computed[0] = static_cast<float>(state.patches);
+  std::iota(state.computed + 1, state.computed + 1 + state.patches, 0.f);
 }
 
 bool findGroups(const MergeRule& rule, MatrixView<const float> metric, int special, GroupsOfImage& found,
@@ -201,18 +198,7 @@ bool findScoredWindows(const MergeRule& rule, std::span<const float> scores, Gro
   return allFinite(scores.data(), scores.size());
 }
 
-int shareOneCount(std::vector<GroupsOfImage>& images) {
-  double sum = 0;
-  for (const GroupsOfImage& image : images) sum += image.threshold;
-  int count = std::numeric_limits<int>::max();
-  for (GroupsOfImage& image : images) {
-    image.threshold = sum / static_cast<double>(images.size());
-    count = std::min(count, image.eligible());
-  }
-  return count;
-}
-
-void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixView<const float> tokens, int special,
+void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const float> tokens, int special,
                  TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
                  MatrixView<const float> shared) {
   thread_local Scratch<int> scratch;
@@ -224,7 +210,7 @@ void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixV
   if (windows) std::sort(groups.begin(), groups.end(), moreSimilar);
   // Not more than half of the rows: of an odd number one more may be even than odd.
   const int most = rule.groups == MergeGroups::kEvenOdd ? live / 2 : static_cast<int>(groups.size());
-  const auto chosen = static_cast<std::size_t>(count < 0 ? most : std::min(count, most));
+  const auto chosen = static_cast<std::size_t>(rule.count < 0 ? most : std::min(rule.count, most));
   if (chosen < groups.size()) {
     if (!windows)
       std::nth_element(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(chosen), groups.end(), moreSimilar);
@@ -255,7 +241,7 @@ bool mergeTokens(const MergeRule& rule, MatrixView<const float> tokens, int spec
                  MatrixView<float> merged, TokenState<float> after, const Parallel& parallel) {
   thread_local GroupsOfImage found;
   if (!findGroups(rule, tokens.rowRange(0, special + before.live()), special, found, parallel)) return false;
-  mergeGroups(rule, found, rule.count, tokens, special, before, merged, after);
+  mergeGroups(rule, found, tokens, special, before, merged, after);
   return true;
 }
 

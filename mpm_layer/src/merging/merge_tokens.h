@@ -22,8 +22,6 @@ struct MergeGroup {
 struct GroupsOfImage {
   std::vector<MergeGroup> groups;
   double threshold = 0;  ///< least similarity of a group that merges
-
-  int eligible() const;
 };
 
 /// The groups that `rule` looks at. `metric` {special + live, m}: the rows that are compared. Returns false when an
@@ -34,11 +32,7 @@ struct GroupsOfImage {
 /// The groups of kScoredWindows. `scores` {windows}, in raster order. Returns false for a NaN or an infinity.
 [[nodiscard]] bool findScoredWindows(const MergeRule& rule, std::span<const float> scores, GroupsOfImage& found);
 
-/// For MergeRule::one_count: every image gets the mean of their thresholds, and the smallest of the counts of groups
-/// that meet it. Returns the count.
-int shareOneCount(std::vector<GroupsOfImage>& images);
-
-/// Merges, of the groups that meet their threshold, the `count` most similar (-1: all; ties: the lower first row).
+/// Merges, of the groups that meet their threshold, the `rule.count` most similar (-1: all; ties: the lower first row).
 /// `tokens` {special + before.live(), dim}; `merged` must hold as many rows; `after` gets the composed map and the
 /// sizes. The order of the merged rows:
 ///
@@ -47,7 +41,7 @@ int shareOneCount(std::vector<GroupsOfImage>& images);
 /// - windows: merged ones by falling similarity, then the other rows in raster order (the order of ALGM).
 ///
 /// `shared` {windows, dim}, of kScoredWindows: the row of a merged window instead of a mean.
-void mergeGroups(const MergeRule& rule, GroupsOfImage& found, int count, MatrixView<const float> tokens, int special,
+void mergeGroups(const MergeRule& rule, GroupsOfImage& found, MatrixView<const float> tokens, int special,
                  TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
                  MatrixView<const float> shared = {});
 

@@ -1,42 +1,203 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpm/estimator.hpp"
 
-#include "net/estimator_outputs.h"
-#include "net/image_net.h"
+#include <algorithm>
+#include <cstdint>
+#include <opencv2/imgproc.hpp>
+
+#include "net/label_maker.h"
+#include "net/segment_maker.h"
 
 namespace mpm {
 namespace {
 
-std::vector<std::string> outputsFor(std::optional<Task> wanted, const onnx::GraphProto& graph, const ModelInfo& info) {
+bool isSegmentTask(std::optional<Task> task) { return task == Task::kPanoptic || task == Task::kInstance; }
+
+/// What the model gives; nullopt: tokens and merge maps alone. Throws mpm::Error when it cannot do the `wanted` task.
+std::optional<Task> taskOf(const ModelInfo& info, std::optional<Task> wanted) {
+  const std::string head = "its head is '" + toString(info.head) + "'";
   const std::optional<Task> task = wanted ? wanted : info.task;
-  if (isSegmentTask(task)) return queryOutputs(graph, info);
-  if (task == Task::kDepth) return depthOutputs(graph, info);
-  if (wanted && !info.givesLabels()) throw Error("gives no labels (its head is '" + toString(info.head) + "')");
-  return labelOutputs(graph, info);
+  if (isSegmentTask(task) && info.head != HeadKind::kMaskQueries)
+    throw Error("gives no segments (" + head + ", but they need 'mask_queries')");
+  if (wanted == Task::kDepth && info.task != Task::kDepth)
+    throw Error("does not estimate depth (its task is '" + (info.task ? toString(*info.task) : "none") + "', " + head +
+                ")");
+  if (wanted == Task::kSemantic && !info.givesLabels())
+    throw Error("does not segment (" + (info.task ? "its task is '" + toString(*info.task) + "'" : head) + ")");
+  return task;
+}
+
+void addDepth(const cv::Mat& image, ImageNet& net, Estimate& result) {
+  net.run(image, result);
+  StopWatch watch;
+  const cv::Mat& map = net.answer(0);
+  const int height = map.dims >= 3 ? map.size[map.dims - 2] : 0, width = map.dims >= 3 ? map.size[map.dims - 1] : 0;
+  net.requireSize(0, static_cast<std::size_t>(height) * static_cast<std::size_t>(width));
+  net.requireFinite(0, "depths");
+  const cv::Mat depth(height, width, CV_32F, const_cast<float*>(map.ptr<float>()));
+  cv::resize(depth, result.depth, image.size(), 0, 0, cv::INTER_LINEAR);
+  result.depth_range = depthRange(result.depth);
+  result.ms.postprocess += watch.lap();
 }
 
 }  // namespace
 
-struct EstimatorReader {
-  static Estimator read(const std::string& model, const EstimatorOptions& options) {
-    PanopticOptions segments{.min_score = options.min_score, .min_overlap = options.min_overlap};
-    segments.labels = options.labels;
-    segments.validate();
-    ImageNet net(
-        model, options.read, options.threads, options.inspect && options.fit == Fit::kResize,
-        [&](const onnx::GraphProto& graph, const ModelInfo& info) { return outputsFor(options.task, graph, info); });
-    const std::optional<Task> task = options.task ? options.task : net.info().task;
-    if (isSegmentTask(task)) {
-      segments.task = task;
-      return PanopticSegmenter(std::move(net), segments);
+void EstimatorOptions::validate() const {
+  read.validate();
+  if (threads < 0) throw Error("the number of threads must not be negative");
+  if (short_side < 0) throw Error("the shorter side must not be negative");
+  reuse.validate();
+  if (reuse.on && fit == Fit::kWindow)
+    throw Error("rows of earlier frames are reused by the fit 'resize' only, not by sliding windows");
+  for (const double share : {min_score, min_overlap})
+    if (!(share >= 0 && share <= 1)) throw Error("the limits of segments are shares, 0 to 1");
+}
+
+DepthRange depthRange(const cv::Mat& depth) {
+  std::vector<float> values(depth.begin<float>(), depth.end<float>());  // quantile() would be slow for so many
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  DepthRange range{*least + 0.0, 0, *most + 0.0};  // 0 instead of -0
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  range.median = *middle;
+  return range;
+}
+
+cv::Mat segmentClasses(const cv::Mat& ids, const std::vector<Segment>& segments) {
+  std::vector<std::uint8_t> classes(segments.size() + 1, 255);
+  for (const Segment& one : segments) classes[one.id] = static_cast<std::uint8_t>(one.label);
+  cv::Mat map(ids.size(), CV_8U);
+  std::transform(ids.begin<std::uint16_t>(), ids.end<std::uint16_t>(), map.begin<std::uint8_t>(),
+                 [&](std::uint16_t id) { return classes[id]; });
+  return map;
+}
+
+namespace {
+
+// Percent of the pixels that two results of one image have in common; nullopt: they have no pixels.
+std::optional<double> agreementOf(const Estimate& reused, const Estimate& whole) {
+  constexpr double kSameDepth = 0.02;  // of the range of the depths
+  cv::Mat same;
+  if (!whole.depth.empty()) {
+    const double range = whole.depth_range.max - whole.depth_range.min;
+    cv::absdiff(reused.depth, whole.depth, same);
+    same = same <= kSameDepth * range;
+  } else {
+    const auto classesOf = [](const Estimate& one) {
+      return one.ids.empty() ? one.labels : segmentClasses(one.ids, one.segments);
+    };
+    if (classesOf(whole).empty()) return std::nullopt;
+    same = classesOf(reused) == classesOf(whole);
+  }
+  return 100.0 * cv::countNonZero(same) / static_cast<double>(same.total());
+}
+
+// One that shares no memory with `estimate`.
+Estimate cloned(Estimate estimate) {
+  for (cv::Mat* const map : {&estimate.labels, &estimate.ids, &estimate.depth}) *map = map->clone();
+  return estimate;
+}
+
+}  // namespace
+
+struct Estimator::Impl {
+  std::optional<Task> task;
+  ImageNet net;  // sets the task
+  std::optional<LabelMaker> labels;
+  std::optional<SegmentMaker> segments;
+  Estimate last;  // of the frame before, in a net that reuses rows
+  StopWatch clock;
+  double elapsed = 0;  // s, of the clock
+
+  Impl(const std::string& model, const EstimatorOptions& options)
+      : net(model, options, [&](const onnx::GraphProto& graph, const ModelInfo& info) {
+          task = taskOf(info, options.task);
+          return task == Task::kSemantic && info.segments() ? std::vector{scoresOf(graph)} : info.outputs;
+        }) {
+    if (task != Task::kSemantic && options.fit == Fit::kWindow)
+      throw Error("'" + model + "' gives no labels, so its windows have nothing to average: use the fit 'resize'");
+    if (task == Task::kSemantic) labels.emplace(net, options);
+    if (isSegmentTask(task)) segments.emplace(net, options, *task);
+  }
+
+  /// A frame of a fixed camera: what did not change is that of earlier frames.
+  void reuse(const cv::Mat& image, double seconds, Estimate& result) {
+    ReuseReport report;
+    const ReuseGate::Frame frame = net.look(image, seconds, result.ms);
+    report.key_frame = frame.key || frame.due;
+    report.threshold = net.gate().threshold();
+    report.rows = static_cast<double>(frame.changed.size()) / net.info().tokens();
+    if (!frame.key) report.patches = frame.changed;
+    if (frame.changed.empty()) {
+      const StageTimes ms = result.ms;
+      result = cloned(last);
+      result.ms = ms;
+    } else {
+      run(image, result);
     }
-    if (task == Task::kDepth) return DepthEstimator(std::move(net));
-    return Segmenter(std::move(net), options);
+    if (frame.due) {
+      Estimate whole;
+      whole.task = result.task;
+      whole.grid = result.grid;
+      whole.ms = result.ms;
+      net.computeAll();
+      run(image, whole);
+      report.agreement = agreementOf(result, whole);
+      report.rows = 1;
+      if (report.agreement) net.gate().compared(*report.agreement);
+      result = whole;
+    }
+    report.kept_bytes = net.keptBytes();
+    last = cloned(result);
+    result.reuse = report;
+  }
+
+  void run(const cv::Mat& image, Estimate& result) {
+    if (labels) return labels->run(image, result);
+    if (segments) return segments->run(image, result);
+    if (task == Task::kDepth) return addDepth(image, net, result);
+    net.run(image, result);
+    for (std::size_t i = 0; i < net.answers(); ++i) net.requireFinite(i, net.answerName(i));
   }
 };
 
-Estimator readEstimator(const std::string& model, const EstimatorOptions& options) {
-  return withOurErrors([&] { return EstimatorReader::read(model, options); });
+Estimator::Estimator(const std::string& model, const EstimatorOptions& options)
+    : impl_(withOurErrors([&] {
+        options.validate();
+        return std::make_unique<Impl>(model, options);
+      })) {}
+Estimator::~Estimator() = default;
+Estimator::Estimator(Estimator&&) noexcept = default;
+Estimator& Estimator::operator=(Estimator&&) noexcept = default;
+
+const ModelInfo& Estimator::model() const { return impl_->net.info(); }
+std::optional<Task> Estimator::task() const { return impl_->task; }
+
+Estimate Estimator::estimate(const cv::Mat& image, std::optional<double> seconds) {
+  if (image.empty()) throw Error("the image is empty");
+  if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+  StopWatch watch;
+  Estimate result;
+  result.task = impl_->task;
+  result.grid = impl_->net.info().grid;
+  try {
+    withOurErrors([&] {
+      if (!impl_->net.reuses()) return impl_->run(image, result);
+      impl_->elapsed += impl_->clock.lap() / 1000;
+      impl_->reuse(image, seconds.value_or(impl_->elapsed), result);
+    });
+  } catch (const Error&) {
+    reset();  // what is kept may be half of one frame and half of another
+    throw;
+  }
+  result.ms.total = watch.lap();
+  return result;
+}
+
+void Estimator::reset() {
+  if (!impl_->net.reuses()) return;
+  impl_->net.reset();
+  impl_->last = {};
 }
 
 }  // namespace mpm

@@ -37,20 +37,20 @@ std::vector<std::string> tokensToMerge(const onnx::GraphProto& graph) {
 
 }  // namespace
 
-ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int threads, bool inspect,
-                   const ChooseOutputs& answers)
+ImageNet::ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers)
     : path_(model) {
-  if (threads < 0) throw Error("the number of threads must not be negative");
-  if (threads > 0) cv::setNumThreads(std::min(threads, cv::getNumberOfCPUs()));
-  LoadedNet loaded = readNet(model, options, [&](const onnx::GraphProto& graph, const ModelInfo& found) {
+  if (options.threads > 0) cv::setNumThreads(std::min(options.threads, cv::getNumberOfCPUs()));
+  const auto choose = [&](const onnx::GraphProto& graph, const ModelInfo& found) {
     std::vector<std::string> names = answers(graph, found);
     answers_ = names.size();
     names.insert(names.begin(), {"merge_map", "token_counts"});
-    if (inspect)
+    if (options.inspect && options.fit == Fit::kResize && !options.reuse.on)
       for (const std::string& tokens : tokensToMerge(graph)) names.push_back(tokens);
     outputs_.assign(names.begin(), names.end());
     return names;
-  });
+  };
+  LoadedNet loaded = readNet(model, options.read, choose, options.reuse.on ? &reuse_ : nullptr);
+  if (options.reuse.on) gate_.emplace(options.reuse, reuse_.places);
   net_ = loaded.net;
   info_ = std::move(loaded.info);
   normalize_ = Normalizer(info_.facts);
@@ -59,20 +59,38 @@ ImageNet::ImageNet(const std::string& model, const ReadOptions& options, int thr
   if (device_image_) net_.setInput(planes_);  // once, for its shape
 }
 
-void ImageNet::requireImage(const cv::Mat& image) {
-  if (image.empty()) throw Error("the image is empty");
-  if (image.dims != 2 || image.type() != CV_8UC3) throw Error("an image is 8-bit BGR (CV_8UC3)");
+void ImageNet::fit(const cv::Mat& image, StageTimes& ms) {
+  StopWatch watch;
+  fitting_ = image;
+  if (image.size() != toCv(info_.input)) {
+    cv::resize(image, resized_, toCv(info_.input), 0, 0, cv::INTER_LINEAR);
+    fitting_ = resized_;
+  }
+  ms.preprocess += watch.lap();
+}
+
+ReuseGate::Frame ImageNet::look(const cv::Mat& image, double seconds, StageTimes& ms) {
+  if (image.size() != looked_at_) reset();
+  looked_at_ = image.size();
+  fit(image, ms);
+  StopWatch watch;
+  ReuseGate::Frame frame = gate_->look(fitting_, seconds, parallel_);
+  if (frame.key)
+    computeAll();
+  else
+    reuse_.session->changed = frame.changed;
+  ms.preprocess += watch.lap();
+  return frame;
+}
+
+void ImageNet::reset() {
+  gate_->reset();
+  reuse_.session->reset();
 }
 
 void ImageNet::run(const cv::Mat& image, RunReport& report) {
-  StopWatch watch;
-  const cv::Mat* fitting = &image;
-  if (image.size() != toCv(info_.input)) {
-    cv::resize(image, resized_, toCv(info_.input), 0, 0, cv::INTER_LINEAR);
-    fitting = &resized_;
-  }
-  report.ms.preprocess += watch.lap();
-  forward(*fitting, report.ms);
+  if (!reuses()) fit(image, report.ms);
+  forward(fitting_, report.ms);
   takeMaps(report);
   addTokens(report, 1);
   addSimilarity(report);
@@ -93,8 +111,8 @@ void ImageNet::forward(const cv::Mat& image, StageTimes& ms) {
     ms.*stage += forward_ms.*stage;
   ms.blocks.resize(std::max(ms.blocks.size(), forward_ms.blocks.size()));
   for (std::size_t i = 0; i < forward_ms.blocks.size(); ++i) ms.blocks[i] += forward_ms.blocks[i];
-  requireBlob(0, std::max<std::size_t>(info_.schedule.size(), 1) * static_cast<std::size_t>(info_.tokens()));
-  requireBlob(1, info_.schedule.size() + 1);
+  requireBlob(0, std::max<std::size_t>(info_.schedule().size(), 1) * static_cast<std::size_t>(info_.tokens()));
+  requireBlob(1, info_.schedule().size() + 1);
   const auto rows = static_cast<std::size_t>(info_.tokens() + info_.special_tokens);
   for (std::size_t i = kReports + answers_; i < outputs_.size(); ++i)
     requireBlob(i, rows * static_cast<std::size_t>(info_.dim));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <opencv2/dnn.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,10 @@
 #include "layers/opencv_adapter.h"
 #include "layers/opencv_parallel.h"
 #include "mpm/error.hpp"
-#include "mpm/run_report.hpp"
+#include "mpm/estimator.hpp"
 #include "net/choose_outputs.h"
 #include "net/preprocess.h"
+#include "net/reuse_gate.h"
 
 namespace mpm {
 
@@ -50,35 +52,31 @@ inline AxisResampling throughInput(int grid, int input, int image) {
   return composeAxes(bilinearAxis(grid, input), bilinearAxis(input, image));
 }
 
-/// A net that takes images: preprocessing, one pass, and the report of it. What Segmenter, PanopticSegmenter and
-/// DepthEstimator have in common.
+/// A net that takes images: preprocessing, one pass, and the report of it.
 class ImageNet {
  public:
-  /// `answers`: the outputs that the caller reads besides the merge maps and the token counts. `inspect`: run() also
-  /// fills RunReport::pair_similarity.
-  ImageNet(const std::string& model, const ReadOptions& options, int threads, bool inspect,
-           const ChooseOutputs& answers);
+  /// `answers`: the outputs that the caller reads besides the merge maps and the token counts.
+  ImageNet(const std::string& model, const EstimatorOptions& options, const ChooseOutputs& answers);
 
   const std::string& path() const { return path_; }
   const ModelInfo& info() const { return info_; }
   cv::dnn::Net& net() { return net_; }
   const Parallel& parallel() const { return parallel_; }
 
-  /// Calls `work` with a new Result, which it fills; the result's time is that of all of it. Throws mpm::Error for an
-  /// image that is empty or of another type than CV_8UC3.
-  template <class Result, class Work>
-  Result timed(const cv::Mat& image, Work work) const {
-    requireImage(image);
-    StopWatch watch;
-    Result result;
-    result.grid = info_.grid;
-    withOurErrors([&] { work(result); });
-    result.ms.total = watch.lap();
-    return result;
-  }
-
-  /// Resizes `image` to the network input and runs it. Adds its maps, its tokens and the times to `report`.
+  /// Resizes `image` to the network input and runs it. Adds its maps, its tokens and the times to `report`. In a net
+  /// that reuses rows, the image is that of look().
   void run(const cv::Mat& image, RunReport& report);
+
+  /// Whether the net reuses rows of earlier frames. Then look() comes before each run().
+  bool reuses() const { return gate_.has_value(); }
+  /// Which patches of `image` changed since the last frames; the next run() computes these.
+  ReuseGate::Frame look(const cv::Mat& image, double seconds, StageTimes& ms);
+  /// The next run() computes everything.
+  void computeAll() { reuse_.session->changed.reset(); }
+  /// Forgets earlier frames.
+  void reset();
+  ReuseGate& gate() { return *gate_; }
+  std::size_t keptBytes() const { return reuse_.session->bytes(); }
 
   /// Runs `image`, of the size of the network input. Adds the times to `ms`.
   void forward(const cv::Mat& image, StageTimes& ms);
@@ -98,7 +96,7 @@ class ImageNet {
  private:
   static constexpr std::size_t kReports = 2;  // merge_map and token_counts, before the answers
 
-  static void requireImage(const cv::Mat& image);
+  void fit(const cv::Mat& image, StageTimes& ms);
   void requireBlob(std::size_t index, std::size_t expected) const;
   void addSimilarity(RunReport& report) const;
 
@@ -111,6 +109,10 @@ class ImageNet {
   Normalizer normalize_{ModelFacts{}};
   OpenCvParallel parallel_;
   cv::Mat resized_, planes_;
+  cv::Mat fitting_;  // the image or resized_
+  ReuseNet reuse_;
+  std::optional<ReuseGate> gate_;
+  cv::Size looked_at_;                         // size of the image of the last look()
   std::unique_ptr<DeviceImage> device_image_;  // instead of planes_
 };
 

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "layers/mpm_layer.h"
 #include "mpm/error.hpp"
+#include "mpm/read_net.hpp"
 #include "onnx/model/node_proto.h"
 
 namespace mpm::onnx_graph {
@@ -17,23 +19,31 @@ struct Use {
   bool read_on_host = false;
 };
 
+/// Throws mpm::Error for an op that no GPU runs.
+void requireOnGpu(const onnx::NodeProto& node) {
+  if (!isOurs(node)) return;
+  cv::dnn::LayerParams params;
+  params.name = node.name();
+  params.type = node.domain() + "." + node.op_type();
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.type() == onnx::AttributeProto::INT) params.set(attribute.name(), attribute.i());
+    if (attribute.type() == onnx::AttributeProto::FLOAT) params.set(attribute.name(), attribute.f());
+    if (attribute.type() == onnx::AttributeProto::STRING) params.set(attribute.name(), cv::String(attribute.s()));
+    if (attribute.type() == onnx::AttributeProto::INTS)
+      params.set(attribute.name(), cv::dnn::DictValue::arrayInt(attribute.ints().begin(), attribute.ints_size()));
+  }
+  const auto layer = cv::dnn::LayerFactory::createLayerInstance(params.type, params).dynamicCast<MpmLayer>();
+  if (layer && !layer->onlyOnCpu().empty())
+    throw Error(layer->onlyOnCpu() + " do not run on a GPU: use the device cpu");
+}
+
 }  // namespace
 
 void placeOnDevice(onnx::GraphProto& graph, int device, int session) {
+  registerLayers();
   std::map<std::string, Use> uses;
   for (const onnx::NodeProto& node : graph.node()) {
-    if (isOurs(node) && node.op_type() == "RotaryPositions")
-      throw Error("rotary positions do not run on a GPU: use the device cpu");
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (isOurs(node) && attribute.i() == 1 && attribute.name() == "position_bias")
-        throw Error("relative position biases do not run on a GPU: use the device cpu");
-      if (isOurs(node) && attribute.i() == 1 &&
-          (attribute.name() == "windows" || attribute.name() == "relative_positions"))
-        throw Error("attention in windows, and relative positions, do not run on a GPU: use the device cpu");
-      if (isOurs(node) && attribute.i() == 1 &&
-          (attribute.name().ends_with("rms") || attribute.name() == "attention_norm"))
-        throw Error("RMSNorm, and a norm behind attention, do not run on a GPU: use the device cpu");
-    }
+    requireOnGpu(node);
     for (const std::string& name : node.output()) uses[name].made_by_us = isOurs(node);
     for (const std::string& name : node.input()) {
       Use& use = uses[name];

@@ -13,7 +13,7 @@ namespace mpm::onnx_graph {
 /// - `device_outputs`, a character per output: 1 when a marked node reads it.
 /// - `host_outputs`, a character per output: 1 when a stock node reads it or it is an output of the net.
 ///
-/// Throws mpm::Error for a model with blocks that have no kernels on a GPU.
+/// Throws mpm::Error for an op that runs on the CPU only.
 void placeOnDevice(onnx::GraphProto& graph, int device, int session);
 
 }  // namespace mpm::onnx_graph

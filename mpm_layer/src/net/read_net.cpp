@@ -71,19 +71,27 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options) {
   return readNet(onnx_path, options, [&](const onnx::GraphProto&, const ModelInfo&) { return options.outputs; });
 }
 
-LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose) {
+LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, const ChooseOutputs& choose,
+                  ReuseNet* reuse) {
   static std::atomic<int> sessions{0};
   registerLayers();
   const std::optional<int> device = chosenDevice(options.device);
   onnx_graph::Converted converted = onnx_graph::convertPath(onnx_path, options.convert);
   if (!device) requireOnCpu(converted.info.precision);
-  if (device && !converted.info.reduction.isSchedule())
+  if (device && !converted.info.schedule().empty() && converted.info.reduction.method != ReductionMethod::kMpm)
     throw Error(onnx_path + ": reduction '" + toString(converted.info.reduction) +
                 "' does not run on a GPU, only mpm does: use the device cpu");
   onnx::GraphProto& graph = *converted.model.mutable_graph();
   try {
+    onnx_graph::requireNoSession(graph);
     const std::vector<std::string> outputs = choose(graph, converted.info);
     if (!outputs.empty()) onnx_graph::selectOutputs(graph, outputs);
+    if (reuse != nullptr) {
+      if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or --reuse off");
+      const int number = ++sessions;
+      reuse->session = ReuseSession::open(number);
+      reuse->places = onnx_graph::reuseRows(graph, number);
+    }
     if (device) onnx_graph::placeOnDevice(graph, *device, ++sessions);
     WeightRegistry weights;
     onnx_graph::handOver(graph, weights);

@@ -74,7 +74,7 @@ void countAreas(const cv::Mat& ids, std::vector<Segment>& segments) {
 
 }  // namespace
 
-std::vector<Segment> panopticSegments(const ResizedMasks& masks, const PanopticOptions& options,
+std::vector<Segment> panopticSegments(const ResizedMasks& masks, const EstimatorOptions& options,
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
   const std::vector<Candidate> candidates = candidatesOf(
       masks.queries, true, [&](const Candidate& one) { return static_cast<double>(one.score) > options.min_score; });
@@ -135,7 +135,7 @@ std::vector<Segment> panopticSegments(const ResizedMasks& masks, const PanopticO
   return segments;
 }
 
-std::vector<Segment> instanceSegments(const ResizedMasks& masks, const PanopticOptions& options,
+std::vector<Segment> instanceSegments(const ResizedMasks& masks, const EstimatorOptions& options,
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids) {
   // The mean of a mask is at most 1, so a class below the limit never passes it.
   const auto wanted = [&](const Candidate& one) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/resample.h"
-#include "mpm/panoptic_segmenter.hpp"
+#include "mpm/estimator.hpp"
 #include "net/mask_queries.h"
 
 namespace mpm {
@@ -16,11 +16,11 @@ struct ResizedMasks {
   const AxisResampling &rows, &columns;  ///< from queries.grid to the image
 };
 
-/// Segments and their ids (CV_16U, 0 for none), by the rules of PanopticSegmenter. `things`: of each class, true if
+/// Segments and their ids (CV_16U, 0 for none), by the rules of Estimator. `things`: of each class, true if
 /// its segments are single objects.
-std::vector<Segment> panopticSegments(const ResizedMasks& masks, const PanopticOptions& options,
+std::vector<Segment> panopticSegments(const ResizedMasks& masks, const EstimatorOptions& options,
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids);
-std::vector<Segment> instanceSegments(const ResizedMasks& masks, const PanopticOptions& options,
+std::vector<Segment> instanceSegments(const ResizedMasks& masks, const EstimatorOptions& options,
                                       const std::vector<bool>& things, const Parallel& parallel, cv::Mat& ids);
 
 }  // namespace mpm

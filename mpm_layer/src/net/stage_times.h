@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpm/segmenter.hpp"
+#include "mpm/read_net.hpp"
 
 namespace mpm {
 

@@ -2,31 +2,30 @@
 #include "onnx/converted_info.h"
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 
 #include "base/size_text.h"
 #include "mpm/error.hpp"
-#include "onnx/converter.h"
-#include "onnx/merge_steps.h"
+#include "onnx/emit/merge_steps.h"
 #include "onnx/model/model_info_json.h"
 #include "onnx/model/node_proto.h"
+#include "onnx/model/tensor.h"
 
 namespace mpm::onnx_graph {
 namespace {
 
 constexpr const char* kAgain = ": convert the original model again";
 
-void requireSame(const std::string& field, const std::string& said, const std::string& found) {
-  if (said == found) return;
-  throw Error("metadata 'mpm.info': says " + field + " " + said + ", the graph has " + found + kAgain);
-}
+constexpr int kMaxWidth = 1 << 30, kMaxSpecialTokens = 1 << 20;
+constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes can hold; the app shows each block
 
 bool isOurOp(const onnx::NodeProto& node, const std::string& op) { return isOurs(node) && node.op_type() == op; }
 
 /// Input, tokens and weight of the graph's only PatchEmbed, apart from that of a merging step.
 struct PatchEmbed {
-  std::string image;
-  std::int64_t channels = 0, dim = 0, special = 0;
+  std::string image, precision;
+  std::int64_t channels = 0;
+  int dim = 0, special = 0;
   Size2 input, patch, stride, pad;
 
   Size2 grid() const {
@@ -35,11 +34,18 @@ struct PatchEmbed {
   }
 };
 
-/// `value` as a size in px, from 1 to kLongestSide; otherwise throws mpm::Error.
-int pixels(const onnx::NodeProto& node, const std::string& what, std::int64_t value) {
-  if (value >= 1 && value <= kLongestSide) return static_cast<int>(value);
-  throw Error("node '" + node.name() + "' (PatchEmbed): " + what + " of " + std::to_string(value) +
-              " px, smaller than 1 or larger than " + std::to_string(kLongestSide) + kAgain);
+/// An attribute that the node lacks has no value: 0, "".
+const onnx::AttributeProto& attributeOf(const onnx::NodeProto& node, const std::string& name) {
+  const auto found = std::find_if(node.attribute().begin(), node.attribute().end(),
+                                  [&](const onnx::AttributeProto& one) { return one.name() == name; });
+  return found == node.attribute().end() ? onnx::AttributeProto::default_instance() : *found;
+}
+
+/// `value` as an int from `least` to `most`; otherwise throws mpm::Error.
+int within(const onnx::NodeProto& node, const std::string& what, std::int64_t value, int least, int most) {
+  if (value >= least && value <= most) return static_cast<int>(value);
+  throw Error("node '" + node.name() + "' (" + node.op_type() + "): " + std::to_string(value) + " " + what +
+              ", expected " + std::to_string(least) + " to " + std::to_string(most) + kAgain);
 }
 
 PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
@@ -55,19 +61,19 @@ PatchEmbed patchEmbedOf(const onnx::GraphProto& graph) {
                           : std::find_if(graph.initializer().begin(), graph.initializer().end(), named);
   if (weight == graph.initializer().end() || weight->dims_size() != 4)
     throw Error("node '" + node.name() + "' (PatchEmbed): no weights of shape {d, C, kh, kw}" + kAgain);
-  const auto attribute = [&](const char* name) -> std::int64_t {
-    for (const onnx::AttributeProto& one : node.attribute())
-      if (one.name() == name) return one.i();
-    return 0;
-  };
+  const auto attribute = [&](const char* name) { return attributeOf(node, name).i(); };
   PatchEmbed result;
   result.image = node.input(0);
-  result.dim = weight->dims(0);
+  result.dim = within(node, "columns", weight->dims(0), 1, kMaxWidth);
   result.channels = weight->dims(1);
-  result.special = attribute("special_tokens");
-  result.patch = {pixels(node, "a patch", weight->dims(2)), pixels(node, "a patch", weight->dims(3))};
-  result.input = {pixels(node, "an input", attribute("height")), pixels(node, "an input", attribute("width"))};
-  result.stride = {pixels(node, "a stride", attribute("stride_h")), pixels(node, "a stride", attribute("stride_w"))};
+  result.precision = attributeOf(node, "precision").s();
+  result.special = within(node, "special tokens", attribute("special_tokens"), 0, kMaxSpecialTokens);
+  result.patch = {within(node, "px of patch", weight->dims(2), 1, kLongestSide),
+                  within(node, "px of patch", weight->dims(3), 1, kLongestSide)};
+  result.input = {within(node, "px of input", attribute("height"), 1, kLongestSide),
+                  within(node, "px of input", attribute("width"), 1, kLongestSide)};
+  result.stride = {within(node, "px of stride", attribute("stride_h"), 1, kLongestSide),
+                   within(node, "px of stride", attribute("stride_w"), 1, kLongestSide)};
   result.pad = {static_cast<int>(std::clamp<std::int64_t>(attribute("pad_h"), 0, result.patch.height)),
                 static_cast<int>(std::clamp<std::int64_t>(attribute("pad_w"), 0, result.patch.width))};
   if (result.input.height < result.patch.height || result.input.width < result.patch.width)
@@ -81,19 +87,6 @@ std::vector<const onnx::NodeProto*> mergesOf(const onnx::GraphProto& graph) {
   for (const onnx::NodeProto& node : graph.node())
     if (isOurOp(node, "MutualPairMerge") || isOurOp(node, "MergeTokens")) merges.push_back(&node);
   return merges;
-}
-
-/// The blocks before or in which the graph merges, as the names of its merging steps have them.
-Schedule scheduleOf(const onnx::GraphProto& graph) {
-  Schedule schedule;
-  for (const onnx::NodeProto* node : mergesOf(graph)) {
-    const std::string& name = node->name();
-    int block = -1;
-    for (const std::string prefix : {"merge/before_block", "merge/in_block"})
-      if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), block);
-    schedule.push_back(block);
-  }
-  return schedule;
 }
 
 bool isStep(const onnx::NodeProto& node, const MergeStep& step) {
@@ -117,8 +110,10 @@ void requireSteps(const ModelInfo& info, const onnx::GraphProto& graph) {
     if (i >= steps.size() || !isStep(*merges[i], steps[i]))
       throw Error("node '" + merges[i]->name() + "' (" + merges[i]->op_type() + ") is not of the reduction '" +
                   mpm::toString(info.reduction) + "' that metadata 'mpm.info' says" + kAgain);
-  requireSame("reduce", mpm::toString(info.reduction) + " with " + std::to_string(steps.size()) + " merging steps",
-              mpm::toString(info.reduction) + " with " + std::to_string(merges.size()) + " merging steps");
+  if (merges.size() != steps.size())
+    throw Error("metadata 'mpm.info': says reduce " + mpm::toString(info.reduction) + " with " +
+                std::to_string(steps.size()) + " merging steps, the graph has " + std::to_string(merges.size()) +
+                kAgain);
 }
 
 void requireShape(const std::string& what, const onnx::ValueInfoProto& value, const Shape& expected) {
@@ -159,18 +154,22 @@ const onnx::ValueInfoProto& outputOf(const onnx::GraphProto& graph, const std::s
 
 }  // namespace
 
-void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
+void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info) {
   const PatchEmbed embed = patchEmbedOf(graph);
-  const Schedule schedule = scheduleOf(graph);
-  requireSame("input", toString(info.input), toString(embed.input));
-  requireSame("patch", toString(info.patch), toString(embed.patch));
-  requireSame("grid", toString(info.grid), toString(embed.grid()));
-  requireSame("dim", std::to_string(info.dim), std::to_string(embed.dim));
-  requireSame("special_tokens", std::to_string(info.special_tokens), std::to_string(embed.special));
-  requireSame("schedule", mpm::toString(info.schedule), mpm::toString(schedule));
-  if (!schedule.empty() && (schedule.front() < 0 || schedule.back() >= info.blocks))
-    throw Error("merges before block " + std::to_string(schedule.back()) + ", metadata 'mpm.info' says " +
-                std::to_string(info.blocks) + " blocks" + kAgain);
+  info.input = embed.input;
+  info.patch = embed.patch;
+  info.grid = embed.grid();
+  info.dim = embed.dim;
+  info.special_tokens = embed.special;
+  info.precision = parsePrecision(embed.precision);
+  std::map<std::string, const onnx::NodeProto*> nodes;
+  for (const onnx::NodeProto& node : graph.node()) nodes.emplace(node.name(), &node);
+  const std::string block = "backbone/block";
+  while (info.blocks < kMaxBlocks && nodes.count(block + std::to_string(info.blocks))) ++info.blocks;
+  if (info.blocks == 0) throw Error("holds no node '" + block + "0'" + kAgain);
+  const auto attention = nodes.find(block + "0/attention");  // where tokens merge inside the block
+  const onnx::NodeProto& first = *(attention != nodes.end() ? attention : nodes.find(block + "0"))->second;
+  info.heads = within(first, "heads", attributeOf(first, "heads").i(), 1, kMaxWidth);
   requireSteps(info, graph);
   for (const onnx::ValueInfoProto& input : graph.input())
     if (input.name() == embed.image)
@@ -178,13 +177,14 @@ void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph) {
   const auto requireOutput = [&](const std::string& name, const Shape& shape) {
     requireShape("output '" + name + "'", outputOf(graph, name), shape);
   };
-  const auto insertions = static_cast<std::int64_t>(schedule.size());
+  const auto insertions = static_cast<std::int64_t>(mergesOf(graph).size());
   requireOutput("merge_map", {1, std::max<std::int64_t>(insertions, 1), info.tokens()});
   requireOutput("token_counts", {1, insertions + 1});
   if (info.outputs.empty()) throw Error(std::string("metadata 'mpm.info': names no output") + kAgain);
   for (const std::string& name : info.outputs) outputOf(graph, name);
-  if (info.segments())
-    requireSame("class_count", std::to_string(info.classes), std::to_string(segmentedClasses(graph)));
+  if (const std::int64_t classes = segmentedClasses(graph); info.segments() && classes != info.classes)
+    throw Error("metadata 'mpm.info': says class_count " + std::to_string(info.classes) + ", the graph has " +
+                std::to_string(classes) + kAgain);
   const bool classifies = info.head == HeadKind::kClassifier;
   if (classifies) requireSide(outputOf(graph, info.outputs.front()), info.classes);
   if (info.givesLabels() || classifies) requireClasses(info.facts, info.classes);

@@ -7,8 +7,11 @@
 
 namespace mpm::onnx_graph {
 
-/// Throws mpm::Error when `info`, the metadata of a converted file, contradicts the file's graph: readers of the
-/// outputs rely on it. Symbolic sides and the number of images may have any value.
-void requireInfoOfGraph(const ModelInfo& info, const onnx::GraphProto& graph);
+constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
+
+/// Adds to `info`, the metadata of a converted file, what the file's graph says. Throws mpm::Error when the two
+/// contradict each other: readers of the outputs rely on it. Symbolic sides and the number of images may have any
+/// value.
+void addInfoOfGraph(const onnx::GraphProto& graph, ModelInfo& info);
 
 }  // namespace mpm::onnx_graph

@@ -9,10 +9,10 @@
 #include "base/reduction_defaults.h"
 #include "base/size_text.h"
 #include "onnx/converted_info.h"
-#include "onnx/emit/emit.h"
+#include "onnx/emit/emitter.h"
+#include "onnx/emit/merge_steps.h"
 #include "onnx/fold/fold.h"
 #include "onnx/fold/one_image.h"
-#include "onnx/merge_steps.h"
 #include "onnx/model/graph.h"
 #include "onnx/model/node_proto.h"
 #include "onnx/model/plain_weights.h"
@@ -165,23 +165,14 @@ ModelInfo infoOfConverted(const onnx::ModelProto& model, const ConvertOptions& o
     throw Error("holds ai.mpm ops, but not the metadata mpm.format = 1 and mpm.info: convert the original model again");
   }
   ModelInfo info = fromJson(*json);
-  requireInfoOfGraph(info, model.graph());
+  addInfoOfGraph(model.graph(), info);
   const auto no = [](const std::string& made, const std::string& asked) {
     throw Error("was converted with " + made + " and cannot be given " + asked + ": convert the original model again");
   };
-  if (options.schedule && (!info.reduction.isSchedule() || *options.schedule != info.schedule))
-    no(info.reduction.isSchedule() ? "schedule " + mpm::toString(info.schedule)
-                                   : "reduction " + mpm::toString(info.reduction),
-       "schedule " + mpm::toString(*options.schedule));
   if (options.reduce && withDefaults(*options.reduce, info.blocks) != withDefaults(info.reduction, info.blocks))
     no("reduction " + mpm::toString(info.reduction), "reduction " + mpm::toString(*options.reduce));
   if (options.input_size && *options.input_size != info.input)
     no("input size " + toString(info.input), "input size " + toString(*options.input_size));
-  if (options.attention == Attention::kProportional && info.attention != Attention::kProportional)
-    no("attention plain", "attention proportional");
-  if (options.merged_positions != MergedPositions::kMean && options.merged_positions != info.merged_positions)
-    no(info.merged_positions ? "merged positions " + mpm::toString(*info.merged_positions) : "no rotary positions",
-       "merged positions " + mpm::toString(options.merged_positions));
   if (options.precision != Precision::kFp32 && options.precision != info.precision)
     no("precision " + mpm::toString(info.precision), "precision " + mpm::toString(options.precision));
   if (info.segments() && options.output == Output::kLogits && info.outputs.front() == "labels")
@@ -251,31 +242,25 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
   };
   info.grid = {along(info.input.height, info.patch.height, trunk.embedding.stride_h, trunk.embedding.pad_h),
                along(info.input.width, info.patch.width, trunk.embedding.stride_w, trunk.embedding.pad_w)};
-  ConvertOptions wanted = options;
-  if (!options.reduce && !options.schedule) {
-    wanted.reduce = facts.reduce;  // a path in it is relative to the model's folder
-    if (facts.reduce && !facts.reduce->policy.empty()) wanted.reduce->policy = (folder / facts.reduce->policy).string();
+  std::optional<Reduction> wanted = options.reduce;
+  if (!wanted) {
+    wanted = facts.reduce;  // a path in it is relative to the model's folder
+    if (wanted && !wanted->policy.empty()) wanted->policy = (folder / wanted->policy).string();
   }
   const auto& blocks = trunk.chain.blocks;
   const auto any = [&](auto&& has) { return std::any_of(blocks.begin(), blocks.end(), has); };
   const bool fixed = any([](const Block& b) { return b.fixesPlaces(); });
-  if (fixed && !wanted.reduce && !wanted.schedule) wanted.schedule = Schedule{};
-  info.reduction = reductionFor(wanted, info.blocks);
+  info.reduction = reductionFor(wanted.value_or(fixed ? kFullModel : Reduction()), info.blocks);
   if (fixed && info.reduction.method != ReductionMethod::kNone) {
-    const bool windows = any([](const Block& b) { return b.windows > 0; });
+    const bool windows = any([](const Block& b) { return b.windows > 1; });
     throw Error("its tokens cannot merge, because its attention " +
                 std::string(windows ? "is inside windows of the patch grid"
                                     : "has a bias for each pair of patches (relative positions)") +
-                ", and a merged token has no single place: convert it with --schedule none");
+                ", and a merged token has no single place: convert it with --reduce none");
   }
-  info.schedule = *withDefaults(info.reduction, info.blocks).blocks;
-  info.attention = attentionOf(info.reduction, options.attention);
-  const auto rotates = [](const Block& block) { return block.rotation != nullptr; };
-  if (any(rotates))
-    info.merged_positions = options.merged_positions;
-  else if (options.merged_positions != MergedPositions::kMean)
-    throw Error("merged positions " + mpm::toString(options.merged_positions) +
-                " are for rotary positions, which this model does not have");
+  const auto positions = info.reduction.positions.value_or(MergedPositions::kMean);
+  if (positions != MergedPositions::kMean && !any([](const Block& b) { return b.rotation != nullptr; }))
+    throw Error("positions=" + mpm::toString(positions) + " is for rotary positions, which this model does not have");
   info.precision = options.precision;
   info.opset = understood.graph.opset;
   info.parameters = understood.parameters;

@@ -4,13 +4,11 @@
 #include <filesystem>
 
 #include "mpm/convert.hpp"
-#include "onnx/emit/emit.h"
+#include "onnx/emit/emitter.h"
 #include "onnx/model/model_file.h"
 #include "onnx/model/model_info_json.h"
 
 namespace mpm::onnx_graph {
-
-constexpr int kLongestSide = 1 << 14;  ///< px, of the input of a converted net
 
 /// Converts a parsed model. External data is read from `folder`; empty: there is none. `facts`: the JSON beside the
 /// model. Throws mpm::Error, without the name of the file.

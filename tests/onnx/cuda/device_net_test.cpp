@@ -18,7 +18,7 @@ constexpr const char* kLinear = "segmenter_linear_ts12.onnx";
 
 ReadOptions with(Schedule schedule, const std::string& device = "cpu") {
   ReadOptions options;
-  options.convert.schedule = std::move(schedule);
+  options.convert.reduce = mpmBefore(schedule);
   options.device = device;
   return options;
 }
@@ -44,7 +44,7 @@ TEST_F(DeviceNetTest, MaskTransformerWithEverySchedule) {
 
 TEST_F(DeviceNetTest, ProportionalAttention) {
   ReadOptions options = with({1, 2});
-  options.convert.attention = Attention::kProportional;
+  options.convert.reduce->attention = Attention::kProportional;
   compare(kMask, options, 1);
 }
 
@@ -180,18 +180,18 @@ cv::Mat picture(cv::Size size) {
 }
 
 TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
-  SegmenterOptions options;
-  options.read.convert.schedule = Schedule{1, 2};
+  EstimatorOptions options;
+  options.read.convert.reduce = mpmBefore({1, 2});
   for (const Fit fit : {Fit::kResize, Fit::kWindow}) {
     options.fit = fit;
     options.read.device = "cpu";
-    Segmenter host(dataPath(kMask), options);
+    Estimator host(dataPath(kMask), options);
     options.read.device = "auto";
-    Segmenter device(dataPath(kMask), options);
+    Estimator device(dataPath(kMask), options);
     for (const cv::Size size : {cv::Size(70, 40), cv::Size(64, 32), cv::Size(70, 40), cv::Size(130, 99)}) {
       SCOPED_TRACE(size);
       const cv::Mat image = picture(size);
-      const Segmentation found = device.segment(image), expected = host.segment(image);
+      const Estimate found = device.estimate(image), expected = host.estimate(image);
       ASSERT_EQ(found.labels.type(), CV_8U);
       ASSERT_EQ(found.labels.size(), size);
       EXPECT_LE(cv::countNonZero(found.labels != expected.labels), size.area() / 1000);
@@ -204,23 +204,23 @@ TEST_F(DeviceNetTest, TheSegmenterLabelsImagesOfAnySize) {
 TEST_F(DeviceNetTest, TheSegmenterNamesNaN) {
   const TemporaryFolder folder;
   writeModelThatOverflows(dataPath(kMask), folder / "overflows.onnx");
-  SegmenterOptions options;
-  options.read.convert.schedule = Schedule{};
+  EstimatorOptions options;
+  options.read.convert.reduce = kFullModel;
   options.read.device = "auto";
-  Segmenter segmenter(folder / "overflows.onnx", options);
+  Estimator segmenter(folder / "overflows.onnx", options);
   for (int round = 0; round < 2; ++round)
-    EXPECT_MPM_ERROR(segmenter.segment(picture({64, 32})), "scores hold NaN or infinity");
+    EXPECT_MPM_ERROR(segmenter.estimate(picture({64, 32})), "scores hold NaN or infinity");
 }
 
 TEST_F(DeviceNetTest, TheSegmenterSeesInside) {
-  SegmenterOptions options;
-  options.read.convert.schedule = Schedule{1, 2};
+  EstimatorOptions options;
+  options.read.convert.reduce = mpmBefore({1, 2});
   options.inspect = true;
   const cv::Mat image = picture({70, 40});
-  const Segmentation expected = Segmenter(dataPath(kMask), options).segment(image);
+  const Estimate expected = Estimator(dataPath(kMask), options).estimate(image);
   options.read.device = "auto";
-  Segmenter segmenter(dataPath(kMask), options);
-  const Segmentation found = segmenter.segment(image);
+  Estimator segmenter(dataPath(kMask), options);
+  const Estimate found = segmenter.estimate(image);
   EXPECT_EQ(found.cluster_of_token, expected.cluster_of_token);
   EXPECT_EQ(found.tokens, expected.tokens);
   EXPECT_LE(cv::countNonZero(found.labels != expected.labels), 3);

@@ -17,7 +17,7 @@ using cuda::test::takeCopies;
 
 ReadOptions onDevice(Schedule schedule) {
   ReadOptions options;
-  options.convert.schedule = std::move(schedule);
+  options.convert.reduce = mpmBefore(schedule);
   options.device = "cuda";
   return options;
 }
@@ -44,14 +44,14 @@ TEST(EmulatedDevice, OnlyTheImageGoesUpAndOnlyTheOutputsComeDown) {
 }
 
 TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
-  SegmenterOptions options;
-  options.read.convert.schedule = Schedule{1};
+  EstimatorOptions options;
+  options.read.convert.reduce = mpmBefore({1});
   options.read.device = "cuda";
-  Segmenter segmenter(dataPath("segmenter_mask_ts17.onnx"), options);
+  Estimator segmenter(dataPath("segmenter_mask_ts17.onnx"), options);
   const cv::Mat image(50, 90, CV_8UC3, cv::Scalar(10, 100, 200));
-  segmenter.segment(image);
+  segmenter.estimate(image);
   takeCopies();
-  segmenter.segment(image);
+  segmenter.estimate(image);
   const Copies copies = takeCopies();
   const auto tokens = static_cast<std::size_t>(segmenter.model().tokens());
   EXPECT_EQ(copies.uploads, 1);
@@ -65,7 +65,7 @@ TEST(EmulatedDevice, OfALabelledImageOnlyBytesGoUpAndComeDown) {
 // Full at the last allocation, when all that came before stands there.
 TEST(EmulatedDevice, AFullDeviceIsOneLineAndASmallerBatchStillFits) {
   const char* const file = "segmenter_linear_ts12.onnx";
-  Asked host(file, {.convert = {.schedule = Schedule{1}}});
+  Asked host(file, {.convert = {.reduce = mpmBefore({1})}});
   const cv::Mat one = images(host.info.input, 1, 2), many = images(host.info.input, 6, 2);
   std::size_t full = 0;
   {

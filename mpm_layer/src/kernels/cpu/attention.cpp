@@ -35,57 +35,65 @@ std::size_t valueSize(int rows, int heads, int head_dim) {
          static_cast<std::size_t>(paddedHeadDim(head_dim));
 }
 
-// Rows of k that share one largest norm. Tasks pack this many rows at a time.
-constexpr int kUnit = 16;
-
-int unitsFor(int rows) { return (rows + kUnit - 1) / kUnit; }
-
 }  // namespace
 
-std::size_t AttentionInput::size(int row_count, int head_count, int dim) {
-  return querySize(row_count, head_count, dim) + keySize(row_count, head_count, dim) +
-         valueSize(row_count, head_count, dim) + static_cast<std::size_t>(panelsFor(row_count)) * kPanel +
-         roundUp(static_cast<std::size_t>(head_count) * static_cast<std::size_t>(unitsFor(row_count)));
+std::size_t AttentionInput::keptSize(int capacity, int head_count, int dim) {
+  return keySize(capacity, head_count, dim) + valueSize(capacity, head_count, dim) +
+         roundUp(static_cast<std::size_t>(head_count) * static_cast<std::size_t>(capacity));
 }
 
-AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16)
+std::size_t AttentionInput::size(int row_count, int head_count, int dim, const KeptKeys& kept) {
+  const bool keeps = kept.memory != nullptr;
+  return querySize(row_count, head_count, dim) + (keeps ? 0 : keptSize(row_count, head_count, dim)) +
+         static_cast<std::size_t>(panelsFor(keeps ? kept.rows : row_count)) * kPanel;
+}
+
+AttentionInput::AttentionInput(float* memory, int row_count, int head_count, int dim, bool in_bf16,
+                               const KeptKeys& kept)
     : rows(row_count),
+      keys(kept.memory != nullptr ? kept.rows : row_count),
+      capacity(kept.memory != nullptr ? kept.capacity : row_count),
       heads(head_count),
       head_dim(dim),
       bf16(in_bf16),
+      places(kept.places),
       q(memory),
-      k(q + querySize(rows, heads, head_dim)),
-      v(k + keySize(rows, heads, head_dim)),
-      bias(v + valueSize(rows, heads, head_dim)),
-      key_squares(bias + panelsFor(rows) * kPanel) {}
+      k(kept.memory != nullptr ? kept.memory : q + querySize(rows, heads, head_dim)),
+      v(k + keySize(capacity, heads, head_dim)),
+      key_squares(v + valueSize(capacity, heads, head_dim)),
+      bias(kept.memory != nullptr ? q + querySize(rows, heads, head_dim) : k + keptSize(capacity, heads, head_dim)) {}
+
+template <class Row>
+void AttentionInput::packKeys(int h, int begin, int end, int depth, Row row) const {
+  for (int i = begin, take = 1; i < end; i += take) {
+    const int place = placeOf(i), in_panel = place % kPanel;
+    for (take = 1; take < kPanel - in_panel && i + take < end && placeOf(i + take) == place + take;) ++take;
+    float* panel = k + (static_cast<std::ptrdiff_t>(h) * panelsFor(capacity) + place / kPanel) * depth * kPanel;
+    row(i, take, panel, in_panel);
+    if (place + take == keys) clearPanel(panel, depth, in_panel + take);
+  }
+}
 
 void AttentionInput::pack(int begin, MatrixView<const float> q_rows, MatrixView<const float> k_rows,
                           MatrixView<const float> v_rows, float scale) const {
   if (bf16) return packBf16(begin, q_rows, k_rows, v_rows, scale);
   const int n = q_rows.rows;
-  const int end = begin + n;
   const int v_stride = paddedHeadDim(head_dim);
   const float factor = scale * kLog2E;
   for (int h = 0; h < heads; ++h) {
     const int column = h * head_dim;
     for (int i = 0; i < n; ++i) {
-      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(h) * rows + begin + i;
       const float* from = q_rows.row(i) + column;
-      std::transform(from, from + head_dim, q + row * head_dim, [factor](float x) { return x * factor; });
-      float* to = std::copy_n(v_rows.row(i) + column, head_dim, v + row * v_stride);
+      std::transform(from, from + head_dim, q + (static_cast<std::ptrdiff_t>(h) * rows + begin + i) * head_dim,
+                     [factor](float x) { return x * factor; });
+      const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(h) * capacity + placeOf(begin + i);
+      float* to = std::copy_n(v_rows.row(i) + column, head_dim, v + place * v_stride);
       std::fill_n(to, v_stride - head_dim, 0.0f);
+      key_squares[place] = largestSquare(k_rows.row(i) + column, k_rows.stride, 1, head_dim);
     }
-    for (int i = begin; i < end; i += kUnit)
-      key_squares[h * unitsFor(rows) + i / kUnit] =
-          largestSquare(k_rows.row(i - begin) + column, k_rows.stride, std::min(kUnit, end - i), head_dim);
-    for (int i = begin; i < end;) {
-      const int in_panel = i % kPanel;
-      const int take = std::min(kPanel - in_panel, end - i);
-      float* panel = k + (static_cast<std::ptrdiff_t>(h) * panelsFor(rows) + i / kPanel) * head_dim * kPanel;
+    packKeys(h, begin, begin + n, head_dim, [&](int i, int take, float* panel, int in_panel) {
       packPanel(k_rows.row(i - begin) + column, k_rows.stride, take, head_dim, panel, in_panel);
-      if (i + take == rows) clearPanel(panel, head_dim, in_panel + take);
-      i += take;
-    }
+    });
   }
 }
 
@@ -94,7 +102,6 @@ void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixV
   thread_local Scratch<float> scaled;
   thread_local Scratch<std::uint16_t> halves;
   const int n = q_rows.rows;
-  const int end = begin + n;
   const int depth = pairsFor(head_dim);
   const int v_stride = paddedHeadDim(head_dim);
   const float factor = scale * kLog2E;
@@ -108,6 +115,10 @@ void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixV
     to[2 * depth - 1] = 0;
     toBf16(from, to, head_dim);
   };
+  // Two neighbouring rows of v share a row of pairs.
+  const auto valuePairs = [&](int h, int place) {
+    return v_halves + (static_cast<std::ptrdiff_t>(h) * pairsFor(capacity) + place / 2) * 2 * v_stride;
+  };
   for (int h = 0; h < heads; ++h) {
     const int column = h * head_dim;
     for (int i = 0; i < n; ++i) {
@@ -115,121 +126,86 @@ void AttentionInput::packBf16(int begin, MatrixView<const float> q_rows, MatrixV
       std::transform(from, from + head_dim, row, [factor](float x) { return x * factor; });
       toPairs(row, q_halves + (static_cast<std::ptrdiff_t>(h) * rows + begin + i) * 2 * depth);
     }
-    for (int i = 0; i < n; i += 2) {
-      std::uint16_t* const first = rounded;
-      std::uint16_t* const second = rounded + v_stride;
-      std::fill(first, second + v_stride, std::uint16_t{0});
-      toBf16(v_rows.row(i) + column, first, head_dim);
-      if (i + 1 < n) toBf16(v_rows.row(i + 1) + column, second, head_dim);
-      std::uint16_t* to = v_halves + (static_cast<std::ptrdiff_t>(h) * pairsFor(rows) + (begin + i) / 2) * 2 * v_stride;
+    for (int i = 0; i < n; ++i) {
+      const int place = placeOf(begin + i);
+      std::fill_n(rounded, v_stride, std::uint16_t{0});
+      toBf16(v_rows.row(i) + column, rounded, head_dim);
+      std::uint16_t* const to = valuePairs(h, place);
+      const bool alone = place % 2 == 0 && place + 1 == keys;
       for (int c = 0; c < v_stride; ++c) {
-        to[2 * c] = first[c];
-        to[2 * c + 1] = second[c];
+        to[2 * c + place % 2] = rounded[c];
+        if (alone) to[2 * c + 1] = 0;
       }
     }
-    for (int i = begin; i < end;) {
-      const int in_panel = i % kPanel;
-      const int take = std::min(kPanel - in_panel, end - i);
-      float* panel = k + (static_cast<std::ptrdiff_t>(h) * panelsFor(rows) + i / kPanel) * depth * kPanel;
+    packKeys(h, begin, begin + n, depth, [&](int i, int take, float* panel, int in_panel) {
       for (int r = 0; r < take; ++r)
         toPairs(k_rows.row(i - begin + r) + column, rounded + static_cast<std::ptrdiff_t>(r) * 2 * depth);
       // A pair is as wide as a float, and packing only moves it.
       packPanel(reinterpret_cast<const float*>(rounded), depth, take, depth, panel, in_panel);
-      if (i + take == rows) clearPanel(panel, depth, in_panel + take);
-      i += take;
-    }
+    });
   }
 }
 
 void AttentionInput::packBias(const float* key_bias) const {
-  for (int j = 0; j < rows; ++j) bias[j] = key_bias != nullptr ? key_bias[j] * kLog2E : 0.0f;
-  std::fill(bias + rows, bias + panelsFor(rows) * kPanel, -std::numeric_limits<float>::infinity());
+  for (int j = 0; j < keys; ++j) bias[j] = key_bias != nullptr ? key_bias[j] * kLog2E : 0.0f;
+  std::fill(bias + keys, bias + panelsFor(keys) * kPanel, -std::numeric_limits<float>::infinity());
 }
 
-PackedPositionBias::PackedPositionBias(const PositionBias& bias, int heads)
-    : tokens(bias.tokens), entries(bias.entries), table(static_cast<std::size_t>(heads) * bias.entries) {
-  std::transform(bias.table, bias.table + table.size(), table.begin(), [](float value) { return value * kLog2E; });
-  const std::size_t pairs = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens);
-  if (bias.index != nullptr) index.assign(bias.index, bias.index + pairs);
-}
-
-const float* AttentionInput::tileBias(int head, int begin, int count) const {
-  thread_local Scratch<float> scratch;
-  const std::ptrdiff_t stride = scoreStride(rows);
-  float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(stride));
-  for (int i = 0; i < count; ++i) std::copy(bias + rows, bias + panelsFor(rows) * kPanel, biases + i * stride + rows);
-  if (relative_positions != nullptr) {
-    const MatrixView<const float> queries = tileQueries(head, begin, count);
-    relative_positions->add(queries, begin, bias, biases, stride);
-    return biases;
-  }
-  const float* table = position_bias->table.data() + static_cast<std::ptrdiff_t>(head) * position_bias->entries;
-  for (int i = 0; i < count; ++i) {
-    float* const to = biases + i * stride;
-    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin + i) * rows;
-    if (position_bias->index.empty()) {
-      for (int j = 0; j < rows; ++j) to[j] = bias[j] + table[first + j];
-    } else {
-      const std::uint16_t* const index = position_bias->index.data() + first;
-      for (int j = 0; j < rows; ++j) to[j] = bias[j] + table[index[j]];
-    }
-  }
-  return biases;
-}
-
-MatrixView<const float> AttentionInput::tileQueries(int head, int begin, int count) const {
-  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(head) * rows + begin;
-  if (!bf16) return {q + first * head_dim, count, head_dim};
+MatrixView<const float> AttentionInput::queries(const AttentionRows& part) const {
+  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(part.head) * rows + part.begin;
+  if (!bf16) return {q + first * head_dim, part.count, head_dim};
   thread_local Scratch<float> scratch;
   const int width = 2 * pairsFor(head_dim);
   float* const queries = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(width));
   const auto* const halves = reinterpret_cast<const std::uint16_t*>(q) + first * width;
-  std::transform(halves, halves + static_cast<std::ptrdiff_t>(count) * width, queries,
+  std::transform(halves, halves + static_cast<std::ptrdiff_t>(part.count) * width, queries,
                  [](std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); });
-  return {queries, count, head_dim, width};
+  return {queries, part.count, head_dim, width};
 }
 
 int AttentionInput::tasks() const { return heads * ((rows + kAttentionRows - 1) / kAttentionRows); }
 
-void AttentionInput::run(int task, MatrixView<float> out) const {
+AttentionRows AttentionInput::rowsOf(int task) const {
+  const int tiles = (rows + kAttentionRows - 1) / kAttentionRows, begin = task % tiles * kAttentionRows;
+  return {task / tiles, begin, std::min(kAttentionRows, rows - begin)};
+}
+
+void AttentionInput::run(const AttentionRows& part, MatrixView<float> out, const float* biases) const {
   thread_local Scratch<float> scratch;
-  const int tiles = (rows + kAttentionRows - 1) / kAttentionRows;
-  const int h = task / tiles;
-  const int begin = task % tiles * kAttentionRows;
-  const std::ptrdiff_t head_row = static_cast<std::ptrdiff_t>(h) * rows;
-  const int count = std::min(kAttentionRows, rows - begin);
-  const float* const biases = rowBiases() ? tileBias(h, begin, count) : bias;
-  const std::ptrdiff_t bias_stride = rowBiases() ? scoreStride(rows) : 0;
+  const auto [h, begin, count] = part;
+  const std::ptrdiff_t first_query = static_cast<std::ptrdiff_t>(h) * rows + begin;
+  const std::ptrdiff_t bias_stride = biases != nullptr ? scoreStride(keys) : 0;
+  if (biases == nullptr) biases = bias;
   if (bf16) {
     const int depth = pairsFor(head_dim);
-    return attentionTileBf16(
-        {.q = reinterpret_cast<const Bf16Pair*>(q) + (head_row + begin) * depth,
-         .rows = count,
-         .k = reinterpret_cast<const Bf16Pair*>(k) + static_cast<std::ptrdiff_t>(h) * panelsFor(rows) * depth * kPanel,
-         .v = reinterpret_cast<const Bf16Pair*>(v) +
-              static_cast<std::ptrdiff_t>(h) * pairsFor(rows) * paddedHeadDim(head_dim),
-         .bias = biases,
-         .bias_stride = bias_stride,
-         .keys = rows,
-         .head_dim = head_dim,
-         .out = out.row(begin) + h * head_dim,
-         .out_stride = out.stride},
-        scratch.atLeast(attentionScratch(rows, head_dim)));
+    return attentionTileBf16({.q = reinterpret_cast<const Bf16Pair*>(q) + first_query * depth,
+                              .rows = count,
+                              .k = reinterpret_cast<const Bf16Pair*>(k) +
+                                   static_cast<std::ptrdiff_t>(h) * panelsFor(capacity) * depth * kPanel,
+                              .v = reinterpret_cast<const Bf16Pair*>(v) +
+                                   static_cast<std::ptrdiff_t>(h) * pairsFor(capacity) * paddedHeadDim(head_dim),
+                              .bias = biases,
+                              .bias_stride = bias_stride,
+                              .keys = keys,
+                              .head_dim = head_dim,
+                              .out = out.row(begin) + h * head_dim,
+                              .out_stride = out.stride},
+                             scratch.atLeast(attentionScratch(keys, head_dim)));
   }
-  const float* squares = key_squares + h * unitsFor(rows);
-  attentionTile({.q = q + (head_row + begin) * head_dim,
+  const std::ptrdiff_t head = static_cast<std::ptrdiff_t>(h) * capacity;
+  attentionTile({.q = q + first_query * head_dim,
                  .q_stride = head_dim,
                  .rows = count,
-                 .k = k + static_cast<std::ptrdiff_t>(h) * panelsFor(rows) * head_dim * kPanel,
-                 .v = v + head_row * paddedHeadDim(head_dim),
+                 .k = k + static_cast<std::ptrdiff_t>(h) * panelsFor(capacity) * head_dim * kPanel,
+                 .v = v + head * paddedHeadDim(head_dim),
                  .bias = biases,
                  .bias_stride = bias_stride,
-                 .keys = rows,
-                 .largest_key_square = *std::max_element(squares, squares + unitsFor(rows)),
+                 .keys = keys,
+                 .largest_key_square = *std::max_element(key_squares + head, key_squares + head + keys),
                  .head_dim = head_dim,
                  .out = out.row(begin) + h * head_dim,
                  .out_stride = out.stride},
-                scratch.atLeast(attentionScratch(rows, head_dim)));
+                scratch.atLeast(attentionScratch(keys, head_dim)));
 }
 
 void attention(MatrixView<const float> q, MatrixView<const float> k, MatrixView<const float> v, int heads, float scale,
@@ -245,7 +221,7 @@ void attention(MatrixView<const float> q, MatrixView<const float> k, MatrixView<
     const int end = std::min(begin + kPackRows, q.rows);
     input.pack(begin, q.rowRange(begin, end), k.rowRange(begin, end), v.rowRange(begin, end), scale);
   });
-  parallel.run(input.tasks(), [&](int task) { input.run(task, out); });
+  parallel.run(input.tasks(), [&](int task) { input.run(input.rowsOf(task), out); });
 }
 
 }  // namespace mpm

@@ -199,16 +199,21 @@ float largestSquareOf(const float* HWY_RESTRICT x, std::ptrdiff_t stride, int ro
   return largest;
 }
 
-// Upper bound of |score|: |q . k| <= |q| |k|. Infinite or NaN if a score could be.
+// Upper bound of |score|: |q . k| <= |q| |k|. Infinite or NaN if a score could be. A bias of -infinity does not count:
+// it takes its key out.
 HWY_INLINE float scoreBound(const AttentionTile& tile) {
   const Floats d;
   Vec biases = hn::Zero(d);
   float bias = 0;
+  constexpr float kOut = -std::numeric_limits<float>::infinity();
   for (int i = 0; i < (tile.bias_stride == 0 ? 1 : tile.rows); ++i) {
     const float* row = tile.bias + i * tile.bias_stride;
     int j = 0;
-    for (; j + kLanes <= tile.keys; j += kLanes) biases = hn::Max(biases, hn::Abs(hn::Load(d, row + j)));
-    for (; j < tile.keys; ++j) bias = std::max(bias, std::abs(row[j]));
+    for (; j + kLanes <= tile.keys; j += kLanes) {
+      const Vec some = hn::Load(d, row + j);
+      biases = hn::Max(biases, hn::IfThenZeroElse(hn::Eq(some, hn::Set(d, kOut)), hn::Abs(some)));
+    }
+    for (; j < tile.keys; ++j) bias = row[j] == kOut ? bias : std::max(bias, std::abs(row[j]));
   }
   bias = std::max(bias, hn::GetLane(hn::MaxOfLanes(d, biases)));
   return std::sqrt(largestSquareOf(tile.q, tile.q_stride, tile.rows, tile.head_dim) * tile.largest_key_square) + bias;

@@ -23,9 +23,10 @@ void gatherPatch(const float* image, const PatchGeometry& g, int index, float* r
 
 void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedLinear& weight,
                 MatrixView<const float> position, MatrixView<float> tokens, const Parallel& parallel,
-                const NormWeights* norm) {
+                const NormWeights* norm, const int* only) {
   constexpr int kRows = 64;
-  const int patches = geometry.gridHeight() * geometry.gridWidth();
+  const int patches = tokens.rows;
+  const auto patchOf = [only](int row) { return only != nullptr ? only[row] : row; };
   parallel.run((patches + kRows - 1) / kRows, [&](int task) {
     thread_local Scratch<float> scratch;
     const int begin = task * kRows;
@@ -33,15 +34,16 @@ void patchEmbed(const float* image, const PatchGeometry& geometry, const PackedL
     const MatrixView<float> rows(scratch.atLeast(kRows * static_cast<std::size_t>(weight.in())), end - begin,
                                  weight.in());
     for (int i = begin; i < end; ++i) {
-      gatherPatch(image, geometry, i, rows.row(i - begin));
-      if (norm == nullptr) std::copy_n(position.row(i), position.cols, tokens.row(i));
+      gatherPatch(image, geometry, patchOf(i), rows.row(i - begin));
+      if (norm == nullptr) std::copy_n(position.row(patchOf(i)), position.cols, tokens.row(i));
     }
     const MatrixView<float> out = tokens.rowRange(begin, end);
     weight.run(rows, out, norm == nullptr);
     if (norm == nullptr) return;
     mpm::norm(out, *norm, out);
     for (int i = begin; i < end; ++i)
-      std::transform(tokens.row(i), tokens.row(i) + position.cols, position.row(i), tokens.row(i), std::plus<>());
+      std::transform(tokens.row(i), tokens.row(i) + position.cols, position.row(patchOf(i)), tokens.row(i),
+                     std::plus<>());
   });
 }
 

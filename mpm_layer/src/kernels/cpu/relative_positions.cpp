@@ -30,8 +30,8 @@ PackedRelativePositions::PackedRelativePositions(const RelativePositions& positi
   }
 }
 
-void PackedRelativePositions::add(MatrixView<const float> queries, int begin, const float* bias, float* biases,
-                                  std::ptrdiff_t stride) const {
+void PackedRelativePositions::biases(MatrixView<const float> queries, int begin, float* biases,
+                                     std::ptrdiff_t stride) const {
   thread_local Scratch<float> scratch;
   const int distances = 2 * height_ - 1, columns = panelsFor(distances + 2 * width_ - 1) * kPanel;
   float* const products = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(columns));
@@ -45,10 +45,8 @@ void PackedRelativePositions::add(MatrixView<const float> queries, int begin, co
     const float* const of_rows = of_query + height_ - 1 - y;
     const float* const of_columns = of_query + distances + width_ - 1 - x;
     float* to = biases + i * stride;
-    const float* from = bias;
-    for (int v = 0; v < height_; ++v, to += width_, from += width_) {
-      for (int u = 0; u < width_; ++u) to[u] = from[u] + (of_rows[v] + of_columns[u]);
-    }
+    for (int v = 0; v < height_; ++v, to += width_)
+      for (int u = 0; u < width_; ++u) to[u] = of_rows[v] + of_columns[u];
   }
 }
 

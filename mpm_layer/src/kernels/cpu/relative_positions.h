@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/scratch.h"
-#include "kernels/transformer_block.h"
 #include "kernels/view.h"
+#include "kernels/window_attention.h"
 
 namespace mpm {
 
@@ -15,9 +15,9 @@ class PackedRelativePositions {
 
   bool empty() const { return height_ == 0; }
 
-  /// biases[i * stride + j] = bias[j] + the logit that query begin + i and key j get more, for every key of the grid.
-  /// queries {at most kAttentionRows, head_dim}.
-  void add(MatrixView<const float> queries, int begin, const float* bias, float* biases, std::ptrdiff_t stride) const;
+  /// biases[i * stride + j] = what the logit of query begin + i and key j gets more, for every key of the grid. queries
+  /// {at most kAttentionRows, head_dim}.
+  void biases(MatrixView<const float> queries, int begin, float* biases, std::ptrdiff_t stride) const;
 
  private:
   int height_ = 0, width_ = 0, head_dim_ = 0;

@@ -150,11 +150,39 @@ std::int32_t labelPixel(const float* HWY_RESTRICT s, int classes, const float* H
   return static_cast<std::int32_t>(std::max_element(sum, sum + classes) - sum);
 }
 
+// The lowest of the classes with the highest score.
+std::int32_t bestClass(const float* HWY_RESTRICT s, int classes) {
+  const Floats d;
+  if (classes < 2 * kLanes) return static_cast<std::int32_t>(std::max_element(s, s + classes) - s);
+  auto most = hn::Max(hn::LoadU(d, s), hn::LoadU(d, s + classes - kLanes));  // the last vector may overlap
+  for (int c = kLanes; c + kLanes <= classes; c += kLanes) most = hn::Max(most, hn::LoadU(d, s + c));
+  return static_cast<std::int32_t>(std::find(s, s + classes, hn::GetLane(hn::MaxOfLanes(d, most))) - s);
+}
+
+// Where one class is the best in all grid columns that a run reads, it is the best in between: weights are not
+// negative, and rounding keeps the order. Most pixels of a picture lie in such runs.
+bool fillRun(const std::int32_t* best, int grid_w, int taps, const Run& run, std::int32_t* HWY_RESTRICT labels,
+             int label_stride) {
+  const std::int32_t first = best[run.first];
+  for (int r = 0; r < kRows; ++r)
+    for (int t = 0; t < taps; ++t)
+      if (best[r * grid_w + run.first + t] != first) return false;
+  for (int r = 0; r < kRows; ++r)
+    std::fill(labels + r * label_stride + run.begin, labels + r * label_stride + run.end, first);
+  return true;
+}
+
+// `best` {kRows, columns.inputs} and `sum` {classes} are scratch.
 void labelRows(const GridRows& rows, const AxisResampling& columns, const Run* runs, int run_count, int row_count,
-               std::int32_t* labels, float* sum) {
-  const int width = columns.outputs();
+               std::int32_t* labels, std::int32_t* best, float* sum) {
+  const int width = columns.outputs(), grid_w = columns.inputs;
   if (columns.taps <= kMaxTaps && run_count * 2 <= width) {
+    for (int r = 0; r < kRows; ++r)
+      for (int x = 0; x < grid_w; ++x)
+        best[r * grid_w + x] =
+            bestClass(rows.data + r * rows.row_stride + static_cast<std::ptrdiff_t>(x) * rows.classes, rows.classes);
     for (const Run* run = runs; run != runs + run_count; ++run) {
+      if (fillRun(best, grid_w, columns.taps, *run, labels, width)) continue;
       switch (columns.taps) {
         case 1:
           labelRun<1>(rows, columns, *run, labels, width);
@@ -304,9 +332,11 @@ void resizeArgmax(MatrixView<const float> scores, const AxisResampling& rows, co
     const int begin = task * kRows;
     const int count = std::min(kRows, height - begin);
     const GridRows grid = resampleRows(scores, rows, columns.inputs, begin, count, scratch.rows);
-    std::int32_t* found = scratch.labels.atLeast(static_cast<std::size_t>(kRows) * static_cast<std::size_t>(width));
+    const auto pixels = static_cast<std::size_t>(kRows) * static_cast<std::size_t>(width);
+    std::int32_t* found =
+        scratch.labels.atLeast(pixels + static_cast<std::size_t>(kRows) * static_cast<std::size_t>(columns.inputs));
     HWY_DYNAMIC_DISPATCH(labelRows)
-    (grid, columns, runs.data(), static_cast<int>(runs.size()), count, found,
+    (grid, columns, runs.data(), static_cast<int>(runs.size()), count, found, found + pixels,
      scratch.sum.atLeast(static_cast<std::size_t>(scores.cols)));
     for (int r = 0; r < count; ++r)
       std::transform(found + static_cast<std::ptrdiff_t>(r) * width, found + static_cast<std::ptrdiff_t>(r + 1) * width,

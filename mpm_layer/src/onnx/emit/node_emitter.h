@@ -47,7 +47,7 @@ class NodeEmitter {
   bool oneImage() const { return one_image_; }
 
  private:
-  // emit_rest.cpp
+  // node_emitter.cpp: nodes that stock layers compute right
   std::string stockNode(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
   std::string borderedConv(const Node& node, const std::vector<std::string>& inputs, const std::string& name);
   int reshapedFrom(const Node& node, int value) const;
@@ -55,7 +55,7 @@ class NodeEmitter {
   /// Why OpenCV cannot be trusted with `node`; empty when every version from 4.6 on computes it right.
   std::string stockFault(const Node& node) const;
 
-  // emit_head.cpp: nodes as our own operators
+  // head_ops.cpp: nodes as our own operators
   /// A value whose elements are those of another one, moved by several nodes.
   struct Gathered {
     int origin = -1;
@@ -88,7 +88,7 @@ class NodeEmitter {
   /// A division of two tensors that may have been whole numbers in the graph. In the net all numbers are floats.
   bool mayBeWhole(const Node& node) const;
 
-  // emit_maps.cpp: nodes on maps
+  // map_ops.cpp: nodes on maps as our own operators
   /// Our own operators. False, and nothing is written, when there is none.
   bool mapNode(const Node& node, const std::vector<std::string>& inputs, const std::vector<std::string>& names);
   bool resize(const Node& node, const std::string& x, const std::string& name);

@@ -141,8 +141,6 @@ std::string toString(const std::array<std::uint8_t, 3>& rgb) {
   return color;
 }
 
-Json size(const Size2& size) { return {{"height", size.height}, {"width", size.width}}; }
-
 Size2 readSize(const Fields& fields, const char* name) {
   Size2 result;
   const Json* found = fields.find(name);
@@ -154,7 +152,6 @@ Size2 readSize(const Fields& fields, const char* name) {
 }
 
 constexpr int kMax = 1 << 30;
-constexpr int kMaxBlocks = 10'000;  // more than a graph of a million nodes can hold; the app shows each block
 
 }  // namespace
 
@@ -208,25 +205,14 @@ std::string toJson(const ModelInfo& info) {
                {"std", info.facts.std},
                {"classes", classes},
                {"ignore", info.facts.ignore},
-               {"blocks", info.blocks},
-               {"dim", info.dim},
-               {"heads", info.heads},
-               {"patch", size(info.patch)},
-               {"special_tokens", info.special_tokens},
-               {"input", size(info.input)},
-               {"grid", size(info.grid)},
                {"head", toString(info.head)},
                {"class_count", info.classes},
                {"reduce", toString(info.reduction)},
-               {"schedule", info.schedule},
-               {"attention", toString(info.attention)},
-               {"precision", toString(info.precision)},
                {"opset", info.opset},
                {"parameters", info.parameters},
                {"outputs", info.outputs}};
   if (info.task) json["task"] = toString(*info.task);
   if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
-  if (info.merged_positions) json["merged_positions"] = toString(*info.merged_positions);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -238,40 +224,18 @@ ModelInfo fromJson(const std::string& text) {
   info.converted = true;
   readCommon(fields, info.facts);
   readChannels(fields, info.facts);
-  fields.read("blocks", info.blocks, 1, kMaxBlocks);
-  fields.read("dim", info.dim, 1, kMax);
-  fields.read("heads", info.heads, 1, kMax);
-  fields.read("special_tokens", info.special_tokens, 0, kMax);
   fields.read("class_count", info.classes, 0, kMax);
   fields.read("opset", info.opset, 0, kMax);
-  info.patch = readSize(fields, "patch");
-  info.input = readSize(fields, "input");
-  info.grid = readSize(fields, "grid");
-  std::string head, attention, precision, positions;
+  std::string head, reduce;
   fields.read("head", head);
-  fields.read("attention", attention);
-  fields.read("precision", precision);
-  fields.read("merged_positions", positions);
-  if (!positions.empty()) info.merged_positions = parseMergedPositions(positions);
+  fields.read("reduce", reduce);
   info.head = parseHeadKind(head);
+  info.reduction = parseReduction(reduce);
   info.task = info.facts.task;
-  if (!info.task && info.givesLabels()) info.task = Task::kSemantic;  // files from before 0.1 name no task
-  info.attention = parseAttention(attention);
-  info.precision = parsePrecision(precision);
   const Json* parameters = fields.find("parameters");
   if (parameters && parameters->is_number_integer()) info.parameters = parameters->get<std::int64_t>();
-  const Json* schedule = fields.find("schedule");
   const Json* outputs = fields.find("outputs");
-  if (!schedule || !schedule->is_array() || !outputs || !outputs->is_array())
-    fields.fail("the lists 'schedule' and 'outputs'", json);
-  for (const Json& block : *schedule) {
-    if (!block.is_number_integer() || block < 0 || block > kMax) fields.fail("block indices in 'schedule'", *schedule);
-    info.schedule.push_back(block.get<int>());
-  }
-  // Files from before 0.1 have no 'reduce': they merge by MPM.
-  std::string reduce = info.schedule.empty() ? "none" : toString(Reduction{.blocks = info.schedule});
-  fields.read("reduce", reduce);
-  info.reduction = parseReduction(reduce);
+  if (!outputs || !outputs->is_array()) fields.fail("the list 'outputs'", json);
   for (const Json& name : *outputs) {
     if (!name.is_string()) fields.fail("names in 'outputs'", *outputs);
     info.outputs.push_back(name.get<std::string>());

@@ -8,8 +8,8 @@
 
 namespace mpm::onnx_graph {
 
-/// ModelInfo as JSON, for the metadata of a converted model. fromJson throws mpm::Error on a text that toJson did not
-/// write.
+/// What a converted model's graph does not say of its ModelInfo, as JSON for its metadata. fromJson throws mpm::Error
+/// on a text that toJson did not write.
 std::string toJson(const ModelInfo& info);
 ModelInfo fromJson(const std::string& text);
 

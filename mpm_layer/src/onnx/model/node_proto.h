@@ -17,7 +17,7 @@ inline constexpr const char* kOurDomain = "ai.mpm";
 inline bool isOurs(const onnx::NodeProto& node) { return node.domain() == kOurDomain; }
 
 /// Name and value.
-using Attribute = std::pair<const char*, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
+using Attribute = std::pair<std::string, std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>>>;
 
 void addAttribute(onnx::NodeProto& node, const Attribute& attribute);
 

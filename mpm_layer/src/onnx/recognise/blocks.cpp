@@ -46,10 +46,12 @@ class BlockMatcher {
       const HeadView& view = part == 0 ? attention.q : part == 1 ? attention.k : attention.v;
       if (!operand(view, part, stream, padding, norm, block)) return false;
     }
-    if (attention.q.windows > 1 || padding > 0 || (block.relative_positions && !attention.q.row_of.empty())) {
+    if (attention.q.windows > 1 || padding > 0 || block.relative_positions || block.pair_bias) {
+      if (block.rotation) return no(middle, "rotary positions, or windows and biases of pairs, but not both");
       block.windows = attention.q.windows;
+      const bool in_order = attention.q.row_of.empty() || block.pair_bias;  // a bias is of the rows in order
       for (std::int64_t i = 0; i < attention.rows; ++i) {
-        const std::int64_t row = attention.q.row_of.empty() ? i : attention.q.row_of[static_cast<std::size_t>(i)];
+        const std::int64_t row = in_order ? i : attention.q.row_of[static_cast<std::size_t>(i)];
         block.window_rows.push_back(std::max<std::int64_t>(row - padding, -1));
       }
     }

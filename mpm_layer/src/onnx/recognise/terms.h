@@ -52,7 +52,7 @@ struct PairBias {
   std::size_t entry(std::size_t pair) const { return index ? (*index)[pair] : pair; }
 };
 
-/// Positions that depend on the query: what the op TransformerBlock of docs/ops.md calls `relative_positions`.
+/// Positions that depend on the query: what the op WindowAttention of docs/ops.md calls `relative_positions`.
 struct RelativePositions {
   std::int64_t height = 0, width = 0;
   std::vector<float> rows, columns;  ///< {2 height - 1, head_dim}, {2 width - 1, head_dim}

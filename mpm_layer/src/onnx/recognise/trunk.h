@@ -23,7 +23,7 @@ struct NormPart {
   bool operator==(const NormPart&) const = default;
 };
 
-/// What the op TransformerBlock of docs/ops.md takes.
+/// What the ops TransformerBlock and WindowAttention of docs/ops.md take.
 struct Block {
   std::int64_t heads = 0, head_dim = 0;
   double scale = 0;
@@ -32,14 +32,15 @@ struct Block {
   std::optional<NormPart> q_norm, k_norm, attention_norm, mlp_norm;
   std::string activation;
   bool gated = false;
-  std::shared_ptr<const Rotation> rotation;   ///< of all rows; null: none. Blocks share one, or few
-  std::shared_ptr<const PairBias> pair_bias;  ///< of all rows; null: none
+  std::shared_ptr<const Rotation> rotation;  ///< of all rows; null: none. Blocks share one, or few
+  // Attention in windows, in one of all rows where there is a bias or there are relative positions:
   std::int64_t windows = 0;                   ///< 0: attention over all rows
   std::vector<std::int64_t> window_rows;      ///< {windows, tokens}: rows of the stream, -1 for padding
+  std::shared_ptr<const PairBias> pair_bias;  ///< of the rows of the window; null: none
   std::shared_ptr<const RelativePositions> relative_positions;  ///< null: none
 
   /// True when attention knows the place of each row, so that rows cannot merge.
-  bool fixesPlaces() const { return pair_bias || windows > 0 || relative_positions; }
+  bool fixesPlaces() const { return windows > 0; }
 };
 
 /// What the op PatchEmbed takes.

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "charts/axes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <iterator>
+
+namespace mpm::monitor {
+namespace {
+
+constexpr int kHour = 3600, kDay = 86400;
+
+/// From tick to tick: one of the three.
+struct Step {
+  int seconds = 0, days = 0, months = 0;
+  double length() const { return seconds + kDay * (days + 30.4 * months); }
+};
+
+constexpr Step kSteps[] = {{1},         {2},         {5},          {10},       {15},       {30},       {60},
+                           {120},       {300},       {600},        {900},      {1800},     {kHour},    {2 * kHour},
+                           {3 * kHour}, {6 * kHour}, {12 * kHour}, {0, 1},     {0, 2},     {0, 7},     {0, 14},
+                           {0, 0, 1},   {0, 0, 3},   {0, 0, 6},    {0, 0, 12}, {0, 0, 24}, {0, 0, 60}, {0, 0, 120},
+                           {0, 0, 240}, {0, 0, 600}, {0, 0, 1200}};
+
+std::tm partsOf(double time, Clock clock) {
+  const auto second = static_cast<std::time_t>(std::floor(time));
+  std::tm parts{};
+  clock == Clock::kUtc ? ::gmtime_r(&second, &parts) : ::localtime_r(&second, &parts);
+  return parts;
+}
+
+double timeOf(std::tm parts, Clock clock) {
+  parts.tm_isdst = -1;
+  return static_cast<double>(clock == Clock::kUtc ? ::timegm(&parts) : ::mktime(&parts));
+}
+
+int remainder(int value, int divisor) { return (value % divisor + divisor) % divisor; }
+
+double middle(const Chart& chart, const ChartBucket& bucket) {
+  return (static_cast<double>(bucket.start) + static_cast<double>(chart.bucket_ms) / 2) / kSecondMs;
+}
+
+}  // namespace
+
+TimeAxis TimeAxis::zoomedAt(double x_fixed, double factor) const {
+  const double fixed = time(x_fixed);
+  const double span = std::clamp((to - from) / factor, kShortest, kLongest);
+  const double share = (x_fixed - left) / width;
+  TimeAxis next = *this;
+  next.from = fixed - share * span;
+  next.to = next.from + span;
+  return next;
+}
+
+TimeAxis TimeAxis::pannedBy(double pixels) const {
+  const double shift = pixels / width * (to - from);
+  TimeAxis next = *this;
+  next.from -= shift;
+  next.to -= shift;
+  return next;
+}
+
+std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing, Clock clock) {
+  std::vector<TimeTick> ticks;
+  if (!(axis.to > axis.from) || axis.width < 1) return ticks;
+  const double least = spacing / axis.width * (axis.to - axis.from);
+  const Step* found = std::find_if(std::begin(kSteps), std::end(kSteps), [&](Step s) { return s.length() >= least; });
+  const Step step = found == std::end(kSteps) ? *std::prev(found) : *found;
+
+  // The first tick at or before `from`. Fields beyond their range are fine: mktime() and timegm() carry them over. But
+  // mktime() adds seconds to the time, not to the clock, so steps are in hours where the clock may change between.
+  std::tm at = partsOf(axis.from, clock);
+  const int second_of_day = (at.tm_hour * 60 + at.tm_min) * 60 + at.tm_sec;
+  at.tm_hour = at.tm_min = at.tm_sec = 0;
+  if (step.seconds > 0) at.tm_hour = (second_of_day - second_of_day % step.seconds) / kHour;
+  constexpr int kMonday = 3;  // days from the Monday before it to 1970-01-01
+  if (step.days > 0) at.tm_mday -= remainder(static_cast<int>(timeOf(at, Clock::kUtc) / kDay) + kMonday, step.days);
+  if (step.months > 0) {
+    at.tm_mday = 1;
+    at.tm_mon -= remainder(12 * (at.tm_year + 1900) + at.tm_mon, step.months);
+  }
+  // Changes of the clock are whole or half hours. Shorter steps just count seconds, so that both hours have ticks where
+  // the clock is put back.
+  const bool counts_seconds = step.seconds > 0 && step.seconds <= kHour / 2;
+  double time = counts_seconds ? std::floor(axis.from) - second_of_day % step.seconds : timeOf(at, clock);
+  while (time <= axis.to) {
+    if (time >= axis.from && (ticks.empty() || time > ticks.back().time)) {
+      const std::tm parts = partsOf(time, clock);
+      const bool midnight = parts.tm_hour == 0 && parts.tm_min == 0 && parts.tm_sec == 0;
+      using Unit = TimeTick::Unit;
+      if (step.months > 0)
+        ticks.push_back({time, step.months < 12 ? Unit::kMonth : Unit::kYear, parts.tm_mon == 0});
+      else if (step.days > 0)
+        ticks.push_back({time, Unit::kDay, parts.tm_mday <= step.days});
+      else
+        ticks.push_back({time, midnight ? Unit::kDay : step.seconds < 60 ? Unit::kSecond : Unit::kMinute, midnight});
+    }
+    at.tm_hour += step.seconds / kHour;
+    at.tm_mday += step.days;
+    at.tm_mon += step.months;
+    time = counts_seconds ? time + step.seconds : timeOf(at, clock);
+  }
+  return ticks;
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the formats are the callers' tables
+std::string timeText(double time, Clock clock, const char* format) {
+  const std::tm parts = partsOf(time, clock);
+  char text[128];  // not std::put_time(), which does not know "%-d"
+  return {text, std::strftime(text, sizeof text, format, &parts)};
+}
+
+std::vector<double> valueTicks(double low, double high, int max) {
+  if (!(high > low)) return {low};
+  const double raw = (high - low) / std::max(max, 1);
+  const double magnitude = std::pow(10.0, std::floor(std::log10(raw)));
+  double step = 10 * magnitude;
+  for (const double factor : {5.0, 2.0, 1.0})
+    if (factor * magnitude >= raw) step = factor * magnitude;
+  std::vector<double> result;
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) result.push_back(i * step);
+  return result;
+}
+
+ValueAxis fittingAxis(const Chart& chart, std::size_t first, std::size_t last, const TimeAxis& time,
+                      double least_span) {
+  ValueAxis axis;
+  bool any = false;
+  for (const ChartBucket& bucket : chart.buckets) {
+    const double at = middle(chart, bucket);
+    if (at < time.from || at > time.to) continue;
+    for (std::size_t i = first; i < last; ++i) {
+      const Spread& spread = bucket.values[i];
+      if (spread.samples == 0) continue;
+      axis.low = any ? std::min(axis.low, spread.min) : spread.min;
+      axis.high = any ? std::max(axis.high, spread.max) : spread.max;
+      any = true;
+    }
+  }
+  if (!any) return {0, least_span, 0, 100};
+  const double missing = std::max(0.0, least_span - (axis.high - axis.low));
+  axis.low -= missing / 2;
+  axis.high += missing / 2;
+  const double space = (axis.high - axis.low) * 0.08;
+  const bool positive = axis.low >= 0;
+  axis.low -= space;
+  axis.high += space;
+  if (positive && axis.low < axis.high * 0.3) axis.low = 0;
+  return axis;
+}
+
+SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis) {
+  SeriesShape shape;
+  std::vector<cv::Point2d> line, upper, lower;
+  const auto finish = [&] {
+    if (!line.empty()) shape.lines.push_back(line);
+    if (line.size() > 1) {
+      upper.insert(upper.end(), lower.rbegin(), lower.rend());
+      shape.bands.push_back(upper);
+    }
+    for (auto* points : {&line, &upper, &lower}) points->clear();
+  };
+  for (const ChartBucket& bucket : chart.buckets) {
+    const Spread& spread = bucket.values[value];
+    if (bucket.gap_before || spread.samples == 0) finish();
+    if (spread.samples == 0) continue;
+    const double x = time.x(middle(chart, bucket));
+    line.emplace_back(x, axis.y(spread.mean));
+    upper.emplace_back(x, axis.y(spread.max));
+    lower.emplace_back(x, axis.y(spread.min));
+  }
+  finish();
+  return shape;
+}
+
+// A bucket reaches to the next one, which may begin far behind the bucket's own width, unless a gap is between them.
+std::vector<NightStretch> nightStretches(const Chart& chart, const TimeAxis& time) {
+  std::vector<NightStretch> result;
+  const auto& buckets = chart.buckets;
+  const auto x = [&](UnixMs at) { return time.x(static_cast<double>(at) / kSecondMs); };
+  bool joined = false;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double share = std::clamp(buckets[i].night, 0.0, 1.0), left = x(buckets[i].start);
+    double right = x(buckets[i].start + chart.bucket_ms);
+    if (i + 1 < buckets.size() && !buckets[i + 1].gap_before) right = std::max(right, x(buckets[i + 1].start));
+    if (share > 0 && joined && !buckets[i].gap_before && result.back().share == share)
+      result.back().right = right;
+    else if (share > 0)
+      result.push_back({left, right, share});
+    joined = share > 0;
+  }
+  return result;
+}
+
+int nearestBucket(const Chart& chart, double time) {
+  const auto& buckets = chart.buckets;
+  if (buckets.empty()) return -1;
+  const auto after = std::lower_bound(buckets.begin(), buckets.end(), time,
+                                      [&](const ChartBucket& b, double t) { return middle(chart, b) < t; });
+  if (after == buckets.begin()) return 0;
+  if (after == buckets.end()) return static_cast<int>(buckets.size()) - 1;
+  const auto before = after - 1;
+  return static_cast<int>((time - middle(chart, *before) <= middle(chart, *after) - time ? before : after) -
+                          buckets.begin());
+}
+
+}  // namespace mpm::monitor

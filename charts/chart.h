@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vision/time.h"
+
+namespace mpm::monitor {
+
+/// What a chart shows.
+struct Quantity {
+  enum class Kind {
+    kTokens,       ///< after insertion `index` (0: before the first); index -1: after the last
+    kMerged,       ///< share of the tokens merged away, 0..1
+    kInferenceMs,  ///< ms
+    kBrightness,   ///< mean grey value, 0..255
+    kDropped,      ///< frames dropped per sample
+    kClassArea,    ///< share of the pixels of the class `name`, 0..1; models differ in its number
+  } kind = Kind::kTokens;
+  int index = -1;
+  std::string name{};
+
+  friend bool operator==(const Quantity&, const Quantity&) = default;
+};
+
+struct Spread {
+  std::int64_t samples = 0;  ///< 0: the quantity did not exist then
+  double mean = 0, min = 0, max = 0;
+};
+
+struct ChartBucket {
+  UnixMs start = 0;
+  std::int64_t samples = 0;
+  double night = 0;            ///< share of the samples taken by night, of those that know; 0 when none does
+  bool gap_before = false;     ///< nothing was recorded between this bucket and the one before: do not join them
+  std::vector<Spread> values;  ///< one per quantity asked for. Areas count 0 in samples without the class
+                               ///< if their model knows it
+};
+
+struct Chart {
+  UnixMs bucket_ms = 0;              ///< width of each bucket
+  std::vector<ChartBucket> buckets;  ///< ascending; empty ones are left out
+};
+
+}  // namespace mpm::monitor

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+
+#include "charts/draw_chart.h"
+
+namespace mpm::cli {
+
+/// The chart as a picture of 1280 x 480, CV_8UC3. Its axis needs only `from` and `to`.
+cv::Mat chartPicture(monitor::ChartDrawing chart);
+
+}  // namespace mpm::cli

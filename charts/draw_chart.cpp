@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "charts/draw_chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace mpm::monitor {
+namespace {
+
+constexpr double kGapBetweenLanes = 10, kMargin = 6, kBandOpacity = 0.2, kPlateOpacity = 0.88;
+
+std::vector<cv::Point2d> cornersOf(const cv::Rect2d& r) {
+  return {{r.x, r.y}, {r.br().x, r.y}, r.br(), {r.x, r.br().y}};
+}
+
+double sharp(double at) { return std::floor(at) + 0.5; }  // a line of one pixel
+
+class Drawer {
+ public:
+  Drawer(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas)
+      : chart_(chart),
+        size_(size),
+        canvas_(canvas),
+        plot_(plotArea(canvas, size, !chart.title.empty())),
+        line_(canvas.textHeight()) {}
+
+  void draw() {
+    canvas_.area(cornersOf({0, 0, size_.width, size_.height}), chart_.colors.background, 1);
+    canvas_.clip(plot_);
+    for (const NightStretch& night : nightStretches(chart_.chart, chart_.axis)) {
+      const double left = std::floor(night.left), right = std::max(left + 1, std::floor(night.right));
+      canvas_.area(cornersOf({left, plot_.y, right - left, plot_.height}), chart_.colors.night, night.share);
+    }
+    canvas_.clip({});
+    drawTimes();
+    const std::size_t lanes = chart_.one_lane ? std::min<std::size_t>(1, chart_.series.size()) : chart_.series.size();
+    const double height = (plot_.height + kGapBetweenLanes) / std::max(1.0, static_cast<double>(lanes));
+    for (std::size_t i = 0; i < lanes; ++i)
+      drawLane({plot_.x, plot_.y + static_cast<double>(i) * height, plot_.width, height - kGapBetweenLanes}, i,
+               chart_.one_lane ? chart_.series.size() : i + 1);
+    if (!chart_.title.empty()) drawTitle();
+    drawNote();
+  }
+
+ private:
+  void drawTimes() {
+    const double widest = canvas_.textWidth("Www 30 Www") + 24;
+    for (const TimeTick& tick : timeTicks(chart_.axis, widest, chart_.clock)) {
+      const double x = sharp(chart_.axis.x(tick.time));
+      canvas_.line({{x, plot_.y}, {x, plot_.br().y}}, tick.major ? chart_.colors.border : chart_.colors.grid, 1);
+      const std::string label = canvas_.label(tick, chart_.clock);
+      const double width = canvas_.textWidth(label);
+      canvas_.text(label, {std::max(0.0, std::min(x - width / 2, size_.width - width)), plot_.br().y + 4 + line_ / 2},
+                   chart_.colors.muted);
+    }
+  }
+
+  // One lane, with the series [first, last) on one axis.
+  void drawLane(const cv::Rect2d& lane, std::size_t first, std::size_t last) {
+    const ChartSeries& one = chart_.series[first];
+    ValueAxis values;
+    if (chart_.note.empty())
+      values = fittingAxis(chart_.chart, first, last, chart_.axis, 4 * std::pow(10, -one.decimals) / one.factor);
+    values.top = lane.y + std::min(line_ + 6, lane.height / 3);  // below the names
+    values.bottom = lane.br().y;
+    const double bottom = sharp(lane.br().y);
+    canvas_.line({{lane.x, bottom}, {lane.br().x, bottom}}, chart_.colors.border, 1);
+    if (chart_.note.empty()) {
+      drawValues(lane, values, one.factor);
+      canvas_.clip(cv::Rect2d(lane.x, lane.y - 1, lane.width, lane.height + 2));
+      for (std::size_t i = first; i < last; ++i) drawSeries(i, values);
+      canvas_.clip({});
+    }
+    // The names stand in the lane, in the colours of their lines, so that no colour has to be matched with a legend.
+    double x = lane.x + 6;
+    for (std::size_t i = first; i < last; ++i) {
+      const ChartSeries& series = chart_.series[i];
+      const std::string name = series.name + (series.unit.empty() ? "" : " (" + series.unit + ")");
+      drawOnPlate(name, {x + 6, lane.y + 3 + line_ / 2}, colorOf(i));
+      x += canvas_.textWidth(name) + 24;
+    }
+  }
+
+  void drawValues(const cv::Rect2d& lane, const ValueAxis& values, double factor) {
+    const auto ticks = valueTicks(values.low * factor, values.high * factor,
+                                  std::max(2, static_cast<int>(lane.height / (line_ * 1.8))));
+    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+    const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+    for (const double value : ticks) {
+      const double y = sharp(values.y(value / factor));
+      canvas_.line({{lane.x, y}, {lane.br().x, y}}, chart_.colors.grid, 1);
+      const std::string label = canvas_.label(value, decimals);
+      canvas_.text(label, {lane.x - 6 - canvas_.textWidth(label), std::clamp(y, line_ / 2, size_.height - line_ / 2)},
+                   chart_.colors.muted);
+    }
+  }
+
+  void drawSeries(std::size_t i, const ValueAxis& values) {
+    const SeriesShape shape = seriesShape(chart_.chart, i, chart_.axis, values);
+    for (const auto& band : shape.bands) canvas_.area(band, colorOf(i), kBandOpacity);
+    for (const auto& line : shape.lines) canvas_.line(line, colorOf(i), 1.6);
+  }
+
+  // Title at the left, what shades mean at the right, the span of time below.
+  void drawTitle() {
+    const double y = kMargin + line_ / 2;
+    canvas_.text(chart_.title, {plot_.x, y}, chart_.colors.text);
+    double right = plot_.br().x;
+    const auto entry = [&](const std::string& name, std::uint32_t color, double opacity) {
+      right -= canvas_.textWidth(name);
+      canvas_.text(name, {right, y}, chart_.colors.muted);
+      right -= 6 + line_;
+      canvas_.area(cornersOf({right, y - line_ / 3, line_, line_ * 2 / 3}), color, opacity);
+      right -= 18;
+    };
+    bool night = false, band = false;
+    for (const ChartBucket& bucket : chart_.chart.buckets) {
+      night = night || bucket.night > 0;
+      for (const Spread& value : bucket.values) band = band || value.max > value.min;
+    }
+    if (night) entry(chart_.night_name, chart_.colors.night, 1);
+    if (band) entry(chart_.band_name, colorOf(0), kBandOpacity);
+    const std::string span = canvas_.label(chart_.axis, chart_.clock);
+    canvas_.text(span, {plot_.x + (plot_.width - canvas_.textWidth(span)) / 2, size_.height - kMargin - line_ / 2},
+                 chart_.colors.muted);
+  }
+
+  void drawNote() {
+    if (chart_.note.empty()) return;
+    std::vector<std::string> lines;
+    std::istringstream words(chart_.note);
+    for (std::string word; words >> word;) {
+      const std::string longer = lines.empty() ? word : lines.back() + ' ' + word;
+      if (!lines.empty() && canvas_.textWidth(longer) <= plot_.width - 12)
+        lines.back() = longer;
+      else
+        lines.push_back(word);
+    }
+    double y = plot_.y + (plot_.height - line_ * static_cast<double>(lines.size() - 1)) / 2;
+    for (const std::string& line : lines) {
+      drawOnPlate(line, {plot_.x + (plot_.width - canvas_.textWidth(line)) / 2, y}, chart_.colors.muted);
+      y += line_;
+    }
+  }
+
+  void drawOnPlate(const std::string& text, cv::Point2d left_middle, std::uint32_t color) {
+    const double height = line_ + 2;
+    canvas_.area(cornersOf({left_middle.x - 6, left_middle.y - height / 2, canvas_.textWidth(text) + 12, height}),
+                 chart_.colors.background, kPlateOpacity);
+    canvas_.text(text, left_middle, color);
+  }
+
+  std::uint32_t colorOf(std::size_t series) const { return chart_.colors.series[series % chart_.colors.series.size()]; }
+
+  const ChartDrawing& chart_;
+  cv::Size2d size_;
+  ChartCanvas& canvas_;
+  cv::Rect2d plot_;
+  double line_;  // height
+};
+
+}  // namespace
+
+std::string ChartCanvas::label(const TimeTick& tick, Clock clock) const {
+  constexpr const char* kFormats[] = {"%H:%M:%S", "%H:%M", "%a %-d %b", "%b %Y", "%Y"};  // by TimeTick::Unit
+  return timeText(tick.time, clock, kFormats[static_cast<int>(tick.unit)]);
+}
+
+std::string ChartCanvas::label(double value, int decimals) const {
+  char text[64];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, value))};
+}
+
+std::string ChartCanvas::label(const TimeAxis& axis, Clock clock) const {
+  const auto text = [&](double time) { return timeText(time, clock, "%-d %b %Y %H:%M"); };
+  return text(axis.from) + " to " + text(axis.to) + (clock == Clock::kUtc ? " UTC" : "");
+}
+
+cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title) {
+  const double line = canvas.textHeight(), left = canvas.textWidth("000000") + 12;
+  const double top = kMargin + (with_title ? line + kMargin : 0), bottom = line + 8 + (with_title ? line + 4 : 0);
+  return {left, top, std::max(10.0, size.width - left - 10), std::max(10.0, size.height - top - bottom)};
+}
+
+void drawChart(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas) { Drawer(chart, size, canvas).draw(); }
+
+}  // namespace mpm::monitor

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <opencv2/core/types.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "charts/axes.h"
+
+namespace mpm::monitor {
+
+/// 0xRRGGBB. The defaults are for paper; lines and bands are apart to colour-blind eyes too.
+struct ChartColors {
+  std::uint32_t background = 0xffffff, text = 0x1b1f27, muted = 0x555e6d, border = 0xd3d7de, grid = 0xe4e7ec,
+                night = 0xdedee2;
+  std::vector<std::uint32_t> series = {0x1f62c4, 0xb0500f, 0x1a7a5a, 0x8b3fa0};
+};
+
+/// What the values of the buckets are, one after the other.
+struct ChartSeries {
+  Quantity quantity{};
+  std::string name{};
+  std::string unit{};  ///< "", "ms", "%"
+  double factor = 1;   ///< from the stored to the shown value
+  int decimals = 0;
+};
+
+/// All that a chart shows: mean as a line, minimum to maximum as a band, nights shaded, gaps left open.
+struct ChartDrawing {
+  Chart chart{};
+  std::vector<ChartSeries> series{};
+  bool one_lane = false;  ///< all series share one value axis; else each has its own lane
+  TimeAxis axis{};        ///< `left` and `width` are those of plotArea()
+  Clock clock = Clock::kLocal;
+  std::string title{};  ///< with a title come a legend and the span of time; empty: none of them
+  std::string note{};   ///< in the middle, instead of the values where it is not empty
+  std::string night_name = "night", band_name = "lowest to highest";
+  ChartColors colors{};
+};
+
+/// Where a chart is drawn: an image, a window. Points are in px from the upper left corner.
+class ChartCanvas {
+ public:
+  virtual ~ChartCanvas() = default;
+
+  virtual double textWidth(const std::string& text) const = 0;
+  virtual double textHeight() const = 0;  ///< of a line of text
+  /// `left_middle`: of the text.
+  virtual void text(const std::string& text, cv::Point2d left_middle, std::uint32_t color) = 0;
+  /// A dot where there is one point.
+  virtual void line(const std::vector<cv::Point2d>& points, std::uint32_t color, double width) = 0;
+  virtual void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) = 0;
+  /// Leaves out what is drawn outside; nullopt: nothing.
+  virtual void clip(const std::optional<cv::Rect2d>& rectangle) = 0;
+
+  // Labels, in English where a canvas does not know better.
+  virtual std::string label(const TimeTick& tick, Clock clock) const;  ///< "06:10", "Sat 3 Oct" or "2026"
+  virtual std::string label(double value, int decimals) const;
+  virtual std::string label(const TimeAxis& axis, Clock clock) const;  ///< from when to when it goes
+};
+
+/// The part of a chart of this size that lies between its axes.
+cv::Rect2d plotArea(const ChartCanvas& canvas, cv::Size2d size, bool with_title);
+
+/// Draws the chart into a canvas of this size.
+void drawChart(const ChartDrawing& chart, cv::Size2d size, ChartCanvas& canvas);
+
+}  // namespace mpm::monitor

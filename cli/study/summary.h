@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/study/study.h"
+
+namespace mpm::cli {
+
+/// Writes the numbers of each row into `folder`: summary.jsonl, and results.csv without the lists. Rows whose full
+/// model has another number of images are left out.
+void writeSummary(const std::vector<StudyRow>& rows, const std::string& folder);
+
+}  // namespace mpm::cli

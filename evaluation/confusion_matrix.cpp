@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "base/size_text.h"
+#include "evaluation/confusion_matrix.h"
+#include "mpm/error.hpp"
+
+namespace mpm::vision {
+namespace {
+
+constexpr int kLabels = 256;  // what CV_8U can hold
+
+}  // namespace
+
+ConfusionMatrix::ConfusionMatrix(int classes, int ignore) : classes_(classes), ignore_(ignore) {
+  if (classes < 1 || classes > kLabels)
+    throw Error("an evaluation needs 1 to 256 classes, not " + std::to_string(classes));
+  counts_.resize(static_cast<std::size_t>(classes) * classes);
+}
+
+void ConfusionMatrix::add(const cv::Mat& truth, const cv::Mat& prediction) {
+  if (truth.type() != CV_8UC1 || prediction.type() != CV_8UC1)
+    throw Error("a label map has one channel of 8 bits, the class index");
+  if (truth.size() != prediction.size())
+    throw Error("the label map is " + toString(Size2{truth.rows, truth.cols}) + ", the image " +
+                toString(Size2{prediction.rows, prediction.cols}));
+
+  // Counted over all 256 x 256 byte pairs first: no branch per pixel, and nothing is kept of a map that is refused.
+  std::vector<std::int64_t> pairs(static_cast<std::size_t>(kLabels) * kLabels);
+  for (int y = 0; y < truth.rows; ++y) {
+    const auto* true_row = truth.ptr<std::uint8_t>(y);
+    const auto* predicted_row = prediction.ptr<std::uint8_t>(y);
+    for (int x = 0; x < truth.cols; ++x) ++pairs[static_cast<std::size_t>(true_row[x]) * kLabels + predicted_row[x]];
+  }
+  for (int label = 0; label < kLabels; ++label) {
+    if (label == ignore_) continue;
+    const auto* row = pairs.data() + static_cast<std::size_t>(label) * kLabels;
+    if (label >= classes_ && std::any_of(row, row + kLabels, [](std::int64_t n) { return n > 0; }))
+      throw Error("the label map holds " + std::to_string(label) + ", which is neither one of the " +
+                  std::to_string(classes_) + " classes nor the ignored label " + std::to_string(ignore_));
+    if (std::any_of(row + classes_, row + kLabels, [](std::int64_t n) { return n > 0; }))
+      throw Error("the prediction holds a label beyond the " + std::to_string(classes_) + " classes");
+  }
+  for (int label = 0; label < classes_; ++label) {
+    if (label == ignore_) continue;
+    const auto* row = pairs.data() + static_cast<std::size_t>(label) * kLabels;
+    std::transform(row, row + classes_, counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_,
+                   counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_, std::plus<>());
+  }
+}
+
+void ConfusionMatrix::add(int truth, int prediction, std::int64_t pixels) {
+  if (std::min(truth, prediction) < 0 || std::max(truth, prediction) >= classes_ || pixels < 0)
+    throw Error("there is no count of " + std::to_string(pixels) + " pixels for the classes " + std::to_string(truth) +
+                " and " + std::to_string(prediction) + " of " + std::to_string(classes_));
+  counts_[static_cast<std::size_t>(truth) * classes_ + prediction] += pixels;
+}
+
+void ConfusionMatrix::add(const PairCounts& counts) {
+  for (const auto& [truth, prediction, pixels] : counts)
+    add(static_cast<int>(truth), static_cast<int>(prediction), pixels);
+}
+
+PairCounts ConfusionMatrix::pairs() const {
+  PairCounts pairs;
+  for (int truth = 0; truth < classes_; ++truth)
+    for (int prediction = 0; prediction < classes_; ++prediction)
+      if (const std::int64_t pixels = count(truth, prediction)) pairs.push_back({truth, prediction, pixels});
+  return pairs;
+}
+
+std::int64_t ConfusionMatrix::count(int truth, int prediction) const {
+  return counts_.at(static_cast<std::size_t>(truth) * classes_ + prediction);
+}
+
+bool ConfusionMatrix::hasTruth(int label) const {
+  const auto row = counts_.begin() + static_cast<std::ptrdiff_t>(label) * classes_;
+  return std::any_of(row, row + classes_, [](std::int64_t pixels) { return pixels > 0; });
+}
+
+std::vector<double> ConfusionMatrix::iou() const {
+  std::vector<double> result(classes_);
+  for (int c = 0; c < classes_; ++c) {
+    std::int64_t united = -count(c, c);
+    for (int other = 0; other < classes_; ++other) united += count(c, other) + count(other, c);
+    result[c] = united > 0 ? static_cast<double>(count(c, c)) / static_cast<double>(united)
+                           : std::numeric_limits<double>::quiet_NaN();
+  }
+  return result;
+}
+
+double ConfusionMatrix::meanIou() const {
+  const std::vector<double> values = iou();
+  double sum = 0;
+  int with_truth = 0;
+  for (int c = 0; c < classes_; ++c) {
+    if (!hasTruth(c)) continue;
+    sum += values[c];
+    ++with_truth;
+  }
+  return with_truth ? sum / with_truth : std::numeric_limits<double>::quiet_NaN();
+}
+
+double ConfusionMatrix::pixelAccuracy() const {
+  const auto all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
+  std::int64_t right = 0;
+  for (int c = 0; c < classes_; ++c) right += count(c, c);
+  return all ? static_cast<double>(right) / static_cast<double>(all) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace mpm::vision

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluation/confusion_matrix.h"
+
+namespace mpm::vision {
+
+/// Counts as JSON: a row for each true class, a column for each class that the model gave.
+nlohmann::ordered_json toJson(const ConfusionMatrix& matrix);
+/// The inverse of toJson(). nullopt for anything but counts of so many classes.
+std::optional<ConfusionMatrix> confusionMatrixOf(const nlohmann::ordered_json& rows, int classes);
+
+/// How a model did on pictures that it was not trained on: what `mpm teach` notes in the JSON beside it. nullopt where
+/// that file has none for so many classes.
+std::optional<ConfusionMatrix> readCrossValidation(const std::string& model_path, int classes);
+
+/// The shares of the true classes, 0..1, behind the shares that a model gave to its classes, if as much of each given
+/// class is truly another one as in `validation` (the error-adjusted area of Olofsson et al., "Good practices for
+/// estimating area and assessing accuracy of land change", 2014). The sum stays the same. A class that the model never
+/// gave in the validation is taken as right.
+std::vector<double> correctedShares(const std::vector<double>& shares, const ConfusionMatrix& validation);
+
+}  // namespace mpm::vision

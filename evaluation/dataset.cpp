@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/dataset.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "mpm/error.hpp"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The labels that Cityscapes evaluates, in the order of its trainIds.
+constexpr std::array<int, 19> kCityscapesIds = {7,  8,  11, 12, 13, 17, 19, 20, 21, 22,
+                                                23, 24, 25, 26, 27, 28, 31, 32, 33};
+
+/// Sorted paths in a folder whose names end like this.
+std::vector<fs::path> filesIn(const fs::path& folder, const std::string& ending) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename().string().ends_with(ending)) files.push_back(entry->path());
+  if (error) throw Error("cannot read the folder '" + folder.string() + "': " + error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Images with the label maps of `labels` / STEM.png.
+std::vector<LabelledFile> pairsIn(const fs::path& images, const std::string& ending, const fs::path& labels) {
+  std::vector<LabelledFile> files;
+  for (const fs::path& image : filesIn(images, ending))
+    files.push_back({image.string(), (labels / (image.stem().string() + ".png")).string()});
+  return files;
+}
+
+std::vector<LabelledFile> cityscapesFiles(const fs::path& folder, const std::string& split) {
+  constexpr const char* kImage = "_leftImg8bit.png";
+  std::vector<LabelledFile> files;
+  for (const fs::path& city : filesIn(folder / "leftImg8bit" / split, ""))
+    for (const fs::path& image : filesIn(city, kImage)) {
+      const std::string name = image.filename().string();
+      const std::string scene = name.substr(0, name.size() - std::string(kImage).size());
+      files.push_back(
+          {image.string(), (folder / "gtFine" / split / city.filename() / (scene + "_gtFine_labelIds.png")).string()});
+    }
+  return files;
+}
+
+std::vector<LabelledFile> pascalContextFiles(const fs::path& folder, const std::string& split) {
+  const fs::path list = folder / "ImageSets" / "SegmentationContext" / (split + ".txt");
+  std::ifstream names(list);
+  if (!names) throw Error("cannot read the list of images '" + list.string() + "'");
+  std::vector<LabelledFile> files;
+  for (std::string name; names >> name;)
+    files.push_back({(folder / "JPEGImages" / (name + ".jpg")).string(),
+                     (folder / "SegmentationClassContext" / (name + ".png")).string()});
+  return files;
+}
+
+std::vector<LabelledFile> camVidFiles(const fs::path& folder, const std::string& split) {
+  if (fs::is_directory(folder / split)) return pairsIn(folder / split, ".png", folder / (split + "annot"));
+  if (fs::is_directory(folder / "images")) return pairsIn(folder / "images", ".png", folder / "labels");
+  throw Error("'" + folder.string() + "' has neither a folder '" + split + "' nor a folder 'images'");
+}
+
+}  // namespace
+
+std::string toString(Dataset dataset) {
+  switch (dataset) {
+    case Dataset::kAde20k:
+      return "ade20k";
+    case Dataset::kCityscapes:
+      return "cityscapes";
+    case Dataset::kPascalContext:
+      return "pascal-context";
+    case Dataset::kCamVid:
+      return "camvid";
+  }
+  return {};
+}
+
+DatasetProtocol protocolOf(Dataset dataset) {
+  switch (dataset) {
+    case Dataset::kAde20k:
+      return {150, "validation", {512, 512}, 480, 512};
+    case Dataset::kCityscapes:
+      return {19, "val", {768, 768}, 512, 1024};
+    case Dataset::kPascalContext:
+      return {59, "val", {480, 480}, 320, 520};
+    case Dataset::kCamVid:
+      return {11, "val", {}, 0, 0};
+  }
+  return {};
+}
+
+LabelMeaning labelMeaningOf(Dataset dataset) {
+  const int classes = protocolOf(dataset).classes;
+  if (dataset == Dataset::kCamVid) return {{11, 255}, 0, classes};
+  if (dataset != Dataset::kCityscapes) return {{255}, -1, classes};
+  std::array<int, 256> class_of_label;
+  class_of_label.fill(LabelMeaning::kVoid);
+  for (std::size_t c = 0; c < kCityscapesIds.size(); ++c) class_of_label[kCityscapesIds[c]] = static_cast<int>(c);
+  return {class_of_label, classes};
+}
+
+std::vector<LabelledFile> datasetFiles(Dataset dataset, const std::string& folder, const std::string& split) {
+  std::vector<LabelledFile> files;
+  switch (dataset) {
+    case Dataset::kAde20k:
+      files = pairsIn(fs::path(folder) / "images" / split, ".jpg", fs::path(folder) / "annotations" / split);
+      break;
+    case Dataset::kCityscapes:
+      files = cityscapesFiles(folder, split);
+      break;
+    case Dataset::kPascalContext:
+      files = pascalContextFiles(folder, split);
+      break;
+    case Dataset::kCamVid:
+      files = camVidFiles(folder, split);
+      break;
+  }
+  if (files.empty()) throw Error("'" + folder + "' holds no image of " + toString(dataset) + ", split " + split);
+  for (const LabelledFile& file : files)
+    for (const std::string& path : {file.image, file.labels})
+      if (!fs::is_regular_file(path)) throw Error("there is no file '" + path + "'");
+  return files;
+}
+
+}  // namespace mpm::vision

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "mpm/estimator.hpp"
+
+namespace mpm::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// The stages of a pass and their names in JSON.
+inline constexpr std::pair<const char*, double StageTimes::*> kStages[] = {{"total", &StageTimes::total},
+                                                                           {"preprocess", &StageTimes::preprocess},
+                                                                           {"backbone", &StageTimes::backbone},
+                                                                           {"merge", &StageTimes::merge},
+                                                                           {"restore", &StageTimes::restore},
+                                                                           {"head", &StageTimes::head},
+                                                                           {"postprocess", &StageTimes::postprocess}};
+/// {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}, ms.
+Json toJson(const StageTimes& times);
+/// Back from it. Throws nlohmann's exceptions when a stage is missing.
+StageTimes stageTimesOf(const Json& json);
+
+/// The number; null for none and for NaN.
+Json orNull(std::optional<double> number);
+/// A share as a percentage with three decimals; null for NaN.
+Json percentJson(double share);
+
+/// `value` with `digits` digits after the point; "-" for none and for NaN.
+std::string fixed(std::optional<double> value, int digits);
+
+/// "1 image", "2 images".
+std::string counted(std::int64_t count, const std::string& noun);
+
+}  // namespace mpm::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evaluation/confusion_matrix.h"
+#include "evaluation/numbers.h"
+
+namespace mpm::cli {
+
+/// Mean and standard deviation of a number of each image, added up image by image or part by part.
+class RunningMean {
+ public:
+  void add(double value) { add(RunningMean(1, value, 0)); }
+  /// The images of another part.
+  void add(const RunningMean& other);
+
+  RunningMean() = default;
+  RunningMean(std::int64_t count, double mean, double deviation)
+      : count_(count), mean_(mean), squares_(deviation * deviation * static_cast<double>(count - 1)) {}
+
+  std::optional<double> mean() const { return count_ > 0 ? std::optional(mean_) : std::nullopt; }
+  /// Standard deviation between images; nullopt of a single one.
+  std::optional<double> deviation() const;
+
+ private:
+  std::int64_t count_ = 0;
+  double mean_ = 0, squares_ = 0;
+};
+
+/// What `mpm eval` counts over some of the images.
+class Scores {
+ public:
+  /// Pixels whose truth is `ignore` do not count.
+  Scores(int classes, int ignore) : matrix_(classes, ignore) {}
+  /// Of one image.
+  Scores(vision::ConfusionMatrix matrix, const std::vector<double>& tokens, const StageTimes& ms);
+  /// What toJson() wrote. Throws nlohmann's exceptions when it is something else.
+  Scores(const Json& json, const std::vector<std::string>& names);
+
+  void add(const Scores& other);
+
+  int images() const { return images_; }
+  const vision::ConfusionMatrix& matrix() const { return matrix_; }
+  /// Mean tokens before the first insertion and after each.
+  std::vector<double> tokens() const;
+  const StageTimes& ms() const { return ms_; }  ///< mean over the images
+
+  /// {"images", "miou", "pixel_accuracy", "iou", "tokens_mean", "tokens_sd", "ms_mean", "confusion"}, percent and ms.
+  Json toJson(const std::vector<std::string>& names) const;
+
+ private:
+  int images_ = 0;
+  vision::ConfusionMatrix matrix_;
+  std::vector<RunningMean> tokens_;
+  StageTimes ms_;
+};
+
+/// Scores over all images; of the scene by day and by night, too.
+struct Evaluation {
+  Scores all, day, night;
+
+  // Columns of the table. Without day and night there is one.
+  std::vector<std::pair<std::string, const Scores*>> columns() const;
+  /// Adds the fields of all.toJson(), and "day" and "night" where they are known.
+  Json toJson(Json settings, const std::vector<std::string>& names) const;
+};
+
+}  // namespace mpm::cli

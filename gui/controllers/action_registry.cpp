@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/action_registry.h"
+
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QHeaderView>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QTableWidget>
+#include <QVBoxLayout>
+
+#include "gui/views/look.h"
+#include "mpm/build_info.hpp"
+
+namespace mpm::gui {
+
+namespace {
+
+QString toolTipOf(const QAction* action) {
+  return QStringLiteral("%1 (%2)").arg(action->text().remove(QLatin1Char('&')),
+                                       action->shortcut().toString(QKeySequence::NativeText));
+}
+
+}  // namespace
+
+ActionRegistry::ActionRegistry(QWidget* window) : QObject(window), window_(window) {}
+
+QAction* ActionRegistry::enter(const QString& menu, const QString& id, const QString& text, const QKeySequence& key) {
+  auto* action = new QAction(text, this);
+  action->setObjectName(id);
+  action->setShortcut(key);
+  action->setToolTip(toolTipOf(action));
+  window_->addAction(action);  // keys work with the menu bar hidden
+  entries_.push_back({menu, action, std::exchange(separate_, false)});
+  return action;
+}
+
+QAction* ActionRegistry::add(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
+                             std::function<void()> run) {
+  QAction* action = enter(menu, id, text, key);
+  connect(action, &QAction::triggered, this, std::move(run));
+  return action;
+}
+
+QAction* ActionRegistry::addToggle(const QString& menu, const QString& id, const QString& text, const QKeySequence& key,
+                                   bool on, std::function<void(bool)> run) {
+  QAction* action = enter(menu, id, text, key);
+  action->setCheckable(true);
+  action->setIconVisibleInMenu(false);  // a mark stands there
+  action->setChecked(on);
+  connect(action, &QAction::toggled, this, std::move(run));
+  return action;
+}
+
+QAction* ActionRegistry::action(const QString& id) const {
+  for (const Entry& entry : entries_)
+    if (entry.action->objectName() == id) return entry.action;
+  return nullptr;
+}
+
+void ActionRegistry::setPossible(const QString& id, const QString& reason) const {
+  QAction* const one = action(id);
+  one->setEnabled(reason.isEmpty());
+  one->setToolTip(reason.isEmpty() ? toolTipOf(one) : QStringLiteral("%1: %2").arg(toolTipOf(one), reason));
+}
+
+void ActionRegistry::fill(QMenuBar* bar) const {
+  QHash<QString, QMenu*> menus;
+  for (const Entry& entry : entries_) {
+    QMenu*& menu = menus[entry.menu];
+    if (!menu) menu = bar->addMenu(entry.menu);
+    if (entry.separated) menu->addSeparator();
+    menu->addAction(entry.action);
+  }
+}
+
+QDialog* ActionRegistry::showHelp(QWidget* parent) const {
+  auto* dialog = new QDialog(parent);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setObjectName(QStringLiteral("keys"));
+  dialog->setWindowTitle(tr("Keys"));
+  QList<std::pair<QString, QString>> rows;
+  for (const Entry& entry : entries_)
+    rows.append(
+        {entry.action->shortcut().toString(QKeySequence::NativeText), entry.action->text().remove(QLatin1Char('&'))});
+  rows += {{tr("Arrow keys"), tr("In a picture: move the patch cursor")},
+           {tr("Space"), tr("In a picture: pin the patch")},
+           {tr("+  −  0"), tr("In a picture or the chart: zoom in, out, all of it")},
+           {tr("Wheel, drag"), tr("Zoom, move")},
+           {tr("Double click"), tr("In the legend: show one class alone")},
+           {tr("Shift+Enter"), tr("In the legend: show the current class alone")},
+           {tr("Enter"), tr("In the legend: change a colour; in the events: go to that time")},
+           {QStringLiteral("1 … 9"), tr("Teach: choose a class")},
+           {QStringLiteral("F  B  G  E  V  H"), tr("Teach: cluster, brush, polygon, eraser, accept, move")},
+           {QStringLiteral(",  ."), tr("Teach: smaller, larger brush")},
+           {QStringLiteral("Q"), tr("Teach: show where the model is not sure")},
+           {tr("Space, Enter"), tr("Teach: draw at the cross of the arrow keys; close the polygon")},
+           {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("Teach: undo, redo")},
+           {tr("Page up, page down"), tr("Teach: previous, next picture")}};
+  auto* table = named(new QTableWidget(static_cast<int>(rows.size()), 2), tr("Keys"));
+  table->setHorizontalHeaderLabels({tr("Key"), tr("What it does")});
+  makePlain(table, 8);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->horizontalHeader()->setStretchLastSection(true);
+  table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+  for (int i = 0; i < table->rowCount(); ++i) {
+    table->setItem(i, 0, new QTableWidgetItem(rows[i].first));
+    table->setItem(i, 1, new QTableWidgetItem(rows[i].second));
+  }
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
+  mpm::gui::fill(new QVBoxLayout(dialog), table, buttons);
+  fitToWindow(dialog, QSize(520, 560));
+  dialog->show();
+  return dialog;
+}
+
+void ActionRegistry::showAbout(QWidget* parent) {
+  const BuildInfo build = buildInfo();
+  openDialog(new QMessageBox(
+      QMessageBox::NoIcon, tr("About MPM Monitor"),
+      tr("<b>MPM Monitor %1</b><p>Live segmentation, merge maps and day/night token counts for a camera on a fixed "
+         "scene.</p><p>Method: Mutual Pair Merging for Efficient Vision Transformers, CVPR 2026.</p>"
+         "<p>OpenCV %2, Qt %3, %4</p><p>Apache License 2.0</p>")
+          .arg(QString::fromStdString(build.version), QString::fromStdString(build.opencv),
+               QString::fromLatin1(qVersion()), QString::fromStdString(build.instruction_set)),
+      QMessageBox::Close, parent));
+}
+
+}  // namespace mpm::gui

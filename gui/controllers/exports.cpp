@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/exports.h"
+
+#include <QDateTime>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QProgressDialog>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTimeZone>
+#include <algorithm>
+
+#include "gui/models/export_job.h"
+#include "gui/models/history.h"
+#include "gui/models/picture_store.h"
+#include "gui/models/recents.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/look.h"
+#include "gui/views/time_chart.h"
+
+namespace mpm::gui {
+
+QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix) {
+  QString name = title;
+  static const QRegularExpression others(QStringLiteral("[^\\w.]+"), QRegularExpression::UseUnicodePropertiesOption);
+  name.replace(others, QStringLiteral("-"));
+  const auto day = [](UnixMs time) {
+    return QDateTime::fromMSecsSinceEpoch(time, QTimeZone::utc()).toString(QStringLiteral("-yyyy-MM-dd"));
+  };
+  name = name.left(80) + day(from);  // addresses are long
+  if (day(to) != day(from)) name += day(to);
+  return name + QLatin1Char('.') + suffix;
+}
+
+Exports::Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window)
+    : QObject(window), chart_(chart), history_(history), pictures_(pictures), window_(window) {
+  connect(pictures_, &PictureStore::saved, this,
+          [this](const QString& path) { emit said(tr("The chart was saved to %1").arg(path), "good"); });
+}
+
+void Exports::ask() {
+  const TimeAxis& axis = chart_->chart()->axis();
+  const auto record = chart_->record();
+  if (!record) return emit said(tr("There are no samples to export yet"), "warning");
+  const QString source = tr("%1, in %2").arg(chart_->sourceText(), QFileInfo(history_->database()).fileName());
+  auto* dialog = new ExportDialog(source, axis.from, axis.to, window_);
+  connect(dialog, &ExportDialog::chosen, this, [this, dialog, record = *record] {
+    const auto format = dialog->format();
+    const auto [from, to] = dialog->span();
+    const QString name = exportName(sourceTitle(QString::fromStdString(record.name)), std::max(from, record.first),
+                                    std::min(to, record.last), dialog->suffix());
+    auto* file = new QFileDialog(window_, tr("Export to"), name);
+    file->setAcceptMode(QFileDialog::AcceptSave);
+    file->setDefaultSuffix(dialog->suffix());
+    connect(file, &QFileDialog::fileSelected, this,
+            [this, format, from = from, to = to](const QString& path) { write(format, from, to, path); });
+    openDialog(file);
+  });
+  openDialog(dialog);
+}
+
+void Exports::askToGiveUp(const std::function<void()>& then) {
+  if (question_) return question_->raise();
+  question_ = new QMessageBox(QMessageBox::Question, tr("Export"),
+                              tr("An export is not done yet. Give it up, and leave its file as it was?"),
+                              QMessageBox::NoButton, window_);
+  QPushButton* give_up = question_->addButton(tr("Give it up"), QMessageBox::AcceptRole);
+  question_->setDefaultButton(question_->addButton(tr("Go on"), QMessageBox::RejectRole));
+  connect(give_up, &QPushButton::clicked, this, then);
+  openDialog(question_);
+}
+
+void Exports::write(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path) {
+  if (format == ExportDialog::Format::kChartPng)
+    return pictures_->save([scene = chart_->chart()->scene(),
+                            heading = chart_->sourceText()] { return scene.picture(QSize(1200, 480), heading); },
+                           path);
+  const auto source = chart_->source();
+  if (!source) return emit said(tr("There are no samples to export yet"), "warning");
+  monitor::ExportOptions options;
+  options.format = format == ExportDialog::Format::kCsv        ? monitor::ExportFormat::kCsv
+                   : format == ExportDialog::Format::kPhenoCam ? monitor::ExportFormat::kPhenoCam
+                                                               : monitor::ExportFormat::kJsonLines;
+  options.source = *source;
+  options.from = from;
+  options.to = to;
+  writeSamples(options, path);
+}
+
+void Exports::writeSamples(const monitor::ExportOptions& options, const QString& path) {
+  const int others = running_++;
+  auto* job = new ExportJob(history_->database(), history_->nightRule(), options, path, this);
+  auto* progress =
+      new QProgressDialog(tr("Exporting to %1…").arg(QFileInfo(path).fileName()), tr("Cancel"), 0, 100, window_);
+  progress->setWindowTitle(tr("Export"));
+  constexpr int kAside = 32;  // of several, each is seen
+  progress->adjustSize();
+  progress->move(window_->geometry().center() - progress->rect().center() + QPoint(kAside, kAside) * others);
+  progress->setMinimumDuration(1000);  // most are done before anybody could read it
+  progress->setAutoClose(false);
+  progress->setAutoReset(false);
+  const auto end = [this, job, progress] {
+    --running_;
+    progress->disconnect(job);  // closing it cancels
+    progress->deleteLater();
+    job->deleteLater();
+  };
+  connect(job, &ExportJob::progressed, progress, &QProgressDialog::setValue);
+  connect(progress, &QProgressDialog::canceled, job, &ExportJob::cancel);
+  connect(job, &ExportJob::finished, this, [this, end, path](qint64 samples) {
+    end();
+    if (samples == 0) return emit said(tr("No sample lies in that time: %1 was not written").arg(path), "warning");
+    emit said(tr("%n sample(s) exported to %1", nullptr, static_cast<int>(samples)).arg(path), "good");
+  });
+  connect(job, &ExportJob::cancelled, this, [this, end, path] {
+    end();
+    emit said(tr("The export was cancelled; %1 is as it was").arg(path), "");
+  });
+  connect(job, &ExportJob::failed, this, [this, end](const QString& message) {
+    end();
+    emit failed(message);
+  });
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <functional>
+
+#include "gui/views/settings_dialogs.h"
+
+class QMessageBox;
+
+namespace mpm::gui {
+
+/// "yard.mp4", from a moment to another -> "yard.mp4-2026-11-21-2026-11-22.csv": a name that any file system takes.
+QString exportName(const QString& title, UnixMs from, UnixMs to, const QString& suffix);
+
+class ChartPanel;
+class History;
+class PictureStore;
+
+/// Files of what is stored, for other programs: the samples of the source on show, or its chart as a picture. What
+/// takes long says how far it is, and can be cancelled; the window goes on meanwhile.
+class Exports : public QObject {
+  Q_OBJECT
+ public:
+  /// `window`: what the dialogs belong to.
+  Exports(ChartPanel* chart, const History* history, PictureStore* pictures, QWidget* window);
+
+  /// Asks what and where to.
+  void ask();
+  /// One goes on.
+  bool running() const { return running_ > 0; }
+  /// Asks a person whether what goes on may be given up; `then` if so. Once at a time.
+  void askToGiveUp(const std::function<void()>& then);
+  void write(ExportDialog::Format format, UnixMs from, UnixMs to, const QString& path);
+
+ signals:
+  void said(const QString& text, const char* badge);
+  void failed(const QString& message);
+
+ private:
+  void writeSamples(const monitor::ExportOptions& options, const QString& path);
+
+  ChartPanel* chart_;
+  const History* history_;
+  PictureStore* pictures_;
+  QWidget* window_;
+  int running_ = 0;
+  QPointer<QMessageBox> question_;
+};
+
+}  // namespace mpm::gui

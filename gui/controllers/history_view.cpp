@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/history_view.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <cstdlib>
+
+#include "gui/models/recents.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/day_night_panel.h"
+#include "gui/views/events_panel.h"
+#include "gui/views/time_chart.h"
+#include "vision/time.h"
+
+namespace mpm::gui {
+
+HistoryView::HistoryView(const QString& database, QObject* parent)
+    : QObject(parent),
+      own_database_(database),
+      chart_(new ChartPanel(&history_)),
+      day_night_(new DayNightPanel),
+      events_panel_(new EventsPanel(&events_)) {
+  connect(&history_, &History::dayNightReady, this, [this](const monitor::DayNightStatistics& statistics) {
+    if (chart_->source()) day_night_->setStatistics(statistics);
+  });
+  connect(&history_, &History::areasReady, this, [this](const std::vector<monitor::ClassArea>& areas) {
+    if (chart_->source()) day_night_->setAreas(areas);
+  });
+  connect(&history_, &History::eventsReady, this, [this](const std::vector<monitor::Event>& events) {
+    if (!watching_ || !foreign_.isEmpty()) events_.setEvents(events);  // a late answer is not of what is watched
+  });
+  connect(&history_, &History::failed, this, &HistoryView::failed);
+  connect(chart_, &ChartPanel::sourcePicked, this, &HistoryView::takeSource);
+  connect(chart_->chart(), &TimeChart::timePicked, this, &HistoryView::timePicked);
+  connect(chart_, &ChartPanel::backRequested, this, &HistoryView::closeForeign);
+  connect(events_panel_, &EventsPanel::timePicked, this, &HistoryView::showTime);
+}
+
+void HistoryView::begin() { history_.setDatabase(own_database_); }
+
+void HistoryView::watch(const QString& source) {
+  watched_ = source;
+  watching_ = true;
+  live_events_.clear();
+  showOwn();
+  if (sourceSpec(source).kind == vision::SourceKind::kDemo) chart_->showSpan(ChartPanel::Span::kDay);
+}
+
+void HistoryView::setOwnDatabase(const QString& path) {
+  own_database_ = path;
+  if (foreign_.isEmpty()) showOwn();
+}
+
+void HistoryView::showOwn() {
+  foreign_.clear();
+  chart_->setForeign({}, watching_);
+  day_night_->clear();
+  next_statistics_ = 0;
+  events_.setEvents(watching_ ? live_events_ : std::vector<monitor::Event>());
+  if (history_.database() != own_database_) {
+    chart_->forgetSources();
+    history_.setDatabase(own_database_);
+  }
+  if (watching_) {
+    chart_->setPresent(watched_, std::nullopt);
+    chart_->setSourceName(watched_);
+  }
+  emit foreignChanged();
+}
+
+void HistoryView::closeForeign() {
+  if (!foreign_.isEmpty()) showOwn();
+}
+
+QString HistoryView::foreignName() const { return QFileInfo(foreign_).fileName(); }
+
+void HistoryView::stopWatching() {
+  watching_ = false;
+  chart_->setPresent({}, std::nullopt);
+  chart_->setForeign(foreignName(), false);
+}
+
+void HistoryView::openForeign(const QString& path) {
+  foreign_ = path;
+  chart_->setForeign(foreignName(), watching_);
+  events_.setEvents({});
+  day_night_->clear();
+  chart_->forgetSources();
+  chart_->setPresent({}, std::nullopt);
+  history_.setDatabase(path);
+  emit foreignChanged();
+}
+
+void HistoryView::setNightRule(const std::optional<monitor::NightRule>& rule) {
+  day_night_->setRule(rule);
+  history_.setNightRule(rule.value_or(monitor::NightRule()));
+  chart_->refresh();
+  refreshStatistics();
+}
+
+void HistoryView::add(const monitor::Event& event) {
+  live_events_.push_back(event);
+  if (live_events_.size() > EventsModel::kMax) live_events_.erase(live_events_.begin());
+  if (foreign_.isEmpty()) events_.add(event);
+}
+
+void HistoryView::takeSource(qint64 source) {
+  if (!foreign_.isEmpty() || !watching_) history_.askEvents(source);
+  day_night_->clear();  // of the source before
+  refreshStatistics();
+  emit sourceChanged();
+}
+
+// Fresh samples every 2 s; the statistics of a month every 30. By the steady clock: the other one may be set back.
+void HistoryView::refresh(UnixMs shown) {
+  if (!watching_ && foreign_.isEmpty()) return;
+  const std::int64_t now = steadyNow();
+  if (now < next_chart_) return;
+  next_chart_ = now + 2000;
+  // The demo's days pass in minutes: its chart ends at its own present.
+  const bool own_time = shown > 0 && std::abs(shown - unixNow()) > kHourMs;
+  if (foreign_.isEmpty() && watching_)
+    chart_->setPresent(watched_, own_time ? std::optional(static_cast<double>(shown) / 1000) : std::nullopt);
+  chart_->refresh();
+  if (const auto source = chart_->source(); source && !foreign_.isEmpty()) history_.askEvents(*source);
+  if (now < next_statistics_) return;
+  next_statistics_ = now + 30000;
+  refreshStatistics();
+}
+
+void HistoryView::refreshStatistics() {
+  const auto source = chart_->source();
+  if (!source) return;
+  const auto now = static_cast<UnixMs>(chart_->present() * 1000);
+  history_.askDayNight(*source, now - 30 * kDayMs, now + 1);
+  history_.askAreas(*source, now - 30 * kDayMs, now + 1);
+}
+
+void HistoryView::showTime(double time) {
+  TimeChart* chart = chart_->chart();
+  const double half = (chart->axis().to - chart->axis().from) / 2;
+  chart->setFollowing(false);
+  chart->setRange(time - half, time + half);
+  emit timePicked(time);
+}
+
+QString HistoryView::source() const {
+  const QString name = chart_->sourceName();
+  return name.isEmpty() ? watched_ : name;
+}
+
+void HistoryView::showPictures(const std::vector<StoredPicture>& pictures) {
+  std::vector<double> times;
+  for (const StoredPicture& picture : pictures)
+    if (picture.source == source()) times.push_back(picture.time);
+  chart_->chart()->setPictures(std::move(times));
+}
+
+const StoredPicture* HistoryView::pictureNear(const std::vector<StoredPicture>& pictures, double time) const {
+  const TimeAxis& axis = chart_->chart()->axis();
+  return nearestPicture(pictures, source(), time, std::max(2.0, (axis.to - axis.from) / 50));
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "gui/models/events_model.h"
+#include "gui/models/history.h"
+#include "gui/models/picture_store.h"
+
+namespace mpm::gui {
+
+class ChartPanel;
+class DayNightPanel;
+class EventsPanel;
+
+/// What is stored, on show: chart, day and night, and events of our own database or of another program's, kept up to
+/// date. It creates the panels; the owner of their place destroys them first.
+class HistoryView : public QObject {
+  Q_OBJECT
+ public:
+  /// `database`: where this program stores its samples; may be empty.
+  explicit HistoryView(const QString& database, QObject* parent = nullptr);
+  /// Asks for what is there already.
+  void begin();
+
+  ChartPanel* chartPanel() const { return chart_; }
+  DayNightPanel* dayNightPanel() const { return day_night_; }
+  EventsPanel* eventsPanel() const { return events_panel_; }
+  History& history() { return history_; }
+  const QString& ownDatabase() const { return own_database_; }
+  void setOwnDatabase(const QString& path);
+  EventsModel& events() { return events_; }
+
+  /// A source was opened, or closed; `source` without credentials.
+  void watch(const QString& source);
+  void stopWatching();
+  /// Another program's database, read-only, while that goes on.
+  void openForeign(const QString& path);
+  /// Back to our own, and to what is watched.
+  void closeForeign();
+  /// The name of another program's database that is on show; empty: it is our own.
+  QString foreignName() const;
+  /// Judges what is on show; nullopt: as it was stored.
+  void setNightRule(const std::optional<monitor::NightRule>& rule);
+  /// An event of the source that is watched; kept while another database is on show.
+  void add(const monitor::Event& event);
+  /// To be called twice a second. `shown`: when the frame on show was taken; 0: there is none.
+  void refresh(UnixMs shown);
+
+  /// The source whose history is on show; without a database the one that is watched.
+  QString source() const;
+  void showPictures(const std::vector<StoredPicture>& pictures);
+  /// The stored picture of that source nearest to a moment of its chart; nullptr: there is none so near.
+  const StoredPicture* pictureNear(const std::vector<StoredPicture>& pictures, double time) const;
+
+ signals:
+  /// A point in time, in seconds.
+  void timePicked(double time);
+  /// Another source is on show.
+  void sourceChanged();
+  /// Our own database is on show, or another one.
+  void foreignChanged();
+  void failed(const QString& message);
+
+ private:
+  void showOwn();
+  void refreshStatistics();
+  void takeSource(qint64 source);
+  void showTime(double time);
+
+  QString own_database_;
+  EventsModel events_;
+  History history_;
+  ChartPanel* chart_;
+  DayNightPanel* day_night_;
+  EventsPanel* events_panel_;
+  QString watched_;  // last
+  bool watching_ = false;
+  QString foreign_;                                    // the path of another program's database on show
+  std::vector<monitor::Event> live_events_;            // of what is watched, ascending
+  std::int64_t next_chart_ = 0, next_statistics_ = 0;  // steady ms
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <mutex>
+#include <optional>
+
+#include "gui/models/live_frame.h"
+#include "monitor/session.h"
+
+namespace mpm::gui {
+
+/// The monitor::Session behind the window, as signals on the UI thread. Of frames only the latest arrives.
+class LiveMonitor : public QObject {
+  Q_OBJECT
+ public:
+  explicit LiveMonitor(monitor::SessionOptions options, QObject* parent = nullptr);
+  ~LiveMonitor() override;
+
+  monitor::Session& session() { return *session_; }
+  const monitor::Session& session() const { return *session_; }
+
+  void open(const monitor::WatchOptions& options);
+  void close();
+  /// These three show on the next frame. Where repeats(), on the last one: the model runs on it again; it is no new
+  /// sample.
+  void setReduction(const Reduction& variant);
+  void setModel(const std::string& path, const std::optional<Reduction>& variant);
+  void setCompare(const std::optional<Reduction>& variant);
+  /// A frame is on show, and no next one comes by itself: the source is paused, lost or at its end.
+  bool repeats() const { return frame_ && !session_->framesCome(); }
+
+ signals:
+  void frameArrived(const mpm::gui::LiveFramePtr& frame);
+  void stateChanged(const mpm::monitor::CaptureStatus& status);
+  void eventHappened(const mpm::monitor::Event& event);
+  void pictureWritten(const QString& path, mpm::monitor::SnapshotWriter::Occasion occasion);
+  void picturesRemoved(int files);
+  /// Twice a second: counters and ages.
+  void ticked();
+
+ private:
+  void deliver(LiveFramePtr frame);
+  void takeFrame();
+  void repeatFrame();
+
+  std::mutex mutex_;
+  LiveFramePtr latest_;  // guarded by the mutex; null: the UI thread has taken it
+  LiveFramePtr frame_;   // on show
+  QTimer tick_;
+  std::optional<monitor::Session> session_;  // last: its threads end first
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <optional>
+#include <utility>
+
+#include "gui/models/recents.h"
+#include "mpm/model_info.hpp"
+
+class QWidget;
+
+namespace mpm::gui {
+
+class LiveMonitor;
+class SettingsWriter;
+
+/// What is to be opened next: asks for sources, models and databases, recognises which is which, and remembers what was
+/// watched.
+class Opener : public QObject {
+  Q_OBJECT
+ public:
+  /// What the command line named, which is newer than what is remembered.
+  struct Named {
+    QString model;  ///< empty: none
+    std::optional<Reduction> reduction;
+  };
+
+  /// `window`: what the dialogs belong to.
+  Opener(const Named& named, const LiveMonitor* live, QSettings& stored, SettingsWriter* settings, QWidget* window);
+
+  const QVector<Recent>& recents() const { return recents_; }
+  /// What is watched now is what was watched last: `source`, as it was asked for, with the model that runs and its
+  /// reduction. Where these only stand in for those that were remembered, which cannot be read, those stay remembered.
+  void remember(const QString& source, const std::optional<Reduction>& variant);
+
+  /// A source, a model, or a database, by what it is; also as file:///.
+  void open(const QString& asked);
+  /// What was dropped at once: pictures of one folder are that folder; otherwise one source, one model and one database
+  /// are all that can be on show.
+  void open(const QStringList& asked);
+  void openRecent(const Recent& recent);
+  /// What the command line names. A source goes on with the model that it was watched with last, unless the command
+  /// line names another.
+  void openNamed(const QString& asked);
+  /// What was watched last; asks for its password if it has one.
+  void resumeLast();
+  void askForSource(vision::SourceKind kind) { showSourceDialog(kind, {}); }
+  void askForModel();
+  void askForDatabase();
+  void askForNewDatabase(const QString& proposed);
+
+ signals:
+  void sourceChosen(const QString& source);
+  /// nullopt: the model's own reduction.
+  void modelChosen(const QString& path, const std::optional<mpm::Reduction>& variant);
+  /// Of the model that is there.
+  void reductionChosen(const mpm::Reduction& variant);
+  void databaseChosen(const QString& path);
+  void newDatabaseChosen(const QString& path);
+  /// A model that was watched with is no longer there.
+  void modelGone(const QString& message);
+  void said(const QString& text, const char* badge);
+
+ private:
+  void takeModelOf(const Recent& recent, bool take_model, bool take_reduction);
+  void goOnWithModelOf(const Recent& recent);
+  void openSourceOf(const Recent& recent);
+  void showSourceDialog(vision::SourceKind kind, const QString& source);
+  void chooseModel(const QString& path);
+  void want(const std::optional<Recent>& recent);
+  void lookForModel();
+
+  Named named_;
+  const LiveMonitor* live_;
+  SettingsWriter* settings_;
+  QWidget* window_;
+  QVector<Recent> recents_;
+  std::optional<Recent> wanted_;  // its model cannot be read yet
+  using FileState = std::optional<std::pair<QDateTime, qint64>>;
+  FileState tried_, seen_;  // of that model: when it was read last, and when it was looked at last
+  QTimer look_;
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/teach_mode.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QTimeZone>
+#include <algorithm>
+#include <utility>
+
+#include "gui/views/label_classes_panel.h"
+#include "gui/views/label_pictures_panel.h"
+#include "gui/views/taught_models_panel.h"
+#include "gui/views/teach_pane.h"
+#include "vision/labels/classes.h"
+#include "vision/pictures/pictures.h"
+
+namespace mpm::gui {
+namespace {
+
+constexpr std::size_t kMaxEditors = 8;  // each keeps a label map and its history
+constexpr int kSuggestions = 3;
+
+std::vector<cv::Vec3b> colorsOf(const std::vector<ClassInfo>& classes) {
+  ModelFacts facts;
+  facts.classes = classes;
+  return vision::classColors(facts, static_cast<int>(classes.size()));
+}
+
+QString nameOf(qint64 time_ms) {
+  return QDateTime::fromMSecsSinceEpoch(time_ms, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
+}
+
+// The first colour of the palette that no class has.
+std::array<std::uint8_t, 3> freeColor(const std::vector<ClassInfo>& classes) {
+  for (const cv::Vec3b& bgr : vision::classColors({}, static_cast<int>(classes.size()) + 1)) {
+    const std::array<std::uint8_t, 3> rgb = {bgr[2], bgr[1], bgr[0]};
+    if (std::none_of(classes.begin(), classes.end(), [&](const ClassInfo& one) { return one.rgb == rgb; })) return rgb;
+  }
+  return {128, 128, 128};
+}
+
+}  // namespace
+
+QString labelFolder(const QString& database, const QString& pictures) {
+  if (database.isEmpty()) return pictures + QStringLiteral("/taught.labels");
+  const QFileInfo file(database);
+  return file.dir().filePath((file.suffix() == QLatin1String("db") ? file.completeBaseName() : file.fileName()) +
+                             QStringLiteral(".labels"));
+}
+
+TeachMode::TeachMode(const Options& options, TeachPane* pane, QObject* parent)
+    : QObject(parent), options_(options), pane_(pane), store_(options.folder), trainer_(options.trainer) {
+  wirePane();
+  wireStore();
+  connect(&analysis_, &PictureAnalysis::finished, this, [this](const QString& name, const LiveFramePtr& frame) {
+    if (name != shown_) return;
+    frame_ = frame;
+    showPrediction();
+  });
+  connect(&analysis_, &PictureAnalysis::failed, this, &TeachMode::fail);
+  connect(&trainer_, &LiveTrainer::predicted, this,
+          [this](const QString& name, const cv::Mat& labels, const std::vector<int>& unsure) {
+            if (name == shown_) {
+              trained_ = labels;
+              pane_->canvas()->setUnsure(unsure);
+              showPrediction();
+            }
+            pane_->setStatus(tr("Trained on your labels: the pale colours are what the model makes of this picture"));
+          });
+  connect(&trainer_, &LiveTrainer::suggested, this, [this](const QStringList& files) {
+    comparing_ = false;
+    pane_->pictures()->setSuggestions(
+        files, files.isEmpty() ? tr("All pictures are like one that is labelled")
+                               : tr("These differ most from what is labelled. Press one to label it"));
+  });
+  connect(&trainer_, &LiveTrainer::failed, this, [this](const QString& why) {
+    pane_->setStatus(why, "warning");
+    endComparing();
+  });
+  pane_->pictures()->setCanSuggest(!options_.trainer.isEmpty());
+  if (options_.trainer.isEmpty())
+    pane_->models()->setHint(tr("Training needs mpm-train, which is not installed here. Copy %1 to a computer that has "
+                                "it, run 'mpm teach' there, and open the model that it makes")
+                                 .arg(options_.folder));
+  store_.open();
+}
+
+TeachMode::~TeachMode() { pane_->canvas()->setEditor(nullptr); }
+
+void TeachMode::wirePane() {
+  TeachCanvas* canvas = pane_->canvas();
+  connect(canvas, &TeachCanvas::stroked, this, &TeachMode::keepStroke);
+  connect(canvas, &TeachCanvas::said, this, [this](const QString& text) { emit said(text, "warning"); });
+  const auto step = [this](void (LabelEditor::*move)()) {
+    if (!editor()) return;
+    (editor()->*move)();
+    pane_->canvas()->refreshLabels();
+    keepStroke();
+  };
+  connect(pane_, &TeachPane::undoRequested, this, [step] { step(&LabelEditor::undo); });
+  connect(pane_, &TeachPane::redoRequested, this, [step] { step(&LabelEditor::redo); });
+
+  connect(pane_->pictures(), &LabelPicturesPanel::picked, this, &TeachMode::show);
+  connect(pane_->pictures(), &LabelPicturesPanel::filesChosen, &store_, &LabelStore::addFiles);
+  connect(pane_->pictures(), &LabelPicturesPanel::importChosen, &store_, &LabelStore::import);
+  connect(pane_->pictures(), &LabelPicturesPanel::cocoChosen, &store_, &LabelStore::exportCoco);
+  connect(pane_->pictures(), &LabelPicturesPanel::labelMeChosen, &store_, &LabelStore::exportLabelMe);
+  connect(pane_->pictures(), &LabelPicturesPanel::removeRequested, &store_, &LabelStore::remove);
+
+  LabelClassesPanel* classes = pane_->classes();
+  connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
+    changeClasses([&](std::vector<ClassInfo>& list) { list.push_back({name.toStdString(), freeColor(list)}); });
+  });
+  connect(classes, &LabelClassesPanel::renamed, this, [this](int index, const QString& name) {
+    changeClasses([&](auto& list) { list[static_cast<std::size_t>(index)].name = name.toStdString(); });
+  });
+  connect(classes, &LabelClassesPanel::colored, this, [this](int index, const QColor& color) {
+    const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
+    changeClasses([&](auto& list) {
+      list[static_cast<std::size_t>(index)].rgb = {byte(color.red()), byte(color.green()), byte(color.blue())};
+    });
+  });
+  connect(classes, &LabelClassesPanel::modelClassesWanted, this, &TeachMode::addModelClasses);
+  connect(classes, &LabelClassesPanel::merged, this, [this](int from, std::optional<int> into) {
+    pane_->canvas()->setEditor(nullptr);  // until the new numbers are there
+    editors_.clear();
+    store_.mergeClass(from, into);
+    if (shown_.isEmpty()) return;
+    wanted_ = shown_;
+    store_.load(shown_);
+  });
+
+  connect(pane_->models(), &TaughtModelsPanel::trainRequested, this, &TeachMode::train);
+  connect(pane_->models(), &TaughtModelsPanel::cancelRequested, this, [this] {
+    if (run_) run_->cancel();
+  });
+  connect(pane_->models(), &TaughtModelsPanel::useRequested, this, &TeachMode::useRequested);
+}
+
+void TeachMode::wireStore() {
+  connect(&store_, &LabelStore::changed, this, &TeachMode::takeState);
+  connect(&store_, &LabelStore::loaded, this, &TeachMode::showLoaded);
+  connect(&store_, &LabelStore::saved, this, &TeachMode::askTrainer);
+  connect(&store_, &LabelStore::added, this, &TeachMode::show);
+  connect(&store_, &LabelStore::exported, this,
+          [this](const QString& file) { emit said(tr("The labels are in %1").arg(file), "good"); });
+  connect(&store_, &LabelStore::written, this, [this](const QString& file) {
+    if (!comparing_) return;
+    candidates_ << file;
+    trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
+  });
+  connect(&store_, &LabelStore::failed, this, [this](const QString& message) {
+    train_wanted_ = false;
+    endComparing();
+    fail(message);
+    names_.clear();  // what was asked for did not come about
+    takeState(state_);
+    pane_->pictures()->showAs(shown_);
+  });
+}
+
+LabelEditor* TeachMode::editor() {
+  const auto found = editors_.find(shown_);
+  return found == editors_.end() ? nullptr : &found->second;
+}
+
+void TeachMode::fail(const QString& message) { emit said(message, "bad"); }
+
+void TeachMode::takeState(const LabelState& state) {
+  state_ = state;
+  showClasses(state.classes);
+  pane_->pictures()->setPictures(state.pictures, state.labelled);
+  QStringList rare;
+  for (const int label : state.progress.rare) rare << names_.value(label);
+  pane_->pictures()->setProgress(state.progress, rare);
+  pane_->models()->setModels(state.models);
+  if (std::exchange(train_wanted_, false)) beginTraining();
+  if (state.pictures.contains(shown_) || state.pictures.contains(wanted_)) return;
+  editors_.erase(shown_);
+  shown_.clear();
+  pane_->canvas()->setEditor(nullptr);
+  pane_->canvas()->setFrame(nullptr);
+  if (!state.pictures.isEmpty()) show(state.pictures.back());
+}
+
+// Only where something has changed: a name may be in the middle of being written.
+void TeachMode::showClasses(const vision::ClassList& list) {
+  QStringList names;
+  std::vector<QColor> colors;
+  std::array<QRgb, 256> paint{};
+  const auto bgr = colorsOf(list.classes);
+  for (std::size_t c = 0; c < list.classes.size(); ++c) {
+    paint[c] = qRgb(bgr[c][2], bgr[c][1], bgr[c][0]);
+    names << QString::fromStdString(list.classes[c].name);
+    colors.emplace_back(paint[c]);
+  }
+  if (names == names_ && colors == colors_) return;
+  names_ = names;
+  colors_ = colors;
+  pane_->classes()->setClasses(names, colors);
+  pane_->canvas()->setColors(paint, list.ignore);
+  showPrediction();
+}
+
+void TeachMode::show(const QString& name) {
+  if (name.isEmpty() || name == shown_) return;
+  wanted_ = name;
+  store_.load(name);
+}
+
+void TeachMode::showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels) {
+  if (name != wanted_) return;
+  wanted_.clear();
+  shown_ = name;
+  if (!editors_.contains(name)) {
+    if (editors_.size() >= kMaxEditors) editors_.erase(editors_.begin());
+    editors_.emplace(name, LabelEditor(labels, state_.classes.ignore));
+  }
+  frame_.reset();
+  trained_.release();
+  pane_->canvas()->setUnsure({});
+  pane_->canvas()->setEditor(nullptr);
+  pane_->canvas()->setFrame(makeLiveFrame(image));
+  pane_->canvas()->setEditor(editor());
+  pane_->pictures()->showAs(name);
+  pane_->setUndo(editor()->canUndo(), editor()->canRedo());
+  analysis_.begin(name, image);
+  if (!state_.labelled.isEmpty()) askTrainer();
+}
+
+// The model has classes of its own: those of the same name are shown, the others are not.
+cv::Mat TeachMode::predictionOfModel() const {
+  std::array<uchar, 256> ours{};
+  ours.fill(static_cast<uchar>(state_.classes.ignore));
+  const auto theirs = vision::classNames(*frame_->result.model);
+  for (std::size_t c = 0; c < theirs.size(); ++c)
+    if (const auto index = names_.indexOf(QString::fromStdString(theirs[c])); index >= 0)
+      ours[c] = static_cast<uchar>(index);
+  cv::Mat labels = frame_->labels().clone();
+  for (int y = 0; y < labels.rows; ++y)
+    std::transform(labels.ptr(y), labels.ptr(y) + labels.cols, labels.ptr(y), [&](uchar label) { return ours[label]; });
+  return labels;
+}
+
+void TeachMode::showPrediction() {
+  const LiveFramePtr base = frame_ ? frame_ : pane_->canvas()->frame();
+  if (!base) return;
+  auto frame = std::make_shared<LiveFrame>(*base);
+  frame->map = frame->result.estimate.labels = !trained_.empty() ? trained_ : frame_ ? predictionOfModel() : cv::Mat();
+  pane_->canvas()->setFrame(frame);
+}
+
+void TeachMode::keepStroke() {
+  pane_->setUndo(editor()->canUndo(), editor()->canRedo());
+  store_.save(shown_, editor()->labels());
+}
+
+void TeachMode::changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change) {
+  std::vector<ClassInfo> classes = state_.classes.classes;
+  change(classes);
+  store_.setClasses(classes);
+}
+
+void TeachMode::addModelClasses() {
+  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  changeClasses([this](std::vector<ClassInfo>& list) {
+    const auto names = vision::classNames(*model_);
+    const auto colors = vision::classColors(model_->facts, model_->classes);
+    for (std::size_t c = 0; c < names.size(); ++c)
+      list.push_back({names[c], std::array<std::uint8_t, 3>{colors[c][2], colors[c][1], colors[c][0]}});
+  });
+}
+
+void TeachMode::setModel(const std::string& path, const std::shared_ptr<const ModelInfo>& model,
+                         const EstimatorOptions& options) {
+  model_path_ = path;
+  model_ = model;
+  EstimatorOptions same = options;
+  same.read.convert.reduce = model->reduction;
+  same.reuse = {};  // its pictures do not follow each other
+  same.task = model->givesLabels() ? std::optional(Task::kSemantic) : std::nullopt;
+  analysis_.setModel(path, same);
+  if (const LiveFramePtr& now = pane_->canvas()->frame(); now && !shown_.isEmpty())
+    analysis_.begin(shown_, now->image());
+}
+
+void TeachMode::take(const cv::Mat& image, qint64 time_ms) { store_.add(nameOf(time_ms), image); }
+
+void TeachMode::suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms) {
+  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  if (run_) return emit said(tr("Wait until the training has ended"), "warning");
+  if (files.isEmpty() && live.empty())
+    return emit said(tr("There is nothing to choose from: open a camera, or store pictures of it"), "warning");
+  candidates_ = files;
+  comparing_ = true;
+  const int count = static_cast<int>(files.size()) + (live.empty() ? 0 : 1);
+  pane_->pictures()->setSuggestions({}, tr("Comparing %n picture(s)…", nullptr, count));
+  if (live.empty()) return trainer_.suggest(job(), std::exchange(candidates_, {}), kSuggestions);
+  store_.writeCandidate(scratch_.filePath(nameOf(time_ms) + QStringLiteral(".png")), live);
+}
+
+void TeachMode::endComparing() {
+  if (std::exchange(comparing_, false)) pane_->pictures()->setSuggestions({}, {});
+}
+
+void TeachMode::rest() {
+  endComparing();
+  trainer_.stop();
+}
+
+TrainerJob TeachMode::job() const {
+  TrainerJob job{store_.folder(), QString::fromStdString(model_path_)};
+  if (model_) job.reduce = model_->reduction;
+  job.steps = options_.steps;
+  return job;
+}
+
+void TeachMode::askTrainer() {
+  if (options_.trainer.isEmpty() || model_path_.empty() || run_ || shown_.isEmpty()) return;
+  pane_->setStatus(tr("Training on your labels…"));
+  trainer_.ask(job(), shown_);
+}
+
+// Behind everything that is still to be written.
+void TeachMode::train() {
+  train_wanted_ = true;
+  store_.open();
+}
+
+void TeachMode::beginTraining() {
+  if (run_ || options_.trainer.isEmpty()) return;
+  if (!model_) return emit said(tr("No model is loaded"), "warning");
+  rest();
+  QDir().mkpath(store_.modelsFolder());
+  QString model;
+  for (int version = 1; model.isEmpty() || QFileInfo::exists(model); ++version)
+    model = QStringLiteral("%1/v%2.onnx").arg(store_.modelsFolder()).arg(version);
+  run_ = new TrainingRun(options_.trainer, job(), model, this);
+  pane_->models()->setProgress(0, -1);
+  pane_->models()->setProblem({});
+  pane_->setStatus({});
+  const auto end = [this] {
+    std::exchange(run_, nullptr)->deleteLater();
+    pane_->models()->setProgress(-1, -1);
+  };
+  connect(run_, &TrainingRun::progressed, pane_->models(), &TaughtModelsPanel::setProgress);
+  connect(run_, &TrainingRun::finished, this, [this, end](const QString& path) {
+    end();
+    store_.open();
+    emit said(tr("%1 is trained. Read its verdict, then use it").arg(QFileInfo(path).completeBaseName()), "good");
+  });
+  connect(run_, &TrainingRun::cancelled, this, [this, end] {
+    end();
+    emit said(tr("The training was cancelled; nothing was written"), "");
+  });
+  connect(run_, &TrainingRun::failed, this, [this, end](const QString& why) {
+    end();
+    fail(why);
+    pane_->models()->setProblem(why);
+  });
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QTemporaryDir>
+#include <map>
+#include <memory>
+
+#include "gui/models/label_editor.h"
+#include "gui/models/label_store.h"
+#include "gui/models/live_frame.h"
+#include "gui/models/picture_analysis.h"
+#include "gui/models/trainer.h"
+
+namespace mpm::gui {
+
+class TeachPane;
+
+/// Where the labels of a database are: NAME.db -> NAME.labels; without a database beside the pictures.
+QString labelFolder(const QString& database, const QString& pictures);
+
+/// The Teach mode: the pictures of a folder of labels, drawn on in a TeachPane, and the models that are trained on
+/// them.
+class TeachMode : public QObject {
+  Q_OBJECT
+ public:
+  struct Options {
+    QString folder;   ///< of the labels
+    QString trainer;  ///< the program mpm-train; empty: it is not installed
+    int steps = 0;    ///< of training; 0: the trainer's default
+  };
+
+  TeachMode(const Options& options, TeachPane* pane, QObject* parent = nullptr);
+  ~TeachMode() override;
+
+  /// The model that runs: its clusters are filled, and its encoder is trained on.
+  void setModel(const std::string& path, const std::shared_ptr<const ModelInfo>& model,
+                const EstimatorOptions& options);
+  /// Names the picture after the time at which it was taken.
+  void take(const cv::Mat& image, qint64 time_ms);
+  /// Looks for the pictures to label next in these files and in `live`, which was taken at `time_ms`; empty: none.
+  void suggest(const QStringList& files, const cv::Mat& live, qint64 time_ms);
+  /// Lets go of the trainer, which holds much memory.
+  void rest();
+  bool training() const { return run_ != nullptr; }
+
+  // For tests.
+  const LabelState& state() const { return state_; }
+  const LiveTrainer& trainer() const { return trainer_; }
+  const TrainingRun* run() const { return run_; }
+  const QString& shown() const { return shown_; }
+  LabelEditor* editor();
+
+ signals:
+  void said(const QString& text, const char* badge);
+  void useRequested(const QString& model);
+
+ private:
+  void wirePane();
+  void wireStore();
+  void takeState(const LabelState& state);
+  void show(const QString& name);
+  void showLoaded(const QString& name, const cv::Mat& image, const cv::Mat& labels);
+  void showClasses(const vision::ClassList& list);
+  void showPrediction();
+  cv::Mat predictionOfModel() const;
+  void keepStroke();
+  void changeClasses(const std::function<void(std::vector<ClassInfo>&)>& change);
+  void addModelClasses();
+  void askTrainer();
+  void endComparing();
+  void train();
+  void beginTraining();
+  void fail(const QString& message);
+  TrainerJob job() const;
+
+  const Options options_;
+  TeachPane* pane_;
+  LabelState state_;
+  std::map<QString, LabelEditor> editors_;  // of the pictures that were on show, so that each can be undone
+  QString shown_, wanted_;                  // picture on show; asked for, and not loaded yet
+  LiveFramePtr frame_;                      // what the model makes of the picture on show; null: not yet
+  cv::Mat trained_;                         // what the trainer makes of it; empty: not yet
+  QStringList names_;                       // of the classes on show
+  std::vector<QColor> colors_;
+  std::string model_path_;
+  std::shared_ptr<const ModelInfo> model_;
+  bool train_wanted_ = false;  // once the labels are on the disk
+  bool comparing_ = false;     // until suggestions come
+  QStringList candidates_;     // to be compared once the live picture among them is on the disk
+  QTemporaryDir scratch_;      // holds that picture
+
+  LabelStore store_;
+  PictureAnalysis analysis_;
+  LiveTrainer trainer_;
+  TrainingRun* run_ = nullptr;
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/tuning.h"
+
+#include <QAction>
+#include <opencv2/imgcodecs.hpp>
+#include <utility>
+
+#include "gui/controllers/live_monitor.h"
+#include "gui/models/picture_store.h"
+#include "gui/models/recents.h"
+#include "gui/views/look.h"
+#include "gui/views/tune_dialog.h"
+#include "mpm/error.hpp"
+
+namespace mpm::gui {
+namespace {
+
+std::vector<cli::TunePicture> readPictures(const QStringList& paths) {
+  std::vector<cli::TunePicture> pictures;
+  for (const QString& path : paths) {
+    pictures.push_back({.image = cv::imread(path.toStdString())});
+    if (pictures.back().image.empty()) throw Error("'" + path.toStdString() + "' cannot be read");
+  }
+  return pictures;
+}
+
+}  // namespace
+
+Tuning::Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
+               QWidget* window)
+    : QObject(window), inference_(inference), live_(live), pictures_(pictures), pause_(pause), window_(window) {
+  inference_.reuse = {};  // its pictures do not follow each other
+  connect(live_, &LiveMonitor::frameArrived, this, &Tuning::collect);
+  connect(&look_, &QTimer::timeout, this, &Tuning::look);
+}
+
+QString Tuning::source() const { return QString::fromStdString(live_->session().source()); }
+
+void Tuning::ask(const ClassPaint& paint) {
+  if (!live_->session().isOpen()) return emit said(tr("Open a source first: it is tuned for what that shows"), "");
+  const bool numbered = isNumbered(sourceSpec(source()));
+  dialog_ = new TuneDialog(static_cast<int>(pictures_->filesOf(source()).size()),
+                           numbered ? 0 : TuneDialog::Choice().every_s, paint, window_);
+  connect(dialog_, &TuneDialog::startRequested, this, &Tuning::start);
+  connect(dialog_, &TuneDialog::used, this, &Tuning::chosen);
+  connect(dialog_, &QDialog::finished, this, &Tuning::end);
+  openDialog(dialog_);
+}
+
+void Tuning::start() {
+  const TuneDialog::Choice choice = dialog_->choice();
+  if (!choice.stored) {
+    if (!live_->session().framesCome())
+      return dialog_->showProblem(tr("No frames come: the source is paused, lost or at its end"));
+    frames_.clear();
+    collecting_ = true;
+    last_taken_ = 0;
+    dialog_->showCollecting(0, choice.pictures);
+    return look_.start(500);
+  }
+  const QStringList paths = pictures_->filesOf(source(), choice.pictures);
+  measure([paths] { return readPictures(paths); });
+}
+
+void Tuning::collect(const LiveFramePtr& frame) {
+  const monitor::CapturedFrame& captured = frame->result.frame;
+  if (!collecting_ || !frame->hasGrid() || captured.id == last_frame_) return;
+  const TuneDialog::Choice choice = dialog_->choice();
+  const std::int64_t now = steadyNow();
+  if (static_cast<double>(now - last_taken_) < choice.every_s * 1000) return;
+  last_frame_ = captured.id;
+  last_taken_ = now;
+  frames_.push_back({.image = captured.image});
+  dialog_->showCollecting(static_cast<int>(frames_.size()), choice.pictures);
+  if (static_cast<int>(frames_.size()) == choice.pictures) look();
+}
+
+// Goes on with what there is once no further frame comes.
+void Tuning::look() {
+  if (!collecting_) return look_.stop();
+  if (static_cast<int>(frames_.size()) < dialog_->choice().pictures && live_->session().framesCome()) return;
+  collecting_ = false;
+  look_.stop();
+  measure([pictures = std::exchange(frames_, {})] { return pictures; });
+}
+
+void Tuning::measure(TuneJob::Pictures pictures) {
+  paused_ = !pause_->isChecked();
+  if (paused_) pause_->setChecked(true);  // measured times are of the search alone
+  dialog_->showMeasuring();
+  cli::TuneOptions options;
+  options.model = live_->session().model();
+  options.segmenter = inference_;
+  options.segmenter.read.convert = inference_.read.convert.with(kFullModel);
+  options.agreement = dialog_->choice().agreement;
+  auto* job = new TuneJob(std::move(pictures), options, this);
+  job_ = job;
+  connect(job, &TuneJob::progressed, dialog_, &TuneDialog::showProgress);
+  connect(job, &TuneJob::finished, dialog_, [this](const TuneJob::Result& result) {
+    resume();
+    dialog_->showResult(result);
+  });
+  connect(job, &TuneJob::failed, dialog_, [this](const QString& message) {
+    resume();
+    dialog_->showProblem(message);
+  });
+  connect(job, &TuneJob::finished, job, &QObject::deleteLater);
+  connect(job, &TuneJob::failed, job, &QObject::deleteLater);
+  connect(job, &TuneJob::cancelled, job, &QObject::deleteLater);
+}
+
+// The job may need a moment to notice; nothing waits for it.
+void Tuning::end() {
+  collecting_ = false;
+  frames_.clear();
+  if (job_) job_->cancel();
+  resume();
+}
+
+void Tuning::resume() {
+  if (std::exchange(paused_, false)) pause_->setChecked(false);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+#include <vector>
+
+#include "gui/controllers/tune_job.h"
+#include "gui/models/class_paint.h"
+#include "gui/models/live_frame.h"
+
+class QAction;
+class QWidget;
+
+namespace mpm::gui {
+
+class LiveMonitor;
+class PictureStore;
+class TuneDialog;
+
+/// "Tune for this camera": asks, collects pictures, pauses the live picture while reductions are measured, and offers
+/// what was found.
+class Tuning : public QObject {
+  Q_OBJECT
+ public:
+  /// `pause`: the action of that name. `window`: what the dialog belongs to.
+  Tuning(const EstimatorOptions& inference, LiveMonitor* live, const PictureStore* pictures, QAction* pause,
+         QWidget* window);
+
+  void ask(const ClassPaint& paint);
+
+ signals:
+  /// A person chose it for the live picture.
+  void chosen(const mpm::Reduction& variant);
+  void said(const QString& text, const char* badge);
+
+ private:
+  QString source() const;
+  void start();
+  void collect(const LiveFramePtr& frame);
+  void look();
+  void measure(TuneJob::Pictures pictures);
+  void end();
+  void resume();
+
+  EstimatorOptions inference_;
+  LiveMonitor* live_;
+  const PictureStore* pictures_;
+  QAction* pause_;
+  QWidget* window_;
+  QPointer<TuneDialog> dialog_;
+  QPointer<TuneJob> job_;
+  std::vector<cli::TunePicture> frames_;  // collected so far
+  bool collecting_ = false, paused_ = false;
+  std::int64_t last_frame_ = 0, last_taken_ = 0;  // id; ms, steady
+  QTimer look_;
+};
+
+}  // namespace mpm::gui

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/watch_rules.h"
+
+#include <QSettings>
+
+#include "gui/models/recents.h"
+#include "gui/models/settings_writer.h"
+#include "gui/views/look.h"
+#include "gui/views/settings_dialogs.h"
+#include "mpm/error.hpp"
+
+namespace mpm::gui {
+
+WatchRules::WatchRules(QSettings& stored, SettingsWriter* settings, const LegendModel* legend, QWidget* window)
+    : QObject(window),
+      settings_(settings),
+      legend_(legend),
+      window_(window),
+      night_(loadNightRule(stored)),
+      night_numbers_(loadNightNumbers(stored)),
+      alarms_(loadAlarms(stored)),
+      keep_(loadKeepOptions(stored)) {}
+
+monitor::WatchOptions WatchRules::watchOptions(const QString& source) const {
+  using vision::SourceKind;
+  monitor::WatchOptions options{.source = sourceSpec(source), .night = night_, .alarms = alarms_};
+  const SourceKind kind = options.source.kind;
+  // A folder is looked through, not played.
+  options.max_fps = kind == SourceKind::kFolder || kind == SourceKind::kGlob ? 4 : 25;
+  if (isNumbered(options.source)) {
+    options.every_frame = true;
+    options.every_s = 0;
+  }
+  if (kind == SourceKind::kDemo) {
+    options.max_fps = 10;
+    try {
+      if (const auto place = vision::openSource(options.source)->place())
+        options.night = monitor::NightBySun{place->latitude, place->longitude};
+    } catch (const Error&) {  // opening it again reports the error
+    }
+  }
+  return options;
+}
+
+monitor::SnapshotOptions WatchRules::snapshotOptions(const QString& pictures) const {
+  constexpr double kReserveMb = 200;
+  monitor::SnapshotOptions options{.folder = pictures.toStdString(),
+                                   .keep_days = keep_.picture_days,
+                                   .min_free_megabytes = keep_.free_mb,
+                                   .all_sources = true,
+                                   .reserve_megabytes = kReserveMb};
+  if (keep_.lapse_minutes > 0) options.every_minutes = keep_.lapse_minutes;
+  return options;
+}
+
+// The alarms of classes that the model on show has: it may know others than the model they were set for.
+monitor::AlarmOptions WatchRules::alarmsOfModel() const {
+  monitor::AlarmOptions result = alarms_;
+  result.areas.clear();
+  for (monitor::AreaAlarm area : alarms_.areas)
+    for (area.label = 0; area.label < legend_->classes(); ++area.label)
+      if (legend_->name(area.label).toStdString() == area.name) {
+        result.areas.push_back(area);
+        break;
+      }
+  return result;
+}
+
+void WatchRules::askNight() {
+  auto* dialog = new NightDialog(night_, night_numbers_, window_);
+  connect(dialog, &NightDialog::chosen, this, [this](const monitor::NightRule& rule) {
+    night_ = rule;
+    night_numbers_.take(rule);
+    settings_->change([rule](QSettings& settings) { save(settings, rule); });
+    emit nightChanged();
+  });
+  openDialog(dialog);
+}
+
+void WatchRules::askAlarms() {
+  QStringList classes;
+  for (int c = 0; c < legend_->classes(); ++c) classes << legend_->name(c);
+  const monitor::AlarmOptions shown = alarmsOfModel();
+  auto* dialog = new AlarmsDialog(shown, classes, window_);
+  // The dialog asks for one area; those of other classes, which this model may not even have, stay.
+  const std::string asked = shown.areas.empty() ? std::string() : shown.areas.front().name;
+  connect(dialog, &AlarmsDialog::chosen, this, [this, asked](const monitor::AlarmOptions& alarms) {
+    const std::string answered = alarms.areas.empty() ? asked : alarms.areas.front().name;
+    const auto areas = alarms_.areas;
+    alarms_ = alarms;
+    for (const monitor::AreaAlarm& area : areas)
+      if (area.name != asked && area.name != answered) alarms_.areas.push_back(area);
+    settings_->change([alarms = alarms_](QSettings& settings) { save(settings, alarms); });
+    emit alarmsChanged();
+  });
+  openDialog(dialog);
+}
+
+void WatchRules::askKeep(const QString& folder, const QString& database) {
+  auto* dialog = new KeepDialog(keep_, folder, database, window_);
+  connect(dialog, &KeepDialog::chosen, this, [this](const KeepOptions& keep) {
+    keep_ = keep;
+    settings_->change([keep](QSettings& settings) { save(settings, keep); });
+    emit keepChanged();
+  });
+  openDialog(dialog);
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/controllers/window_memory.h"
+
+#include <QMainWindow>
+#include <QScreen>
+#include <algorithm>
+
+#include "gui/models/settings_writer.h"
+#include "gui/views/chart_panel.h"
+#include "gui/views/pictures_pane.h"
+
+namespace mpm::gui {
+namespace {
+
+// Qt leaves space for a title above a window that it restores: it moves or shrinks the window. Without a window manager
+// there is no title.
+void putBack(QMainWindow* window, QRect place) {
+  if (window->isMaximized() || window->isFullScreen() || !window->screen()) return;
+  const QRect screen = window->screen()->availableGeometry();
+  if (!place.isValid()) place = window->geometry();  // written by an older version
+  place.moveRight(std::min(place.right(), screen.right()));
+  place.moveBottom(std::min(place.bottom(), screen.bottom()));
+  place.moveLeft(std::max(place.left(), screen.left()));
+  place.moveTop(std::max(place.top(), screen.top()));
+  window->setGeometry(place);
+}
+
+}  // namespace
+
+WindowMemory::WindowMemory(const QSettings& stored, SettingsWriter* settings, QMainWindow* window,
+                           PicturesPane* pictures, ChartPanel* chart)
+    : settings_(settings), window_(window), pictures_(pictures), chart_(chart) {
+  pictures->restore(stored);
+  chart->restore(stored);
+  if (stored.contains("geometry")) {
+    window->restoreGeometry(stored.value("geometry").toByteArray());
+    window->restoreState(stored.value("layout").toByteArray());
+    putBack(window, stored.value("place").toRect());
+  }
+  timer_.callOnTimeout([this] { write(); });
+  timer_.start(2000);
+}
+
+void WindowMemory::write() {
+  QVariantMap now = {
+      {"geometry", window_->saveGeometry()}, {"place", window_->geometry()}, {"layout", window_->saveState()}};
+  now.insert(pictures_->state());
+  now.insert(chart_->state());
+  if (now == written_) return;
+  written_ = now;
+  settings_->change([now](QSettings& settings) {
+    for (auto value = now.begin(); value != now.end(); ++value) settings.setValue(value.key(), *value);
+  });
+}
+
+}  // namespace mpm::gui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpm/export.hpp"
+
+namespace mpm {
+
+/// Reuse across the frames of a fixed camera: of each frame, only the rows of patches that changed are computed; the
+/// other rows are those of earlier frames (docs/reuse.md). Differences are in grey levels, 0 to 255.
+struct Reuse {
+  bool on = false;
+  /// A patch changed when the mean of one of its 4x4 cells moved by more than this. nullopt: chosen from the noise of
+  /// the camera.
+  std::optional<double> threshold = {};
+  /// Percent of the pixels that should have the label of the full model; steers a threshold that is chosen. nullopt: no
+  /// target.
+  std::optional<double> agreement = {};
+  /// s between key frames, which are computed whole and compared with reuse.
+  double refresh = 600;
+  double flush = 0.7;  ///< a frame of which more patches changed than this share is a key frame
+
+  /// Throws mpm::Error for a value out of range, and for an `agreement` beside a `threshold`.
+  MPM_API void validate() const;
+  friend bool operator==(const Reuse&, const Reuse&) = default;
+};
+
+/// "off", "auto", or keys with values: "threshold=12:refresh=60". Keys without a threshold mean auto. Throws
+/// mpm::Error, which names the key or the value, for any other text.
+MPM_API Reuse parseReuse(const std::string& spec);
+
+/// The inverse of parseReuse().
+MPM_API std::string toString(const Reuse& reuse);
+
+/// What reuse did for one frame.
+struct ReuseReport {
+  bool key_frame = false;
+  double rows = 1;                ///< rows of patches that were computed, as a share of all patches
+  std::vector<int> patches = {};  ///< those that changed, in raster order; of a key frame all count, none is listed
+  std::optional<double> agreement = {};  ///< of a key frame that was due: percent, reuse compared with the full result
+  double threshold = 0;                  ///< grey levels
+  std::size_t kept_bytes = 0;            ///< memory that the net keeps for the next frame
+};
+
+}  // namespace mpm

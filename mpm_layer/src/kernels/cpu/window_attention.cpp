@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/window_attention.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "kernels/cpu/attention_tile.h"
+#include "kernels/cpu/block_parts.h"
+#include "kernels/cpu/panels.h"
+#include "kernels/cpu/relative_positions.h"
+#include "kernels/scratch.h"
+
+namespace mpm {
+namespace {
+
+// A PositionBias, times log2(e).
+struct PackedPositionBias {
+  int entries = 0;
+  std::vector<float> table;
+  std::vector<std::uint16_t> index;
+
+  PackedPositionBias(const PositionBias& bias, int heads, int tokens)
+      : entries(bias.entries), table(bias.table, bias.table + static_cast<std::ptrdiff_t>(heads) * bias.entries) {
+    for (float& value : table) value *= std::numbers::log2e_v<float>;
+    if (bias.index != nullptr) index.assign(bias.index, bias.index + static_cast<std::ptrdiff_t>(tokens) * tokens);
+  }
+
+  void biases(const AttentionRows& part, int tokens, float* to, std::ptrdiff_t stride) const {
+    const float* const of_head = table.data() + static_cast<std::ptrdiff_t>(part.head) * entries;
+    for (int i = 0; i < part.count; ++i, to += stride) {
+      const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(part.begin + i) * tokens;
+      if (index.empty())
+        std::copy_n(of_head + first, tokens, to);
+      else
+        std::transform(index.data() + first, index.data() + first + tokens, to,
+                       [&](std::uint16_t entry) { return of_head[entry]; });
+    }
+  }
+};
+
+// Memory of a call, kept by the calling thread for the next call.
+struct Workspace {
+  Scratch<float> inputs, attended;
+  std::vector<RowTile> image_tiles, window_tiles;
+  std::vector<AttentionInput> windows;
+};
+
+}  // namespace
+
+struct WindowAttention::Impl {
+  PackedAttention attention;
+  PackedPositionBias position_bias;
+  PackedRelativePositions relative_positions;
+  int windows, tokens;
+  std::vector<int> row_of;     // {windows, tokens}, -1 for padding
+  std::vector<int> place_of;   // of each row of an image: where it is in row_of
+  std::vector<float> padding;  // q, k and v of a row of padding
+
+  explicit Impl(const WindowAttentionSpec& spec)
+      : attention(spec),
+        position_bias(spec.position_bias, spec.heads, spec.windows.tokens),
+        windows(spec.windows.count),
+        tokens(spec.windows.tokens),
+        row_of(spec.windows.rows, spec.windows.rows + static_cast<std::ptrdiff_t>(windows) * tokens),
+        place_of(row_of.size() - static_cast<std::size_t>(std::count(row_of.begin(), row_of.end(), -1))),
+        padding(static_cast<std::size_t>(attention.qkv.out())) {
+    for (std::size_t i = 0; i < row_of.size(); ++i)
+      if (row_of[i] >= 0) place_of[static_cast<std::size_t>(row_of[i])] = static_cast<int>(i);
+    if (spec.qkv.bias != nullptr) std::copy_n(spec.qkv.bias, padding.size(), padding.begin());
+    if (spec.relative_positions.height > 0)
+      relative_positions = PackedRelativePositions(spec.relative_positions, spec.head_dim, spec.scale);
+  }
+
+  // Rows `begin` to `end` of a window of the image `x`.
+  void project(MatrixView<const float> x, int window, int begin, int end, const AttentionInput& input) const {
+    const int* const rows = row_of.data() + static_cast<std::ptrdiff_t>(window) * tokens;
+    const MatrixView<float> normalised = narrowScratch(end - begin, x.cols),
+                            all = wideScratch(end - begin, attention.qkv.out());
+    int next = 0;
+    for (int t = begin; t < end; ++t) {
+      if (rows[t] < 0) continue;
+      attention.norm1.run(x.rowRange(rows[t], rows[t] + 1), normalised.rowRange(next, next + 1));
+      ++next;
+    }
+    if (next > 0) attention.qkv.run(normalised.rowRange(0, next), all.rowRange(0, next));
+    for (int t = end; t-- > begin;) {  // from the last on, so that no row is overwritten before it is moved
+      const float* const from = rows[t] < 0 ? padding.data() : all.row(--next);
+      if (from != all.row(t - begin)) std::copy_n(from, all.cols, all.row(t - begin));
+    }
+    const auto [q, k, v] = attention.operands(all);
+    input.pack(begin, q, k, v, attention.scale);
+  }
+
+  void attend(const AttentionInput& input, const AttentionRows& part, MatrixView<float> out) const {
+    if (position_bias.entries == 0 && relative_positions.empty()) return input.run(part, out);
+    thread_local Scratch<float> scratch;
+    const std::ptrdiff_t stride = scoreStride(tokens);
+    float* const biases = scratch.atLeast(static_cast<std::size_t>(kAttentionRows) * static_cast<std::size_t>(stride));
+    for (int i = 0; i < part.count; ++i)
+      std::copy(input.bias + tokens, input.bias + panelsFor(tokens) * kPanel, biases + i * stride + tokens);
+    if (position_bias.entries > 0)
+      position_bias.biases(part, tokens, biases, stride);
+    else
+      relative_positions.biases(input.queries(part), part.begin, biases, stride);
+    input.run(part, out, biases);
+  }
+
+  // What attention gave the rows `begin` to `end` of an image, of which `attended` has all windows.
+  MatrixView<float> fromWindows(MatrixView<const float> attended, int begin, int end) const {
+    const MatrixView<float> rows = narrowScratch(end - begin, attended.cols);
+    for (int row = begin; row < end; ++row)
+      std::copy_n(attended.row(place_of[static_cast<std::size_t>(row)]), rows.cols, rows.row(row - begin));
+    return rows;
+  }
+};
+
+WindowAttention::WindowAttention(const WindowAttentionSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
+WindowAttention::~WindowAttention() = default;
+WindowAttention::WindowAttention(WindowAttention&&) noexcept = default;
+WindowAttention& WindowAttention::operator=(WindowAttention&&) noexcept = default;
+
+void WindowAttention::run(TokensView<const float> x, TokensView<float> y, const Parallel& parallel) const {
+  thread_local Workspace workspace;
+  Workspace& w = workspace;
+  const Impl& block = *impl_;
+  const int in_image = block.windows, windows = x.batch * in_image, tokens = block.tokens;
+  const int rows = static_cast<int>(block.place_of.size()), threads = parallel.threads();
+  w.image_tiles.clear();
+  w.window_tiles.clear();
+  w.windows.clear();
+  for (int b = 0; b < x.batch; ++b) appendTiles(b, rows, (x.batch - 1 - b) * rows, threads, w.image_tiles);
+  const std::size_t size = block.attention.inputSize(tokens);
+  float* const memory = w.inputs.atLeast(static_cast<std::size_t>(windows) * size);
+  for (int i = 0; i < windows; ++i) {
+    appendTiles(i, tokens, (windows - 1 - i) * tokens, threads, w.window_tiles);
+    w.windows.push_back(block.attention.input(memory + static_cast<std::size_t>(i) * size, tokens));
+    w.windows.back().packBias(nullptr);
+  }
+  const int width = block.attention.width();
+  float* const values = w.attended.atLeast(static_cast<std::size_t>(windows) * static_cast<std::size_t>(tokens) *
+                                           static_cast<std::size_t>(width));
+  const MatrixView<float> attended(values, windows * tokens, width);
+  const auto ofWindows = [&](int first, int count) {
+    return attended.rowRange(first * tokens, (first + count) * tokens);
+  };
+  parallel.run(static_cast<int>(w.window_tiles.size()), [&](int task) {
+    const auto [window, begin, end] = w.window_tiles[static_cast<std::size_t>(task)];
+    block.project(x.image(window / in_image), window % in_image, begin, end,
+                  w.windows[static_cast<std::size_t>(window)]);
+  });
+  const int tasks = w.windows.empty() ? 0 : w.windows.front().tasks();
+  parallel.run(windows * tasks, [&](int task) {
+    const AttentionInput& input = w.windows[static_cast<std::size_t>(task / tasks)];
+    block.attend(input, input.rowsOf(task % tasks), ofWindows(task / tasks, 1));
+  });
+  parallel.run(static_cast<int>(w.image_tiles.size()), [&](int task) {
+    const auto [image, begin, end] = w.image_tiles[static_cast<std::size_t>(task)];
+    block.attention.addTo(x.image(image).rowRange(begin, end),
+                          block.fromWindows(ofWindows(image * in_image, in_image), begin, end),
+                          y.image(image).rowRange(begin, end));
+  });
+}
+
+}  // namespace mpm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merging/kept_groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "merging/merge_tokens.h"
+
+namespace mpm {
+
+void KeptGroups::takeOver(TokenState<const float> before, TokenState<const float> after) {
+  const auto patches = static_cast<std::size_t>(before.patches);
+  group_of_row_.assign(patches, -1);
+  members_.assign(patches, 0);
+  for (std::size_t i = 0; i < patches; ++i) {
+    int& group = group_of_row_[static_cast<std::size_t>(before.clusterOfToken()[i])];
+    if (group >= 0) continue;
+    group = static_cast<int>(after.clusterOfToken()[i]);
+    ++members_[static_cast<std::size_t>(group)];
+  }
+}
+
+void KeptGroups::leave(TokenState<const float> before) {
+  const auto take = [&](std::size_t row) {
+    if (group_of_row_[row] < 0) return;
+    --members_[static_cast<std::size_t>(group_of_row_[row])];
+    group_of_row_[row] = -1;
+  };
+  for (int i = 0; i < before.computedRows(); ++i) take(static_cast<std::size_t>(before.computedRow(i)));
+  for (std::size_t row = 0; row < group_of_row_.size(); ++row)
+    if (static_cast<int>(row) >= before.live() || before.clusterSize()[row] == 0) take(row);
+}
+
+bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, MatrixView<const float> metric,
+                       int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
+                       const Parallel& parallel) {
+  thread_local GroupsOfImage found;
+  const int rows = before.computedRows(), patches = before.patches;
+  if (!findGroups(rule, metric.rowRange(0, special + rows), special, found, parallel)) return false;
+  leave(before);
+
+  // The computed rows, as if they were a picture of their own.
+  local_before_.resize(TokenState<float>::size(rows));
+  local_after_.resize(local_before_.size());
+  const TokenState<float> own{local_before_.data(), rows}, groups{local_after_.data(), rows};
+  resetState(own);
+  double changed = 0;  // patches
+  for (int i = 0; i < rows; ++i) {
+    own.clusterSize()[i] = before.clusterSize()[before.computedRow(i)];
+    changed += static_cast<double>(own.clusterSize()[i]);
+  }
+  MergeRule of_share = rule;
+  if (rule.count >= 0) of_share.count = static_cast<int>(std::lround(rule.count * changed / patches));
+  mergeGroups(of_share, found, tokens, special, {own.data, rows}, merged, groups);
+
+  // Free rows for the new groups, lowest first.
+  after.computed[0] = static_cast<float>(groups.live());
+  int free = 0;
+  for (int k = 0; k < groups.live(); ++k, ++free) {
+    while (members_[static_cast<std::size_t>(free)] > 0) ++free;
+    after.computed[1 + k] = static_cast<float>(free);
+  }
+  for (int i = 0; i < rows; ++i) {
+    const int group = static_cast<int>(after.computed[1 + static_cast<int>(groups.clusterOfToken()[i])]);
+    group_of_row_[static_cast<std::size_t>(before.computedRow(i))] = group;
+    ++members_[static_cast<std::size_t>(group)];
+  }
+
+  std::fill_n(after.clusterSize(), patches, 0.f);
+  int live = 0;
+  for (int row = 0; row < before.live(); ++row) {
+    const int group = group_of_row_[static_cast<std::size_t>(row)];
+    if (group < 0) continue;
+    after.clusterSize()[group] += before.clusterSize()[row];
+    live = std::max(live, group + 1);
+  }
+  after.data[0] = static_cast<float>(live);
+  for (int i = 0; i < patches; ++i) {
+    const auto row = static_cast<std::size_t>(before.clusterOfToken()[i]);
+    after.clusterOfToken()[i] = static_cast<float>(group_of_row_[row]);
+  }
+  return true;
+}
+
+}  // namespace mpm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/label_maker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "base/size_text.h"
+#include "kernels/resample.h"
+#include "net/inspect.h"
+#include "net/mask_queries.h"
+#include "net/windows.h"
+#include "onnx/model/node_proto.h"
+
+namespace mpm {
+namespace {
+
+/// Maximum number of pixels that windows may cover, the same as OpenCV's limit for files. An image much narrower than a
+/// window would be scaled up to many more.
+constexpr std::int64_t kMaxWindowedPixels = std::int64_t{1} << 30;
+
+/// px of `image` with this shorter side (0: its own), scaled up until one window fits.
+Size2 sizeForWindows(cv::Size image, Size2 window, int short_side) {
+  const double wanted = short_side > 0 ? static_cast<double>(short_side) / std::min(image.height, image.width) : 1.0;
+  const double scale = std::max(
+      {wanted, static_cast<double>(window.height) / image.height, static_cast<double>(window.width) / image.width});
+  const auto scaled = [&](int length, int least) {
+    return std::max<std::int64_t>(least, std::llround(length * scale));
+  };
+  const std::int64_t height = scaled(image.height, window.height), width = scaled(image.width, window.width);
+  if (height * width > kMaxWindowedPixels)
+    throw Error("an image of " + toString(Size2{image.height, image.width}) + " px has more than " +
+                std::to_string(kMaxWindowedPixels) + " px where windows of " + toString(window) +
+                " fit into it: use the fit 'resize'");
+  return {static_cast<int>(height), static_cast<int>(width)};
+}
+
+}  // namespace
+
+std::string scoresOf(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node())
+    if (onnx_graph::isOurs(node) && node.op_type() == "RestoreTokens") return node.output(0);
+  throw Error("the model has no op RestoreTokens: convert the original model again");
+}
+
+LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options) : options_(options), net_(net) {
+  score_grid_ = info_.grid;
+  net_.requireLabelsFit();
+  windowStride(options_, info_.input);
+  if (options_.fit == Fit::kResize && !options_.inspect && info_.segments())
+    device_labels_ = DeviceLabels::of(net_.net(), net_.answerName(0));
+}
+
+// Checks what the last pass gave, and makes scores of mask queries and of a map of classes.
+void LabelMaker::takeScores(StageTimes& ms) {
+  if (info_.segments())
+    net_.requireSize(0, static_cast<std::size_t>(info_.tokens()) * static_cast<std::size_t>(info_.classes));
+  if (device_labels_) return;
+  for (std::size_t i = 0; i < net_.answers(); ++i)
+    net_.requireFinite(i, info_.segments() ? "scores" : net_.answerName(i));
+  if (info_.segments()) return;
+  StopWatch watch;
+  if (info_.head == HeadKind::kMaskQueries) {
+    const MaskQueries queries = maskQueries(net_);
+    score_grid_ = queries.grid;
+    maskQueryScores(queries.masks, queries.classes, net_.parallel(), made_scores_);
+  } else {
+    const cv::Mat& map = net_.answer(0);
+    score_grid_ = map.dims == 4 ? Size2{map.size[2], map.size[3]} : Size2{};
+    const int pixels = score_grid_.height * score_grid_.width;
+    net_.requireSize(0, static_cast<std::size_t>(info_.classes) * static_cast<std::size_t>(pixels));
+    made_scores_.resize(map.total());
+    cv::transpose(cv::Mat(info_.classes, pixels, CV_32F, const_cast<float*>(map.ptr<float>())),
+                  cv::Mat(pixels, info_.classes, CV_32F, made_scores_.data()));
+  }
+  ms.postprocess += watch.lap();
+}
+
+MatrixView<const float> LabelMaker::scores() const {
+  return {info_.segments() ? net_.answer(0).ptr<float>() : made_scores_.data(), score_grid_.height * score_grid_.width,
+          info_.classes};
+}
+
+void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
+  net_.run(image, result);
+  takeScores(result.ms);
+  if (options_.inspect && info_.segments()) result.token_score = bestClassShare(scores());
+  StopWatch watch;
+  if (labels_size_ != image.size()) {
+    label_rows_ = throughInput(score_grid_.height, info_.input.height, image.rows);
+    label_columns_ = throughInput(score_grid_.width, info_.input.width, image.cols);
+    if (device_labels_) device_labels_->resize(label_rows_, label_columns_);
+    labels_size_ = image.size();
+  }
+  result.labels.create(image.size(), CV_8U);
+  if (device_labels_) {
+    if (!device_labels_->run(result.labels)) failNotFinite("scores");
+  } else {
+    resizeArgmax<unsigned char>(scores(), label_rows_, label_columns_, {result.labels.data, image.rows, image.cols},
+                                net_.parallel());
+  }
+  result.ms.postprocess += watch.lap();
+}
+
+void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
+  StopWatch watch;
+  const Size2 window = info_.input;
+  const Size2 scaled = sizeForWindows(image.size(), window, options_.short_side);
+  cv::Mat source = image;
+  if (image.size() != toCv(scaled)) cv::resize(image, source, toCv(scaled), 0, 0, cv::INTER_LINEAR);
+  const Size2 stride = windowStride(options_, window);
+  WindowScores windows{scaled,
+                       window,
+                       score_grid_,
+                       windowStarts(scaled.height, window.height, stride.height),
+                       windowStarts(scaled.width, window.width, stride.width),
+                       {}};
+  result.ms.preprocess += watch.lap();
+  const double share = 1.0 / static_cast<double>(windows.rows.size() * windows.columns.size());
+  for (int y : windows.rows)
+    for (int x : windows.columns) {
+      net_.forward(source(cv::Rect(x, y, window.width, window.height)), result.ms);
+      takeScores(result.ms);
+      windows.grid = score_grid_;
+      if (result.cluster_of_token.empty()) net_.takeMaps(result);
+      net_.addTokens(result, share);
+      const MatrixView<const float> live = scores();
+      windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
+    }
+  watch.lap();
+  result.labels.create(image.size(), CV_8U);
+  labelWindows(windows, result.labels, net_.parallel());
+  result.ms.postprocess += watch.lap();
+}
+
+Size2 windowStride(const EstimatorOptions& options, Size2 window) {
+  const int stride = options.window_stride;
+  if (stride == 0) return {window.height - window.height / 16, window.width - window.width / 16};
+  const int most = std::min(window.height, window.width);
+  if (stride < 0 || stride > most)
+    throw Error("windows of " + toString(window) + " px stand 1 to " + std::to_string(most) + " px apart, not " +
+                std::to_string(stride));
+  return {stride, stride};
+}
+
+}  // namespace mpm

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "layers/device_labels.h"
+#include "mpm/estimator.hpp"
+#include "net/image_net.h"
+
+namespace mpm {
+
+/// The class scores {B, N, classes}: what the one RestoreTokens of a segmentation net writes, whether or not it is an
+/// output of the model.
+std::string scoresOf(const onnx::GraphProto& graph);
+
+/// Labels of images, by class scores of tokens, a map of classes or mask queries: the task kSemantic.
+class LabelMaker {
+ public:
+  /// `net`: of a model that gives labels, which this does not own. Throws mpm::Error for options out of range and more
+  /// than 256 classes.
+  LabelMaker(ImageNet& net, const EstimatorOptions& options);
+
+  void run(const cv::Mat& image, Estimate& result) {
+    options_.fit == Fit::kWindow ? runWindows(image, result) : runResized(image, result);
+  }
+
+ private:
+  void runResized(const cv::Mat& image, Estimate& result);
+  void runWindows(const cv::Mat& image, Estimate& result);
+  void takeScores(StageTimes& ms);
+  MatrixView<const float> scores() const;
+
+  EstimatorOptions options_;
+  ImageNet& net_;
+  const ModelInfo& info_ = net_.info();
+  Size2 score_grid_;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
+  std::vector<float> made_scores_;  // {pixels of score_grid_, classes}, when the net gives none
+  cv::Size labels_size_;            // of the last image; the two below are for it
+  AxisResampling label_rows_, label_columns_;
+  std::unique_ptr<DeviceLabels> device_labels_;  // instead of the scores, if nothing else needs them
+};
+
+}  // namespace mpm

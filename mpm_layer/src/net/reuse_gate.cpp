@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/reuse_gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace mpm {
+namespace {
+
+constexpr int kCells = 4;                             // of a patch, each way
+constexpr int kValues = kCells * kCells * 3;          // of a patch
+constexpr double kMostNoise = 16;                     // grey levels: by night, a noisy camera has 13
+constexpr double kLeastOffset = 2, kMostOffset = 30;  // grey levels
+
+// Mean colours of the cells of one patch. Where a patch reaches over the border, its cells end there.
+void cellsOf(const cv::Mat& picture, const PatchPlaces& places, int patch, float* values) {
+  const int top = patch / places.grid_w * places.stride_h - places.pad_h,
+            left = patch % places.grid_w * places.stride_w - places.pad_w;
+  const auto edge = [](int first, int cell, int length, int limit) {
+    return std::clamp(first + cell * length / kCells, 0, limit);
+  };
+  for (int cy = 0; cy < kCells; ++cy) {
+    const int y0 = edge(top, cy, places.kernel_h, picture.rows), y1 = edge(top, cy + 1, places.kernel_h, picture.rows);
+    for (int cx = 0; cx < kCells; ++cx, values += 3) {
+      const int x0 = edge(left, cx, places.kernel_w, picture.cols),
+                x1 = edge(left, cx + 1, places.kernel_w, picture.cols);
+      int sums[3] = {0, 0, 0};
+      for (int y = y0; y < y1; ++y) {
+        const std::uint8_t* const row = picture.ptr<std::uint8_t>(y);
+        for (int x = 3 * x0; x < 3 * x1; x += 3)
+          for (int c = 0; c < 3; ++c) sums[c] += row[x + c];
+      }
+      const int pixels = std::max(1, (y1 - y0) * (x1 - x0));
+      for (int c = 0; c < 3; ++c) values[c] = static_cast<float>(sums[c]) / static_cast<float>(pixels);
+    }
+  }
+}
+
+float difference(const float* a, const float* b) {
+  float most = 0;
+  for (int i = 0; i < kValues; ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+}  // namespace
+
+ReuseGate::Frame ReuseGate::look(const cv::Mat& picture, double seconds, const Parallel& parallel) {
+  const int patches = places_.grid_h * places_.grid_w;
+  const auto at = [](std::vector<float>& cells, int patch) { return cells.data() + patch * kValues; };
+  before_.swap(now_);
+  now_.resize(static_cast<std::size_t>(patches) * kValues);
+  parallel.run(places_.grid_h, [&](int row) {
+    for (int patch = row * places_.grid_w; patch < (row + 1) * places_.grid_w; ++patch)
+      cellsOf(picture, places_, patch, at(now_, patch));
+  });
+  Frame frame;
+  frame.key = reference_.empty();
+  if (!frame.key) {
+    std::vector<float> moved(static_cast<std::size_t>(patches));
+    for (int i = 0; i < patches; ++i) moved[static_cast<std::size_t>(i)] = difference(at(now_, i), at(before_, i));
+    const auto quartile = moved.begin() + patches / 4;
+    std::nth_element(moved.begin(), quartile, moved.end());
+    learnNoise(static_cast<double>(*quartile));
+    for (int i = 0; i < patches; ++i)
+      if (static_cast<double>(difference(at(now_, i), at(reference_, i))) > threshold()) frame.changed.push_back(i);
+    frame.key = static_cast<double>(frame.changed.size()) > options_.flush * patches;
+    const bool clock_went_back = seconds < last_key_;
+    frame.due = !frame.key && (clock_went_back || seconds - last_key_ >= options_.refresh);
+  }
+  if (frame.key || frame.due) {
+    reference_ = now_;
+    last_key_ = seconds;
+  } else {
+    for (const int i : frame.changed) std::copy_n(at(now_, i), kValues, at(reference_, i));
+  }
+  if (!frame.key) return frame;
+  frame.changed.resize(static_cast<std::size_t>(patches));
+  std::iota(frame.changed.begin(), frame.changed.end(), 0);
+  return frame;
+}
+
+// A change of light moves all patches, and a repeated frame none: neither is the noise of a camera.
+void ReuseGate::learnNoise(double quartile) {
+  if (quartile == 0) return;
+  const double seen = std::min(quartile, kMostNoise);
+  noise_ = noise_ < 0 ? seen : 0.7 * noise_ + 0.3 * seen;
+}
+
+void ReuseGate::reset() {
+  reference_.clear();
+  offset_ = kOffset;
+  noise_ = -1;
+}
+
+void ReuseGate::compared(double agreement) {
+  if (!options_.agreement) return;
+  if (agreement < *options_.agreement)
+    offset_ *= 0.8;
+  else if (agreement > (*options_.agreement + 100) / 2)  // well above
+    offset_ *= 1.1;
+  offset_ = std::clamp(offset_, kLeastOffset, kMostOffset);
+}
+
+double ReuseGate::threshold() const { return options_.threshold.value_or(offset_ + std::max(0.0, noise_)); }
+
+}  // namespace mpm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <vector>
+
+#include "kernels/parallel.h"
+#include "mpm/reuse.hpp"
+#include "net/reuse_nodes.h"
+
+namespace mpm {
+
+/// Decides which patches of a frame changed (docs/reuse.md). It compares the mean colours of the 4x4 cells of each
+/// patch with those of the time when the patch was last computed, so slow drift adds up and is seen.
+class ReuseGate {
+ public:
+  ReuseGate(const Reuse& options, const PatchPlaces& places) : options_(options), places_(places) {}
+
+  struct Frame {
+    bool key = false;          ///< everything must be computed: the first frame, or too much changed
+    bool due = false;          ///< a key frame is due after this one: reuse is to be compared with it
+    std::vector<int> changed;  ///< patches in raster order; all of a key frame
+  };
+  /// `picture` CV_8UC3, of the size of the network input. `seconds` since any start. Patches that changed count as
+  /// computed from now on.
+  Frame look(const cv::Mat& picture, double seconds, const Parallel& parallel);
+
+  /// A key frame agreed so far with reuse, in percent. Steers the threshold towards Reuse::agreement.
+  void compared(double agreement);
+  /// Grey levels.
+  double threshold() const;
+  /// Forgets earlier frames and what was learned of their camera. The next frame is a key frame.
+  void reset();
+
+ private:
+  static constexpr double kOffset = 6;  ///< grey levels
+
+  void learnNoise(double quartile);
+
+  Reuse options_;
+  PatchPlaces places_;
+  double offset_ = kOffset;  ///< grey levels that matter, beyond the noise
+  double noise_ = -1;        ///< lower quartile over patches of the difference between successive frames; -1: not known
+  double last_key_ = 0;      ///< s
+  std::vector<float> reference_, before_, now_;  ///< {N, 16, 3}
+};
+
+}  // namespace mpm

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/reuse_nodes.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "layers/ops.h"
+#include "layers/reuse_session.h"
+#include "mpm/error.hpp"
+#include "onnx/model/node_proto.h"
+
+namespace mpm::onnx_graph {
+namespace {
+
+const onnx::AttributeProto* find(const onnx::NodeProto& node, const std::string& name) {
+  for (const onnx::AttributeProto& attribute : node.attribute())
+    if (attribute.name() == name) return &attribute;
+  return nullptr;
+}
+
+int integer(const onnx::NodeProto& node, const std::string& name, int otherwise = 0) {
+  const onnx::AttributeProto* const found = find(node, name);
+  return found != nullptr ? static_cast<int>(found->i()) : otherwise;
+}
+
+[[noreturn]] void refuse(const onnx::NodeProto& node, const std::string& why) {
+  throw Error("rows of earlier frames cannot be reused: node '" + node.name() + "' (" + node.op_type() + ") " + why +
+              "; run it with --reuse off");
+}
+
+std::string keptRows(const std::string& tokens) { return "restore/keep/" + tokens; }
+std::string keptState(const std::string& tokens) { return keptRows(tokens) + "/state"; }
+
+PatchPlaces placesOf(const onnx::GraphProto& graph, const onnx::NodeProto& node) {
+  PatchPlaces places{.stride_h = integer(node, "stride_h"),
+                     .stride_w = integer(node, "stride_w"),
+                     .pad_h = integer(node, "pad_h"),
+                     .pad_w = integer(node, "pad_w")};
+  for (const onnx::TensorProto& weight : graph.initializer())
+    if (weight.name() == node.input(1)) {
+      places.kernel_h = static_cast<int>(weight.dims(2));
+      places.kernel_w = static_cast<int>(weight.dims(3));
+    }
+  if (places.kernel_h == 0) refuse(node, "has weights that are computed");
+  places.grid_h = (integer(node, "height") + 2 * places.pad_h - places.kernel_h) / places.stride_h + 1;
+  places.grid_w = (integer(node, "width") + 2 * places.pad_w - places.kernel_w) / places.stride_w + 1;
+  return places;
+}
+
+// An op KeepRows for the tokens and the state that `reader` reads.
+void keepRows(onnx::NodeProto& keep, const std::string& tokens, const onnx::NodeProto& reader, int session) {
+  keep.set_name(keptRows(tokens));
+  keep.set_domain(kOurDomain);
+  keep.set_op_type("KeepRows");
+  for (const std::string& input : {tokens, reader.input(1)}) keep.add_input(input);
+  for (const std::string& output : {keptRows(tokens), keptState(tokens)}) keep.add_output(output);
+  addAttribute(keep, {"special_tokens", std::int64_t{integer(reader, "special_tokens")}});
+  addAttribute(keep, {ReuseSession::kAttribute, std::int64_t{session}});
+}
+
+}  // namespace
+
+void requireNoSession(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node())
+    if (isOurs(node) && find(node, ReuseSession::kAttribute) != nullptr)
+      throw Error("node '" + node.name() + "' (" + node.op_type() + "): found the attribute '" +
+                  ReuseSession::kAttribute + "', which no file has: convert the original model again");
+}
+
+PatchPlaces reuseRows(onnx::GraphProto& graph, int session) {
+  PatchPlaces places;
+  std::set<std::string> whole;                        // values that hold all rows
+  std::map<std::string, std::string> state_of_whole;  // the state of all rows, by that of the computed rows
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  for (onnx::NodeProto node : graph.node()) {
+    const RowReuse reuse = isOurs(node) ? rowReuseOf(node.op_type()) : RowReuse::kNoRows;
+    if (reuse == RowReuse::kSource) {
+      if (places.grid_h > 0) refuse(node, "cuts patches a second time");
+      places = placesOf(graph, node);
+    }
+    if (reuse == RowReuse::kRefused) refuse(node, "mixes rows in a way that reuse does not know");
+    if (const auto* groups = find(node, "groups"); isOurs(node) && groups != nullptr && groups->s() != "mutual_pairs")
+      refuse(node, "merges rows by '" + groups->s() + "', and groups outlive frames with mpm and gradual only");
+    const bool has_rows = (reuse == RowReuse::kEachRow || reuse == RowReuse::kAllRows) && node.input_size() > 1 &&
+                          node.op_type() != "RotaryPositions";
+    if (has_rows && !whole.contains(node.input(0)) && reuse == RowReuse::kAllRows) {
+      const std::string tokens = node.input(0);
+      if (whole.insert(keptRows(tokens)).second) keepRows(*nodes.Add(), tokens, node, session);
+      state_of_whole[node.input(1)] = keptState(tokens);
+      node.set_input(0, keptRows(tokens));
+    }
+    if (has_rows && whole.contains(node.input(0))) {
+      if (const auto found = state_of_whole.find(node.input(1)); found != state_of_whole.end())
+        node.set_input(1, found->second);
+      whole.insert(node.output(0));
+    } else if (reuse == RowReuse::kSource || reuse == RowReuse::kEachRow) {
+      addAttribute(node, {ReuseSession::kAttribute, std::int64_t{session}});
+    }
+    *nodes.Add() = std::move(node);
+  }
+  if (places.grid_h == 0) throw Error("rows of earlier frames cannot be reused: the model has no op PatchEmbed");
+  graph.mutable_node()->Swap(&nodes);
+  return places;
+}
+
+}  // namespace mpm::onnx_graph

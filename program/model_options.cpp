@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/model_options.h"
+
+#include <sstream>
+
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+#include "program/terminal/program.h"
+#include "vision/default_model.h"
+
+namespace mpm::cli {
+namespace {
+
+// The error of `use`; empty: there is none.
+template <typename Use>
+std::string problemOf(Use&& use) {
+  try {
+    use();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string deviceProblem(const std::string& text) {
+  return problemOf([&] { ReadOptions{.device = text}.validate(); });
+}
+
+}  // namespace
+
+std::string rangeProblem(const std::string& text, double min, double max) {
+  double number = 0;
+  if (CLI::detail::lexical_cast(text, number) && number >= min && number <= max) return {};  // NaN is in no range
+  std::ostringstream problem;
+  problem << "'" << text << "' is not a number from " << min << (max < 1e6 ? " to " : " upwards");
+  if (max < 1e6) problem << max;
+  return problem.str();
+}
+
+std::string reductionProblem(const std::string& text) {
+  return problemOf([&] { parseReduction(text); });
+}
+
+std::string attentionProblem(const std::string& text) {
+  return problemOf([&] { parseAttention(text); });
+}
+
+std::string scheduleProblem(const std::string& text) {
+  return problemOf([&] { parseSchedule(text); });
+}
+
+void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
+  verb.add_option_function<std::string>(
+          "--input-size",
+          [&size](const std::string& text) {
+            try {
+              size = parseSize(text);
+            } catch (const Error& error) {
+              throw CLI::ValidationError("--input-size", error.what());
+            }
+          },
+          "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
+          "Default: the model's own")
+      ->option_text("HxW");
+}
+
+void addPrecision(CLI::App& verb, Precision& precision) {
+  addChoice(verb, "--precision", precision, {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
+            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
+}
+
+void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
+  CLI::Option* const schedule =
+      verb.add_option_function<std::string>(
+              "--schedule",
+              [&reduction](const std::string& text) {
+                reduction = mpmBefore(parseSchedule(text), reduction ? reduction->attention : std::nullopt);
+              },
+              "Short for --reduce mpm:blocks=S: merge tokens before these blocks, counted from 0 and increasing: 2,5 "
+              "or 1,3,5; none runs the full model. " +
+                  schedule_description)
+          ->check(scheduleProblem)
+          ->option_text("S");
+  CLI::Option* const attention = addAttention(verb, [&reduction](Attention chosen) {
+    if (!reduction) reduction.emplace();
+    if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
+  });
+  verb.add_option_function<std::string>(
+          "--reduce", [&reduction](const std::string& text) { reduction = parseReduction(text); }, kReduceDescription)
+      ->check(reductionProblem)
+      ->excludes(schedule)
+      ->excludes(attention)
+      ->option_text("SPEC");
+}
+
+CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
+  return verb
+      .add_option_function<std::string>(
+          "--attention", [take = std::move(take)](const std::string& text) { take(parseAttention(text)); },
+          "Short for --reduce mpm:attention=A, beside --schedule. plain, as in the paper; proportional: a merged token "
+          "counts as many times as it has members. Default: plain")
+      ->check(attentionProblem)
+      ->option_text("plain|proportional");
+}
+
+void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
+  addReduction(
+      verb, options.reduce,
+      "Default: that of the model's JSON file, else 2,5 for a plain ViT (those of them that it has), else what "
+      "the model was converted with");
+  addInputSize(verb, options.input_size);
+  addPrecision(verb, options.precision);
+}
+
+void addDevice(CLI::App& verb, std::string& device) {
+  addOption(verb, "--device", device, "D",
+            "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
+            "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
+      ->check(deviceProblem);
+}
+
+void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options) {
+  addOption(verb, "--model", model, "M.onnx",
+            "A plain ViT as ONNX, converted in memory, or a converted one. Default: MPM_MODEL of the "
+            "environment, else the default model ('mpm info' names it)");
+  addConvertOptions(verb, options.read.convert);
+  addDevice(verb, options.read.device);
+  addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
+}
+
+void addReuse(CLI::App& verb, Reuse& reuse) {
+  verb.add_option_function<std::string>(
+          "--reuse", [&reuse](const std::string& text) { reuse = parseReuse(text); },
+          "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from "
+          "the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is "
+          "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
+          "Several keys are joined by ':'. See docs/reuse.md. Default: off")
+      ->check([](const std::string& text) {
+        try {
+          parseReuse(text);
+          return std::string();
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+      })
+      ->option_text("SPEC");
+}
+
+std::string chosenModel(const std::string& named) {
+  if (!named.empty()) return named;
+  const std::string model = vision::defaultModel();
+  if (model.empty())
+    throw UsageError(
+        "no model, and no default one (share/mpm/models/street_vit_t16.onnx above libmpm_layer): name one with --model "
+        "M.onnx, a plain ViT exported to ONNX (torch.onnx.export(vit, image, 'M.onnx', opset_version=17), facts like "
+        "class names in M.json beside it) or what 'mpm convert' made of one");
+  return model;
+}
+
+}  // namespace mpm::cli

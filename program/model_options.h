@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpm/estimator.hpp"
+
+namespace mpm::cli {
+
+/// An option that takes one of a few words, each for a value.
+template <typename T>
+void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<std::pair<std::string, T>> choices,
+               const std::string& description) {
+  std::string words, shown;
+  for (const auto& [word, value] : choices) {
+    words += (words.empty() ? "" : " or ") + word;
+    shown += (shown.empty() ? "" : "|") + word;
+  }
+  verb.add_option_function<std::string>(
+          name,
+          [name, words, &target, choices = std::move(choices)](const std::string& text) {
+            for (const auto& [word, value] : choices)
+              if (word == text) {
+                target = value;
+                return;
+              }
+            throw CLI::ValidationError(name, "'" + text + "' is not " + words);
+          },
+          description)
+      ->option_text(shown);
+}
+
+/// The same for words that toString() gives.
+template <typename T>
+void addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
+               const std::string& description) {
+  std::vector<std::pair<std::string, T>> choices;
+  for (const T value : values) choices.emplace_back(toString(value), value);
+  addChoice(verb, name, target, std::move(choices), description);
+}
+
+/// An option whose value the help calls `value`.
+template <typename T>
+CLI::Option* addOption(CLI::App& verb, const std::string& name, T& target, const std::string& value,
+                       const std::string& description) {
+  return verb.add_option(name, target, description)->option_text(value);
+}
+
+/// Why `text` is no number from `min` to `max`; empty: it is one.
+std::string rangeProblem(const std::string& text, double min, double max);
+
+/// An option that takes a number from `min` to `max`, of this unit.
+template <typename T>
+CLI::Option* addNumber(CLI::App& verb, const std::string& name, T& target, const std::string& unit, double min,
+                       double max, const std::string& description) {
+  return addOption(verb, name, target, unit, description)->check([min, max](const std::string& text) {
+    return rangeProblem(text, min, max);
+  });
+}
+
+/// --reduce, --schedule, --attention, --input-size, --precision: how a plain ViT is converted.
+void addConvertOptions(CLI::App& verb, ConvertOptions& options);
+
+/// What is wrong with the text of a --reduce; empty: nothing.
+std::string reductionProblem(const std::string& text);
+/// The same of a --schedule.
+std::string scheduleProblem(const std::string& text);
+
+/// What every --reduce says of itself.
+constexpr const char* kReduceDescription =
+    "How tokens merge: none, mpm:blocks=2,5, gradual:blocks=0-7:count=48, gradual:similarity=0.95, tome:count=36, "
+    "algm:threshold=0.88, cts:policy=FILE.onnx:share=0.4. docs/reduction.md and 'man mpm' have all keys. Not with "
+    "--schedule or --attention";
+
+/// --reduce, and its short form: --schedule, with this description, and --attention.
+void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description);
+
+CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take);
+
+void addPrecision(CLI::App& verb, Precision& precision);
+
+void addInputSize(CLI::App& verb, std::optional<Size2>& size);
+
+void addDevice(CLI::App& verb, std::string& device);
+
+/// --model, --device, --threads, and those of addConvertOptions.
+void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
+
+/// --reuse: of the frames of a fixed camera, only what changed is computed.
+void addReuse(CLI::App& verb, Reuse& reuse);
+
+/// --min-score and --min-overlap: the limits of segments.
+template <typename T>
+void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
+  addNumber(verb, "--min-score", min_score, "0..1", 0, 1,
+            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8");
+  addNumber(verb, "--min-overlap", min_overlap, "0..1", 0, 1,
+            "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
+            "is left. Default: 0.8");
+}
+
+/// `named`, or the default model where none is named. Throws UsageError that says how to get a model.
+std::string chosenModel(const std::string& named);
+
+}  // namespace mpm::cli

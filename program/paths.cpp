@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/paths.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+#include "program/terminal/program.h"
+#include "vision/sources/source.h"
+
+namespace mpm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path canonical(const fs::path& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+}
+
+}  // namespace
+
+void makeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path))
+    throw Error("cannot make the folder '" + path + "'" + (error ? ": " + error.message() : ""));
+}
+
+std::string UniqueNames::operator()(const std::string& name) {
+  std::string unique = name;
+  for (int n = 2; !taken_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  return unique;
+}
+
+void requireOutput(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty()) return;
+  for (const std::string& input : inputs)
+    if (sameFile(output, input)) throw UsageError(option + " would replace '" + input + "': name another file");
+  const AtomicFile attempt(output);
+}
+
+void requireApart(const std::vector<std::string>& sources, const std::string& folder,
+                  const std::vector<std::string>& endings, const std::string& also) {
+  std::set<std::string> stems;
+  std::vector<std::string> files;
+  for (const std::string& source : sources) {
+    if (sameFile(source, folder)) throw UsageError("--out is the source '" + source + "' itself: name another folder");
+    for (std::string& file : vision::sourceFiles(vision::parseSourceSpec(source))) {
+      stems.insert(fs::path(file).stem().string());
+      files.push_back(std::move(file));
+    }
+  }
+  // STEM, or STEM_2 or STEM_000012 of a second image of this name or a video.
+  const auto isFrame = [&](const std::string& name) {
+    return std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) {
+      return name.starts_with(stem) && (name.size() == stem.size() || name[stem.size()] == '_');
+    });
+  };
+  const fs::path target = canonical(folder);
+  for (const std::string& file : files) {
+    const fs::path path = canonical(file);
+    const std::string name = path.filename().string();
+    bool replaced = name == also;
+    for (const std::string& ending : endings)
+      replaced = replaced || (name.ends_with(ending) && isFrame(name.substr(0, name.size() - ending.size())));
+    if (replaced && path.parent_path() == target)
+      throw UsageError("'" + file + "' is a source, and --out would replace it: name another folder");
+  }
+}
+
+}  // namespace mpm::cli

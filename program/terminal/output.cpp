@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/terminal/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpm/error.hpp"
+#include "program/terminal/program.h"
+
+namespace mpm::cli {
+namespace {
+
+bool isTerminal(int file) {
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(file) && !(terminal && std::strcmp(terminal, "dumb") == 0);
+}
+
+bool colors() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return stderrIsTerminal() && !(no_color && *no_color);
+}
+
+// Errors of other libraries may have several lines; a person gets one.
+std::string oneLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+void printLine(const std::string& line) {
+  if (std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fputc('\n', stdout) != EOF &&
+      std::fflush(stdout) == 0)
+    return;
+  if (errno == EPIPE) throw BrokenPipe();
+  throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
+std::string toLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json toJson(Size2 size) { return {{"height", size.height}, {"width", size.width}}; }
+
+std::string tokensText(const std::vector<double>& tokens) {
+  std::string text;
+  for (double count : tokens) text += (text.empty() ? "" : " -> ") + fixed(count, count == std::floor(count) ? 0 : 1);
+  if (tokens.size() > 1) text += " (-" + fixed(100 * (1 - tokens.back() / tokens.front()), 0) + " %)";
+  return text;
+}
+
+std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths) {
+  std::string row;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const int width = widths[std::min(i, widths.size() - 1)];  // the last one is that of all further cells
+    const std::string padding(
+        static_cast<std::size_t>(std::max(0, std::abs(width) - static_cast<int>(cells[i].size()))), ' ');
+    row += width < 0 ? cells[i] + padding : padding + cells[i];
+  }
+  return row.substr(0, row.find_last_not_of(' ') + 1);
+}
+
+bool stderrIsTerminal() { return isTerminal(STDERR_FILENO); }
+bool stdoutIsTerminal() { return isTerminal(STDOUT_FILENO); }
+
+void printError(const std::string& command, const std::string& message) {
+  std::fprintf(stderr, colors() ? "%s: \033[1;31merror:\033[0m %s\n" : "%s: error: %s\n", command.c_str(),
+               oneLine(message).c_str());
+}
+
+void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", message.c_str()); }
+
+Progress::Progress(bool shown, std::optional<int> total) : shown_(shown), total_(total) {}
+
+Progress::~Progress() {
+  if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::note(const std::string& message) const {
+  if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+  printNote(message);
+}
+
+void Progress::step() {
+  ++done_;
+  const auto now = std::chrono::steady_clock::now();
+  if (!shown_ || now - drawn_ < std::chrono::milliseconds(100)) return;
+  drawn_ = now;
+  const double rate = done_ / std::max(1e-3, std::chrono::duration<double>(now - start_).count());
+  if (!total_) {
+    std::fprintf(stderr, "\r\033[K%d frames  %.1f/s", done_, rate);
+    return;
+  }
+  constexpr int kWidth = 30;
+  const int filled = std::min(kWidth, kWidth * done_ / std::max(1, *total_));
+  std::string bar(filled, '#');
+  bar.resize(kWidth, '.');
+  std::fprintf(stderr, "\r\033[K[%s] %d/%d  %.1f/s  %.0f s left", bar.c_str(), done_, *total_, rate,
+               std::max(0, *total_ - done_) / rate);
+}
+
+}  // namespace mpm::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluation/numbers.h"
+
+namespace mpm::cli {
+
+/// One line on stdout, flushed. Throws BrokenPipe when its reader is gone, mpm::Error when it cannot be written.
+void printLine(const std::string& line);
+inline void printLine(const char* line) { printLine(std::string(line)); }
+/// One line, without its end; what is not UTF-8 (file names may hold anything) is replaced.
+std::string toLine(const Json& json);
+inline void printLine(const Json& json) { printLine(toLine(json)); }
+
+/// {"height", "width"}.
+Json toJson(Size2 size);
+
+/// "660 -> 491 -> 377 (-43 %)"; "660" without merging.
+std::string tokensText(const std::vector<double>& tokens);
+
+/// A line of a table: each text in a cell of that many columns, aligned right; left for a negative number.
+std::string tableRow(const std::vector<std::string>& cells, const std::vector<int>& widths);
+
+/// True when stderr is a terminal that understands escapes.
+bool stderrIsTerminal();
+bool stdoutIsTerminal();
+
+/// "mpm run: error: MESSAGE" on stderr, one line; red on a terminal unless NO_COLOR is set.
+void printError(const std::string& command, const std::string& message);
+void printNote(const std::string& message);
+
+/// Progress on stderr, redrawn in place; nothing at all when `shown` is false.
+class Progress {
+ public:
+  Progress(bool shown, std::optional<int> total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void step();
+  /// Another estimate of all steps.
+  void setTotal(int total) { total_ = total; }
+  /// A line above it.
+  void note(const std::string& message) const;
+
+ private:
+  bool shown_;
+  std::optional<int> total_;
+  int done_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), drawn_{};
+};
+
+}  // namespace mpm::cli

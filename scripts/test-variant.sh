@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds and tests the project in another way than scripts/test.sh does.
+#   scripts/test-variant.sh clang      with clang instead of GCC
+#   scripts/test-variant.sh minimal    without Qt, the scene and LibTorch
+set -eu
+cd "$(dirname "$0")/.."
+case $* in
+  clang) packages='clang libomp-dev' options='-DCMAKE_CXX_COMPILER=clang++' ;;  # oneDNN needs OpenMP
+  minimal) packages='' options='-DMPM_WITH_QT=OFF -DMPM_WITH_SCENE=OFF -DMPM_WITH_LIBTORCH=OFF' ;;
+  *) echo "usage: scripts/test-variant.sh clang|minimal" >&2; exit 2 ;;
+esac
+
+sudo=
+[ "$(id -u)" -eq 0 ] || sudo=sudo
+sh packages/install.sh
+# shellcheck disable=SC2086
+[ -z "$packages" ] || $sudo apt-get install -q -y --no-install-recommends $packages
+# shellcheck disable=SC2086
+cmake -S . -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \
+  -DMPM_WITH_CUDA=OFF -DMPM_WARNINGS_AS_ERRORS=ON $options
+cmake --build "build-$1"
+ctest --test-dir "build-$1" --output-on-failure --label-exclude long --parallel "$(nproc)"

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "charts/axes.h"
+#include "charts/draw_chart.h"
+
+namespace mpm::monitor {
+namespace {
+
+using ::testing::ElementsAre;
+
+Chart chart(std::initializer_list<double> values, std::initializer_list<int> gaps = {}) {
+  Chart result;
+  result.bucket_ms = 1000;
+  int i = 0;
+  for (double value : values) {
+    ChartBucket bucket;
+    bucket.start = 1000 * i;
+    bucket.samples = 1;
+    bucket.values = {{1, value, value - 1, value + 1}};
+    bucket.gap_before = std::find(gaps.begin(), gaps.end(), i) != gaps.end();
+    result.buckets.push_back(bucket);
+    ++i;
+  }
+  return result;
+}
+
+TimeAxis axis(double from, double to) {
+  TimeAxis result;
+  result.from = from;
+  result.to = to;
+  result.width = 1000;
+  return result;
+}
+
+/// Local time is that of this zone, as TZ writes it, while this lives.
+class Zone {
+ public:
+  explicit Zone(const char* zone) { set(zone); }
+  ~Zone() { set(before_.empty() ? nullptr : before_.c_str()); }
+
+ private:
+  static void set(const char* zone) {
+    zone ? ::setenv("TZ", zone, 1) : ::unsetenv("TZ");
+    ::tzset();
+  }
+  const std::string before_ = std::getenv("TZ") ? std::getenv("TZ") : "";
+};
+
+constexpr const char* kBerlin = "CET-1CEST,M3.5.0,M10.5.0/3";
+
+std::vector<std::string> labels(const TimeAxis& axis, double spacing, const char* format = "%a %d %b %H:%M") {
+  std::vector<std::string> texts;
+  for (const TimeTick& tick : timeTicks(axis, spacing, Clock::kLocal))
+    texts.push_back(timeText(tick.time, Clock::kLocal, format));
+  return texts;
+}
+
+TEST(TimeAxis, ZoomKeepsTheTimeUnderTheMouse) {
+  const TimeAxis before = axis(1000, 5000);
+  const TimeAxis after = before.zoomedAt(250, 4);
+  EXPECT_NEAR(after.time(250), before.time(250), 1e-9);
+  EXPECT_NEAR(after.to - after.from, 1000, 1e-9);
+  const TimeAxis limit = before.zoomedAt(500, 1e12);
+  EXPECT_NEAR(limit.to - limit.from, TimeAxis::kShortest, 1e-6);
+  const TimeAxis panned = before.pannedBy(250);
+  EXPECT_NEAR(panned.from, 0, 1e-9);
+}
+
+TEST(TimeTicks, AreRoundAndFarEnoughApart) {
+  for (const Clock clock : {Clock::kLocal, Clock::kUtc})
+    for (const double span :
+         {30.0, 600.0, 3600.0, 86400.0, 7 * 86400.0, 200 * 86400.0, 3000 * 86400.0, 190 * 365 * 86400.0}) {
+      const Zone zone(kBerlin);
+      const TimeAxis time = axis(1.7e9, 1.7e9 + span);
+      const auto ticks = timeTicks(time, 90, clock);
+      ASSERT_GE(ticks.size(), 2U) << span;
+      for (std::size_t i = 1; i < ticks.size(); ++i)
+        EXPECT_GE(time.x(ticks[i].time) - time.x(ticks[i - 1].time), 75) << span;
+      for (const auto& tick : ticks) {
+        if (span >= 3600) {
+          EXPECT_EQ(timeText(tick.time, clock, "%S"), "00");
+        }
+        if (span >= 7 * 86400.0) {
+          EXPECT_EQ(timeText(tick.time, clock, "%M"), "00");
+        }
+      }
+    }
+}
+
+TEST(TimeTicks, FillTheAxisAtAnyHour) {
+  const Zone zone(kBerlin);
+  constexpr double kDay = 1792879200;  // 2026-10-25 00:00 in Berlin, a day of 25 hours
+  for (int minute = 0; minute < 25 * 60 - 1; minute += 7) {
+    const double from = kDay + minute * 60 + 0.5;
+    const TimeAxis time = axis(from, from + 60);
+    const auto ticks = timeTicks(time, 90, Clock::kLocal);
+    ASSERT_GE(ticks.size(), 3U) << minute;
+    const double step = ticks[1].time - ticks[0].time;
+    EXPECT_LT(ticks.front().time - from, step) << minute;
+    EXPECT_GE(ticks.front().time, from);
+    EXPECT_LT(from + 60 - ticks.back().time, step) << minute;
+    EXPECT_LE(ticks.back().time, from + 60);
+    for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_EQ(ticks[i].time - ticks[i - 1].time, step) << minute;
+  }
+}
+
+TEST(TimeTicks, StandAtMidnightsOfTheClockWhenItChanges) {
+  const Zone zone(kBerlin);
+  constexpr double kSaturday = 1792792800;  // 2026-10-24 00:00 in Berlin
+  EXPECT_THAT(labels(axis(kSaturday, kSaturday + 3 * 86400), 160, "%a %H:%M"),
+              ElementsAre("Sat 00:00", "Sat 12:00", "Sun 00:00", "Sun 12:00", "Mon 00:00", "Mon 12:00"));
+  EXPECT_THAT(labels(axis(kSaturday, kSaturday + 21 * 86400), 300, "%a %d"), ElementsAre("Mon 26", "Mon 02", "Mon 09"));
+  EXPECT_THAT(labels(axis(kSaturday, kSaturday + 300 * 86400), 250, "%d %b %Y"),
+              ElementsAre("01 Jan 2027", "01 Apr 2027", "01 Jul 2027"));
+  const auto ticks = timeTicks(axis(kSaturday, kSaturday + 3 * 86400), 160, Clock::kLocal);
+  EXPECT_TRUE(ticks[2].major && ticks[2].unit == TimeTick::Unit::kDay);
+  EXPECT_TRUE(!ticks[3].major && ticks[3].unit == TimeTick::Unit::kMinute);
+}
+
+TEST(ValueTicks, AreRoundAndInside) {
+  EXPECT_THAT(valueTicks(312, 498, 5), ElementsAre(350, 400, 450));
+  EXPECT_THAT(valueTicks(0, 1, 2), ElementsAre(0, 0.5, 1));
+}
+
+TEST(SeriesShape, GapsStayGaps) {
+  const auto data = chart({5, 6, 7, 8, 9, 10}, {3, 5});
+  const SeriesShape shape = seriesShape(data, 0, axis(0, 6), {0, 12, 0, 120});
+  ASSERT_EQ(shape.lines.size(), 3U);
+  EXPECT_EQ(shape.lines[0].size(), 3U);
+  EXPECT_EQ(shape.lines[1].size(), 2U);
+  EXPECT_EQ(shape.lines[2].size(), 1U) << "one bucket between two gaps is still seen";
+  ASSERT_EQ(shape.bands.size(), 2U);
+  EXPECT_EQ(shape.bands[0].size(), 6U);
+  EXPECT_NEAR(shape.lines[0][0].y, 70, 1e-9);
+  EXPECT_NEAR(shape.bands[0][0].y, 60, 1e-9) << "the band begins at the maximum";
+}
+
+TEST(ValueAxis, HoldsWhatIsOnShow) {
+  const ValueAxis all = fittingAxis(chart({500, 510, 900}), 0, 1, axis(0, 3), 4);
+  EXPECT_LT(all.low, 499);
+  EXPECT_GT(all.high, 901);
+  const ValueAxis part = fittingAxis(chart({500, 510, 900}), 0, 1, axis(0, 2), 4);
+  EXPECT_LT(part.high, 600);
+  const ValueAxis flat = fittingAxis(chart({500}), 0, 1, axis(0, 2), 10);
+  EXPECT_GE(flat.high - flat.low, 10);
+  EXPECT_EQ(fittingAxis(chart({3, 8}), 0, 1, axis(0, 3), 1).low, 0) << "counts near zero begin there";
+}
+
+TEST(NightStretches, ReachToTheNextBucketUnlessThereIsAGap) {
+  auto data = chart({1, 1, 1, 1, 1});
+  data.buckets[1].night = data.buckets[2].night = data.buckets[4].night = 1;
+  const auto nights = nightStretches(data, axis(0, 5));
+  ASSERT_EQ(nights.size(), 2U);
+  EXPECT_NEAR(nights[0].left, 200, 1e-9);
+  EXPECT_NEAR(nights[0].right, 600, 1e-9);
+  data.buckets[2].gap_before = true;
+  EXPECT_EQ(nightStretches(data, axis(0, 5)).size(), 3U);
+  data.buckets[2].gap_before = false;
+  data.bucket_ms = 10;  // samples one by one
+  EXPECT_NEAR(nightStretches(data, axis(0, 5))[0].right, 600, 1e-9);
+  data.buckets[2].night = 0.5;
+  EXPECT_EQ(nightStretches(data, axis(0, 5)).size(), 3U) << "twilight is a stretch of its own";
+}
+
+TEST(NearestBucket, IsTheOneWhoseMiddleIsNearest) {
+  const auto data = chart({1, 2, 3});
+  EXPECT_EQ(nearestBucket(data, -100), 0);
+  EXPECT_EQ(nearestBucket(data, 1.4), 1);
+  EXPECT_EQ(nearestBucket(data, 2.1), 2);
+  EXPECT_EQ(nearestBucket({}, 2), -1);
+}
+
+/// Letters are 7 px wide and a line 14 px high.
+class NotedCanvas : public ChartCanvas {
+ public:
+  double textWidth(const std::string& text) const override { return 7.0 * static_cast<double>(text.size()); }
+  double textHeight() const override { return 14; }
+  void text(const std::string& text, cv::Point2d, std::uint32_t) override { texts.push_back(text); }
+  void line(const std::vector<cv::Point2d>& points, std::uint32_t color, double) override {
+    lines[color].push_back(points);
+  }
+  void area(const std::vector<cv::Point2d>& corners, std::uint32_t color, double opacity) override {
+    if (color == ChartColors{}.night) nights.emplace_back(corners, opacity);
+  }
+  void clip(const std::optional<cv::Rect2d>&) override {}
+
+  std::vector<std::string> texts;
+  std::map<std::uint32_t, std::vector<std::vector<cv::Point2d>>> lines;
+  std::vector<std::pair<std::vector<cv::Point2d>, double>> nights;
+};
+
+/// Six seconds; the second series is ten times the first.
+struct DrawnChart : ::testing::Test {
+  DrawnChart() {
+    drawing.chart = chart({10, 20, 30, 20, 10, 10}, {3});
+    for (ChartBucket& bucket : drawing.chart.buckets) {
+      const Spread& first = bucket.values[0];
+      bucket.values.push_back({1, 10 * first.mean, 10 * first.min, 10 * first.max});
+    }
+    drawing.chart.buckets[4].night = 1;
+    drawing.series = {{.name = "tokens"}, {.name = "area", .unit = "%"}};
+    drawing.clock = Clock::kUtc;
+    drawing.axis.to = 6;
+  }
+  NotedCanvas draw() {
+    NotedCanvas canvas;
+    plot = plotArea(canvas, kSize, !drawing.title.empty());
+    drawing.axis.left = plot.x;
+    drawing.axis.width = plot.width;
+    drawChart(drawing, kSize, canvas);
+    return canvas;
+  }
+  const cv::Size2d kSize{640, 320};
+  ChartDrawing drawing;
+  cv::Rect2d plot;
+};
+
+TEST_F(DrawnChart, EachSeriesHasItsLaneAndEndsAtTheGap) {
+  const NotedCanvas canvas = draw();
+  const auto& first = canvas.lines.at(drawing.colors.series[0]);
+  const auto& second = canvas.lines.at(drawing.colors.series[1]);
+  ASSERT_EQ(first.size(), 2U);
+  ASSERT_EQ(first[0].size(), 3U);
+  EXPECT_NEAR(first[0][1].x, plot.x + plot.width * 1.5 / 6, 1e-9) << "the middle of the second bucket";
+  EXPECT_NEAR(first[0][1].y, (first[0][0].y + first[0][2].y) / 2, 1e-9) << "20 lies between 10 and 30";
+  const double middle = plot.y + plot.height / 2;
+  for (const auto& line : first)
+    for (const cv::Point2d& point : line) EXPECT_LT(point.y, middle);
+  for (const auto& line : second)
+    for (const cv::Point2d& point : line) EXPECT_GT(point.y, middle);
+  EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"tokens", "area (%)", "00:00:02", "20", "200"}));
+}
+
+TEST_F(DrawnChart, SeriesOfOneLaneShareTheirAxis) {
+  drawing.one_lane = true;
+  const NotedCanvas canvas = draw();
+  const auto &low = canvas.lines.at(drawing.colors.series[0])[0], &high = canvas.lines.at(drawing.colors.series[1])[0];
+  EXPECT_NEAR((high[0].y - high[2].y), 10 * (low[0].y - low[2].y), 1e-9) << "ten times as much is ten times as high";
+}
+
+TEST_F(DrawnChart, NightsAreShadedAndALegendComesWithATitle) {
+  NotedCanvas canvas = draw();
+  ASSERT_EQ(canvas.nights.size(), 1U);
+  EXPECT_NEAR(canvas.nights[0].first[0].x, plot.x + plot.width * 4 / 6, 1);
+  EXPECT_NEAR(canvas.nights[0].first[1].x, plot.x + plot.width * 5 / 6, 1);
+  EXPECT_EQ(canvas.nights[0].second, 1);
+  EXPECT_THAT(canvas.texts, ::testing::Not(::testing::Contains("night")));
+  drawing.title = "A street";
+  canvas = draw();
+  EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"A street", "night", "lowest to highest",
+                                                     "1 Jan 1970 00:00 to 1 Jan 1970 00:00 UTC"}));
+}
+
+TEST_F(DrawnChart, LabelsEndWithTheUnitOfTheTick) {
+  using Unit = TimeTick::Unit;
+  const double third_of_october = 1'790'986'210;  // 2026-10-03T00:10:10Z
+  const auto label = [&](Unit unit) { return NotedCanvas().label(TimeTick{third_of_october, unit}, Clock::kUtc); };
+  EXPECT_EQ(label(Unit::kSecond), "00:10:10");
+  EXPECT_EQ(label(Unit::kMinute), "00:10");
+  EXPECT_EQ(label(Unit::kDay), "Sat 3 Oct");
+  EXPECT_EQ(label(Unit::kMonth), "Oct 2026");
+  EXPECT_EQ(label(Unit::kYear), "2026");
+}
+
+TEST_F(DrawnChart, ANoteStandsInsteadOfValues) {
+  drawing.note = "No samples in this stretch of time";
+  EXPECT_EQ(draw().lines.count(drawing.colors.series[0]), 0U);
+  drawing.axis.to = 6;
+  EXPECT_THAT(draw().texts, ::testing::Contains(drawing.note));
+  drawing.chart.buckets.clear();
+  drawing.series.clear();
+  EXPECT_THAT(draw().texts, ::testing::Contains(drawing.note)) << "nothing to draw is no error";
+}
+
+}  // namespace
+}  // namespace mpm::monitor

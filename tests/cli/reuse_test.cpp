@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// --reuse of the commands, on the built-in scene.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/street_model.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=6";
+
+class ReuseCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { writeStreetModel(model_); }
+
+  TemporaryFolder folder_;
+  const std::string model_ = folder_ / "street.onnx";
+};
+
+TEST_F(ReuseCommand, RunSaysWhatItComputed) {
+  const CommandResult result =
+      mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse", "threshold=12", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = result.jsonLines();
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0]["reuse"]["rows"], 1);
+  EXPECT_EQ(lines[0]["reuse"]["key_frame"], true);
+  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_LT(lines[i]["reuse"]["rows"], 1) << i;
+  const auto plain = mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--json"}).jsonLines();
+  EXPECT_FALSE(plain.at(0).contains("reuse"));
+}
+
+TEST_F(ReuseCommand, AThresholdOfZeroIsTheFullModel) {
+  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+                                  "threshold=0:flush=0", "--against", "full", "--json"})
+                          .json();
+  EXPECT_EQ(result["pixel_accuracy"], 100);
+  EXPECT_EQ(result["reuse"]["rows"], 1);
+  EXPECT_EQ(result["reuse"]["key_frames"], 5);
+  EXPECT_EQ(result["against"], "full");
+  EXPECT_GT(result["reuse"]["share_of_full_ms"], 0);
+}
+
+TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
+  const auto result = mpmCommand({"eval", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+                                  "threshold=12:refresh=2", "--json"})
+                          .json();
+  EXPECT_EQ(result["reuse"]["key_frames"], 2) << "after two and four seconds of the scene's clock";
+  EXPECT_GT(result["reuse"]["agreement"], 0);
+  EXPECT_LE(result["reuse"]["agreement"], 100);
+}
+
+TEST_F(ReuseCommand, MisuseIsOneLine) {
+  const std::vector<std::string> run = {"run", kFrames, "--model", model_};
+  const auto with = [&](std::vector<std::string> words, std::vector<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return mpmCommand(words);
+  };
+  expectFailure(with(run, {"--reuse", "sometimes"}), 2, {"--reuse", "'sometimes'", "threshold=12"});
+  expectFailure(with(run, {"--reuse", "threshold=300"}), 2, {"--reuse", "threshold '300'", "0 and 255"});
+  expectFailure(with(run, {"--schedule", "none", "--reuse", "auto", "--resume", "--out", folder_ / "out"}), 2,
+                {"--resume"});
+  expectFailure(with(run, {"--reduce", "tome:count=3", "--reuse", "auto"}), 1, {"cannot be reused", "mpm and gradual"});
+  expectFailure(mpmCommand({"eval", "--against", "full", "--model", model_, "--images", folder_ / ".", "--labels",
+                            folder_ / "."}),
+                2, {"--against full", "SOURCE"});
+}
+
+}  // namespace
+}  // namespace mpm::test

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "evaluation/confusion_matrix.h"
+#include "support/throws_with.h"
+
+namespace mpm::vision {
+namespace {
+
+cv::Mat labels(std::vector<unsigned char> values) { return cv::Mat(values, true).reshape(1, 1); }
+
+TEST(ConfusionMatrix, CountsPairsAndLeavesOutTheIgnored) {
+  ConfusionMatrix matrix(3, 11);
+  matrix.add(labels({0, 0, 1, 1, 11, 11}), labels({0, 1, 1, 1, 0, 2}));
+  EXPECT_EQ(matrix.count(0, 0), 1);
+  EXPECT_EQ(matrix.count(0, 1), 1);
+  EXPECT_EQ(matrix.count(1, 1), 2);
+  EXPECT_EQ(matrix.count(2, 2), 0);
+  EXPECT_DOUBLE_EQ(matrix.pixelAccuracy(), 3.0 / 4);
+  const auto iou = matrix.iou();
+  EXPECT_DOUBLE_EQ(iou[0], 1.0 / 2);
+  EXPECT_DOUBLE_EQ(iou[1], 2.0 / 3);
+  EXPECT_TRUE(std::isnan(iou[2]));
+  EXPECT_DOUBLE_EQ(matrix.meanIou(), (1.0 / 2 + 2.0 / 3) / 2);
+}
+
+TEST(ConfusionMatrix, IsOneMatrixOverAllImages) {
+  ConfusionMatrix apart(2, 255), together(2, 255);
+  apart.add(labels({0, 0, 0}), labels({0, 0, 1}));
+  apart.add(labels({1}), labels({0}));
+  together.add(labels({0, 0, 0, 1}), labels({0, 0, 1, 0}));
+  EXPECT_EQ(apart.iou(), together.iou());
+  EXPECT_DOUBLE_EQ(apart.iou()[0], 2.0 / 4);
+  EXPECT_DOUBLE_EQ(apart.iou()[1], 0.0) << "predicted, never true: an IoU of zero, not 'does not occur'";
+}
+
+TEST(ConfusionMatrix, IsTheSumOfItsPairs) {
+  ConfusionMatrix matrix(3, 255), copy(3, 255);
+  matrix.add(labels({0, 0, 1}), labels({0, 2, 1}));
+  EXPECT_EQ(matrix.pairs(), (PairCounts{{0, 0, 1}, {0, 2, 1}, {1, 1, 1}}));
+  copy.add(matrix.pairs());
+  EXPECT_EQ(copy.pairs(), matrix.pairs());
+  EXPECT_TRUE(copy.hasTruth(0));
+  EXPECT_FALSE(copy.hasTruth(2)) << "predicted, never true";
+  EXPECT_MPM_ERROR(copy.add(PairCounts{{0, 3, 1}}), "of 3");
+}
+
+TEST(ConfusionMatrix, IgnoresAClassOfItsOwnToo) {
+  ConfusionMatrix matrix(2, 0);
+  matrix.add(labels({0, 1}), labels({1, 1}));
+  EXPECT_EQ(matrix.count(0, 1), 0);
+  EXPECT_DOUBLE_EQ(matrix.pixelAccuracy(), 1.0);
+}
+
+// As mmsegmentation's IoUMetric: intersections and unions are summed over the images, and ignored pixels are left out
+// of both. A class that is predicted but never true has an IoU of 0 there, which would count in the mean of one
+// prediction and not in that of another.
+TEST(ConfusionMatrix, MeansOverClassesWithTruePixels) {
+  ConfusionMatrix matrix(4, 255);
+  matrix.add(labels({0, 0, 0, 1, 255}), labels({0, 0, 1, 1, 2}));
+  matrix.add(labels({1, 1, 255, 0}), labels({1, 0, 3, 0}));
+  // Class 0: 3 of 5. Class 1: 2 of 4. Classes 2 and 3 are predicted only where the truth is ignored.
+  EXPECT_DOUBLE_EQ(matrix.iou()[0], 3.0 / 5);
+  EXPECT_DOUBLE_EQ(matrix.iou()[1], 2.0 / 4);
+  EXPECT_TRUE(std::isnan(matrix.iou()[2]));
+  EXPECT_DOUBLE_EQ(matrix.meanIou(), (3.0 / 5 + 2.0 / 4) / 2);
+  EXPECT_DOUBLE_EQ(matrix.pixelAccuracy(), 5.0 / 7);
+  matrix.add(labels({1}), labels({2}));
+  EXPECT_DOUBLE_EQ(matrix.iou()[2], 0) << "class 2 is predicted and never true";
+  EXPECT_DOUBLE_EQ(matrix.meanIou(), (3.0 / 5 + 2.0 / 5) / 2);
+  EXPECT_TRUE(std::isnan(ConfusionMatrix(2, 255).meanIou()));
+}
+
+TEST(ConfusionMatrix, ReadsRowsOfAnyStride) {
+  cv::Mat wide(4, 10, CV_8U, cv::Scalar(1));
+  wide.colRange(2, 5).setTo(0);
+  ConfusionMatrix matrix(2, 255);
+  matrix.add(wide.colRange(2, 5), cv::Mat(4, 3, CV_8U, cv::Scalar(0)));
+  EXPECT_EQ(matrix.count(0, 0), 12);
+  EXPECT_EQ(matrix.count(1, 0), 0);
+}
+
+TEST(ConfusionMatrix, RefusesWhatItCannotCount) {
+  ConfusionMatrix matrix(2, 255);
+  EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 3, CV_8U), cv::Mat::zeros(4, 5, CV_8U)), "is 2x3, the image 4x5");
+  EXPECT_MPM_ERROR(matrix.add(cv::Mat::zeros(2, 2, CV_8UC3), cv::Mat::zeros(2, 2, CV_8U)), "one channel of 8 bits");
+  EXPECT_MPM_ERROR(matrix.add(labels({0, 7}), labels({0, 0})), "holds 7, which is neither one of the 2 classes");
+  EXPECT_MPM_ERROR(matrix.add(labels({0, 0}), labels({0, 9})), "prediction holds a label beyond the 2 classes");
+  EXPECT_EQ(matrix.count(0, 0), 0) << "nothing of a refused image is counted";
+  EXPECT_MPM_ERROR(ConfusionMatrix(0, 255), "1 to 256 classes");
+}
+
+}  // namespace
+}  // namespace mpm::vision

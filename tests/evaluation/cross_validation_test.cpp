@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/cross_validation.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "support/temporary_folder.h"
+
+namespace mpm::vision {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::DoubleNear;
+using ::testing::Pointwise;
+
+ConfusionMatrix matrixOf(const std::vector<std::vector<int>>& rows) {
+  ConfusionMatrix matrix(static_cast<int>(rows.size()), -1);
+  for (std::size_t truth = 0; truth < rows.size(); ++truth)
+    for (std::size_t given = 0; given < rows.size(); ++given)
+      matrix.add(static_cast<int>(truth), static_cast<int>(given), rows[truth][given]);
+  return matrix;
+}
+
+TEST(CrossValidation, IsReadFromTheJsonBesideTheModel) {
+  const test::TemporaryFolder folder;
+  const std::string model = folder / "mine.onnx";
+  EXPECT_FALSE(readCrossValidation(model, 2)) << "no JSON";
+  const auto write = [&](const std::string& text) { std::ofstream(folder / "mine.json") << text; };
+  write(R"({"taught": {"cross_validation": {"confusion": [[8, 2], [1, 9]]}}})");
+  const auto matrix = readCrossValidation(model, 2);
+  ASSERT_TRUE(matrix);
+  EXPECT_EQ(matrix->count(0, 1), 2);
+  EXPECT_EQ(matrix->count(1, 0), 1);
+  EXPECT_EQ(toJson(*matrix), Json::parse("[[8, 2], [1, 9]]"));
+  EXPECT_FALSE(readCrossValidation(model, 3)) << "of another number of classes";
+  for (const char* text : {"{", "[]", R"({"taught": {"cross_validation": null}})",
+                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3]]}}})",
+                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3, "4"]]}}})",
+                           R"({"taught": {"cross_validation": {"confusion": [[1, 2], [3, -4]]}}})"}) {
+    write(text);
+    EXPECT_FALSE(readCrossValidation(model, 2)) << text;
+  }
+}
+
+// Pictures that hold the classes in the same shares as the validation: the correction must find these.
+TEST(CrossValidation, ACorrectionFindsTheTrueShares) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 20; ++trial) {
+    const int classes = 2 + trial % 6;
+    std::vector<std::vector<int>> rows(classes, std::vector<int>(classes));
+    std::vector<double> truth(classes), given(classes);
+    double pixels = 0;
+    for (int t = 0; t < classes; ++t)
+      for (int g = 0; g < classes; ++g) {
+        rows[t][g] = static_cast<int>((t == g ? 500 : 1) + random() % 100);
+        truth[t] += rows[t][g];
+        given[g] += rows[t][g];
+        pixels += rows[t][g];
+      }
+    for (int c = 0; c < classes; ++c) {
+      truth[c] /= pixels;
+      given[c] /= pixels;
+    }
+    EXPECT_THAT(correctedShares(given, matrixOf(rows)), Pointwise(DoubleNear(1e-12), truth)) << trial;
+  }
+}
+
+TEST(CrossValidation, ACorrectionKeepsWhatItKnowsNothingAbout) {
+  const std::vector<double> shares = {0.5, 0.3, 0.2};
+  EXPECT_THAT(correctedShares(shares, matrixOf({{5, 0, 0}, {0, 7, 0}, {0, 0, 1}})),
+              Pointwise(DoubleNear(1e-12), shares))
+      << "a model without errors";
+  EXPECT_THAT(correctedShares(shares, matrixOf({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}})),
+              Pointwise(DoubleNear(1e-12), shares))
+      << "no labelled pixel";
+  // Class 2 was labelled and never found: its share stays, and a third of what is called 1 is truly 2.
+  EXPECT_THAT(correctedShares(shares, matrixOf({{5, 0, 0}, {0, 8, 0}, {0, 4, 0}})),
+              Pointwise(DoubleNear(1e-12), std::vector{0.5, 0.2, 0.3}));
+}
+
+}  // namespace
+}  // namespace mpm::vision

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/dataset.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::vision {
+namespace {
+
+using ::testing::ElementsAre;
+
+// An empty file of this name, in folders of its own.
+void touch(const std::string& path) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream file(path);
+}
+
+class DatasetFiles : public ::testing::Test {
+ protected:
+  std::vector<std::string> pairs(Dataset dataset, const std::string& split) const {
+    std::vector<std::string> names;
+    for (const auto& [image, labels] : datasetFiles(dataset, folder_.path(), split))
+      names.push_back(std::filesystem::relative(image, folder_.path()).string() + " " +
+                      std::filesystem::relative(labels, folder_.path()).string());
+    return names;
+  }
+  const test::TemporaryFolder folder_;
+};
+
+TEST_F(DatasetFiles, OfAde20k) {
+  for (const char* name : {"images/validation/b.jpg", "images/validation/a.jpg", "images/training/c.jpg",
+                           "annotations/validation/a.png", "annotations/validation/b.png"})
+    touch(folder_ / name);
+  EXPECT_THAT(pairs(Dataset::kAde20k, "validation"),
+              ElementsAre("images/validation/a.jpg annotations/validation/a.png",
+                          "images/validation/b.jpg annotations/validation/b.png"));
+  EXPECT_MPM_ERROR(pairs(Dataset::kAde20k, "training"), "there is no file '" + folder_.path() + "/annotations");
+  EXPECT_MPM_ERROR(pairs(Dataset::kAde20k, "test"), "cannot read the folder '" + folder_.path() + "/images/test'");
+}
+
+TEST_F(DatasetFiles, OfCityscapes) {
+  for (const std::string scene : {"ulm/ulm_1_2", "bonn/bonn_3_4"}) {
+    touch(folder_ / ("leftImg8bit/val/" + scene + "_leftImg8bit.png"));
+    for (const char* kind : {"labelIds", "instanceIds", "color"})
+      touch(folder_ / ("gtFine/val/" + scene + "_gtFine_" + kind + ".png"));
+  }
+  EXPECT_THAT(pairs(Dataset::kCityscapes, "val"),
+              ElementsAre("leftImg8bit/val/bonn/bonn_3_4_leftImg8bit.png gtFine/val/bonn/bonn_3_4_gtFine_labelIds.png",
+                          "leftImg8bit/val/ulm/ulm_1_2_leftImg8bit.png gtFine/val/ulm/ulm_1_2_gtFine_labelIds.png"));
+}
+
+TEST_F(DatasetFiles, OfPascalContextAreThoseOfItsList) {
+  for (const char* name : {"JPEGImages/2008_1.jpg", "JPEGImages/2008_2.jpg", "JPEGImages/2008_3.jpg",
+                           "SegmentationClassContext/2008_1.png", "SegmentationClassContext/2008_3.png"})
+    touch(folder_ / name);
+  EXPECT_MPM_ERROR(pairs(Dataset::kPascalContext, "val"), "SegmentationContext/val.txt");
+  touch(folder_ / "ImageSets/SegmentationContext/val.txt");
+  EXPECT_MPM_ERROR(pairs(Dataset::kPascalContext, "val"), "holds no image of pascal-context, split val");
+  std::ofstream(folder_ / "ImageSets/SegmentationContext/val.txt") << "2008_1\n2008_3\n";
+  EXPECT_THAT(pairs(Dataset::kPascalContext, "val"),
+              ElementsAre("JPEGImages/2008_1.jpg SegmentationClassContext/2008_1.png",
+                          "JPEGImages/2008_3.jpg SegmentationClassContext/2008_3.png"));
+}
+
+TEST_F(DatasetFiles, OfCamVidWithAndWithoutSplits) {
+  EXPECT_MPM_ERROR(pairs(Dataset::kCamVid, "val"), "has neither a folder 'val' nor a folder 'images'");
+  touch(folder_ / "images/a.png");
+  touch(folder_ / "labels/a.png");
+  EXPECT_THAT(pairs(Dataset::kCamVid, "val"), ElementsAre("images/a.png labels/a.png"));
+  touch(folder_ / "test/b.png");
+  touch(folder_ / "testannot/b.png");
+  EXPECT_THAT(pairs(Dataset::kCamVid, "test"), ElementsAre("test/b.png testannot/b.png"));
+}
+
+// The class of a label; -1 for one that does not count.
+int classOf(Dataset dataset, int label) {
+  const LabelMeaning meaning = labelMeaningOf(dataset);
+  const int value = meaning.applied(cv::Mat(1, 1, CV_8U, cv::Scalar(label))).at<unsigned char>(0);
+  return value == meaning.voidLabel() ? -1 : value;
+}
+
+TEST(DatasetLabels, CountFromOneInAde20kAndPascalContext) {
+  for (const auto& [dataset, classes] : {std::pair{Dataset::kAde20k, 150}, {Dataset::kPascalContext, 59}}) {
+    EXPECT_EQ(protocolOf(dataset).classes, classes);
+    EXPECT_EQ(classOf(dataset, 0), -1);
+    EXPECT_EQ(classOf(dataset, 255), -1);
+    EXPECT_EQ(classOf(dataset, 1), 0);
+    EXPECT_EQ(classOf(dataset, classes), classes - 1);
+    EXPECT_MPM_ERROR(classOf(dataset, classes + 1), "holds the label " + std::to_string(classes + 1));
+  }
+}
+
+TEST(DatasetLabels, OfCityscapesBecomeTrainIds) {
+  EXPECT_EQ(classOf(Dataset::kCityscapes, 7), 0) << "road";
+  EXPECT_EQ(classOf(Dataset::kCityscapes, 19), 6) << "traffic light";
+  EXPECT_EQ(classOf(Dataset::kCityscapes, 28), 15) << "bus";
+  EXPECT_EQ(classOf(Dataset::kCityscapes, 33), 18) << "bicycle";
+  int classes = 0;
+  for (int label = 0; label < 256; ++label) classes += classOf(Dataset::kCityscapes, label) >= 0;
+  EXPECT_EQ(classes, 19);
+  for (const int nothing : {0, 3, 9, 14, 18, 29, 30, 255}) EXPECT_EQ(classOf(Dataset::kCityscapes, nothing), -1);
+}
+
+TEST(DatasetLabels, OfCamVidAreElevenAndVoid) {
+  EXPECT_EQ(classOf(Dataset::kCamVid, 0), 0);
+  EXPECT_EQ(classOf(Dataset::kCamVid, 10), 10);
+  EXPECT_EQ(classOf(Dataset::kCamVid, 11), -1);
+}
+
+TEST(DatasetProtocols, AreThoseOfThePapers) {
+  const DatasetProtocol ade = protocolOf(Dataset::kAde20k), city = protocolOf(Dataset::kCityscapes),
+                        context = protocolOf(Dataset::kPascalContext), camvid = protocolOf(Dataset::kCamVid);
+  EXPECT_EQ(ade.window, (Size2{512, 512}));
+  EXPECT_EQ(ade.window_stride, 480);
+  EXPECT_EQ(ade.short_side, 512);
+  EXPECT_EQ(city.window, (Size2{768, 768}));
+  EXPECT_EQ(city.window_stride, 512);
+  EXPECT_EQ(context.window, (Size2{480, 480}));
+  EXPECT_EQ(context.window_stride, 320);
+  EXPECT_EQ(camvid.window, Size2{});
+}
+
+}  // namespace
+}  // namespace mpm::vision

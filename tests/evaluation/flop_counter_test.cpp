@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "evaluation/flop_counter.h"
+#include "mpm/convert.hpp"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm::vision {
+namespace {
+
+const std::string kLinear = std::string(MPM_TEST_DATA_DIR) + "/segmenter_linear_ts12.onnx";
+const std::string kMask = std::string(MPM_TEST_DATA_DIR) + "/segmenter_mask_ts17.onnx";
+
+// What blocks with an MLP of twice their width cost, 2 per multiply-add.
+double blockFlop(double rows, double dim) { return 2 * rows * dim * (4 * dim + 2 * 2 * dim) + 4 * rows * rows * dim; }
+
+// Linear layers and attention of the ViT in front of a head; similarities once per pair.
+double backboneFlop(const ModelInfo& model, const std::vector<double>& tokens) {
+  const double d = model.dim;
+  double flop = 2 * tokens[0] * 3 * model.patch.height * model.patch.width * d;
+  std::size_t insertions = 0;
+  for (int block = 0; block < model.blocks; ++block) {
+    if (insertions < model.schedule().size() && model.schedule()[insertions] == block) {
+      flop += tokens[insertions] * tokens[insertions] * d;
+      ++insertions;
+    }
+    flop += blockFlop(model.special_tokens + tokens[insertions], d);
+  }
+  return flop;
+}
+
+// On the merged rows; the special rows come along.
+double linearHeadFlop(const ModelInfo& model, double tokens) {
+  return 2 * (model.special_tokens + tokens) * model.dim * model.classes;
+}
+
+// A projection of all rows, two blocks with the classes for special rows, a projection of either, and each token with
+// each class.
+double maskHeadFlop(const ModelInfo& model, double tokens) {
+  const double d = model.dim, classes = model.classes;
+  return 2 * (model.special_tokens + tokens) * d * d + 2 * blockFlop(classes + tokens, d) +
+         2 * (tokens + classes) * d * d + 2 * tokens * classes * d;
+}
+
+TEST(FlopCounter, CountsLiveRows) {
+  using HeadFlop = double (*)(const ModelInfo&, double);
+  for (const auto& [path, headFlop] :
+       {std::pair<std::string, HeadFlop>{kLinear, linearHeadFlop}, {kMask, maskHeadFlop}})
+    for (const auto& [schedule, tokens] :
+         {std::pair<Schedule, std::vector<double>>{{}, {32}}, {{1, 2}, {32, 20, 11}}, {{2}, {32, 17}}}) {
+      const auto [bytes, model] = convertModel(path, {.reduce = mpmBefore(schedule)});
+      const FlopCounter counter(bytes);
+      EXPECT_DOUBLE_EQ(counter.count(tokens), backboneFlop(model, tokens) + headFlop(model, tokens.back())) << path;
+    }
+}
+
+TEST(FlopCounter, CountsEachPartOfABlockThatMergesInside) {
+  const auto attention = [](double rows, double d) { return 2 * rows * d * 4 * d + 4 * rows * rows * d; };
+  const auto mlp = [](double rows, double d) { return 2 * rows * d * 2 * 2 * d; };
+  for (const std::string spec : {"gradual:blocks=1,2:count=5", "tome:blocks=1,2:count=5", "algm:blocks=1,2"}) {
+    const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction(spec)});
+    const double d = model.dim, special = model.special_tokens;
+    const std::vector<double> tokens = {32, 20, 13};
+    const double pairs = spec.starts_with("tome") ? d / model.heads / 2 : spec.starts_with("algm") ? d / 2 : d;
+    const double first = spec.starts_with("algm") ? 3 * d * 32 : pairs * 32 * 32;
+    EXPECT_DOUBLE_EQ(FlopCounter(bytes).count(tokens),
+                     2 * 32.0 * 3 * model.patch.height * model.patch.width * d + blockFlop(special + 32, d) +
+                         attention(special + 32, d) + first + mlp(special + 20, d) + attention(special + 20, d) +
+                         pairs * 20 * 20 + mlp(special + 13, d) + linearHeadFlop(model, 13))
+        << spec;
+  }
+}
+
+TEST(FlopCounter, CountsTheEmbeddingOfSharedTokensToo) {
+  // A policy that is a mean over the pixels of each window.
+  onnx::ModelProto policy;
+  policy.add_opset_import()->set_version(17);
+  policy.set_ir_version(8);
+  onnx::GraphProto& graph = *policy.mutable_graph();
+  graph.set_name("policy");
+  graph.add_input()->set_name("image");
+  const ModelInfo plain = readModelInfo(kLinear);
+  const auto add = [&](const char* op, const char* in, const char* out, std::vector<std::pair<const char*, int>> axes) {
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_op_type(op);
+    node.add_input(in);
+    node.add_output(out);
+    for (const auto& [name, value] : axes) {
+      onnx::AttributeProto& attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::INTS);
+      for (int i = 0; i < (std::string(name) == "axes" ? 1 : 2); ++i) attribute.add_ints(value);
+    }
+  };
+  const int window = 2 * plain.patch.height;
+  add("AveragePool", "image", "pooled", {{"kernel_shape", window}, {"strides", window}});
+  add("ReduceMean", "pooled", "scores", {{"axes", 1}});
+  graph.add_output()->set_name("scores");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "policy.onnx";
+  std::ofstream(path, std::ios::binary) << policy.SerializeAsString();
+  const auto [bytes, model] = convertModel(kLinear, {.reduce = parseReduction("cts:policy=" + path + ":share=0.5")});
+  const double d = model.dim, embedding = 2 * 3.0 * model.patch.height * model.patch.width * d;
+  double expected = 32 * embedding + 8 * embedding + linearHeadFlop(model, 20);
+  for (int block = 0; block < model.blocks; ++block) expected += blockFlop(model.special_tokens + 20, d);
+  EXPECT_DOUBLE_EQ(FlopCounter(bytes).count({32, 20}), expected);
+}
+
+TEST(FlopCounter, MeetsThePublishedNumberOfSegmenterTiny) {
+  const std::string model = std::string(MPM_SHARED_DIR) + "/models/camvid_segmenter_vit_t16.onnx";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << "no " << model;
+  const FlopCounter counter(convertModel(model, {.reduce = kFullModel, .input_size = Size2{512, 512}}).bytes);
+  // 25.3 GFLOP with 150 classes (paper, 2 per multiply-add); this one has 11: fewer rows in the head's two blocks.
+  const double rows = 1024 + 150, fewer = 1024 + 11, d = 192;
+  const double difference = 2 * ((rows - fewer) * 2 * d * 12 * d + 4 * (rows * rows - fewer * fewer) * d);
+  EXPECT_NEAR(counter.count({1024}) + difference, 25.3e9, 0.01 * 25.3e9);
+}
+
+TEST(FlopCounter, RefusesWhatDoesNotFit) {
+  EXPECT_MPM_ERROR(FlopCounter("not a model"), "not ONNX");
+  const FlopCounter counter(convertModel(kLinear, {.reduce = mpmBefore({1})}).bytes);
+  EXPECT_MPM_ERROR(counter.count({32}), "1 insertions, but there are 1 token counts");
+}
+
+TEST(FlopCounter, RefusesOpsWithoutWhatItCounts) {
+  onnx::ModelProto whole;
+  ASSERT_TRUE(whole.ParseFromString(convertModel(kMask, {.reduce = mpmBefore({1})}).bytes));
+  for (const char* op : {"PatchEmbed", "MutualPairMerge", "MaskScores"})
+    for (const bool constants : {true, false}) {
+      if (constants && std::string(op) == "MutualPairMerge") continue;
+      onnx::ModelProto model = whole;
+      for (auto& node : *model.mutable_graph()->mutable_node()) {
+        if (node.op_type() != op) continue;
+        constants ? node.mutable_input()->DeleteSubrange(1, node.input_size() - 1) : node.clear_output();
+      }
+      EXPECT_MPM_ERROR(FlopCounter(model.SerializeAsString()), std::string(op) + ") lacks");
+    }
+}
+
+}  // namespace
+}  // namespace mpm::vision

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpm/estimator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <opencv2/imgproc.hpp>
+
+#include "mpm/convert.hpp"
+#include "mpm/read_net.hpp"
+#include "support/damaged_model.h"
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+const std::string kData = MPM_TEST_DATA_DIR;
+const std::string kMask = kData + "/segmenter_mask_ts17.onnx";  // input 32x64, patch 8, 3 blocks, 4 classes
+const std::string kLinear = kData + "/segmenter_linear_ts12.onnx";
+const std::string kClassifier = kData + "/timm_vit_ts17.onnx";
+
+EstimatorOptions merging(Schedule schedule, Fit fit = Fit::kResize) {
+  EstimatorOptions options;
+  options.read.convert.reduce = mpmBefore(schedule);
+  options.fit = fit;
+  return options;
+}
+
+// Smooth colours, so that neighbouring patches differ in more than noise.
+cv::Mat picture(int height, int width, int seed = 1) {
+  cv::Mat small(7, 9, CV_8UC3), image;
+  cv::RNG(seed).fill(small, cv::RNG::UNIFORM, 0, 256);
+  cv::resize(small, image, {width, height}, 0, 0, cv::INTER_CUBIC);
+  return image;
+}
+
+// The protocol written down with OpenCV alone: an image of the net's input size to RGB, 0..1, mean and std 0.5; logits
+// at that size, one plane per class.
+class PlainNet {
+ public:
+  PlainNet(const std::string& model, const Schedule& schedule)
+      : loaded_(readNet(model, {.convert = {.reduce = mpmBefore(schedule), .output = Output::kLogits}})) {}
+
+  cv::Size input() const { return {loaded_.info.input.width, loaded_.info.input.height}; }
+
+  std::vector<cv::Mat> logits(const cv::Mat& image) {
+    loaded_.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat all = loaded_.net.forward(loaded_.info.outputs[0]);
+    std::vector<cv::Mat> planes;
+    for (int c = 0; c < loaded_.info.classes; ++c)
+      planes.push_back(cv::Mat(image.size(), CV_32F, const_cast<float*>(all.ptr<float>(0, c))).clone());
+    return planes;
+  }
+
+ private:
+  LoadedNet loaded_;
+};
+
+cv::Mat resized(const cv::Mat& image, cv::Size size) {
+  cv::Mat result;
+  cv::resize(image, result, size, 0, 0, cv::INTER_LINEAR);
+  return result;
+}
+
+// The class whose plane, resized, is the largest.
+cv::Mat labelsOf(const std::vector<cv::Mat>& logits, cv::Size size) {
+  cv::Mat labels(size, CV_8U, cv::Scalar(0)), best = resized(logits[0], size);
+  for (std::size_t c = 1; c < logits.size(); ++c) {
+    const cv::Mat plane = resized(logits[c], size);
+    labels.setTo(c, plane > best);
+    best = cv::max(best, plane);
+  }
+  return labels;
+}
+
+cv::Mat plainLabels(const std::string& model, const Schedule& schedule, const cv::Mat& image) {
+  PlainNet net(model, schedule);
+  return labelsOf(net.logits(resized(image, net.input())), image.size());
+}
+
+// Windows whose corners stand at these rows and columns of the image resized to `scaled`; where they overlap, the mean
+// of their logits.
+cv::Mat plainWindowLabels(const Schedule& schedule, const cv::Mat& image, cv::Size scaled, const std::vector<int>& rows,
+                          const std::vector<int>& columns) {
+  PlainNet net(kMask, schedule);
+  const cv::Mat source = resized(image, scaled);
+  cv::Mat count(scaled, CV_32F, cv::Scalar(0));
+  std::vector<cv::Mat> sums;
+  for (const int y : rows)
+    for (const int x : columns) {
+      const cv::Rect window({x, y}, net.input());
+      const std::vector<cv::Mat> logits = net.logits(source(window).clone());
+      for (std::size_t c = sums.size(); c < logits.size(); ++c) sums.emplace_back(scaled, CV_32F, cv::Scalar(0));
+      for (std::size_t c = 0; c < logits.size(); ++c) sums[c](window) += logits[c];
+      count(window) += 1;
+    }
+  EXPECT_EQ(cv::countNonZero(count), scaled.area()) << "the windows were meant to cover the image";
+  for (cv::Mat& sum : sums) sum /= count;
+  return labelsOf(sums, image.size());
+}
+
+// Pixels where two classes tie to within rounding may differ.
+void expectSameLabels(const cv::Mat& actual, const cv::Mat& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  ASSERT_EQ(actual.type(), CV_8U);
+  EXPECT_LE(cv::countNonZero(actual != expected), static_cast<int>(expected.total()) / 500);
+  double most = 0;
+  cv::minMaxLoc(expected, nullptr, &most);
+  EXPECT_GT(most, 0) << "one label alone would prove nothing";
+}
+
+// Queries with a mask and a class each: the label with the largest sum of softmax(class) x sigmoid(mask).
+TEST(Labels, FromMaskQueries) {
+  const std::string model = kData + "/hf_eomt_ts17.onnx";  // input 32x32, masks 16x16
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    Estimator segmenter(model, merging(schedule));
+    EXPECT_EQ(segmenter.model().head, HeadKind::kMaskQueries);
+    const int count = segmenter.model().classes;
+    EXPECT_EQ(count, 4);
+    const cv::Mat image = picture(32, 32, 3);
+    const Estimate result = segmenter.estimate(image);
+    LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
+    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat masks = loaded.net.forward(loaded.info.outputs[0]).clone();
+    const cv::Mat classes = loaded.net.forward(loaded.info.outputs[1]).clone();
+    std::vector<cv::Mat> planes(static_cast<std::size_t>(count));
+    for (int c = 0; c < count; ++c) {
+      cv::Mat sum(masks.size[2], masks.size[3], CV_32F, cv::Scalar(0));
+      for (int q = 0; q < masks.size[1]; ++q) {
+        const float* const logits = classes.ptr<float>(0, q);
+        double total = 0;
+        for (int k = 0; k <= count; ++k) total += std::exp(static_cast<double>(logits[k]));
+        for (int p = 0; p < static_cast<int>(sum.total()); ++p)
+          sum.ptr<float>()[p] += static_cast<float>(std::exp(static_cast<double>(logits[c])) / total /
+                                                    (1 + std::exp(-static_cast<double>(masks.ptr<float>(0, q)[p]))));
+      }
+      cv::resize(sum, planes[static_cast<std::size_t>(c)], image.size(), 0, 0, cv::INTER_LINEAR);
+    }
+    int different = 0;
+    for (int p = 0; p < static_cast<int>(image.total()); ++p) {
+      int best = 0;
+      for (int c = 1; c < count; ++c)
+        if (planes[static_cast<std::size_t>(c)].ptr<float>()[p] >
+            planes[static_cast<std::size_t>(best)].ptr<float>()[p])
+          best = c;
+      different += result.labels.data[p] != best;
+    }
+    EXPECT_LE(different, 2);
+    EXPECT_EQ(result.labels.size(), image.size());
+    EXPECT_EQ(result.tokens.size(), schedule.size() + 1);
+  }
+  Estimator windows(model, merging({1}, Fit::kWindow));
+  EXPECT_EQ(windows.estimate(picture(50, 70, 4)).labels.size(), cv::Size(70, 50));
+}
+
+// A head without a name of its own whose output has a channel for each class.
+TEST(Labels, FromAMapOfClasses) {
+  const test::TemporaryFolder folder;
+  const std::string model = folder / "m.onnx";
+  std::filesystem::copy_file(kData + "/hf_dpt_seg_dynamo18.onnx", model);  // input 32x32, 3 maps of 64x64
+  EXPECT_FALSE(readModelInfo(model).givesLabels());
+  std::ofstream(folder / "m.json") << R"({"task": "semantic"})";
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    const cv::Mat image = picture(32, 32, 7);
+    LoadedNet loaded = readNet(model, {.convert = {.reduce = mpmBefore(schedule)}});
+    loaded.net.setInput(cv::dnn::blobFromImage(image, 1 / 127.5, {}, cv::Scalar::all(127.5), true));
+    const cv::Mat map = loaded.net.forward(loaded.info.outputs[0]);
+    std::vector<cv::Mat> planes;
+    for (int c = 0; c < 3; ++c)
+      planes.emplace_back(map.size[2], map.size[3], CV_32F, const_cast<float*>(map.ptr<float>(0, c)));
+    expectSameLabels(Estimator(model, merging(schedule)).estimate(image).labels, labelsOf(planes, image.size()));
+  }
+  EXPECT_EQ(Estimator(model, merging({1}, Fit::kWindow)).estimate(picture(50, 70)).labels.size(), cv::Size(70, 50));
+}
+
+TEST(Labels, AreThoseOfTheProtocolAtAnySize) {
+  for (const std::string& model : {kMask, kLinear})
+    for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+      Estimator segmenter(model, merging(schedule));
+      for (const cv::Size size : {cv::Size(64, 32), cv::Size(97, 61), cv::Size(40, 50), cv::Size(1, 1)}) {
+        const cv::Mat image = picture(size.height, size.width);
+        const cv::Mat labels = segmenter.estimate(image).labels;
+        if (size.area() == 1)
+          EXPECT_EQ(labels.size(), size);
+        else
+          expectSameLabels(labels, plainLabels(model, schedule, image));
+      }
+    }
+}
+
+TEST(Labels, TellsTokensAndComposedMaps) {
+  Estimator segmenter(kMask, merging({1, 2}));
+  const Estimate result = segmenter.estimate(picture(32, 64));
+  EXPECT_EQ(result.grid, (Size2{4, 8}));
+  ASSERT_EQ(result.tokens.size(), 3u);
+  EXPECT_EQ(result.tokens[0], 32);
+  ASSERT_EQ(result.cluster_of_token.size(), 2u);
+  for (int k = 0; k < 2; ++k) {
+    const auto& map = result.cluster_of_token[k];
+    ASSERT_EQ(map.size(), 32u);
+    EXPECT_EQ(*std::max_element(map.begin(), map.end()) + 1, result.tokens[k + 1]) << "compact ids";
+    EXPECT_LT(result.tokens[k + 1], result.tokens[k]);
+    EXPECT_GE(result.tokens[k + 1], result.tokens[k] / 2);
+  }
+  for (int i = 0; i < 32; ++i)  // the second map is a merging of the first
+    for (int j = 0; j < i; ++j) {
+      if (result.cluster_of_token[0][i] != result.cluster_of_token[0][j]) continue;
+      EXPECT_EQ(result.cluster_of_token[1][i], result.cluster_of_token[1][j]);
+    }
+}
+
+TEST(Labels, WithoutMergingHasNoMap) {
+  Estimator segmenter(kMask, merging({}));
+  const Estimate result = segmenter.estimate(picture(32, 64));
+  EXPECT_THAT(result.tokens, ::testing::ElementsAre(32));
+  EXPECT_TRUE(result.cluster_of_token.empty());
+}
+
+TEST(Labels, GivesTheSameTwiceAndForAnyNumberOfThreads) {
+  const cv::Mat first = picture(48, 70, 1), second = picture(48, 70, 2);
+  EstimatorOptions options = merging({1, 2});
+  options.threads = 1;
+  Estimator segmenter(kMask, options);
+  const Estimate once = segmenter.estimate(first);
+  segmenter.estimate(second);
+  const Estimate again = segmenter.estimate(first);
+  options.threads = 4;
+  const Estimate threaded = Estimator(kMask, options).estimate(first);
+  for (const Estimate* other : {&again, &threaded}) {
+    EXPECT_EQ(cv::countNonZero(once.labels != other->labels), 0);
+    EXPECT_EQ(once.cluster_of_token, other->cluster_of_token);
+  }
+}
+
+TEST(Labels, ResultsDoNotShareMemoryWithTheNextFrame) {
+  Estimator segmenter(kMask, merging({1, 2}));
+  const Estimate first = segmenter.estimate(picture(32, 64, 1));
+  const cv::Mat before = first.labels.clone();
+  segmenter.estimate(picture(32, 64, 2));
+  EXPECT_EQ(cv::countNonZero(first.labels != before), 0);
+}
+
+TEST(Labels, StagesAddUpToNoMoreThanTheTotal) {
+  Estimator segmenter(kMask, merging({1, 2}));
+  const StageTimes ms = segmenter.estimate(picture(32, 64)).ms;
+  for (double stage : {ms.preprocess, ms.backbone, ms.merge, ms.head, ms.postprocess}) EXPECT_GT(stage, 0);
+  EXPECT_GE(ms.restore, 0);
+  EXPECT_LE(ms.preprocess + ms.backbone + ms.merge + ms.restore + ms.head + ms.postprocess, ms.total * 1.001);
+}
+
+TEST(Labels, OneWindowIsOnePass) {
+  const cv::Mat image = picture(32, 64);
+  const Estimate resized = Estimator(kMask, merging({1, 2})).estimate(image);
+  const Estimate windows = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
+  expectSameLabels(windows.labels, resized.labels);
+  EXPECT_EQ(windows.tokens, resized.tokens);
+  EXPECT_EQ(windows.cluster_of_token, resized.cluster_of_token);
+}
+
+TEST(Labels, WindowsSeeTheImageAtItsOwnScale) {
+  // Where no windows overlap, a pixel's label is that of its own window.
+  const cv::Mat image = picture(32, 64 + 60);
+  const Estimate both = Estimator(kMask, merging({1, 2}, Fit::kWindow)).estimate(image);
+  Estimator one(kMask, merging({1, 2}));
+  const Estimate left = one.estimate(image.colRange(0, 64).clone());
+  const Estimate right = one.estimate(image.colRange(60, 124).clone());
+  expectSameLabels(both.labels.colRange(0, 60), left.labels.colRange(0, 60));
+  expectSameLabels(both.labels.colRange(64, 124), right.labels.colRange(4, 64));
+  for (std::size_t k = 0; k < both.tokens.size(); ++k)
+    EXPECT_DOUBLE_EQ(both.tokens[k], (left.tokens[k] + right.tokens[k]) / 2) << "the mean over the windows";
+  EXPECT_EQ(both.cluster_of_token, left.cluster_of_token) << "of the first window";
+}
+
+TEST(Labels, WindowsStandFifteenSixteenthsApartAndAreAveraged) {
+  const cv::Mat image = picture(97, 190);  // windows of 32 x 64: 30 and 60 apart, the last one flush with the end
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}})
+    expectSameLabels(Estimator(kMask, merging(schedule, Fit::kWindow)).estimate(image).labels,
+                     plainWindowLabels(schedule, image, image.size(), {0, 30, 60, 65}, {0, 60, 120, 126}));
+}
+
+TEST(Labels, WindowsHaveTheStrideOfTheOption) {
+  const cv::Mat image = picture(50, 100);
+  EstimatorOptions options = merging({1, 2}, Fit::kWindow);
+  options.window_stride = 16;
+  expectSameLabels(Estimator(kMask, options).estimate(image).labels,
+                   plainWindowLabels({1, 2}, image, image.size(), {0, 16, 18}, {0, 16, 32, 36}));
+  for (const int stride : {-1, 33}) {
+    options.window_stride = stride;
+    EXPECT_MPM_ERROR(Estimator(kMask, options), "windows of 32x64 px stand 1 to 32 px apart");
+  }
+}
+
+TEST(Labels, ImagesAreResizedToTheShorterSideBeforeTheWindows) {
+  EstimatorOptions options = merging({1, 2}, Fit::kWindow);
+  options.short_side = 40;
+  for (const cv::Size size : {cv::Size(200, 80), cv::Size(50, 20)}) {
+    const cv::Mat image = picture(size.height, size.width);
+    expectSameLabels(Estimator(kMask, options).estimate(image).labels,
+                     plainWindowLabels({1, 2}, image, {100, 40}, {0, 8}, {0, 36}));
+  }
+  options.short_side = 10;
+  expectSameLabels(Estimator(kMask, options).estimate(picture(80, 200)).labels,
+                   plainWindowLabels({1, 2}, picture(80, 200), {80, 32}, {0}, {0, 16}));
+  options.short_side = -1;
+  EXPECT_MPM_ERROR(Estimator(kMask, options), "shorter side must not be negative");
+}
+
+TEST(Labels, AnImageSmallerThanAWindowKeepsItsAspect) {
+  struct Case {
+    cv::Size image, scaled;
+    std::vector<int> rows, columns;
+  };
+  const std::vector<Case> cases = {{{20, 20}, {64, 64}, {0, 30, 32}, {0}},  // 3.2 times, for the width
+                                   {{63, 40}, {64, 41}, {0, 9}, {0}},
+                                   {{100, 16}, {200, 32}, {0}, {0, 60, 120, 136}}};
+  for (const Schedule& schedule : {Schedule{}, Schedule{1, 2}}) {
+    Estimator segmenter(kMask, merging(schedule, Fit::kWindow));
+    for (const Case& c : cases) {
+      SCOPED_TRACE(::testing::Message() << c.image);
+      const cv::Mat image = picture(c.image.height, c.image.width);
+      expectSameLabels(segmenter.estimate(image).labels,
+                       plainWindowLabels(schedule, image, c.scaled, c.rows, c.columns));
+    }
+  }
+}
+
+TEST(Labels, WindowsTakeAStrip) {
+  Estimator segmenter(kMask, merging({1, 2}, Fit::kWindow));
+  EXPECT_EQ(segmenter.estimate(picture(5, 200)).labels.size(), cv::Size(200, 5));
+}
+
+TEST(Labels, WindowsRefuseAnImageThatWouldBecomeTooLarge) {
+  Estimator segmenter(kMask, merging({1, 2}, Fit::kWindow));
+  for (const int width : {2'000'000, 70'000'000}) {  // of the second the sides do not fit into an int
+    const cv::Mat image(1, width, CV_8UC3);          // never touched
+    EXPECT_MPM_ERROR(segmenter.estimate(image), "more than 1073741824 px");
+  }
+}
+
+TEST(Labels, RunsANetThatDoesNotSegment) {
+  Estimator segmenter(kClassifier, merging({1, 2}));
+  const Estimate result = segmenter.estimate(picture(32, 48));
+  EXPECT_TRUE(result.labels.empty());
+  EXPECT_EQ(result.tokens.size(), 3u);
+  EXPECT_EQ(result.cluster_of_token.size(), 2u);
+  EXPECT_MPM_ERROR(Estimator(kClassifier, merging({1, 2}, Fit::kWindow)), "gives no labels");
+}
+
+TEST(Labels, RefusesWhatIsNoImage) {
+  Estimator segmenter(kMask, merging({1, 2}));
+  EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat()), "the image is empty");
+  EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat::zeros(32, 64, CV_32FC3)), "8-bit BGR");
+  EXPECT_MPM_ERROR(segmenter.estimate(cv::Mat::zeros(32, 64, CV_8U)), "8-bit BGR");
+}
+
+TEST(Labels, RefusesOptionsThatMakeNoSense) {
+  EstimatorOptions options = merging({1, 2});
+  options.threads = -1;
+  EXPECT_MPM_ERROR(Estimator(kMask, options), "threads");
+  EXPECT_MPM_ERROR(Estimator(kMask, merging({2, 1})), "increasing");
+  EXPECT_MPM_ERROR(Estimator(kMask, merging({1, 7})), "7");
+  EXPECT_MPM_ERROR(Estimator(kData + "/missing.onnx"), "missing.onnx");
+}
+
+TEST(Labels, RefusesMoreClassesThanALabelMapHolds) {
+  const test::TemporaryFolder folder;
+  test::writeLinearSegmenterWithClasses(kLinear, folder / "256.onnx", 256);
+  test::writeLinearSegmenterWithClasses(kLinear, folder / "257.onnx", 257);
+  EXPECT_EQ(Estimator(folder / "256.onnx", merging({1})).estimate(picture(32, 64)).labels.type(), CV_8U);
+  EXPECT_MPM_ERROR(Estimator(folder / "257.onnx", merging({1})),
+                   "257.onnx' has 257 classes, but label maps have 8 bits: at most 256");
+}
+
+// Metadata and shapes agree, and the net gives something else.
+TEST(Labels, BelievesNoShapeThatTheNetDoesNotHave) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "lie.onnx";
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(convertModel(kMask, {.reduce = mpmBefore({1, 2})}).bytes));
+  const auto write = [&] { std::ofstream(path, std::ios::binary) << model.SerializeAsString(); };
+  const onnx::ModelProto truth = model;
+  for (auto& entry : *model.mutable_metadata_props())
+    if (const auto at = entry.value().find("\"class_count\":4"); at != std::string::npos)
+      entry.mutable_value()->replace(at, 15, "\"class_count\":250");
+  write();
+  EXPECT_MPM_ERROR(Estimator{path}, "says class_count 250, the graph has 4");
+
+  model = truth;
+  for (auto& node : *model.mutable_graph()->mutable_node())
+    if (node.op_type() == "MergeReport") node.set_output(0, "clusters");
+  onnx::NodeProto& negative = *model.mutable_graph()->add_node();
+  negative.set_op_type("Neg");
+  negative.set_name("negative");
+  negative.add_input("clusters");
+  negative.add_output("merge_map");
+  write();
+  EXPECT_MPM_ERROR(Estimator(path).estimate(picture(32, 64)), "'merge_map' holds");
+}
+
+TEST(Labels, NamesNanInTheNet) {
+  const test::TemporaryFolder folder;
+  test::writeModelThatOverflows(kMask, folder / "overflows.onnx");
+  Estimator full(folder / "overflows.onnx", merging({}));
+  EXPECT_MPM_ERROR(full.estimate(picture(32, 64)), "scores hold NaN or infinity");
+  Estimator merged(folder / "overflows.onnx", merging({1, 2}));
+  EXPECT_MPM_ERROR(merged.estimate(picture(32, 64)), "merge/before_block1");
+  test::writeModelWithNan(kMask, folder / "nan.onnx");
+  EXPECT_MPM_ERROR(Estimator(folder / "nan.onnx", merging({})), "NaN");
+}
+
+}  // namespace
+}  // namespace mpm

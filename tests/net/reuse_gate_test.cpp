@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of docs/reuse.md that decides which patches changed, against plain loops.
+#include "net/reuse_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <opencv2/imgproc.hpp>
+
+#include "kernels/threads.h"
+
+namespace mpm {
+namespace {
+
+constexpr PatchPlaces kPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 16, .kernel_w = 16, .stride_h = 16, .stride_w = 16};
+constexpr int kPatches = 20;
+
+cv::Mat grey(int level) { return cv::Mat(64, 80, CV_8UC3, cv::Scalar::all(level)); }
+
+cv::Mat noisy(int level, double sigma, int seed) {
+  cv::Mat noise(64, 80, CV_16SC3), picture = grey(level);
+  cv::RNG(static_cast<std::uint64_t>(seed)).fill(noise, cv::RNG::NORMAL, 0, sigma);
+  cv::add(picture, noise, picture, cv::noArray(), CV_8UC3);
+  return picture;
+}
+
+/// Adds `change` to one 4x4 cell of a patch.
+void paint(cv::Mat& picture, int patch, int cell, int change) {
+  const cv::Rect place(patch % 5 * 16 + cell % 4 * 4, patch / 5 * 16 + cell / 4 * 4, 4, 4);
+  picture(place) += cv::Scalar::all(change);
+}
+
+ReuseGate::Frame look(ReuseGate& gate, const cv::Mat& picture, double seconds = 0) {
+  return gate.look(picture, seconds, Serial());
+}
+
+TEST(ReuseGate, AFirstFrameIsAKeyFrame) {
+  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
+  const ReuseGate::Frame first = look(gate, grey(100));
+  EXPECT_TRUE(first.key);
+  EXPECT_EQ(first.changed.size(), static_cast<std::size_t>(kPatches));
+  const ReuseGate::Frame second = look(gate, grey(100));
+  EXPECT_FALSE(second.key);
+  EXPECT_TRUE(second.changed.empty());
+  gate.reset();
+  EXPECT_TRUE(look(gate, grey(100)).key);
+}
+
+TEST(ReuseGate, OneCellAboveTheThresholdIsAChange) {
+  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
+  cv::Mat picture = grey(100);
+  look(gate, picture);
+  paint(picture, 7, 5, 12);
+  paint(picture, 13, 15, -13);
+  EXPECT_EQ(look(gate, picture).changed, std::vector{13});
+}
+
+TEST(ReuseGate, SlowDriftAddsUpAndIsSeen) {
+  ReuseGate gate({.on = true, .threshold = 12}, kPlaces);
+  cv::Mat picture = grey(50);
+  look(gate, picture);
+  int seen = 0;
+  for (int frame = 1; frame <= 52; ++frame) {
+    paint(picture, 3, 0, 1);
+    seen += !look(gate, picture).changed.empty();
+  }
+  EXPECT_EQ(seen, 4) << "each time after 13 levels, above the 12 of the threshold";
+}
+
+TEST(ReuseGate, TooManyChangesAreAKeyFrame) {
+  ReuseGate gate({.on = true, .threshold = 12, .flush = 0.5}, kPlaces);
+  cv::Mat picture = grey(100);
+  look(gate, picture);
+  for (int patch = 0; patch < 10; ++patch) paint(picture, patch, 0, 50);
+  EXPECT_EQ(look(gate, picture).changed.size(), 10u);
+  for (int patch = 0; patch < 11; ++patch) paint(picture, patch, 0, 50);
+  EXPECT_TRUE(look(gate, picture).key);
+}
+
+TEST(ReuseGate, TheThresholdFollowsTheNoiseOfTheCamera) {
+  ReuseGate gate({.on = true}, kPlaces);
+  look(gate, noisy(100, 20, 0));
+  double noise = -1;
+  cv::Mat before = noisy(100, 20, 0);
+  for (int frame = 1; frame < 8; ++frame) {
+    const cv::Mat now = noisy(100, 20, frame);
+    std::vector<double> moved;
+    for (int patch = 0; patch < kPatches; ++patch) {
+      double most = 0;
+      for (int cell = 0; cell < 16; ++cell) {
+        const cv::Rect place(patch % 5 * 16 + cell % 4 * 4, patch / 5 * 16 + cell / 4 * 4, 4, 4);
+        const cv::Scalar a = cv::mean(now(place)), b = cv::mean(before(place));
+        for (int c = 0; c < 3; ++c) most = std::max(most, std::abs(a[c] - b[c]));
+      }
+      moved.push_back(most);
+    }
+    std::sort(moved.begin(), moved.end());
+    const double seen = std::min(moved[5], 16.0);
+    noise = noise < 0 ? seen : 0.7 * noise + 0.3 * seen;
+    look(gate, now);
+    EXPECT_NEAR(gate.threshold(), 6 + noise, 1e-3);
+    before = now;
+  }
+  EXPECT_GT(noise, 8);
+}
+
+TEST(ReuseGate, AChangeOfLightIsNoNoise) {
+  ReuseGate gate({.on = true}, kPlaces);
+  look(gate, noisy(100, 2, 0));
+  EXPECT_TRUE(look(gate, noisy(160, 2, 1)).key);
+  EXPECT_LE(gate.threshold(), 6 + 16);
+  const double before = gate.threshold();
+  const cv::Mat still = noisy(160, 2, 2);
+  look(gate, still);
+  const double after = gate.threshold();
+  EXPECT_LT(after, before);
+  look(gate, still);
+  EXPECT_EQ(gate.threshold(), after) << "a repeated frame says nothing of the noise";
+  gate.reset();
+  EXPECT_EQ(gate.threshold(), 6) << "another camera";
+}
+
+TEST(ReuseGate, AKeyFrameIsDueAfterRefreshSeconds) {
+  ReuseGate gate({.on = true, .threshold = 12, .refresh = 60}, kPlaces);
+  EXPECT_TRUE(look(gate, grey(100), 1000).key);
+  EXPECT_FALSE(look(gate, grey(100), 1059).due);
+  EXPECT_TRUE(look(gate, grey(100), 1060).due);
+  EXPECT_FALSE(look(gate, grey(100), 1061).due);
+  EXPECT_TRUE(look(gate, grey(100), 500).due) << "the clock was set back";
+  EXPECT_FALSE(look(gate, grey(100), 501).due);
+}
+
+TEST(ReuseGate, AgreementSteersTheThreshold) {
+  ReuseGate gate({.on = true, .agreement = 99}, kPlaces);
+  EXPECT_EQ(gate.threshold(), 6);
+  gate.compared(98);
+  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8);
+  gate.compared(99.2);
+  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8) << "well enough";
+  gate.compared(99.8);
+  EXPECT_DOUBLE_EQ(gate.threshold(), 4.8 * 1.1);
+  for (int i = 0; i < 50; ++i) gate.compared(50);
+  EXPECT_EQ(gate.threshold(), 2);
+  for (int i = 0; i < 50; ++i) gate.compared(100);
+  EXPECT_EQ(gate.threshold(), 30);
+}
+
+// Patches of 14 px, that overlap or reach into a border: every pixel belongs to a cell of a patch that sees it.
+TEST(ReuseGate, EveryPixelOfAPatchCounts) {
+  for (const PatchPlaces& places :
+       {PatchPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 14, .kernel_w = 14, .stride_h = 14, .stride_w = 14},
+        PatchPlaces{.grid_h = 4, .grid_w = 5, .kernel_h = 16, .kernel_w = 16, .stride_h = 14, .stride_w = 14},
+        PatchPlaces{.grid_h = 4,
+        .grid_w = 5,
+        .kernel_h = 16,
+        .kernel_w = 16,
+        .stride_h = 16,
+        .stride_w = 16,
+        .pad_h = 2,
+        .pad_w = 2}})
+    for (int y = 0; y < 56; y += 5)
+      for (int x = 0; x < 70; x += 3) {
+        ReuseGate gate({.on = true, .threshold = 5}, places);
+        cv::Mat picture(60, 76, CV_8UC3, cv::Scalar::all(0));
+        look(gate, picture);
+        picture.at<cv::Vec3b>(y, x) = {0, 255, 0};
+        std::vector<int> expected;
+        for (int patch = 0; patch < kPatches; ++patch) {
+          const int top = patch / 5 * places.stride_h - places.pad_h, left = patch % 5 * places.stride_w - places.pad_w;
+          if (cv::Rect(left, top, places.kernel_w, places.kernel_h).contains({x, y})) expected.push_back(patch);
+        }
+        ASSERT_EQ(look(gate, picture).changed, expected) << y << ", " << x;
+      }
+}
+
+TEST(ReuseGate, SameForAnyNumberOfThreads) {
+  ReuseGate serial({.on = true}, kPlaces), parallel({.on = true}, kPlaces);
+  for (int frame = 0; frame < 6; ++frame) {
+    const cv::Mat picture = noisy(90 + frame, 12, frame);
+    EXPECT_EQ(look(serial, picture).changed, parallel.look(picture, 0, test::Threads(3)).changed);
+  }
+}
+
+}  // namespace
+}  // namespace mpm

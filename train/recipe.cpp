@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe.h"
+
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+#include "vision/labels/class_list.h"
+
+namespace mpm::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+void put(Json& json, const char* name, const T& value) {
+  json[name] = value;
+}
+void put(Json& json, const char* name, const Size2& value) {
+  json[name] = {{"height", value.height}, {"width", value.width}};
+}
+
+template <class T>
+void get(const nlohmann::json& json, const char* name, T& value) {
+  if (json.contains(name)) value = json.at(name).get<T>();
+}
+void get(const nlohmann::json& json, const char* name, Size2& value) {
+  if (!json.contains(name)) return;
+  const nlohmann::json& size = json.at(name);
+  if (size.is_string()) {  // of a checkpoint before 0.1: width first
+    const Size2 swapped = parseSize(size.get<std::string>());
+    value = {swapped.width, swapped.height};
+  } else {
+    value = {size.at("height").get<int>(), size.at("width").get<int>()};
+  }
+}
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw Error(message);
+}
+
+}  // namespace
+
+void Recipe::validate() const {
+  require(dim >= 0 && blocks >= 0, "--dim and --blocks must not be negative");
+  require(steps >= 1, "--steps must be at least 1");
+  require(batch >= 1, "--batch must be at least 1");
+  require(lr > 0, "--lr must be positive");
+  require(warmup >= 0 && final_share >= 0 && final_share <= 1,
+          "--warmup and --final-lr must not be negative, --final-lr not above 1");
+  require(weight_decay >= 0 && clip >= 0, "--weight-decay and --clip must not be negative");
+  require(label_smoothing >= 0 && label_smoothing < 1, "--label-smoothing must be at least 0 and below 1");
+  require(drop_path >= 0 && drop_path < 1, "--drop-path must be at least 0 and below 1");
+  require(average >= 0 && average < 1, "--average must be at least 0 and below 1");
+  require(class_balance >= 0 && class_balance <= 1, "--class-balance must be between 0 and 1");
+  require(precision == "auto" || precision == "fp32" || precision == "bf16",
+          "--precision is '" + precision + "'; it can be fp32, bf16 or auto");
+  require(label_stride == 1 || label_stride == 2 || label_stride == 4, "--label-stride must be 1, 2 or 4");
+  require(optimizer == "adamw" || optimizer == "muon", "--optimizer is '" + optimizer + "'; it can be adamw or muon");
+  require(positions == "absolute" || positions == "rotary",
+          "--positions is '" + positions + "'; it can be absolute or rotary");
+  require(ignore >= 0 && ignore <= 255, "--ignore must be between 0 and 255");
+  require(scene.samples_per_street >= 1 && scene.windows_per_view >= 1 && scene.held_out_streets >= 1 &&
+              scene.held_out_per_street >= 1,
+          "--per-street, --per-view, --eval-streets and --eval-hours must be at least 1");
+  require(scene.varied >= 0 && scene.varied <= 1, "--varied must be between 0 and 1");
+  require(!data.empty() || (validation.empty() && classes.empty()), "--validation and --classes belong to --data");
+  augmentation.validate();
+  networkConfig(2).validate();
+}
+
+NetworkConfig Recipe::networkConfig(int class_count) const {
+  NetworkConfig config = train::networkConfig(network);
+  if (dim > 0) config.dim = dim;
+  if (blocks > 0) config.blocks = blocks;
+  config.positions = positions == "rotary" ? Positions::kRotary : Positions::kAbsolute;
+  config.input = size;
+  config.classes = class_count;
+  return config;
+}
+
+Json toJson(const Recipe& recipe) {
+  Json json;
+  Recipe copy = recipe;  // the list of fields is written once, for readers and writers
+  visit(copy, [&](const char*, const char* name, const auto& value, const char*) { put(json, name, value); });
+  if (!recipe.classes.empty()) json["classes"] = vision::toJson(recipe.classes);
+  return json;
+}
+
+Recipe recipeFromJson(const nlohmann::json& json) {
+  Recipe recipe;
+  try {
+    visit(recipe, [&](const char*, const char* name, auto& value, const char*) { get(json, name, value); });
+    if (json.contains("classes")) recipe.classes = vision::classesFromJson(json.at("classes"));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the recipe in the checkpoint is not one of this version: ") + error.what());
+  }
+  return recipe;
+}
+
+std::vector<ClassInfo> readClasses(const std::string& path) {
+  const std::vector<ClassInfo> classes = vision::readClassList(path).classes;
+  if (classes.size() < 2) throw Error("'" + path + "' names fewer than two classes");
+  return classes;
+}
+
+}  // namespace mpm::train

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mpm::vision {
+
+// The only hash of the programs. It never changes: random numbers, parts of a folder and digests of models depend on
+// it. No protection against deliberate deception.
+
+/// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of splitmix64). finalise(0)
+/// is 0.
+inline std::uint64_t finalise(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+inline constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;  ///< in 64 bits; the step of splitmix64
+
+/// The same for numbers of which 0 is one.
+inline std::uint64_t mix(std::uint64_t x) { return finalise(x + kGoldenRatio); }
+
+template <class... Parts>
+std::uint64_t hash(std::uint64_t first, Parts... rest) {
+  std::uint64_t h = mix(first);
+  ((h = mix(h ^ static_cast<std::uint64_t>(rest))), ...);
+  return h;
+}
+
+/// Of bytes, the same on every machine. `before`: the hash of what comes before them.
+inline std::uint64_t hashBytes(std::string_view bytes, std::uint64_t before = 0) {
+  std::uint64_t h = hash(before, bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    for (std::size_t b = i; b < bytes.size() && b < i + 8; ++b)
+      word |= std::uint64_t{static_cast<unsigned char>(bytes[b])} << (8 * (b - i));
+    h = mix(h ^ word);
+  }
+  return h;
+}
+
+}  // namespace mpm::vision

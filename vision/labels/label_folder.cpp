@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/labels/label_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "mpm/error.hpp"
+#include "vision/labels/coco.h"
+#include "vision/labels/labelled_picture.h"
+#include "vision/labels/labelme.h"
+#include "vision/pictures/pictures.h"
+#include "vision/sources/source.h"
+#include "vision/sources/sources.h"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A change of all label maps is prepared in the first and takes effect when it is renamed to the second. From there the
+// files only have to be moved, which can be done again after a kill.
+constexpr const char *kPrepared = "labels.part", *kComplete = "labels.new";
+
+std::string in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
+
+bool isLabelled(const cv::Mat& labels, int ignore) { return cv::countNonZero(labels != ignore) > 0; }
+
+// Throws mpm::Error that says what was to be done.
+template <typename Work>
+void onDisk(const std::string& what, Work&& work) {
+  try {
+    work();
+  } catch (const fs::filesystem_error& error) {
+    throw Error("cannot " + what + ": " + error.code().message());
+  }
+}
+
+}  // namespace
+
+LabelFolder::LabelFolder(std::string path, Access access) : path_(std::move(path)) {
+  if (access == Access::kWrite) finishRewrite();
+  if (!fs::exists(classesPath())) return;
+  classes_ = readClassList(classesPath());
+  classes_.validate("'" + classesPath() + "'");
+}
+
+std::string LabelFolder::picturesPath() const { return in(path_, "pictures"); }
+std::string LabelFolder::labelsPath() const { return in(path_, "labels"); }
+std::string LabelFolder::classesPath() const { return in(path_, "classes.json"); }
+std::string LabelFolder::modelsPath() const { return in(path_, "models"); }
+
+std::map<std::string, std::string> LabelFolder::pictureFiles() const {
+  std::map<std::string, std::string> files;
+  std::error_code error;  // none yet: there are no pictures
+  for (fs::directory_iterator entry(picturesPath(), error), end; !error && entry != end; entry.increment(error))
+    if (isImageFile(entry->path().string())) files.emplace(entry->path().stem().string(), entry->path().string());
+  return files;
+}
+
+std::vector<std::string> LabelFolder::pictures() const {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : pictureFiles()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> LabelFolder::labelled() const {
+  std::vector<std::string> names = pictures();
+  std::erase_if(names, [this](const std::string& name) { return !fs::exists(in(labelsPath(), name + ".png")); });
+  return names;
+}
+
+std::string LabelFolder::picturePath(const std::string& name) const {
+  const auto files = pictureFiles();
+  const auto file = files.find(name);
+  if (file == files.end()) throw Error("there is no picture '" + name + "' in '" + picturesPath() + "'");
+  return file->second;
+}
+
+cv::Mat LabelFolder::picture(const std::string& name) const { return readStoredImage(picturePath(name)); }
+
+cv::Mat LabelFolder::labels(const std::string& name) const {
+  const std::string file = in(labelsPath(), name + ".png");
+  if (fs::exists(file)) return readLabelledPicture({picturePath(name), file}, classes_).labels;
+  return cv::Mat(picture(name).size(), CV_8U, cv::Scalar(classes_.ignore));
+}
+
+void LabelFolder::beginChange() const {
+  finishRewrite();
+  onDisk("make the folder '" + path_ + "'", [this] {
+    for (const std::string& folder : {picturesPath(), labelsPath()}) fs::create_directories(folder);
+  });
+}
+
+std::string LabelFolder::addPicture(const std::string& name, const cv::Mat& image) {
+  beginChange();
+  const auto taken = pictureFiles();
+  std::string free = name;
+  for (int i = 2; taken.contains(free); ++i) free = name + "_" + std::to_string(i);
+  writePicture(in(picturesPath(), free + ".png"), image);
+  return free;
+}
+
+void LabelFolder::removePicture(const std::string& name) {
+  beginChange();
+  onDisk("remove the picture '" + name + "'", [&] {
+    const std::string file = picturePath(name);
+    fs::remove(in(labelsPath(), name + ".png"));  // first: labels without a picture are an error
+    fs::remove(file);
+  });
+}
+
+void LabelFolder::saveLabels(const std::string& name, const cv::Mat& labels) {
+  beginChange();
+  const std::string file = in(labelsPath(), name + ".png");
+  if (isLabelled(labels, classes_.ignore)) return writePicture(file, labels);
+  onDisk("remove '" + file + "'", [&] { fs::remove(file); });
+}
+
+void LabelFolder::setClasses(const std::vector<ClassInfo>& classes) {
+  ClassList next{classes, classes_.ignore};
+  if (next.count() < classes_.count()) throw Error("labels of a class that is left out would have no meaning");
+  next.validate("the list of classes");
+  beginChange();
+  writeClassList(classesPath(), next);
+  classes_ = next;
+}
+
+void LabelFolder::mergeClass(int from, std::optional<int> into) {
+  beginChange();
+  ClassList next = classes_;
+  next.classes.erase(next.classes.begin() + from);
+  const auto after = [from](int label) { return label > from ? label - 1 : label; };
+  cv::Mat table(1, 256, CV_8U);
+  for (int label = 0; label < 256; ++label)
+    table.at<uchar>(label) = static_cast<uchar>(label >= classes_.count() ? label : after(label));
+  table.at<uchar>(from) = static_cast<uchar>(into ? after(*into) : classes_.ignore);
+
+  const std::string prepared = in(path_, kPrepared);
+  onDisk("rewrite the labels in '" + path_ + "'", [&] {
+    fs::remove_all(prepared);
+    fs::create_directories(prepared);
+  });
+  try {
+    for (const std::string& name : labelled()) {
+      cv::Mat changed;
+      cv::LUT(labels(name), table, changed);
+      writePicture(in(prepared, name + ".png"), changed);
+    }
+    writeClassList(in(prepared, "classes.json"), next);
+    onDisk("rewrite the labels in '" + path_ + "'", [&] { fs::rename(prepared, in(path_, kComplete)); });
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove_all(prepared, ignored);
+    throw;
+  }
+  classes_ = next;
+  finishRewrite();
+}
+
+void LabelFolder::finishRewrite() const {
+  const fs::path complete = in(path_, kComplete);
+  onDisk("finish the change of all labels in '" + path_ + "'", [&] {
+    fs::remove_all(in(path_, kPrepared));
+    if (!fs::exists(complete)) return;
+    for (const auto& entry : fs::directory_iterator(complete))
+      if (entry.path().extension() == ".png") fs::rename(entry.path(), in(labelsPath(), entry.path().filename()));
+    if (fs::exists(complete / "classes.json")) fs::rename(complete / "classes.json", classesPath());
+    fs::remove(complete);
+  });
+}
+
+int LabelFolder::import(const std::string& folder) {
+  const auto inside = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (fs::is_directory(in(folder, name))) return in(folder, name);
+    return folder;
+  };
+  const std::string images = inside({"pictures", "images"}), labels = inside({"labels"});
+  std::vector<LabelledFile> files;
+  if (images == labels) {  // else the pictures would be taken for label maps
+    auto shape_files = labelMeFiles(labels);
+    shape_files.merge(cocoFiles(labels));
+    for (const auto& [name, shapes] : shape_files)
+      for (const std::string& image : sourceFiles(parseSourceSpec(images)))
+        if (fs::path(image).stem() == name) files.push_back({image, shapes});
+    if (files.empty()) throw Error("there are no pictures with files of LabelMe or COCO in '" + folder + "'");
+  } else {
+    files = labelledFiles(images, labels);
+  }
+  ClassList list = classes_;
+  const std::string classes = in(folder, "classes.json");
+  if (list.classes.empty() && fs::exists(classes)) list.classes = readClassList(classes).classes;
+  for (const LabelledFile& file : files) {
+    if (!file.labels.ends_with(".json")) continue;
+    for (const std::string& name : labelNames(file.labels))
+      if (std::none_of(list.classes.begin(), list.classes.end(), [&](const auto& one) { return one.name == name; }))
+        list.classes.push_back({name});
+  }
+  list.validate("'" + folder + "'");
+  for (const LabelledFile& file : files) readLabelledPicture(file, list);  // all are right before the first is written
+  setClasses(list.classes);
+  for (const LabelledFile& file : files) {
+    const LabelledPicture picture = readLabelledPicture(file, list);
+    saveLabels(addPicture(fs::path(file.image).stem().string(), picture.image), picture.labels);
+  }
+  return static_cast<int>(files.size());
+}
+
+void LabelFolder::exportCoco(const std::string& path) const {
+  std::vector<CocoPicture> all;
+  for (const std::string& name : labelled())
+    all.push_back({fs::path(picturePath(name)).filename().string(), labels(name)});
+  if (all.empty()) throw Error("there are no labels to export in '" + path_ + "'");
+  writeCoco(path, all, classes_);
+}
+
+void LabelFolder::exportLabelMe(const std::string& folder) const {
+  const std::vector<std::string> names = labelled();
+  if (names.empty()) throw Error("there are no labels to export in '" + path_ + "'");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_empty(folder, error)) {
+    if (error) throw Error("cannot write into '" + folder + "': " + error.message());
+    throw Error("'" + folder + "' is not empty: choose a new folder for the files of LabelMe");
+  }
+  for (const std::string& name : names) {
+    const std::string file = fs::path(picturePath(name)).filename().string();
+    writeFileAtomically(folder + "/" + file, readFile(picturePath(name)));
+    writeLabelMe(folder + "/" + name + ".json", file, labels(name), classes_);
+  }
+}
+
+}  // namespace mpm::vision

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <opencv2/core.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vision/labels/class_list.h"
+
+namespace mpm::vision {
+
+/// A folder of labelled pictures as `mpm teach --images FOLDER/pictures --labels FOLDER/labels --classes
+/// FOLDER/classes.json` takes it. Each file is written whole or not at all, so that after a kill the folder is as
+/// before a change or as after it. All methods but const ones throw mpm::Error in one line and leave the folder as it
+/// was. Not thread-safe.
+class LabelFolder {
+ public:
+  enum class Access { kRead, kWrite };
+
+  /// A folder that is not there is empty; the first change makes it. kWrite: finishes a mergeClass() that was killed.
+  /// Throws mpm::Error for a classes.json that cannot be read.
+  explicit LabelFolder(std::string path, Access access = Access::kRead);
+
+  const std::string& path() const { return path_; }
+  std::string picturesPath() const;
+  std::string labelsPath() const;
+  std::string classesPath() const;
+  /// Trained models are kept here.
+  std::string modelsPath() const;
+
+  const ClassList& classes() const { return classes_; }
+  /// The names of the pictures, ascending.
+  std::vector<std::string> pictures() const;
+  /// Those that have labels.
+  std::vector<std::string> labelled() const;
+  std::string picturePath(const std::string& name) const;
+  cv::Mat picture(const std::string& name) const;
+  /// CV_8U, as large as the picture; ClassList::ignore where nothing is labelled. Throws mpm::Error naming the file
+  /// when it has another size or holds a label that is no class.
+  cv::Mat labels(const std::string& name) const;
+
+  /// Adds a picture; returns its name, which is `name` or, where that is taken, "name_2".
+  std::string addPicture(const std::string& name, const cv::Mat& image);
+  /// Removes a picture and its labels.
+  void removePicture(const std::string& name);
+  /// Writes the labels of a picture; where nothing is labelled there is no file.
+  void saveLabels(const std::string& name, const cv::Mat& labels);
+  /// Other names and colours, or more classes. The numbers of the classes stay, so there cannot be fewer.
+  void setClasses(const std::vector<ClassInfo>& classes);
+  /// Takes a class away: its labels become those of `into`, nullopt: not labelled. Rewrites all label maps.
+  void mergeClass(int from, std::optional<int> into);
+  /// Copies the pictures that have labels in another folder: files of LabelMe or COCO beside the pictures, or these or
+  /// label maps in labels/ with the pictures in images/ or pictures/. Classes that these files name are added; label
+  /// maps need their classes.json in the folder while this one has no classes. A picture of the same name is not
+  /// replaced. Returns the number of pictures.
+  int import(const std::string& folder);
+  /// Writes all labels as one file of COCO. Throws also when there are none.
+  void exportCoco(const std::string& path) const;
+  /// Copies the pictures that have labels into an empty or new folder, each with a file of LabelMe. Throws also when
+  /// there are no labels, or when the folder holds something.
+  void exportLabelMe(const std::string& folder) const;
+
+ private:
+  std::map<std::string, std::string> pictureFiles() const;
+  void beginChange() const;
+  void finishRewrite() const;
+
+  std::string path_;
+  ClassList classes_;
+};
+
+}  // namespace mpm::vision

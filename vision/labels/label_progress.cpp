@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/labels/label_progress.h"
+
+#include <algorithm>
+
+namespace mpm::vision {
+
+LabelSummary summaryOf(const cv::Mat& image, const cv::Mat& labels, int classes) {
+  const cv::Scalar mean = cv::mean(image);
+  LabelSummary summary{{}, (mean[0] + mean[1] + mean[2]) / 3};
+  for (int label = 0; label < classes; ++label)
+    if (cv::countNonZero(labels == label) > 0) summary.classes.push_back(label);
+  return summary;
+}
+
+LabelProgress progressOf(const std::vector<LabelSummary>& pictures, int classes) {
+  LabelProgress progress{.pictures = static_cast<int>(pictures.size())};
+  const auto [darkest, brightest] =
+      std::minmax_element(pictures.begin(), pictures.end(),
+                          [](const LabelSummary& a, const LabelSummary& b) { return a.brightness < b.brightness; });
+  progress.night = !pictures.empty() && darkest->brightness <= 0.75 * brightest->brightness;
+  for (int label = 0; label < classes; ++label) {
+    const auto with = std::count_if(pictures.begin(), pictures.end(), [&](const LabelSummary& one) {
+      return std::binary_search(one.classes.begin(), one.classes.end(), label);
+    });
+    if (with < LabelProgress::kPicturesPerClass) progress.rare.push_back(label);
+  }
+  return progress;
+}
+
+}  // namespace mpm::vision

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "vision/labels/class_list.h"
+#include "vision/labels/label_map.h"
+
+namespace mpm::vision {
+
+/// A picture on disk and its labels: a label map, or a file of LabelMe or COCO.
+struct LabelledFile {
+  std::string image, labels;
+};
+
+/// The files in `labels` with the pictures in `images` that have their names. Where a picture has a label map and a
+/// file of LabelMe or COCO, the label map counts: other tools write it from the same shapes. Throws mpm::Error when
+/// there are none, and for labels without a picture.
+std::vector<LabelledFile> labelledFiles(const std::string& images, const std::string& labels);
+
+struct LabelledPicture {
+  cv::Mat image;   ///< CV_8UC3 BGR
+  cv::Mat labels;  ///< CV_8U, same size
+};
+
+/// An image as it is stored: EXIF rotation is ignored, because label maps have none. Throws mpm::Error naming the file.
+cv::Mat readStoredImage(const std::string& path);
+/// It and its label map, whose labels are replaced by what they mean. Throws mpm::Error naming the file.
+LabelledPicture readLabelledPicture(const std::string& image, const std::string& labels, const LabelMeaning& meaning);
+/// The same where labels are the classes of a list, or the shapes of LabelMe or COCO.
+LabelledPicture readLabelledPicture(const LabelledFile& file, const ClassList& classes);
+
+/// The labels in a file of LabelMe or COCO, each once. Throws mpm::Error naming the file.
+std::vector<std::string> labelNames(const std::string& path);
+
+}  // namespace mpm::vision

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/pictures/estimate_files.h"
+
+#include "vision/labels/classes.h"
+#include "vision/pictures/depth_pictures.h"
+#include "vision/pictures/pictures.h"
+
+namespace mpm::vision {
+
+using Json = nlohmann::ordered_json;
+
+Json segmentsJson(const Estimate& estimate, const ModelInfo& model) {
+  const std::vector<std::string> names = classNames(model);
+  const std::vector<ClassInfo>& classes = model.facts.classes;
+  Json list = Json::array();
+  for (const Segment& one : estimate.segments)
+    list.push_back({{"id", one.id},
+                    {"class", names[one.label]},
+                    {"score", one.score},
+                    {"area", one.area},
+                    {"thing", classes.empty() || classes[one.label].thing}});
+  return list;
+}
+
+Json depthJson(const Estimate& estimate, const ModelInfo& model) {
+  const DepthRange& range = estimate.depth_range;
+  const DepthImage file = depthImage(estimate.depth, model.facts.depth);
+  return {{"unit", toString(model.facts.depth)},
+          {"min", range.min},
+          {"median", range.median},
+          {"max", range.max},
+          {"offset", file.offset},
+          {"step", file.step}};
+}
+
+EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,
+                            const std::vector<cv::Vec3b>& class_colors, double opacity) {
+  EstimateFiles files;
+  if (!estimate.depth.empty()) {
+    const DepthUnit unit = model.facts.depth;
+    const DepthRange& range = estimate.depth_range;
+    files.pictures = {{EstimateFiles::kDepth, depthImage(estimate.depth, unit).pixels},
+                      {EstimateFiles::kDepthColors, withDepthLegend(depthPicture(estimate.depth, range), range, unit)}};
+  } else if (!estimate.ids.empty()) {
+    std::vector<cv::Vec3b> colors;
+    for (const Segment& one : estimate.segments) colors.push_back(class_colors[one.label]);
+    files.pictures = {{EstimateFiles::kIds, estimate.ids},
+                      {EstimateFiles::kOverlay, segmentsPicture(image, estimate.ids, colors, opacity)}};
+    const Json json = {{"task", toString(*estimate.task)}, {"segments", segmentsJson(estimate, model)}};
+    files.texts = {{EstimateFiles::kSegments, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"}};
+  } else if (!estimate.labels.empty()) {
+    files.pictures = {{EstimateFiles::kOverlay, overlayPicture(image, estimate.labels, class_colors, opacity)}};
+  }
+  return files;
+}
+
+}  // namespace mpm::vision

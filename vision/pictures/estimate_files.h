@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <opencv2/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpm/estimator.hpp"
+
+namespace mpm::vision {
+
+/// "id", "class", "score", "area" (px) and "thing" of each segment.
+nlohmann::ordered_json segmentsJson(const Estimate& estimate, const ModelInfo& model);
+
+/// "unit", "min", "median", "max", and the "offset" and "step" of depthImage().
+nlohmann::ordered_json depthJson(const Estimate& estimate, const ModelInfo& model);
+
+/// The files that programs write of an estimate, by the endings of their names.
+struct EstimateFiles {
+  static constexpr const char *kOverlay = "_overlay.png", *kIds = "_segments.png", *kSegments = "_segments.json",
+                              *kDepth = "_depth.png", *kDepthColors = "_depth_colors.png";
+
+  std::vector<std::pair<std::string, cv::Mat>> pictures{};
+  std::vector<std::pair<std::string, std::string>> texts{};
+};
+
+/// `class_colors` (BGR) and `opacity` (0..1) are those of the overlay.
+EstimateFiles estimateFiles(const Estimate& estimate, const cv::Mat& image, const ModelInfo& model,
+                            const std::vector<cv::Vec3b>& class_colors, double opacity = 0.5);
+
+}  // namespace mpm::vision

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/pictures/pictures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "base/size_text.h"
+#include "mpm/error.hpp"
+
+namespace mpm::vision {
+namespace {
+
+void checkImage(const cv::Mat& image) {
+  if (image.empty() || image.type() != CV_8UC3) throw Error("a picture is made from an 8-bit BGR image");
+}
+
+// Which of `cells` equal parts each of `pixels` pixels lies in.
+std::vector<int> cellOfPixel(int pixels, int cells) {
+  std::vector<int> result(pixels);
+  for (int i = 0; i < pixels; ++i) result[i] = static_cast<int>(static_cast<std::int64_t>(i) * cells / pixels);
+  return result;
+}
+
+// 8 bits after the point.
+int fixedPoint(double opacity) {
+  if (!(opacity >= 0 && opacity <= 1)) throw Error("the opacity of an overlay lies between 0 and 1");
+  return static_cast<int>(std::lround(opacity * 256));
+}
+
+cv::Vec3b blend(const cv::Vec3b& below, const cv::Vec3b& color, int alpha) {
+  cv::Vec3b result;
+  for (int c = 0; c < 3; ++c)
+    result[c] = static_cast<std::uint8_t>((below[c] * (256 - alpha) + color[c] * alpha + 128) >> 8);
+  return result;
+}
+
+}  // namespace
+
+// White would vanish in the sky, black in the night.
+cv::Vec3b outlineColor(const cv::Vec3b& fill) {
+  const bool bright = 114 * fill[0] + 587 * fill[1] + 299 * fill[2] > 140 * 1000;
+  cv::Vec3b color;
+  for (int c = 0; c < 3; ++c)
+    color[c] = static_cast<std::uint8_t>(bright ? fill[c] * 5 / 9 : 255 - (255 - fill[c]) * 5 / 9);
+  return color;
+}
+
+cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
+                       double opacity) {
+  checkImage(image);
+  if (labels.type() != CV_8UC1 || labels.size() != image.size())
+    throw Error("an overlay needs a label map of 8 bits and of the image's size");
+
+  const int alpha = fixedPoint(opacity);
+  const int painted = static_cast<int>(std::min<std::size_t>(colors.size(), 256));
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto* from = image.ptr<cv::Vec3b>(y);
+    const auto* label = labels.ptr<std::uint8_t>(y);
+    auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) to[x] = label[x] < painted ? blend(from[x], colors[label[x]], alpha) : from[x];
+  }
+  return picture;
+}
+
+cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vector<cv::Vec3b>& colors,
+                        double opacity) {
+  checkImage(image);
+  if (ids.type() != CV_16UC1 || ids.size() != image.size())
+    throw Error("a picture of segments needs ids of 16 bits, of the image's size");
+  const int alpha = fixedPoint(opacity);
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto *id = ids.ptr<std::uint16_t>(y), *below = ids.ptr<std::uint16_t>(std::min(y + 1, image.rows - 1));
+    for (int x = 0; x < image.cols; ++x) {
+      const cv::Vec3b& pixel = image.at<cv::Vec3b>(y, x);
+      const std::uint16_t own = id[x];
+      const bool painted = own > 0 && own <= colors.size();
+      const cv::Vec3b fill = painted ? blend(pixel, colors[own - 1u], alpha) : pixel;
+      const bool edge = own != below[x] || own != id[std::min(x + 1, image.cols - 1)];
+      picture.at<cv::Vec3b>(y, x) = edge ? outlineColor(painted ? colors[own - 1u] : pixel) : fill;
+    }
+  }
+  return picture;
+}
+
+cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid) {
+  checkImage(image);
+  if (grid.height < 1 || grid.width < 1 ||
+      cluster_of_token.size() != static_cast<std::size_t>(grid.height) * grid.width)
+    throw Error("the merge map has " + std::to_string(cluster_of_token.size()) + " tokens, its grid " + toString(grid));
+  const auto [lowest, highest] = std::minmax_element(cluster_of_token.begin(), cluster_of_token.end());
+  if (*lowest < 0) throw Error("the merge map holds a negative cluster");
+
+  const std::vector<int> cell_row = cellOfPixel(image.rows, grid.height);
+  const std::vector<int> cell_column = cellOfPixel(image.cols, grid.width);
+  const auto clusterAt = [&](int y, int x) {
+    return cluster_of_token[static_cast<std::size_t>(cell_row[y]) * grid.width + cell_column[x]];
+  };
+
+  struct Sum {
+    std::array<std::int64_t, 3> bgr{};
+    std::int64_t pixels = 0;
+  };
+  std::vector<Sum> sums(*highest + 1);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto* pixel = image.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      Sum& sum = sums[clusterAt(y, x)];
+      for (int c = 0; c < 3; ++c) sum.bgr[c] += pixel[x][c];
+      ++sum.pixels;
+    }
+  }
+  std::vector<cv::Vec3b> fill(sums.size()), border(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].pixels == 0) continue;
+    for (int c = 0; c < 3; ++c)
+      fill[i][c] = static_cast<std::uint8_t>((sums[i].bgr[c] + sums[i].pixels / 2) / sums[i].pixels);
+    border[i] = outlineColor(fill[i]);
+  }
+
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      const int cluster = clusterAt(y, x);
+      const bool edge = (x + 1 < image.cols && clusterAt(y, x + 1) != cluster) ||
+                        (y + 1 < image.rows && clusterAt(y + 1, x) != cluster);
+      to[x] = edge ? border[cluster] : fill[cluster];
+    }
+  }
+  return picture;
+}
+
+cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {
+  if (!result.cluster_of_token.empty()) return mergePicture(image, result.cluster_of_token.back(), result.grid);
+  std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);
+  std::iota(every_token.begin(), every_token.end(), 0);
+  return mergePicture(image, every_token, result.grid);
+}
+
+}  // namespace mpm::vision

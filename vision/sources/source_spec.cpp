@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vision/sources/source_spec.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+
+#include "vision/sources/sources.h"
+
+namespace mpm::vision {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool isCameraNumber(const std::string& text) {
+  return !text.empty() && text.size() <= 4 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+}  // namespace
+
+bool SourceSpec::isLive() const {
+  return kind == SourceKind::kCamera || kind == SourceKind::kUrl || kind == SourceKind::kPipeline;
+}
+
+std::string SourceSpec::shownText() const { return redactCredentials(text); }
+
+std::string SourceSpec::nameInMessages() const {
+  if (kind != SourceKind::kCamera) return shownText();
+  return "camera " + (camera_index >= 0 ? std::to_string(camera_index) : target);
+}
+
+SourceSpec parseSourceSpec(const std::string& text) {
+  const auto is = [&](SourceKind kind) { return SourceSpec{kind, text, text}; };
+  const auto isAfter = [&](SourceKind kind, std::size_t prefix) { return SourceSpec{kind, text, text.substr(prefix)}; };
+  const auto isCamera = [&](const std::string& number) {
+    const int index = std::stoi(number);
+    return SourceSpec{SourceKind::kCamera, text, "/dev/video" + std::to_string(index), index};
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(text, error);
+  if (fs::is_regular_file(status)) return is(isImageFile(text) ? SourceKind::kImage : SourceKind::kVideo);
+  if (fs::is_directory(status)) return is(SourceKind::kFolder);
+  if (fs::is_character_file(status)) return is(SourceKind::kCamera);
+  if (fs::exists(status)) return is(SourceKind::kMissing);
+  if (text.starts_with("demo:")) return isAfter(SourceKind::kDemo, 5);
+  if (text.starts_with("gst:")) return isAfter(SourceKind::kPipeline, 4);
+  if (text.starts_with("camera:") && isCameraNumber(text.substr(7))) return isCamera(text.substr(7));
+  if (text.find("://") != std::string::npos) return is(SourceKind::kUrl);
+  if (text.starts_with("/dev/") && !text.starts_with("/dev/shm/")) return is(SourceKind::kCamera);  // unplugged
+  if (isCameraNumber(text)) return isCamera(text);
+  const bool glob = text.find_first_of("*?[") != std::string::npos && error != std::errc::permission_denied;
+  return is(glob ? SourceKind::kGlob : SourceKind::kMissing);
+}
+
+}  // namespace mpm::vision
