@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # mpm_cuda is ON when the CUDA language is enabled and CUDA::cublasLt exists. The default is machine code for every
 # architecture from Turing to Hopper, and PTX of Hopper for later GPUs. -DCMAKE_CUDA_ARCHITECTURES=90 builds faster.
+# The sources take minutes to compile, so AUTO leaves them out on a machine without the driver of a GPU.
 set(mpm_cuda OFF)
-if(NOT MPM_WITH_CUDA STREQUAL "OFF")
+if(MPM_WITH_CUDA STREQUAL "ON" OR (MPM_WITH_CUDA STREQUAL "AUTO" AND EXISTS /proc/driver/nvidia/version))
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
   endif()

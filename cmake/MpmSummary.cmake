@@ -15,7 +15,7 @@ function(mpm_summary label option have text why_not)
   endif()
 endfunction()
 mpm_summary("CUDA        " MPM_WITH_CUDA ${mpm_cuda} "${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}"
-  "no working nvcc with cuBLASLt on the PATH")
+  "no working nvcc with cuBLASLt on the PATH, or no driver of a GPU")
 message(STATUS "  tools       ${MPM_BUILD_TOOLS}")
 if(MPM_BUILD_TOOLS AND NOT TARGET mpm-view)
   message(STATUS "  mpm-view    OFF (OpenCV's highgui was not found)")

@@ -3,12 +3,14 @@
 # Builds and tests the project in another way than scripts/test.sh does.
 #   scripts/test-variant.sh clang      with clang instead of GCC
 #   scripts/test-variant.sh minimal    without Qt, the scene and LibTorch
+#   scripts/test-variant.sh cuda       with the plug-in for NVIDIA GPUs; needs nvcc, but no GPU
 set -eu
 cd "$(dirname "$0")/.."
 case $* in
   clang) packages='clang libomp-dev' options='-DCMAKE_CXX_COMPILER=clang++' ;;  # oneDNN needs OpenMP
   minimal) packages='' options='-DMPM_WITH_QT=OFF -DMPM_WITH_SCENE=OFF -DMPM_WITH_LIBTORCH=OFF' ;;
-  *) echo "usage: scripts/test-variant.sh clang|minimal" >&2; exit 2 ;;
+  cuda) packages='' options='-DMPM_WITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90' ;;
+  *) echo "usage: scripts/test-variant.sh clang|minimal|cuda" >&2; exit 2 ;;
 esac
 
 sudo=
@@ -18,6 +20,6 @@ sh packages/install.sh
 [ -z "$packages" ] || $sudo apt-get install -q -y --no-install-recommends $packages
 # shellcheck disable=SC2086
 cmake -S . -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DMPM_BUILD_TESTS=ON -DMPM_BUILD_BENCHMARKS=OFF \
-  -DMPM_WITH_CUDA=OFF -DMPM_WARNINGS_AS_ERRORS=ON $options
+  -DMPM_WARNINGS_AS_ERRORS=ON $options
 cmake --build "build-$1"
 ctest --test-dir "build-$1" --output-on-failure --label-exclude long --parallel "$(nproc)"
