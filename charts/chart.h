@@ -17,6 +17,8 @@ struct Quantity {
     kInferenceMs,  ///< ms
     kBrightness,   ///< mean grey value, 0..255
     kDropped,      ///< frames dropped per sample
+    kRows,         ///< share of the rows that were computed, 0..1, with the reuse of rows
+    kAgreement,    ///< percent, at the key frames that compared reuse with the full result
     kClassArea,    ///< share of the pixels of the class `name`, 0..1; models differ in its number
   } kind = Kind::kTokens;
   int index = -1;

@@ -39,6 +39,10 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   return info;
 }
 
+std::optional<double> agreementOf(const InferenceResult& result) {
+  return result.estimate.reuse ? result.estimate.reuse->agreement : std::nullopt;
+}
+
 Event moved(const ViewShift& shift, UnixMs time) {
   const auto part = [](double pixels, const char* forward, const char* back) {
     return std::to_string(std::lround(std::abs(pixels))) + " px " + (pixels < 0 ? back : forward);
@@ -65,6 +69,7 @@ Sample sampleOf(const InferenceResult& result, std::optional<bool> night) {
   sample.areas = vision::classAreas(result.estimate.labels);
   sample.brightness = meanBrightness(result.frame.image);
   sample.night = night;
+  if (result.estimate.reuse) sample.rows = result.estimate.reuse->rows;
   return sample;
 }
 
@@ -83,6 +88,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
   {
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
+    if (const auto agreement = agreementOf(result)) agreement_ = std::min(agreement_.value_or(100), *agreement);
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
     // Pictures of a folder need not be of one camera.
     const auto shift = options_.every_frame ? std::nullopt : view_.add(result.frame.image, steady);
@@ -106,6 +112,7 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
     sample.night = night_ = day_night_.night(sample.time, sample.brightness);
     sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
     dropped_ = dropped;
+    sample.agreement = std::exchange(agreement_, std::nullopt);
     for (Event& event : alarms_.add(sample, steady)) events.push_back(std::move(event));
     if (store_) store_->append(sample);
   }

@@ -25,7 +25,7 @@ struct RecorderOptions {
   AlarmOptions alarms{};
 };
 
-/// What a sample says about one frame; its `dropped` is 0.
+/// What a sample says about one frame; its `dropped` is 0, and its `agreement` that of this frame.
 Sample sampleOf(const InferenceResult& result, std::optional<bool> night);
 
 /// Turns results into samples, sessions and events of a store. The store may be null: then samples are only returned.
@@ -69,6 +69,7 @@ class Recorder {
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;
+  std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };
 
 }  // namespace mpm::monitor

@@ -92,7 +92,8 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
           {"classes", areas},
           {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
           {"brightness", std::round(sample.brightness * 100) / 100},
-          {"dropped", sample.dropped}};
+          {"dropped", sample.dropped},
+          {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()}};
 }
 
 Json eventJson(const Event& event) {

@@ -11,7 +11,8 @@ namespace mpm::monitor {
 namespace {
 
 // Codes of the stored series: part of the file format.
-constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4;
+constexpr int kLastTokens = 0, kMerged = 1, kInferenceMs = 2, kBrightness = 3, kDropped = 4, kRowShare = 5,
+              kAgreement = 6;
 constexpr int kFirstTokens = 0x100;
 constexpr int kFirstArea = 0x1000;
 
@@ -27,6 +28,10 @@ int codeOf(const Quantity& quantity) {
       return kBrightness;
     case Quantity::Kind::kDropped:
       return kDropped;
+    case Quantity::Kind::kRows:
+      return kRowShare;
+    case Quantity::Kind::kAgreement:
+      return kAgreement;
     case Quantity::Kind::kClassArea:
       return kFirstArea + quantity.index;
   }
@@ -93,6 +98,8 @@ void Bucket::add(const Sample& sample) {
   addValue(kInferenceMs, sample.inference_ms);
   addValue(kBrightness, sample.brightness);
   addValue(kDropped, static_cast<double>(sample.dropped));
+  if (sample.rows) addValue(kRowShare, *sample.rows);
+  if (sample.agreement) addValue(kAgreement, *sample.agreement);
   for (const auto& [label, area] : sample.areas) addValue(kFirstArea + label, area);
 }
 

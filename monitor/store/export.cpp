@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "base/atomic_file.h"
+#include "evaluation/numbers.h"
 #include "monitor/statistics/day_night.h"
 #include "mpm/error.hpp"
 #include "mpm/version.hpp"
@@ -158,7 +159,7 @@ long standardOffset(UnixMs time) {
 void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
-  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,reduction";
+  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,reduction";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   out << '\n';
 }
@@ -174,7 +175,8 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
   out << (!sample.night   ? missing
           : *sample.night ? "1"
                           : "0")
-      << ',' << sample.dropped << ',' << field(columns.reduction(sample));
+      << ',' << sample.dropped << ',' << (sample.rows ? number(100 * *sample.rows, 2) : missing) << ','
+      << (sample.agreement ? number(*sample.agreement, 3) : missing) << ',' << field(columns.reduction(sample));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
@@ -231,6 +233,8 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
       {"brightness_0_255", sample.brightness},
       {"night", sample.night ? nlohmann::ordered_json(*sample.night) : nlohmann::ordered_json(nullptr)},
       {"dropped_frames", sample.dropped},
+      {"rows_fraction", cli::orNull(sample.rows)},
+      {"agreement_percent", cli::orNull(sample.agreement)},
       {"area_fraction", areas}};
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }

@@ -22,6 +22,10 @@ struct Sample {
   std::optional<bool> night;
   double brightness = 0;     ///< mean of the grey image, 0..255
   std::int64_t dropped = 0;  ///< frames dropped since the sample before
+  /// Share of the rows that were computed, 0..1; nullopt without the reuse of rows.
+  std::optional<double> rows = {};
+  /// Percent, the lowest of the key frames since the sample before that compared reuse with the full result.
+  std::optional<double> agreement = {};
 };
 
 /// Mean of the grey image, 0..255, of a CV_8UC3 image.

@@ -61,8 +61,8 @@ class Connection {
       : path_(path), database_(openForWriting(path, create)), identity_(identityOf(path)), file_(path) {
     try {
       insert_sample_ = database_.prepare(
-          "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+          "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
+          " rows, agreement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     } catch (const SqliteError& error) {
@@ -112,7 +112,8 @@ class Connection {
   void write(const Sample& sample, Place& place, AggregateUpdate& aggregates) {
     if (place.session == 0) return;
     insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
-                       areasJson(sample.areas), sample.night, sample.brightness, sample.dropped);
+                       areasJson(sample.areas), sample.night, sample.brightness, sample.dropped, sample.rows,
+                       sample.agreement);
     aggregates.add(place.source, place.session, sample);
   }
 

@@ -138,6 +138,9 @@ TEST(Chart, ShowsEveryQuantity) {
   a.dropped = 4;
   b.inference_ms = 20;
   b.brightness = 50;
+  a.rows = 1;
+  b.rows = 0.5;
+  b.agreement = 97;
   fill(folder / "a.db", {a, b}, 1);
   const Chart chart = StoreReader(folder / "a.db")
                           .chart({.source = 1,
@@ -152,7 +155,9 @@ TEST(Chart, ShowsEveryQuantity) {
                                                  {Kind::kBrightness},
                                                  {Kind::kDropped},
                                                  {Kind::kClassArea, -1, "road"},
-                                                 {Kind::kClassArea, -1, "car"}}});
+                                                 {Kind::kClassArea, -1, "car"},
+                                                 {Kind::kRows},
+                                                 {Kind::kAgreement}}});
   ASSERT_EQ(chart.buckets.size(), 1u);
   const std::vector<Spread>& values = chart.buckets[0].values;
   EXPECT_EQ(values[0].mean, 660);
@@ -167,6 +172,9 @@ TEST(Chart, ShowsEveryQuantity) {
   EXPECT_EQ(values[8].mean, 0.75);
   EXPECT_EQ(values[9].mean, 0);
   EXPECT_EQ(values[9].samples, 2);
+  EXPECT_EQ(values[10].mean, 0.75);
+  EXPECT_EQ(values[11].mean, 97);
+  EXPECT_EQ(values[11].samples, 1) << "of the key frame alone";
 }
 
 // What one model calls 0 another one calls 2, and a third one does not know it.

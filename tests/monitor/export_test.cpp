@@ -53,6 +53,8 @@ class ExportTest : public ::testing::Test {
     other.tokens = {660, 400.5};
     other.areas = {{0, 1.0}};
     other.dropped = 3;
+    other.rows = 0.125;
+    other.agreement = 98.75;
     writer.append(other);
   }
   StoreReader reader() const { return StoreReader(folder_ / "a.db"); }
@@ -63,11 +65,12 @@ class ExportTest : public ::testing::Test {
 TEST_F(ExportTest, Csv) {
   EXPECT_THAT(linesOf(exportText(reader(), {.format = ExportFormat::kCsv, .source = 1})),
               ElementsAre("time_utc,unix_ms,tokens,tokens_after_merge_1,tokens_after_merge_2,merged_percent,"
-                          "inference_ms,brightness_0_255,night,dropped_frames,reduction,area_road_percent,"
+                          "inference_ms,brightness_0_255,night,dropped_frames,rows_percent,"
+                          "agreement_percent,reduction,area_road_percent,"
                           "\"area_tree, \"\"old\"\"_percent\"",
-                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,"
+                          "2026-06-01T12:00:00.250Z,1780315200250,660,491,377,42.879,12.500,100.00,0,0,,,"
                           "\"mpm:blocks=2,5\",75.0000,25.0000",
-                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,"
+                          "2026-06-02T00:00:00.000Z,1780358400000,660,400.5,,39.318,12.500,100.00,,3,12.50,98.750,"
                           "\"mpm:blocks=2,5\",100.0000,0.0000"));
   EXPECT_EQ(linesOf(exportText(reader(), {.source = 1, .from = kNoon + kHourMs})).size(), 2u);
 }
@@ -114,6 +117,9 @@ TEST_F(ExportTest, JsonLines) {
   EXPECT_EQ(first["area_fraction"]["tree, \"old\""], 0.25);
   EXPECT_TRUE(second["night"].is_null());
   EXPECT_EQ(second["dropped_frames"], 3);
+  EXPECT_TRUE(first["rows_fraction"].is_null() && first["agreement_percent"].is_null());
+  EXPECT_EQ(second["rows_fraction"], 0.125);
+  EXPECT_EQ(second["agreement_percent"], 98.75);
 }
 
 // A model replaced at its path numbers the classes otherwise: a class is what its own session calls it.
@@ -134,7 +140,7 @@ TEST_F(ExportTest, EachSampleNamesTheClassesOfItsOwnModelAndItsReduction) {
   EXPECT_THAT(csv[0], ::testing::EndsWith(",area_road_percent,area_sky_percent,\"area_tree, \"\"old\"\"_percent\""));
   EXPECT_THAT(csv[1], ::testing::EndsWith(",75.0000,0.0000,25.0000"));
   EXPECT_THAT(csv[3], ::testing::EndsWith(",87.5000,12.5000,")) << "it knows no tree";
-  EXPECT_THAT(csv[0], HasSubstr(",dropped_frames,reduction,area_"));
+  EXPECT_THAT(csv[0], HasSubstr(",agreement_percent,reduction,area_"));
   EXPECT_THAT(csv[1], HasSubstr(",\"mpm:blocks=2,5\",75.0000"));
   EXPECT_THAT(csv[3], HasSubstr(",gradual:blocks=0-7:count=48,87.5000"));
   const auto json = linesOf(exportText(reader(), {.format = ExportFormat::kJsonLines, .source = 1}));

@@ -55,6 +55,7 @@ TEST_F(MonitorCommand, StoresASampleOfEveryImage) {
     ++samples;
     EXPECT_EQ(line["tokens"].size(), 3u);
     EXPECT_EQ(line["night"], true);
+    EXPECT_TRUE(line["reuse"].is_null());
     double area = 0;
     for (const auto& share : line["classes"]) area += share.get<double>();
     EXPECT_NEAR(area, 1, 1e-9);

@@ -204,6 +204,24 @@ TEST(Recorder, ClockJumpsAndAlarmsBecomeEvents) {
   EXPECT_THAT(StoreReader(folder / "a.db").events(1, INT64_MIN, INT64_MAX), SizeIs(3));
 }
 
+// Key frames come when they are due, not when it is the turn of a sample.
+TEST(Recorder, AnAgreementWaitsForTheNextSample) {
+  Recorder recorder({.source = "camera 0", .every_s = 1}, nullptr);
+  const auto add = [&](std::int64_t ms, const ReuseReport& report) {
+    InferenceResult result = resultAt(ms);
+    result.estimate.reuse = report;
+    return recorder.add(result, 0);
+  };
+  EXPECT_EQ(add(0, {.rows = 1})->agreement, std::nullopt);
+  EXPECT_FALSE(add(300, {.key_frame = true, .agreement = 97.5}));
+  EXPECT_FALSE(add(600, {.key_frame = true, .agreement = 99}));
+  const auto sample = add(1000, {.rows = 0.25});
+  EXPECT_EQ(sample->rows, 0.25);
+  EXPECT_EQ(sample->agreement, 97.5) << "the lowest";
+  EXPECT_EQ(add(2000, {.rows = 0.25})->agreement, std::nullopt);
+  EXPECT_EQ(recorder.add(resultAt(3000), 0)->rows, std::nullopt) << "reuse is off";
+}
+
 TEST(Recorder, OtherRulesWhileItRuns) {
   std::vector<Event> reported;
   RecorderOptions options{.source = "camera 0", .every_s = 0};

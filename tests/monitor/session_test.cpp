@@ -313,6 +313,39 @@ TEST_F(SessionTest, OfAFolderEveryFrameIsASampleAtItsPace) {
   EXPECT_EQ(stored().sources().at(0).samples, 20);
 }
 
+// A still picture with noise in it, where one corner is new in each frame.
+vision::Frame framesOfAYard(int call) {
+  vision::Frame shown = *frame(100);
+  frame(call)->image(cv::Rect(0, 0, 24, 12)).copyTo(shown.image(cv::Rect(0, 0, 24, 12)));
+  shown.unix_time = 1000 + call;
+  return shown;
+}
+
+TEST_F(SessionTest, ReuseIsStoredAsTheEstimatorReportsIt) {
+  constexpr int kFrames = 8;
+  SessionOptions reusing = options();
+  reusing.inference.reuse = parseReuse("threshold=12:refresh=3");
+  make(reusing);
+  WatchOptions yard = watch(
+      always([](int call) { return call < kFrames ? std::optional(framesOfAYard(call)) : std::nullopt; }), "folder");
+  yard.every_frame = yard.samples_only = true;
+  session_->open(yard);
+  ASSERT_TRUE(eventually([&] { return session_->status().finished; }));
+  ASSERT_TRUE(session_->finish(60));
+  const auto samples = allSamples(stored());
+  ASSERT_THAT(samples, SizeIs(kFrames));
+  Estimator estimator(kModel, reusing.inference);
+  int compared = 0;
+  for (int i = 0; i < kFrames; ++i) {
+    const ReuseReport report = *estimator.estimate(framesOfAYard(i).image, 1000. + i).reuse;
+    EXPECT_EQ(samples[static_cast<std::size_t>(i)].rows, report.rows) << i;
+    EXPECT_EQ(samples[static_cast<std::size_t>(i)].agreement, report.agreement) << i;
+    EXPECT_EQ(report.rows < 1, i % 3 != 0) << i;
+    compared += report.agreement.has_value();
+  }
+  EXPECT_EQ(compared, 2);
+}
+
 TEST_F(SessionTest, OfACameraOnlyFramesThatBecomeSamplesAreSegmented) {
   make();
   WatchOptions slow = watch();

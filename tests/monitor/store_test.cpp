@@ -33,6 +33,8 @@ TEST(Store, GivesBackWhatWasPutIn) {
   Sample odd = sampleAt(kNoon + 250, 376.5, std::nullopt);
   odd.areas = {{2, 0.1}, {149, 0.9}};
   odd.dropped = 7;
+  odd.rows = 0.125;
+  odd.agreement = 98.75;
   {
     StoreWriter writer(path);
     writer.beginSession(session());
@@ -57,6 +59,10 @@ TEST(Store, GivesBackWhatWasPutIn) {
   EXPECT_THAT(samples[1].tokens, ElementsAre(660, 491, 376.5));
   EXPECT_EQ(samples[1].night, std::nullopt);
   EXPECT_EQ(samples[1].dropped, 7);
+  EXPECT_EQ(samples[0].rows, std::nullopt) << "reuse is off";
+  EXPECT_EQ(samples[0].agreement, std::nullopt);
+  EXPECT_EQ(samples[1].rows, 0.125);
+  EXPECT_EQ(samples[1].agreement, 98.75);
   EXPECT_EQ(samples[1].inference_ms, 12.5);
   ASSERT_THAT(samples[1].areas, SizeIs(2));
   EXPECT_EQ(samples[1].areas[1].first, 149);
