@@ -34,12 +34,24 @@ struct State {
   }
 };
 
+/// Of the similarities of all pairs in one cluster.
+double lowerQuartile(const test::Rows& rows, const std::vector<int>& cluster_of_row) {
+  std::vector<double> similarities;
+  for (std::size_t i = 0; i < cluster_of_row.size(); ++i)
+    for (std::size_t j = i + 1; j < cluster_of_row.size(); ++j)
+      if (cluster_of_row[i] == cluster_of_row[j])
+        similarities.push_back(test::cosine(rows[kFrontRows + i], rows[kFrontRows + j]));
+  std::sort(similarities.begin(), similarities.end());
+  return similarities[similarities.size() / 4];
+}
+
 /// A picture with two merging steps, and beside it the same groups as sets.
 struct Sequence {
   MergeRule rule;
   State states[kMergeSteps + 1];
   KeptGroups kept[kMergeSteps];
   std::vector<std::set<int>> expected[kMergeSteps];
+  double alike[kMergeSteps] = {};  ///< what a pair of changed rows must reach
 
   /// The frame computes `changed`, all patches for a key frame. `rows`: special rows, then theirs.
   void frame(const std::vector<int>& changed, test::Rows rows, bool key) {
@@ -60,17 +72,21 @@ struct Sequence {
                             : static_cast<int>(std::lround(static_cast<double>(rule.count) *
                                                            static_cast<double>(changed.size()) / kAllPatches));
       if (key) {
-        ASSERT_TRUE(mergeTokens(rule, tokens.view(), kFrontRows, {before.data, kAllPatches}, merged.view(),
-                                {after.data, kAllPatches}, Serial()));
+        GroupsOfImage found;
+        ASSERT_TRUE(findGroups(rule, tokens.view(), kFrontRows, found, Serial()));
+        mergeGroups(rule, found, tokens.view(), kFrontRows, {before.data, kAllPatches}, merged.view(),
+                    {after.data, kAllPatches});
         after.computed[0] = after.data[0];
         for (int i = 0; i < after.live(); ++i) after.computed[1 + i] = static_cast<float>(i);
-        kept[step].takeOver(before, {after.data, kAllPatches});
+        kept[step].takeOver(found, before, {after.data, kAllPatches});
       } else {
         ASSERT_TRUE(
             kept[step].merge(rule, tokens.view(), tokens.view(), kFrontRows, before, merged.view(), after, Serial()));
       }
-      const test::MergedRows reference = test::mergeMutual(rows, kFrontRows, sizes, static_cast<std::size_t>(limit),
-                                                           static_cast<double>(rule.similarity), rule.weighted);
+      if (key) alike[step] = static_cast<double>(rule.similarity);
+      const test::MergedRows reference =
+          test::mergeMutual(rows, kFrontRows, sizes, static_cast<std::size_t>(limit), alike[step], rule.weighted);
+      if (key) alike[step] = lowerQuartile(rows, reference.cluster_of_row);
       std::vector<std::set<int>> groups(reference.sizes.size());
       for (int i = 0; i < count; ++i) groups[reference.cluster_of_row[i]].merge(std::set<int>(members[i]));
       for (std::set<int>& group : expected[step])

@@ -104,7 +104,7 @@ class MergeTokensLayer final : public MpmLayer {
   void keepGroups(TokenState<const float> before, TokenState<float> after) {
     after.computed[0] = after.data[0];
     std::iota(after.computed + 1, after.computed + 1 + after.live(), 0.f);
-    kept_.takeOver(before, {after.data, after.patches});
+    kept_.takeOver(found_, before, {after.data, after.patches});
   }
 
   bool scored() const { return rule_.groups == MergeGroups::kScoredWindows; }

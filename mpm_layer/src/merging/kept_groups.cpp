@@ -5,11 +5,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "merging/merge_tokens.h"
-
 namespace mpm {
 
-void KeptGroups::takeOver(TokenState<const float> before, TokenState<const float> after) {
+void KeptGroups::takeOver(const GroupsOfImage& found, TokenState<const float> before, TokenState<const float> after) {
+  std::vector<float> similarities;
+  for (const MergeGroup& group : found.groups) similarities.push_back(group.similarity);
+  const auto quartile = similarities.begin() + static_cast<std::ptrdiff_t>(similarities.size() / 4);
+  std::nth_element(similarities.begin(), quartile, similarities.end());
+  similarity_ = similarities.empty() ? MergeRule{}.similarity : *quartile;
+
   const auto patches = static_cast<std::size_t>(before.patches);
   group_of_row_.assign(patches, -1);
   members_.assign(patches, 0);
@@ -36,8 +40,10 @@ bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, Ma
                        int special, TokenState<const float> before, MatrixView<float> merged, TokenState<float> after,
                        const Parallel& parallel) {
   thread_local GroupsOfImage found;
+  MergeRule alike = rule;
+  alike.similarity = std::max(rule.similarity, similarity_);
   const int rows = before.computedRows(), patches = before.patches;
-  if (!findGroups(rule, metric.rowRange(0, special + rows), special, found, parallel)) return false;
+  if (!findGroups(alike, metric.rowRange(0, special + rows), special, found, parallel)) return false;
   leave(before);
 
   // The computed rows, as if they were a picture of their own.
@@ -50,9 +56,8 @@ bool KeptGroups::merge(const MergeRule& rule, MatrixView<const float> tokens, Ma
     own.clusterSize()[i] = before.clusterSize()[before.computedRow(i)];
     changed += static_cast<double>(own.clusterSize()[i]);
   }
-  MergeRule of_share = rule;
-  if (rule.count >= 0) of_share.count = static_cast<int>(std::lround(rule.count * changed / patches));
-  mergeGroups(of_share, found, tokens, special, {own.data, rows}, merged, groups);
+  if (rule.count >= 0) alike.count = static_cast<int>(std::lround(rule.count * changed / patches));
+  mergeGroups(alike, found, tokens, special, {own.data, rows}, merged, groups);
 
   // Free rows for the new groups, lowest first.
   after.computed[0] = static_cast<float>(groups.live());
