@@ -150,7 +150,8 @@ ValueAxis fittingAxis(const Chart& chart, std::size_t first, std::size_t last, c
   return axis;
 }
 
-SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis) {
+SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis,
+                        bool sparse) {
   SeriesShape shape;
   std::vector<cv::Point2d> line, upper, lower;
   const auto finish = [&] {
@@ -163,7 +164,7 @@ SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& t
   };
   for (const ChartBucket& bucket : chart.buckets) {
     const Spread& spread = bucket.values[value];
-    if (bucket.gap_before || spread.samples == 0) finish();
+    if (bucket.gap_before || (spread.samples == 0 && !sparse)) finish();
     if (spread.samples == 0) continue;
     const double x = time.x(middle(chart, bucket));
     line.emplace_back(x, axis.y(spread.mean));

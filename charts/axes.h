@@ -61,7 +61,9 @@ ValueAxis fittingAxis(const Chart& chart, std::size_t first, std::size_t last, c
 struct SeriesShape {
   std::vector<std::vector<cv::Point2d>> lines, bands;
 };
-SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis);
+/// `sparse`: a value that only some buckets have, so a line goes on over those without it.
+SeriesShape seriesShape(const Chart& chart, std::size_t value, const TimeAxis& time, const ValueAxis& axis,
+                        bool sparse = false);
 
 /// A stretch of the axis with samples taken by night.
 struct NightStretch {

@@ -39,10 +39,6 @@ SessionInfo sessionOf(const InferenceResult& result, const RecorderOptions& opti
   return info;
 }
 
-std::optional<double> agreementOf(const InferenceResult& result) {
-  return result.estimate.reuse ? result.estimate.reuse->agreement : std::nullopt;
-}
-
 Event moved(const ViewShift& shift, UnixMs time) {
   const auto part = [](double pixels, const char* forward, const char* back) {
     return std::to_string(std::lround(std::abs(pixels))) + " px " + (pixels < 0 ? back : forward);
@@ -84,11 +80,10 @@ Recorder::Recorder(RecorderOptions options, StoreWriter* store, std::function<vo
 
 std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t dropped) {
   std::vector<Event> events;
-  Sample sample;
+  std::optional<Sample> sample;
   {
     const std::lock_guard lock(mutex_);
     if (!open_) return std::nullopt;
-    if (const auto agreement = agreementOf(result)) agreement_ = std::min(agreement_.value_or(100), *agreement);
     const std::int64_t steady = result.frame.steady, step = static_cast<std::int64_t>(options_.every_s * 1000);
     // Pictures of a folder need not be of one camera.
     const auto shift = options_.every_frame ? std::nullopt : view_.add(result.frame.image, steady);
@@ -96,25 +91,32 @@ std::optional<Sample> Recorder::add(const InferenceResult& result, std::int64_t 
       events.push_back(moved(*shift, result.frame.time));
       session_ = -1;
     }
-    if (result.session != session_) {
+    const bool fresh = result.session != session_;
+    if (fresh) {
       if (session_ >= 0) events.push_back(takeover(result));
       session_ = result.session;
+      reuse_ = {};
+      agreement_.reset();
       const SessionInfo session = sessionOf(result, options_);
       if (std::exchange(classes_, session.classes) != session.classes)
         for (Event& event : alarms_.setClasses(classes_, result.frame.time)) events.push_back(std::move(event));
       if (store_) store_->beginSession(session);
-    } else if (!options_.every_frame && next_due_ && steady < *next_due_ - step / 4) {
-      return std::nullopt;  // a frame that comes a little early takes its turn; the next one is not moved by it
     }
-    next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
-
-    sample = sampleOf(result, std::nullopt);
-    sample.night = night_ = day_night_.night(sample.time, sample.brightness);
-    sample.dropped = std::max<std::int64_t>(0, dropped - dropped_);
-    dropped_ = dropped;
-    sample.agreement = std::exchange(agreement_, std::nullopt);
-    for (Event& event : alarms_.add(sample, steady)) events.push_back(std::move(event));
-    if (store_) store_->append(sample);
+    if (const auto& report = result.estimate.reuse) {
+      if (report->agreement) agreement_ = std::min(agreement_.value_or(100), *report->agreement);
+      if (auto event = reuse_.add(*report, result.reuse, result.frame.time)) events.push_back(std::move(*event));
+    }
+    // A frame that comes a little early takes its turn; the next one is not moved by it.
+    if (fresh || options_.every_frame || !next_due_ || steady >= *next_due_ - step / 4) {
+      next_due_ = next_due_ && steady - *next_due_ < step ? *next_due_ + step : steady + step;
+      sample = sampleOf(result, std::nullopt);
+      sample->night = night_ = day_night_.night(sample->time, sample->brightness);
+      sample->dropped = std::max<std::int64_t>(0, dropped - dropped_);
+      dropped_ = dropped;
+      sample->agreement = std::exchange(agreement_, std::nullopt);
+      for (Event& event : alarms_.add(*sample, steady)) events.push_back(std::move(event));
+      if (store_) store_->append(*sample);
+    }
   }
   post(events);
   return sample;

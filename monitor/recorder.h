@@ -12,6 +12,7 @@
 #include "monitor/clocks.h"
 #include "monitor/statistics/alarms.h"
 #include "monitor/statistics/day_night.h"
+#include "monitor/statistics/reuse_watch.h"
 #include "monitor/statistics/view_watch.h"
 #include "monitor/store/store.h"
 
@@ -69,6 +70,7 @@ class Recorder {
   std::vector<std::string> classes_;      // of the last model
   std::optional<std::int64_t> next_due_;  // steady ms
   std::int64_t dropped_ = 0;
+  ReuseWatch reuse_;
   std::optional<double> agreement_;  // Sample::agreement, since the last sample
 };
 

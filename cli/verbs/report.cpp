@@ -60,6 +60,24 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
   return {days > 0 ? std::max(from, to - static_cast<UnixMs>(days * kDayMs)) : from, to};
 }
 
+const Quantity kRows{Quantity::Kind::kRows, -1}, kAgreement{Quantity::Kind::kAgreement, -1};
+
+/// The buckets of one quantity, added up.
+struct Total {
+  std::int64_t samples = 0;
+  double sum = 0, min = 0;
+
+  void add(const Spread& part) {
+    if (part.samples == 0) return;
+    min = samples == 0 ? part.min : std::min(min, part.min);
+    samples += part.samples;
+    sum += part.mean * static_cast<double>(part.samples);
+  }
+  std::optional<double> mean() const {
+    return samples > 0 ? std::optional(sum / static_cast<double>(samples)) : std::nullopt;
+  }
+};
+
 /// What is known of a source over a span of time.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, double days)
@@ -73,6 +91,12 @@ struct SourceReport {
       days_of_pooled.insert(hour.start / kDayMs);
     pooled_days = static_cast<std::int64_t>(days_of_pooled.size());
     areas = classAreas(store, record.id, span.from, span.to);
+    for (const ChartBucket& bucket :
+         store.chart({.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}})
+             .buckets) {
+      rows.add(bucket.values[0]);
+      agreement.add(bucket.values[1]);
+    }
     if (pooled == 0)
       for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
   }
@@ -85,6 +109,7 @@ struct SourceReport {
   std::int64_t pooled = 0,
                pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
+  Total rows, agreement;         // of the reuse of rows, of all sessions: a share; percent at key frames
 };
 
 void printAreas(const std::vector<ClassArea>& areas) {
@@ -112,6 +137,12 @@ void printReport(const SourceReport& report) {
   if (const auto& session = report.session)
     line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
          " tokens before merging");
+  if (report.rows.samples > 0)
+    line("reuse: " + fixed(100 * *report.rows.mean(), 1) + " % of the rows computed on average" +
+         (report.agreement.samples == 0 ? ", no key frame compared yet"
+                                        : "; " + counted(report.agreement.samples, "key frame") +
+                                              " compared, with an agreement of " + fixed(report.agreement.mean(), 2) +
+                                              " % on average and " + fixed(report.agreement.min, 2) + " % at worst"));
   printAreas(report.areas);
   if (report.pooled == 0)
     return line("day and night are not known: give --lat and --lon, --night-brightness or --night-hours");
@@ -166,7 +197,13 @@ Json reportJson(const SourceReport& report) {
                {"day", summaryJson(report.statistics.day, report.statistics.day_change)},
                {"night", summaryJson(report.statistics.night, report.statistics.night_change)},
                {"night_minus_day", nullptr},
+               {"reuse", nullptr},
                {"areas", Json::object()}};
+  if (report.rows.samples > 0)
+    json["reuse"] = {{"rows", *report.rows.mean()},
+                     {"key_frames", report.agreement.samples},
+                     {"agreement", orNull(report.agreement.mean())},
+                     {"worst_agreement", report.agreement.samples > 0 ? Json(report.agreement.min) : Json()}};
   for (const ClassArea& area : report.areas)
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", orNull(area.day)},
@@ -217,8 +254,15 @@ int report(const ReportArguments& arguments) {
     ChartDrawing drawing{.series = {{.quantity = tokens, .name = "tokens kept"}},
                          .clock = Clock::kUtc,
                          .title = "Tokens kept, " + source.name};
-    drawing.chart = store.chart(
-        {.source = source.id, .from = span.from, .to = span.to, .quantities = {tokens}, .max_buckets = 1170});
+    ChartQuery query{.source = source.id, .from = span.from, .to = span.to, .quantities = {tokens, kRows, kAgreement}};
+    query.max_buckets = 1170;
+    drawing.chart = store.chart(query);
+    const auto& buckets = drawing.chart.buckets;
+    if (std::any_of(buckets.begin(), buckets.end(), [](const ChartBucket& b) { return b.values[1].samples > 0; })) {
+      drawing.title = "Tokens kept and rows reused, " + source.name;
+      drawing.series.push_back({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
+      drawing.series.push_back({.quantity = kAgreement, .name = "agreement of key frames", .unit = "%", .decimals = 2});
+    }
     drawing.axis.from = static_cast<double>(span.from) / kSecondMs;
     drawing.axis.to = static_cast<double>(span.to) / kSecondMs;
     vision::writePicture(arguments.chart_path, chartPicture(std::move(drawing)));
@@ -241,7 +285,8 @@ Verb addReport(CLI::App& mpm) {
       *verb, "--format", arguments->format,
       {{"csv", ExportFormat::kCsv}, {"phenocam", ExportFormat::kPhenoCam}, {"jsonl", ExportFormat::kJsonLines}},
       "Of --export: CSV, CSV with the header of PhenoCam's files, or a line of JSON per sample. Default: csv");
-  addOption(*verb, "--chart", arguments->chart_path, "FILE.png", "Draw the tokens over time");
+  addOption(*verb, "--chart", arguments->chart_path, "FILE.png",
+            "Draw the tokens over time and, with --reuse, rows and agreement");
   verb->add_flag("--json", arguments->json, "One JSON object per source");
   verb->option_defaults()->group("Day and night, in place of the rule of 'mpm monitor'");
   addNightRule(*verb, arguments->night);

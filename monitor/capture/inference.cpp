@@ -32,6 +32,7 @@ struct Loaded {
   std::string path;
   std::string digest;
   ConvertOptions convert;  ///< that it was read with
+  Reuse reuse;             ///< the same
   int session = 0;         // 0 until it gave its first result
   int stream = 0;          // CapturedFrame::stream of the last frame
 };
@@ -134,7 +135,7 @@ struct InferenceWorker::Impl {
     Estimator estimator(path, options);
     auto info = std::make_shared<const ModelInfo>(estimator.model());
     return std::make_unique<Loaded>(
-        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert});
+        Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert, options.reuse});
   }
 
   void load(const Wanted& now) {
@@ -220,6 +221,7 @@ struct InferenceWorker::Impl {
     result.model = current->info;
     result.model_path = current->path;
     result.model_digest = current->digest;
+    result.reuse = current->reuse;
     result.session = current->session;
     result.repeated = repeated;
     {

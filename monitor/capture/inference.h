@@ -26,6 +26,7 @@ struct InferenceResult {
   std::shared_ptr<const ModelInfo> model;  ///< the one that made it, with its reduction; never null
   std::string model_path;                  ///< the file it was read from
   std::string model_digest;                ///< modelDigest() of it
+  Reuse reuse;                             ///< what was asked of it
   int session = 0;                         ///< grows when another model or reduction takes over
   std::optional<ComparedResult> compared;  ///< while setCompare() asks for it
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample

@@ -20,8 +20,9 @@ enum class EventKind {
   kAlarm = 5,       ///< an alarm went off
   kAlarmEnded = 6,  ///< and is over
   kView = 7,        ///< the camera was bumped
+  kReuse = 8,       ///< the reuse of rows agrees less with the full model than wanted, or enough again
 };
-/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view".
+/// "session", "source", "model", "storage", "clock", "alarm", "alarm ended", "view", "reuse".
 const char* toString(EventKind kind);
 
 struct Event {

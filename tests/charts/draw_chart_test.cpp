@@ -139,6 +139,15 @@ TEST(SeriesShape, GapsStayGaps) {
   EXPECT_NEAR(shape.bands[0][0].y, 60, 1e-9) << "the band begins at the maximum";
 }
 
+TEST(SeriesShape, SparseValuesAreJoined) {
+  auto data = chart({5, 6, 7, 8}, {3});
+  data.buckets[1].values[0].samples = 0;
+  const auto lines = [&](bool sparse) { return seriesShape(data, 0, axis(0, 4), {0, 12, 0, 120}, sparse).lines; };
+  EXPECT_EQ(lines(false).size(), 3U);
+  ASSERT_EQ(lines(true).size(), 2U) << "nothing was recorded in the gap";
+  EXPECT_EQ(lines(true)[0].size(), 2U);
+}
+
 TEST(ValueAxis, HoldsWhatIsOnShow) {
   const ValueAxis all = fittingAxis(chart({500, 510, 900}), 0, 1, axis(0, 3), 4);
   EXPECT_LT(all.low, 499);

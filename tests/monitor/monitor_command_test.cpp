@@ -322,6 +322,8 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   for (const auto& share : areas) area += share["night"].get<double>();
   EXPECT_NEAR(area, 1, 1e-4);
   EXPECT_TRUE(json.json()["day"].is_null());
+  EXPECT_TRUE(json.json()["reuse"].is_null());
+  EXPECT_THAT(report.out, ::testing::Not(HasSubstr("reuse:")));
   expectFailure(mpmCommand({"report", folder_ / "none.db"}), 1, {"none.db"});
   EXPECT_THAT(report.out, HasSubstr("pooled: 4 samples of this model and reduction, on 1 day (UTC)"));
   EXPECT_EQ(json.json()["pooled"]["samples"], 4);
@@ -333,6 +335,35 @@ TEST_F(MonitorCommand, ReportSumsUpExportsAndDraws) {
   expectFailure(mpmCommand({"report", database_, "--lat", "48"}), 2, {"--lat and --lon go together"});
   expectFailure(mpmCommand({"report", database_, "--source", "x"}), 1, {"'x'"});
   expectFailure(mpmCommand({"report"}), 2, {"DB"});
+}
+
+TEST_F(MonitorCommand, ReportSumsUpReuse) {
+  const std::string frames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=8";
+  const auto watched = monitor(frames, {"--every", "0", "--json", "--reuse", "threshold=12:refresh=3"});
+  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  double rows = 0, agreement = 0, worst = 100;
+  for (const auto& line : watched.jsonLines()) {
+    if (line.contains("event")) continue;
+    rows += line["reuse"]["rows"].get<double>() / 8;
+    if (line["reuse"]["agreement"].is_null()) continue;
+    agreement += line["reuse"]["agreement"].get<double>() / 2;
+    worst = std::min(worst, line["reuse"]["agreement"].get<double>());
+  }
+  const CommandResult report = mpmCommand({"report", database_, "--chart", folder_ / "chart.png"});
+  char expected[200];
+  std::snprintf(
+      expected, sizeof expected,
+      "  reuse: %.1f %% of the rows computed on average; 2 key frames compared, with an agreement of %.2f %% on "
+      "average and %.2f %% at worst\n",
+      100 * rows, agreement, worst);
+  EXPECT_THAT(report.out, HasSubstr(expected));
+  EXPECT_LT(rows, 1);
+  const auto json = mpmCommand({"report", database_, "--json"}).json()["reuse"];
+  EXPECT_NEAR(json["rows"], rows, 1e-12);
+  EXPECT_EQ(json["key_frames"], 2);
+  EXPECT_NEAR(json["agreement"], agreement, 1e-9);
+  EXPECT_NEAR(json["worst_agreement"], worst, 1e-4);
+  EXPECT_EQ(cv::imread(folder_ / "chart.png").size(), cv::Size(1280, 480));
 }
 
 std::vector<double> timesOf(const std::string& database) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <opencv2/imgproc.hpp>
 
 #include "monitor/samples.h"
@@ -220,6 +221,52 @@ TEST(Recorder, AnAgreementWaitsForTheNextSample) {
   EXPECT_EQ(sample->agreement, 97.5) << "the lowest";
   EXPECT_EQ(add(2000, {.rows = 0.25})->agreement, std::nullopt);
   EXPECT_EQ(recorder.add(resultAt(3000), 0)->rows, std::nullopt) << "reuse is off";
+}
+
+TEST(Recorder, AFallingAgreementIsAnEvent) {
+  const TemporaryFolder folder;
+  const auto eventsOf = [&](const std::string& spec, const std::vector<double>& agreements) {
+    std::vector<Event> events;
+    const std::string path = folder / "a.db";
+    std::filesystem::remove(path);
+    {
+      StoreWriter store(path);
+      Recorder recorder({.source = "camera 0", .every_s = 60}, &store,
+                        [&](const Event& event) { events.push_back(event); });
+      std::int64_t ms = 0;
+      for (const double agreement : agreements)
+        for (const bool key_frame : {true, false}) {
+          InferenceResult result = resultAt(ms += 10);
+          result.reuse = parseReuse(spec);
+          result.estimate.reuse = ReuseReport{.key_frame = key_frame};
+          if (key_frame) result.estimate.reuse->agreement = agreement;
+          recorder.add(result, 0);
+        }
+    }
+    EXPECT_EQ(StoreReader(path).events(1, INT64_MIN, INT64_MAX), events);
+    return events;
+  };
+  const std::vector<double> low(ReuseWatch::kInARow, 94), high(20, 95.5);
+  EXPECT_THAT(eventsOf("auto", high), SizeIs(0));
+  std::vector<double> now_and_then;
+  for (int i = 0; i < 40; ++i) now_and_then.push_back(i % ReuseWatch::kInARow == 0 ? 96 : 80);
+  EXPECT_THAT(eventsOf("auto", now_and_then), SizeIs(0)) << "never six in a row";
+
+  std::vector<double> falls = low;
+  falls.insert(falls.end(), low.begin(), low.end());
+  falls.push_back(97.25);
+  const auto events = eventsOf("auto", falls);
+  ASSERT_THAT(events, SizeIs(2)) << "once, and once when it is over";
+  EXPECT_EQ(events[0].kind, EventKind::kReuse);
+  EXPECT_EQ(events[0].severity, Severity::kWarning);
+  EXPECT_EQ(events[0].message,
+            "reuse agrees with the full model on 94 % of the pixels, less than 95 % at 6 key frames in a row: let "
+            "agreement= steer the threshold, or turn reuse off");
+  EXPECT_EQ(events[1].severity, Severity::kInfo);
+  EXPECT_THAT(events[1].message, HasSubstr("97.25 %"));
+  EXPECT_THAT(eventsOf("agreement=93", low), SizeIs(0)) << "as good as wanted";
+  EXPECT_THAT(eventsOf("agreement=97", high).at(0).message, HasSubstr("less than 97 %"));
+  EXPECT_THAT(eventsOf("threshold=12", low).at(0).message, HasSubstr("choose a lower threshold"));
 }
 
 TEST(Recorder, OtherRulesWhileItRuns) {
