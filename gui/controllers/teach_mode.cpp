@@ -31,15 +31,6 @@ QString nameOf(qint64 time_ms) {
   return QDateTime::fromMSecsSinceEpoch(time_ms, QTimeZone::utc()).toString(QStringLiteral("yyyy-MM-dd'T'HH-mm-ss'Z'"));
 }
 
-// The first colour of the palette that no class has.
-std::array<std::uint8_t, 3> freeColor(const std::vector<ClassInfo>& classes) {
-  for (const cv::Vec3b& bgr : vision::classColors({}, static_cast<int>(classes.size()) + 1)) {
-    const std::array<std::uint8_t, 3> rgb = {bgr[2], bgr[1], bgr[0]};
-    if (std::none_of(classes.begin(), classes.end(), [&](const ClassInfo& one) { return one.rgb == rgb; })) return rgb;
-  }
-  return {128, 128, 128};
-}
-
 }  // namespace
 
 QString labelFolder(const QString& database, const QString& pictures) {
@@ -110,7 +101,11 @@ void TeachMode::wirePane() {
 
   LabelClassesPanel* classes = pane_->classes();
   connect(classes, &LabelClassesPanel::added, this, [this](const QString& name) {
-    changeClasses([&](std::vector<ClassInfo>& list) { list.push_back({name.toStdString(), freeColor(list)}); });
+    const LiveFramePtr& shown = pane_->canvas()->frame();
+    changeClasses([&](std::vector<ClassInfo>& list) {
+      const cv::Vec3b bgr = vision::newClassColor(colorsOf(list), shown ? shown->image() : cv::Mat());
+      list.push_back({name.toStdString(), std::array<std::uint8_t, 3>{bgr[2], bgr[1], bgr[0]}});
+    });
   });
   connect(classes, &LabelClassesPanel::renamed, this, [this](int index, const QString& name) {
     changeClasses([&](auto& list) { list[static_cast<std::size_t>(index)].name = name.toStdString(); });

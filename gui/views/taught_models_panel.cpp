@@ -2,6 +2,7 @@
 #include "gui/views/taught_models_panel.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
@@ -131,6 +132,12 @@ void TaughtModelsPanel::setProgress(double share, double seconds_left) {
   train_->setEnabled(!training_ && hint_->text().isEmpty());
   progress_->setValue(static_cast<int>(100 * share));
   setValue(left_, seconds_left < 0 ? tr("It begins…") : tr("About %1 left").arg(spanText(seconds_left)));
+}
+
+// The colours of the verdicts are those of the theme.
+void TaughtModelsPanel::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) showModel();
 }
 
 void TaughtModelsPanel::showModel() {

@@ -36,6 +36,9 @@ class TaughtModelsPanel : public QWidget {
   void cancelRequested();
   void useRequested(const QString& model);
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
   void showModel();
   void refresh();

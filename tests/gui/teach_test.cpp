@@ -24,6 +24,7 @@
 #include "gui/views/teach_pane.h"
 #include "support/demo.h"
 #include "vision/labels/label_folder.h"
+#include "vision/pictures/pictures.h"
 #include "window_fixture.h"
 
 namespace mpm::gui {
@@ -196,6 +197,56 @@ TEST_F(Teach, APredictionIsAcceptedAndClassesAreMerged) {
   ASSERT_TRUE(wait([&] { return state().classes.count() == 4 && window_->teach().editor(); }));
   EXPECT_EQ(onDisk(picture, into < label ? into : into - 1), pixels);
   EXPECT_FALSE(window_->teach().editor()->canUndo());
+}
+
+TEST_F(Teach, APictureWithoutLabelsIsNotDarkened) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  const auto painted = [&](double opacity) {
+    canvas()->setOpacity(opacity);
+    return shot(canvas());
+  };
+  ASSERT_FALSE(canvas()->frame()->labels().empty());
+  EXPECT_EQ(painted(1), painted(0)) << "no class is there to be painted";
+  addClass("of my own");
+  EXPECT_EQ(painted(1), painted(0)) << "the model does not know it";
+}
+
+// As swatches of both themes, and from what the picture shows; two classes would have had two blues.
+TEST_F(Teach, ColoursOfNewClassesAreToldApart) {
+  ASSERT_TRUE(openAndPause());
+  take();
+  for (const char* name : {"road", "sky", "tree", "wall"}) addClass(name);
+  const auto& classes = state().classes.classes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto& rgb = classes[i].rgb;
+    ASSERT_TRUE(rgb);
+    const QColor color((*rgb)[0], (*rgb)[1], (*rgb)[2]);
+    for (const Theme& theme : {lightTheme(), darkTheme()}) EXPECT_GE(contrast(color, theme.panel), 1.9) << i;
+    std::vector<cv::Vec3b> before;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& other = *classes[j].rgb;
+      before.push_back({other[2], other[1], other[0]});
+    }
+    EXPECT_EQ(vision::newClassColor(before, canvas()->frame()->image()), cv::Vec3b((*rgb)[2], (*rgb)[1], (*rgb)[0]));
+  }
+}
+
+TEST_F(Teach, VerdictsHaveTheColoursOfTheTheme) {
+  TaughtModelsPanel panel;
+  TaughtModel model;
+  model.path = QStringLiteral("v1.onnx");
+  model.verdict.emplace();
+  model.verdict->classes = {QStringLiteral("road")};
+  model.verdict->verdicts.resize(1);
+  model.verdict->verdicts[0].grade = vision::ClassVerdict::Grade::kGood;
+  panel.setModels({model});
+  panel.show();
+  const auto color = [&] { return panel.findChild<QTableWidget*>()->item(0, 2)->foreground().color(); };
+  for (const bool dark : {false, true, false}) {
+    window_->setDark(dark);
+    EXPECT_EQ(color(), (dark ? darkTheme() : lightTheme()).good);
+  }
 }
 
 TEST_F(Teach, WhatMakesNoSenseIsOneLineAndChangesNothing) {

@@ -77,6 +77,46 @@ TEST(ClassColors, PaletteIsApartForColourBlindEyesToo) {
             << name << ": " << colors[i] << " and " << colors[j];
 }
 
+// Four colours as of asphalt, sky, trees and walls, in quarters.
+cv::Mat quarters() {
+  cv::Mat picture(160, 160, CV_8UC3);
+  const cv::Vec3b colors[] = {{120, 120, 125}, {235, 215, 200}, {70, 110, 90}, {60, 85, 130}};
+  for (int i = 0; i < 4; ++i) picture(cv::Rect(80 * (i % 2), 80 * (i / 2), 80, 80)) = cv::Scalar(colors[i]);
+  return picture;
+}
+
+TEST(ClassColors, NewOnesDifferInLightnessAndHue) {
+  std::vector<cv::Vec3b> taken;
+  const auto lab = [](const cv::Vec3b& bgr) { return labSeenThrough(cv::Matx33f::eye(), bgr); };
+  const auto hue = [&](const cv::Vec3b& bgr) { return std::atan2(lab(bgr)[2], lab(bgr)[1]) * 180 / CV_PI; };
+  for (int i = 0; i < 5; ++i) {
+    const cv::Vec3b color = newClassColor(taken, quarters());
+    for (const cv::Vec3b& other : taken) {
+      EXPECT_GT(std::abs(lab(color)[0] - lab(other)[0]), 3) << color << other;
+      EXPECT_GT(std::abs(std::remainder(hue(color) - hue(other), 360)), 20) << color << other;
+    }
+    taken.push_back(color);
+  }
+}
+
+TEST(ClassColors, NewOnesDifferFromThePicture) {
+  const auto nearest = [](const std::vector<cv::Vec3b>& colors, const cv::Mat& picture) {
+    double least = 1e9;
+    for (const cv::Vec3b& color : colors)
+      for (int i = 0; i < 4; ++i) {
+        const cv::Vec3b below = picture.at<cv::Vec3b>(i / 2 * 80, i % 2 * 80);
+        least = std::min(
+            least, cv::norm(labSeenThrough(cv::Matx33f::eye(), color) - labSeenThrough(cv::Matx33f::eye(), below)));
+      }
+    return least;
+  };
+  std::vector<cv::Vec3b> taken;
+  for (int i = 0; i < 5; ++i) taken.push_back(newClassColor(taken, quarters()));
+  EXPECT_GT(nearest(taken, quarters()), 30);
+  const cv::Mat one(160, 160, CV_8UC3, cv::Scalar(newClassColor({}, {})));  // what would be taken without a picture
+  EXPECT_GT(nearest({newClassColor({}, one)}, one), 60);
+}
+
 TEST(ClassColors, PaletteGivesAnyNumber) { EXPECT_EQ(classColors({}, 2000).size(), 2000u); }
 
 TEST(ClassColors, TheFirstNDoNotDependOnHowManyWereAskedFor) {

@@ -37,9 +37,27 @@ Vec oklab(const Vec& linear) {
 
 double distance(const Vec& a, const Vec& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
+using Seen = std::array<Vec, 3>;  // with all cones, without L, without M
+
+Vec linearOf(const cv::Vec3b& bgr) {
+  Vec linear;
+  for (int c = 0; c < 3; ++c) {
+    const double value = bgr[2 - c] / 255.0;
+    linear[c] = value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  }
+  return linear;
+}
+
+Seen seenAs(const cv::Vec3b& bgr) {
+  const Vec linear = linearOf(bgr);
+  return {oklab(linear), oklab(kProtanope * linear), oklab(kDeuteranope * linear)};
+}
+
+double chroma(const Seen& color) { return std::hypot(color[0][1], color[0][2]); }
+
 struct Candidate {
   cv::Vec3b bgr;
-  std::array<Vec, 3> seen;                              // with all cones, without L, without M
+  Seen seen;
   double nearest = std::numeric_limits<double>::max();  // to the colours taken, by the eye that tells them apart worst
 };
 
@@ -49,16 +67,12 @@ std::vector<Candidate> candidates() {
   for (int i = 0; i < kLevels * kLevels * kLevels; ++i) {
     const std::array<int, 3> levels = {i / (kLevels * kLevels), i / kLevels % kLevels, i % kLevels};
     Candidate candidate;
-    Vec linear;
-    for (int c = 0; c < 3; ++c) {
-      const double value = static_cast<double>(levels[c]) / (kLevels - 1);
-      candidate.bgr[2 - c] = static_cast<std::uint8_t>(std::lround(255 * value));
-      linear[c] = value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-    }
-    candidate.seen = {oklab(linear), oklab(kProtanope * linear), oklab(kDeuteranope * linear)};
-    const Vec& lab = candidate.seen[0];
+    for (int c = 0; c < 3; ++c)
+      candidate.bgr[2 - c] = static_cast<std::uint8_t>(std::lround(255.0 * levels[c] / (kLevels - 1)));
+    candidate.seen = seenAs(candidate.bgr);
+    const double lightness = candidate.seen[0][0];
     // Neither near black nor near white nor grey: an overlay must read as a colour on any image.
-    if (lab[0] > 0.35 && lab[0] < 0.93 && std::hypot(lab[1], lab[2]) > 0.07) result.push_back(candidate);
+    if (lightness > 0.35 && lightness < 0.93 && chroma(candidate.seen) > 0.07) result.push_back(candidate);
   }
   return result;
 }
@@ -86,7 +100,80 @@ std::vector<cv::Vec3b> palette(int count) {
   return result;
 }
 
+// 0..1.
+double luminance(const cv::Vec3b& bgr) {
+  const Vec linear = linearOf(bgr);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+struct ClassColor {
+  explicit ClassColor(const cv::Vec3b& bgr)
+      : seen(seenAs(bgr)), lightness(std::cbrt(luminance(bgr))), hue(std::atan2(seen[0][2], seen[0][1])) {}
+  Seen seen;
+  double lightness;  // in even steps, 0..1
+  double hue;        // radians
+};
+
+// How well two classes are told apart: by the eye that does it worst, less where lightness or hue alone differs.
+double apart(const ClassColor& a, const ClassColor& b) {
+  constexpr double kLightness = 0.08, kHue = 0.5;  // differences that are enough
+  double result = std::numeric_limits<double>::max();
+  for (int eye = 0; eye < 3; ++eye) result = std::min(result, distance(a.seen[eye], b.seen[eye]));
+  const auto share = [](double value, double enough) { return std::clamp(std::abs(value) / enough, 0.2, 1.0); };
+  return result * share(a.lightness - b.lightness, kLightness) * share(std::remainder(a.hue - b.hue, 2 * CV_PI), kHue);
+}
+
+// The means of the colours that cover 2 % of a picture or more.
+std::vector<Vec> frequentColors(const cv::Mat& picture) {
+  constexpr int kLevels = 8, kSide = 128;
+  constexpr double kShare = 0.02;
+  std::array<cv::Vec4d, kLevels * kLevels * kLevels> sums{};
+  const int step = std::max(1, std::max(picture.rows, picture.cols) / kSide);
+  double all = 0;
+  for (int y = 0; y < picture.rows; y += step)
+    for (int x = 0; x < picture.cols; x += step, ++all) {
+      const auto& pixel = picture.at<cv::Vec3b>(y, x);
+      sums[static_cast<std::size_t>((pixel[0] / 32 * kLevels + pixel[1] / 32) * kLevels + pixel[2] / 32)] +=
+          cv::Vec4d(pixel[0], pixel[1], pixel[2], 1);
+    }
+  std::vector<Vec> result;
+  for (const cv::Vec4d& sum : sums)
+    if (sum[3] > 0 && sum[3] >= kShare * all) {
+      const cv::Vec4d mean = sum / sum[3];
+      result.push_back(
+          oklab(linearOf(cv::Vec3b(cv::saturate_cast<std::uint8_t>(mean[0]), cv::saturate_cast<std::uint8_t>(mean[1]),
+                                   cv::saturate_cast<std::uint8_t>(mean[2])))));
+    }
+  return result;
+}
+
+// The contrast of WCAG 2.1 is 2 or more to white and to a dark window.
+bool readsOnBothThemes(const cv::Vec3b& bgr) {
+  constexpr double kDarkWindow = 0.016;  // luminance
+  return 1.05 / (luminance(bgr) + 0.05) >= 2 && (luminance(bgr) + 0.05) / (kDarkWindow + 0.05) >= 2;
+}
+
 }  // namespace
+
+cv::Vec3b newClassColor(const std::vector<cv::Vec3b>& taken, const cv::Mat& picture) {
+  constexpr double kColorful = 0.1;
+  const std::vector<Vec> below = frequentColors(picture);
+  const std::vector<ClassColor> others(taken.begin(), taken.end());
+  cv::Vec3b best;
+  double farthest = -1;
+  for (const Candidate& candidate : candidates()) {
+    if (chroma(candidate.seen) < kColorful || !readsOnBothThemes(candidate.bgr)) continue;
+    const ClassColor color(candidate.bgr);
+    double nearest = std::numeric_limits<double>::max();
+    for (const ClassColor& other : others) nearest = std::min(nearest, apart(color, other));
+    for (const Vec& shown : below) nearest = std::min(nearest, distance(color.seen[0], shown));
+    if (nearest > farthest) {
+      farthest = nearest;
+      best = candidate.bgr;
+    }
+  }
+  return best;
+}
 
 std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes) {
   const int named = static_cast<int>(facts.classes.size());

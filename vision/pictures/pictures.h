@@ -14,6 +14,11 @@ namespace mpm::vision {
 /// `classes` colours.
 std::vector<cv::Vec3b> classColors(const ModelFacts& facts, int classes);
 
+/// A colour, BGR, for one more class that is drawn on `picture` (CV_8UC3; may be empty): lightness and hue differ from
+/// those of the colours `taken`, also for colour-blind people, and from the most frequent colours of the picture. Its
+/// contrast to a white and to a dark window is 2 or more.
+cv::Vec3b newClassColor(const std::vector<cv::Vec3b>& taken, const cv::Mat& picture);
+
 /// `image` (CV_8UC3) with `labels` (CV_8U, same size) painted over it, opacity 0..1. Labels without a colour are not
 /// painted.
 cv::Mat overlayPicture(const cv::Mat& image, const cv::Mat& labels, const std::vector<cv::Vec3b>& colors,
