@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "evaluation/cross_validation.h"
@@ -66,6 +67,7 @@ Sample sampleOf(const InferenceResult& result, std::optional<bool> night) {
   sample.brightness = meanBrightness(result.frame.image);
   sample.night = night;
   if (result.estimate.reuse) sample.rows = result.estimate.reuse->rows;
+  sample.picture = std::filesystem::path(result.frame.file).filename().string();
   return sample;
 }
 

@@ -93,7 +93,8 @@ Json sampleJson(const monitor::Sample& sample, const std::vector<std::string>& n
           {"night", sample.night ? Json(*sample.night) : Json(nullptr)},
           {"brightness", std::round(sample.brightness * 100) / 100},
           {"dropped", sample.dropped},
-          {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()}};
+          {"reuse", sample.rows ? Json{{"rows", *sample.rows}, {"agreement", orNull(sample.agreement)}} : Json()},
+          {"picture", sample.picture}};
 }
 
 Json eventJson(const Event& event) {

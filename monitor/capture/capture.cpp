@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -200,6 +201,8 @@ struct Capture::Impl {
                            .time = frame.unix_time ? toMs(*frame.unix_time) : options.now(),
                            .steady = steadyNow(),
                            .name = std::move(frame.name)};
+    // Only an image is named after its file alone.
+    if (std::filesystem::path(frame.source).stem() == captured.name) captured.file = std::move(frame.source);
     if (const auto before = std::exchange(last_frame, captured.steady); before > 0) {
       const double step = static_cast<double>(captured.steady - before) / 1000;
       usual_step_s = usual_step_s == 0 ? step : 0.8 * usual_step_s + 0.2 * step;

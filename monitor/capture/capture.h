@@ -23,6 +23,7 @@ struct CapturedFrame {
   UnixMs time = 0;          ///< when it arrived
   std::int64_t steady = 0;  ///< the same moment by steadyNow()
   std::string name{};       ///< vision::Frame::name
+  std::string file{};       ///< path of an image file; empty: the frame is of a video or camera
 };
 
 using FrameMailbox = Mailbox<CapturedFrame>;

@@ -159,7 +159,8 @@ long standardOffset(UnixMs time) {
 void writeCsvHeader(std::ostream& out, const Columns& columns) {
   out << "tokens";
   for (std::size_t k = 1; k < columns.tokens; ++k) out << ",tokens_after_merge_" << k;
-  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,reduction";
+  out << ",merged_percent,inference_ms,brightness_0_255,night,dropped_frames,rows_percent,agreement_percent,reduction,"
+         "picture";
   for (const std::string& name : columns.classes) out << ',' << field("area_" + oneLine(name) + "_percent");
   out << '\n';
 }
@@ -176,7 +177,8 @@ void writeCsvValues(std::ostream& out, const Columns& columns, const Sample& sam
           : *sample.night ? "1"
                           : "0")
       << ',' << sample.dropped << ',' << (sample.rows ? number(100 * *sample.rows, 2) : missing) << ','
-      << (sample.agreement ? number(*sample.agreement, 3) : missing) << ',' << field(columns.reduction(sample));
+      << (sample.agreement ? number(*sample.agreement, 3) : missing) << ',' << field(columns.reduction(sample)) << ','
+      << field(oneLine(sample.picture));
   for (const auto& area : columns.areas(sample)) out << ',' << (area ? number(100 * *area, 4) : missing);
   out << '\n';
 }
@@ -235,6 +237,7 @@ void writeJson(std::ostream& out, const Columns& columns, const Sample& sample) 
       {"dropped_frames", sample.dropped},
       {"rows_fraction", cli::orNull(sample.rows)},
       {"agreement_percent", cli::orNull(sample.agreement)},
+      {"picture", sample.picture},
       {"area_fraction", areas}};
   out << line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }

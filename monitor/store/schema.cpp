@@ -13,7 +13,7 @@
 namespace mpm::monitor {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 // Lists are JSON, so that any SQLite client can read them.
 constexpr const char* kTables =
@@ -26,7 +26,7 @@ constexpr const char* kTables =
     "CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL REFERENCES session,"
     "  source INTEGER NOT NULL REFERENCES source, time_ms INTEGER NOT NULL, tokens TEXT NOT NULL,"
     "  inference_ms REAL NOT NULL, areas TEXT NOT NULL, night INTEGER, brightness REAL NOT NULL,"
-    "  dropped INTEGER NOT NULL, rows REAL, agreement REAL);"
+    "  dropped INTEGER NOT NULL, rows REAL, agreement REAL, picture TEXT NOT NULL);"
     "CREATE INDEX sample_by_time ON sample(source, time_ms);"
     "CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER, time_ms INTEGER NOT NULL,"
     "  kind INTEGER NOT NULL, severity INTEGER NOT NULL, message TEXT NOT NULL);"
@@ -197,6 +197,7 @@ Sample readSample(const Statement& row) {
   sample.session = row.integer(8);
   if (!row.isNull(9)) sample.rows = row.real(9);
   if (!row.isNull(10)) sample.agreement = row.real(10);
+  sample.picture = row.text(11);
   return sample;
 }
 

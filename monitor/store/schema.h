@@ -25,7 +25,7 @@ std::string areasJson(const std::vector<std::pair<int, double>>& areas);
 
 /// Columns that a query for readSample() must name, in this order.
 inline constexpr const char* kSampleColumns =
-    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session, rows, agreement";
+    "id, time_ms, tokens, inference_ms, areas, night, brightness, dropped, session, rows, agreement, picture";
 Sample readSample(const Statement& row);
 
 }  // namespace mpm::monitor

@@ -38,6 +38,7 @@ std::string describe(const InferenceResult& result, const Sample& sample, const 
   const StageTimes& ms = result.estimate.ms;
   Json json = {{"time", isoTime(sample.time, true)},
                {"source", vision::redactCredentials(source)},
+               {"picture", sample.picture},
                {"model", result.model_path},
                {"reduce", toString(result.model->reduction)},
                {"tokens", sample.tokens},

@@ -62,7 +62,7 @@ class Connection {
     try {
       insert_sample_ = database_.prepare(
           "INSERT INTO sample(session, source, time_ms, tokens, inference_ms, areas, night, brightness, dropped,"
-          " rows, agreement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+          " rows, agreement, picture) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
       insert_event_ =
           database_.prepare("INSERT INTO event(source, time_ms, kind, severity, message) VALUES (?, ?, ?, ?, ?)");
     } catch (const SqliteError& error) {
@@ -113,7 +113,7 @@ class Connection {
     if (place.session == 0) return;
     insert_sample_.run(place.session, place.source, sample.time, tokensJson(sample.tokens), sample.inference_ms,
                        areasJson(sample.areas), sample.night, sample.brightness, sample.dropped, sample.rows,
-                       sample.agreement);
+                       sample.agreement, sample.picture);
     aggregates.add(place.source, place.session, sample);
   }
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <tuple>
 
 #include "monitor/wait.h"
 #include "mpm/error.hpp"
@@ -122,6 +123,27 @@ TEST(Capture, FilesLoseNoFrameAndEnd) {
   ASSERT_TRUE(eventually([&] { return capture.status().state == CaptureState::kEnded; }));
   EXPECT_EQ(capture.status().dropped, 0);
   EXPECT_EQ(capture.status().message, "");
+}
+
+TEST(Capture, OnlyAnImageKeepsThePathOfItsFile) {
+  const auto frames = std::make_shared<FrameMailbox>();
+  CaptureOptions options = quick();
+  options.lossless = true;
+  options.reconnect = false;
+  const std::pair<const char*, const char*> named[] = {{"noon.v2", "street/noon.v2.jpg"}, {"clip_000001", "clip.avi"}};
+  Capture capture(always([&](int call) {
+                    if (call > 1) return std::optional<vision::Frame>();
+                    vision::Frame one = frame(call);
+                    std::tie(one.name, one.source) = named[call];
+                    return std::optional(one);
+                  }),
+                  options, frames);
+  capture.start();
+  for (const char* file : {"street/noon.v2.jpg", ""}) {
+    const auto taken = frames->take(std::chrono::minutes(1));
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->file, file);
+  }
 }
 
 TEST(Capture, TellsOfPicturesLeftOutBeforeItEnds) {

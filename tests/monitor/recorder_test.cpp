@@ -39,8 +39,11 @@ InferenceResult resultAt(std::int64_t ms, int session = 1, int grey = 30) {
 
 TEST(Recorder, MakesASampleOfAResult) {
   Recorder recorder({.source = "camera 0", .night = NightByBrightness{}}, nullptr);
-  const auto sample = recorder.add(resultAt(0), 5);
+  InferenceResult result = resultAt(0);
+  result.frame.file = "street/noon.v2.jpg";
+  const auto sample = recorder.add(result, 5);
   ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->picture, "noon.v2.jpg");
   EXPECT_EQ(sample->time, kNoon);
   EXPECT_THAT(sample->tokens, ::testing::ElementsAre(16, 12, 9));
   EXPECT_THAT(sample->areas, ::testing::ElementsAre(std::pair(0, 0.75), std::pair(2, 0.25)));

@@ -170,8 +170,8 @@ TEST(Store, RefusesWhatItDoesNotKnow) {
   EXPECT_MPM_ERROR(StoreReader{folder / "other.db"}, "another program");
   { const StoreWriter writer(folder / "new.db"); }
   runSql(folder / "new.db", "PRAGMA user_version = 99");
-  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 1");
-  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 1");
+  EXPECT_MPM_ERROR(StoreWriter{folder / "new.db"}, "has schema 99, this program knows schema 2");
+  EXPECT_MPM_ERROR(StoreReader{folder / "new.db"}, "has schema 99, this program knows schema 2");
   EXPECT_MPM_ERROR(StoreWriter{folder / "no/such/folder/a.db"}, "no/such/folder/a.db");
   StoreOptions options;
   options.commit_s = 0;
