@@ -45,11 +45,22 @@ class Bench:
             subprocess.run(command, check=True, stdout=sys.stderr)
         return path
 
-    def run(self, model, rounds, *arguments, baselines="", python=sys.executable):
+    def every_fifth_frame(self, video):
+        """A folder of pictures: two a second of a video with ten, from its frame 100 on."""
+        import cv2
+        folder, capture = self.models / "frames", cv2.VideoCapture(str(video))
+        folder.mkdir(exist_ok=True)
+        for number in range(400):
+            read, frame = capture.read()
+            if read and number >= 100 and number % 5 == 0:
+                cv2.imwrite(str(folder / f"{number:06d}.png"), frame)
+        return folder
+
+    def run(self, model, rounds, *arguments, baselines="", python=sys.executable, image=None):
         command = [self.options.mpm, "bench", "--model", model, "--rounds", str(rounds), "--json",
                    "--baseline-python", python, *arguments]
-        if self.options.image:
-            command += ["--image", self.options.image]
+        if image or self.options.image:
+            command += ["--image", image or self.options.image]
         if self.options.threads:
             command += ["--threads", str(self.options.threads)]
         if baselines:
@@ -66,11 +77,11 @@ def tokens(variant):
     return [int(count) for count in variant["tokens"][0][1:]]
 
 
-def find(run, runtime, precision="fp32", schedule="none", batch=1):
-    """The fastest variant of a runtime that ran (torch has several), or None."""
-    reduce = schedule if schedule == "none" else f"mpm:blocks={schedule}"
+def find(run, runtime, precision="fp32", schedule="none", batch=1, reuse="off"):
+    """The fastest variant of a runtime that ran (torch has several), or None. `schedule`: or the text of --reduce."""
+    reduce = schedule if schedule == "none" or ":" in schedule else f"mpm:blocks={schedule}"
     rows = [v for v in run["variants"] if v["runtime"] == runtime and v["precision"] == precision
-            and v["reduce"] == reduce and v["batch"] == batch and v["ms"].get("median")]
+            and v["reduce"] == reduce and v["batch"] == batch and v["reuse"] == reuse and v["ms"].get("median")]
     return min(rows, key=lambda v: v["ms"]["median"]) if rows else None
 
 
@@ -117,6 +128,34 @@ def stock_rows(table, bench, model, rounds, work, run, python):
         table.row(f"{work}, fp32 {which} / {name}", 0.17, ratio(ours, stock), detail=against(ours, stock) or note)
 
 
+def reuse_rows(table, bench):
+    """From the picture to its labels, frame after frame of a camera that stands still."""
+    model, rounds = ROOT / "models/street_vit_t16.onnx", 30
+    similar = "gradual:blocks=2,5:similarity=0.95:attention=plain"
+    def run(source, *reductions, reuses=("off", "threshold=12", "auto"), of=model):
+        choices = [word for text in reductions for word in ("--reduce", text)] + [word for text in reuses for word in ("--reuse", text)]
+        return bench.run(of, rounds, *choices, image=source)
+    def row(work, target, ours, other):
+        detail = against(ours, other)
+        if ours:
+            detail += f", {100 * statistics.mean(ours['rows']):.0f} % of the rows, agreement {ours['agreement']:.2f} %"
+        table.row(work, target, ratio(ours, other), detail=detail)
+
+    street = "demo:street?size=448x640&seed=4021"
+    day = run(street + "&weather=auto&step=1&start=2026-06-10T09:00", "none", "mpm:blocks=2,5", similar)
+    full = find(day, "mpm")
+    fixed = find(day, "mpm", reuse="threshold=12")
+    row("Street by day, reuse threshold=12 / full", 0.42, fixed, full)
+    row("Street by day, reuse threshold=12 / MPM(2,5)", 0.62, fixed, find(day, "mpm", schedule="2,5"))
+    row("Street by day, reuse auto / full", 0.5, find(day, "mpm", reuse="auto"), full)
+    row("Street by day, reuse threshold=12 and similarity 0.95 / reuse", 0.9, find(day, "mpm", schedule=similar, reuse="threshold=12"), fixed)
+    still = run(street + "&speed=0&start=2026-06-10T09:00", "none", reuses=("off", "auto"))
+    row("Still street with the noise of a sensor, reuse auto / full", 0.15, find(still, "mpm", reuse="auto"), find(still, "mpm"))
+    if bench.options.video:
+        yard = run(bench.every_fifth_frame(bench.options.video), "none", reuses=("off", "auto"), of=bench.options.video_model or model)
+        row("Video of a yard, reuse auto / full", 0.3, find(yard, "mpm", reuse="auto"), find(yard, "mpm"))
+
+
 def share(variant):
     stages = variant["stages"]
     return 100 * (stages.get("merge", 0) + stages.get("restore", 0)) / sum(stages.values())
@@ -133,7 +172,9 @@ def main():
     parser.add_argument("--models", default="/tmp/mpm-bench-models", help="folder for the generated models")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,batch,memory", help="parts to run")
+    parser.add_argument("--video", help="of a fixed camera, for reuse: vtest.avi of Debian's opencv-doc")
+    parser.add_argument("--video-model", help="what 'mpm teach' made of it; default: the model of the street")
+    parser.add_argument("--only", default="t,encoder,b,dinov3,eomt,batch,reuse,memory", help="parts to run")
     options = parser.parse_args()
     bench = Bench(options)
     parts = set(options.only.split(","))
@@ -219,6 +260,9 @@ def main():
         one, eight = (statistics.median(times) for times in per_image.values())
         table.row("Seg-T/16 MPM(2,5), an image of a batch of 8 / an image alone", 1.0, eight / one,
                   detail=f"{eight:.1f} / {one:.1f} ms, medians of three runs of each")
+
+    if "reuse" in parts:
+        reuse_rows(table, bench)
 
     if "memory" in parts:
         run = subprocess.run([options.kernels_bench, "--benchmark_filter=PairingMemory", "--benchmark_format=json"],

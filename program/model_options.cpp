@@ -37,6 +37,10 @@ std::string rangeProblem(const std::string& text, double min, double max) {
   return problem.str();
 }
 
+std::string reuseProblem(const std::string& text) {
+  return problemOf([&] { parseReuse(text); });
+}
+
 std::string reductionProblem(const std::string& text) {
   return problemOf([&] { parseReduction(text); });
 }
@@ -135,14 +139,7 @@ void addReuse(CLI::App& verb, Reuse& reuse) {
           "the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is "
           "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
           "Several keys are joined by ':'. See docs/reuse.md. Default: off")
-      ->check([](const std::string& text) {
-        try {
-          parseReuse(text);
-          return std::string();
-        } catch (const Error& error) {
-          return std::string(error.what());
-        }
-      })
+      ->check(reuseProblem)
       ->option_text("SPEC");
 }
 

@@ -68,6 +68,7 @@ void addConvertOptions(CLI::App& verb, ConvertOptions& options);
 
 /// What is wrong with the text of a --reduce; empty: nothing.
 std::string reductionProblem(const std::string& text);
+std::string reuseProblem(const std::string& text);
 /// The same of a --schedule.
 std::string scheduleProblem(const std::string& text);
 

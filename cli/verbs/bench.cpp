@@ -7,7 +7,10 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 
 #include "base/quantiles.h"
 #include "base/size_text.h"
@@ -38,6 +41,7 @@ struct BenchArguments {
   std::vector<std::string> schedules, reduces, precisions, baselines;
   std::optional<Attention> attention;  ///< of `schedules`
   std::vector<Reduction> reductions;   ///< of `schedules` or `reduces`
+  std::vector<std::string> reuses;     ///< not empty: successive frames instead of one image
   ReadOptions read;                    ///< of every variant of ours, without reduction and precision
   Night night;
   int threads = 0, batch = 1, rounds = 20, warm_up = 3;
@@ -49,6 +53,7 @@ struct BenchArguments {
 struct Variant {
   std::string name, runtime, precision, device = "cpu";
   Reduction reduction;
+  Reuse reuse;
   std::vector<std::string> command;
   std::unique_ptr<WorkerProcess> process;
   std::string version, note;
@@ -57,6 +62,8 @@ struct Variant {
   double gflop = 0, peak_mib = 0, peak_gflops = 0;  // 0: not known
   Json tokens;                        // of the last run: per image, rows at the start and after each insertion
   std::vector<unsigned char> labels;  // of the last run
+  std::vector<double> rows;           // share that was computed, with reuse
+  double same = 0, pixels = 0;        // with and without the label of the full model, over all runs
 
   double median() const { return quantile(ms, 0.5); }
   bool alive() const { return process != nullptr; }
@@ -87,16 +94,24 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
     variant.precision = precision;
     variant.command = std::move(command);
   };
+  const auto addOwn = [&](const std::string& precision, const Reduction& reduction, const std::string& reuse) {
+    const ConvertOptions& convert = arguments.read.convert;
+    const std::string& device = arguments.read.device;
+    std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
+    if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
+    if (!reuse.empty()) command.insert(command.end(), {"--frames", "--reuse", reuse});
+    add("mpm", "", reduction, precision, command);
+    Variant& variant = variants.back();
+    variant.device = device;
+    if (device != "cpu") variant.name += " " + device;
+    if (!reuse.empty()) variant.reuse = parseReuse(reuse);
+    if (variant.reuse.on) variant.name += " reuse " + reuse;
+  };
+  const std::vector<std::string> whole = {""};
   for (const std::string& precision : arguments.precisions)
-    for (const Reduction& reduction : arguments.reductions) {
-      const ConvertOptions& convert = arguments.read.convert;
-      const std::string& device = arguments.read.device;
-      std::vector<std::string> command = {ownProgram(), "bench-worker", "--device", device};
-      if (convert.input_size) command.insert(command.end(), {"--input-size", toString(*convert.input_size)});
-      add("mpm", "", reduction, precision, command);
-      variants.back().device = device;
-      if (device != "cpu") variants.back().name += " " + device;
-    }
+    for (const Reduction& reduction : arguments.reductions)
+      for (const std::string& reuse : arguments.reuses.empty() ? whole : arguments.reuses)
+        addOwn(precision, reduction, reuse);
   for (const std::string& precision : arguments.precisions)
     for (const std::string& baseline : arguments.baselines) {
       const std::string worker = (fs::path(arguments.baseline_folder) / (baseline + "_worker.py")).string();
@@ -113,69 +128,97 @@ std::vector<Variant> makeVariants(const BenchArguments& arguments, int threads) 
   return variants;
 }
 
-/// The images as every variant gets them: {batch, 3, H, W}, normalised, in a file.
-class InputFile {
+/// What every variant gets: the images {batch, 3, H, W}, normalised, in a file. Of a sequence each round has its own,
+/// and also the frame as it is.
+class Input {
  public:
-  InputFile(const BenchArguments& arguments, const ModelInfo& model) {
-    path_ = (fs::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()) + ".f32")).string();
-    shape_ = {arguments.batch, 3, model.input.height, model.input.width};
-    std::ofstream file(path_, std::ios::binary);
-    int number = 0;
-    for (const cv::Mat& image : images(arguments)) write(arguments.night.applied(image, number++), model, file);
-    file.close();
-    if (!file) throw Error("cannot write '" + path_ + "'");
+  Input(const BenchArguments& arguments, const ModelInfo& model) : arguments_(arguments), model_(model) {
+    path_ = (fs::temp_directory_path() / ("mpm_bench_" + std::to_string(::getpid()))).string();
+    question_ = {{"cmd", "run"},
+                 {"input", path_ + ".f32"},
+                 {"shape", {arguments.batch, 3, model.input.height, model.input.width}}};
+    if (arguments.reuses.empty())
+      write(images());
+    else
+      frames_.emplace(FrameOptions{.sources = {arguments.image}, .leave_out = false}, false);
   }
-  ~InputFile() { ::unlink(path_.c_str()); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  ~Input() {
+    for (const char* ending : {".f32", ".png"}) ::unlink((path_ + ending).c_str());
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
 
-  nlohmann::json question() const { return {{"cmd", "run"}, {"input", path_}, {"shape", shape_}}; }
+  /// Of the next round; throws mpm::Error at the end of a sequence.
+  const nlohmann::json& nextQuestion() {
+    if (!frames_) return question_;
+    const auto frame = frames_->next();
+    if (!frame)
+      throw Error("'" + arguments_.image + "' ends after " + counted(frames_->read(), "frame") + ": --rounds " +
+                  std::to_string(arguments_.rounds) + " and --warm-up " + std::to_string(arguments_.warm_up) +
+                  " need one for each");
+    const cv::Mat image = arguments_.night.applied(frame->image, frame->index);
+    write({image});
+    cv::imwrite(path_ + ".png", image, {cv::IMWRITE_PNG_COMPRESSION, 1});
+    question_["image"] = path_ + ".png";
+    if (const auto seconds = frame->seconds()) question_["seconds"] = *seconds;
+    return question_;
+  }
 
  private:
-  static std::vector<cv::Mat> images(const BenchArguments& arguments) {
+  std::vector<cv::Mat> images() const {
     std::vector<cv::Mat> result;
-    if (arguments.image.empty()) {  // smooth colours and some noise: merges about as much as a photograph does
-      for (int b = 0; b < arguments.batch; ++b) {
+    if (arguments_.image.empty()) {  // smooth colours and some noise: merges about as much as a photograph does
+      for (int b = 0; b < arguments_.batch; ++b) {
         cv::Mat small(6, 8, CV_8UC3), image, noise(480, 640, CV_8UC3);
         cv::RNG random(static_cast<unsigned>(b) + 1);
         random.fill(small, cv::RNG::UNIFORM, 0, 256);
         random.fill(noise, cv::RNG::UNIFORM, 0, 16);
         cv::resize(small, image, noise.size(), 0, 0, cv::INTER_CUBIC);
-        result.push_back(image + noise);
+        result.push_back(arguments_.night.applied(image + noise, b));
       }
       return result;
     }
-    Frames frames({.sources = {arguments.image}, .max_frames = arguments.batch, .leave_out = false}, false);
-    while (const auto frame = frames.next()) result.push_back(frame->image);
+    Frames frames({.sources = {arguments_.image}, .max_frames = arguments_.batch, .leave_out = false}, false);
+    while (const auto frame = frames.next())
+      result.push_back(arguments_.night.applied(frame->image, static_cast<int>(result.size())));
     const std::size_t count = result.size();
-    if (count == 0) throw Error("'" + arguments.image + "' holds no image");
-    if (static_cast<int>(count) < arguments.batch)
-      printNote("--batch " + std::to_string(arguments.batch) + ", but '" + arguments.image + "' has " +
+    if (count == 0) throw Error("'" + arguments_.image + "' holds no image");
+    if (static_cast<int>(count) < arguments_.batch)
+      printNote("--batch " + std::to_string(arguments_.batch) + ", but '" + arguments_.image + "' has " +
                 counted(count, "image") + ": repeated to fill the batch");
-    for (std::size_t i = 0; static_cast<int>(result.size()) < arguments.batch; ++i) result.push_back(result[i]);
+    for (std::size_t i = 0; static_cast<int>(result.size()) < arguments_.batch; ++i) result.push_back(result[i]);
     return result;
   }
 
-  static void write(const cv::Mat& image, const ModelInfo& model, std::ofstream& file) {
-    cv::Mat pixels;
-    cv::resize(image, pixels, {model.input.width, model.input.height}, 0, 0, cv::INTER_LINEAR);
-    if (model.facts.channels == ChannelOrder::kRgb) cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
-    pixels.convertTo(pixels, CV_32F, 1.0 / 255);
-    for (int c = 0; c < 3; ++c) {
-      cv::Mat plane;
-      cv::extractChannel(pixels, plane, c);
-      plane = (plane - model.facts.mean[c]) / model.facts.std[c];
-      file.write(reinterpret_cast<const char*>(plane.data),
-                 static_cast<std::streamsize>(plane.total() * sizeof(float)));
+  void write(const std::vector<cv::Mat>& pictures) const {
+    const std::string path = question_["input"];
+    std::ofstream file(path, std::ios::binary);
+    for (const cv::Mat& picture : pictures) {
+      cv::Mat pixels;
+      cv::resize(picture, pixels, {model_.input.width, model_.input.height}, 0, 0, cv::INTER_LINEAR);
+      if (model_.facts.channels == ChannelOrder::kRgb) cv::cvtColor(pixels, pixels, cv::COLOR_BGR2RGB);
+      pixels.convertTo(pixels, CV_32F, 1.0 / 255);
+      for (int c = 0; c < 3; ++c) {
+        cv::Mat plane;
+        cv::extractChannel(pixels, plane, c);
+        plane = (plane - model_.facts.mean[c]) / model_.facts.std[c];
+        file.write(reinterpret_cast<const char*>(plane.data),
+                   static_cast<std::streamsize>(plane.total() * sizeof(float)));
+      }
     }
+    file.close();
+    if (!file) throw Error("cannot write '" + path + "'");
   }
 
-  std::string path_;
-  std::vector<int> shape_;
+  const BenchArguments& arguments_;
+  const ModelInfo& model_;
+  std::string path_;  // without its ending
+  nlohmann::json question_;
+  std::optional<Frames> frames_;
 };
 
-void runOnce(Variant& variant, const InputFile& input, bool measured) {
-  const nlohmann::json answer = variant.process->ask(input.question(), kRunSeconds);
+void runOnce(Variant& variant, const nlohmann::json& question, bool measured) {
+  const nlohmann::json answer = variant.process->ask(question, kRunSeconds);
   if (!answer["ok"].get<bool>()) return variant.fail(answer.value("why", "no reason given"));
   if (answer.contains("labels")) {
     std::ifstream file(answer["labels"].get<std::string>(), std::ios::binary);
@@ -185,6 +228,7 @@ void runOnce(Variant& variant, const InputFile& input, bool measured) {
   variant.ms.push_back(answer["ms"]);
   variant.peak_mib = answer.value("peak_mib", 0.0);
   variant.gflop = answer.value("gflop", 0.0);
+  if (answer.contains("rows")) variant.rows.push_back(answer["rows"]);
   if (answer.contains("tokens")) variant.tokens = answer["tokens"];
   if (answer.contains("stages"))
     for (const auto& [stage, ms] : answer["stages"].items()) variant.stages[stage].push_back(ms);
@@ -198,7 +242,33 @@ void measurePeak(Variant& variant) {
   variant.peak_gflops = std::max(variant.peak_gflops, gflops);
 }
 
-void measure(std::vector<Variant>& variants, const InputFile& input, const BenchArguments& arguments) {
+// With the labels of the full model, of the round that just ended.
+void compareLabels(std::vector<Variant>& variants) {
+  const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
+    return v.runtime == "mpm" && v.reduction == kFullModel && !v.reuse.on && v.precision == "fp32" && !v.labels.empty();
+  });
+  if (reference == variants.end()) return;
+  for (Variant& variant : variants) {
+    if (&variant == &*reference || variant.labels.size() != reference->labels.size()) continue;
+    for (std::size_t i = 0; i < variant.labels.size(); ++i)
+      variant.same += variant.labels[i] == reference->labels[i] ? 1 : 0;
+    variant.pixels += static_cast<double>(variant.labels.size());
+  }
+}
+
+void noteShares(std::vector<Variant>& variants) {
+  for (Variant& variant : variants) {
+    const auto add = [&](double share, int digits, const char* of) {
+      variant.note += (variant.note.empty() ? "" : ", ") + fixed(100 * share, digits) + " % of the " + of;
+    };
+    if (!variant.rows.empty())
+      add(std::accumulate(variant.rows.begin(), variant.rows.end(), 0.0) / static_cast<double>(variant.rows.size()), 0,
+          "rows");
+    if (variant.pixels > 0) add(variant.same / variant.pixels, 2, "labels of mpm none fp32");
+  }
+}
+
+void measure(std::vector<Variant>& variants, Input& input, const BenchArguments& arguments) {
   Progress progress(stderrIsTerminal(), static_cast<int>(variants.size()) * (arguments.rounds + arguments.warm_up));
   for (Variant& variant : variants) {
     variant.process = std::make_unique<WorkerProcess>(variant.command);
@@ -211,13 +281,16 @@ void measure(std::vector<Variant>& variants, const InputFile& input, const Bench
       variant.note = variant.runtime + " " + (variant.version = answer.value("version", ""));
   }
   // A B C A B C ...: what else the machine does meets everyone alike.
-  for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round)
+  for (int round = -arguments.warm_up; round < arguments.rounds && !interrupted(); ++round) {
+    const nlohmann::json& question = input.nextQuestion();
     for (Variant& variant : variants) {
       if (!variant.alive() || interrupted()) continue;
-      runOnce(variant, input, round >= 0);
+      runOnce(variant, question, round >= 0);
       progress.step();
       if (round >= 0 && arguments.read.device == "cpu") measurePeak(variant);  // it is the CPU's
     }
+    if (round >= 0) compareLabels(variants);
+  }
   for (int round = arguments.rounds; round < kPeakMeasurements && arguments.read.device == "cpu" && !interrupted();
        ++round)
     for (Variant& variant : variants) measurePeak(variant);
@@ -229,21 +302,6 @@ double peakOf(const std::vector<Variant>& variants, const std::string& precision
   for (const Variant& variant : variants)
     if (variant.precision == precision) peak = std::max(peak, variant.peak_gflops);
   return peak;
-}
-
-void noteAgreement(std::vector<Variant>& variants) {
-  const auto reference = std::find_if(variants.begin(), variants.end(), [](const Variant& v) {
-    return v.runtime == "mpm" && v.reduction == kFullModel && v.precision == "fp32" && !v.labels.empty();
-  });
-  if (reference == variants.end()) return;
-  for (Variant& variant : variants) {
-    if (&variant == &*reference || variant.labels.size() != reference->labels.size()) continue;
-    std::size_t same = 0;
-    for (std::size_t i = 0; i < variant.labels.size(); ++i) same += variant.labels[i] == reference->labels[i];
-    variant.note += (variant.note.empty() ? "" : ", ") +
-                    fixed(100.0 * static_cast<double>(same) / static_cast<double>(variant.labels.size()), 2) +
-                    " % of the labels of mpm none fp32";
-  }
 }
 
 std::optional<double> known(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
@@ -279,6 +337,7 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"runtime", variant.runtime},
           {"version", variant.version.empty() ? Json(nullptr) : Json(variant.version)},
           {"reduce", toString(variant.reduction)},
+          {"reuse", toString(variant.reuse)},
           {"precision", variant.precision},
           {"device", variant.device},
           {"batch", batch},
@@ -292,6 +351,8 @@ Json rowJson(const Row& row, const Variant& first, int batch) {
           {"stages", row.stages},
           {"gflop", orNull(known(variant.gflop))},
           {"tokens", variant.tokens},
+          {"rows", variant.rows},
+          {"agreement", orNull(variant.pixels > 0 ? 100 * variant.same / variant.pixels : std::nan(""))},
           {"peak_fraction", orNull(row.peak_share)},
           {"peak_mib", orNull(known(variant.peak_mib))},
           {"note", variant.note}};
@@ -357,7 +418,10 @@ void printTable(const std::vector<Variant>& variants, const BenchArguments& argu
     if (const double peak = peakOf(variants, precision); peak > 0)
       peaks += ", GEMM peak " + precision + " " + fixed(peak, 0) + " GFLOP/s";
   printLine("batch " + std::to_string(arguments.batch) + ", " + std::to_string(threads) + " threads, " +
-            std::to_string(arguments.rounds) + " rounds, tensor to label map" + peaks);
+            std::to_string(arguments.rounds) +
+            (arguments.reuses.empty() ? " rounds, tensor to label map"
+                                      : " frames, mpm from picture to labels, baselines from tensor to labels") +
+            peaks);
 }
 
 // OpenCV starts at most one thread per CPU, whatever the option says; the baselines would start as many as it says
@@ -408,6 +472,8 @@ int bench(BenchArguments arguments) {
   const ModelInfo model = modelForAll(arguments);
   if (!arguments.baselines.empty() && arguments.read.convert.input_size)
     throw UsageError("--baselines run the model as it is: leave out --input-size");
+  if (!arguments.reuses.empty() && (arguments.image.empty() || arguments.batch > 1))
+    throw UsageError("--reuse needs --image with a sequence of frames, one by one: a video, a folder or demo:");
   const bool torch =
       std::find(arguments.baselines.begin(), arguments.baselines.end(), "torch") != arguments.baselines.end();
   const bool left_out =
@@ -416,13 +482,13 @@ int bench(BenchArguments arguments) {
   if (torch && left_out)
     printNote("torch merges by mpm with plain attention only: its merged variants, another method, are left out");
   std::vector<Variant> variants = makeVariants(arguments, threads);
-  const InputFile input(arguments, model);
+  Input input(arguments, model);
   measure(variants, input, arguments);
   if (interrupted()) {
     printNote("interrupted: no result");
     return kInterrupted;
   }
-  noteAgreement(variants);
+  noteShares(variants);
   arguments.json ? printLine(resultJson(variants, arguments, model, threads))
                  : printTable(variants, arguments, threads);
   // A baseline may be missing, then its row says why; ours were asked for.
@@ -459,6 +525,11 @@ Verb addBench(CLI::App& mpm) {
             "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
       ->allow_extra_args(false);
+  addOption(*verb, "--reuse", arguments->reuses, "SPEC",
+            "Can be given several times: off, auto, threshold=12 and so on, as in 'mpm run'. Every round then takes "
+            "the next frame of --image, which all variants compute from the picture to its labels")
+      ->check(reuseProblem)
+      ->allow_extra_args(false);
   addInputSize(*verb, arguments->read.convert.input_size);
   addDevice(*verb, arguments->read.device);
   addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,
@@ -487,6 +558,7 @@ Examples:
   mpm bench --model vit.onnx --image street.png
   mpm bench --model vit.onnx --schedule none --schedule 2,5 --precision fp32 --precision bf16 --json
   mpm bench --model vit.onnx --reduce none --reduce mpm:blocks=2,5 --reduce gradual:blocks=0-7:count=48
+  mpm bench --image "demo:street?step=1" --reduce none --reuse off --reuse auto
   mpm bench --model vit.onnx --baselines onnxruntime,torch --baseline-python venv/bin/python
 )");
   return {verb, [arguments] { return bench(*arguments); }};

@@ -8,12 +8,15 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <opencv2/imgcodecs.hpp>
+#include <optional>
 
 #include "cli/verbs/verbs.h"
 #include "evaluation/flop_counter.h"
 #include "evaluation/gemm_peak.h"
 #include "mpm/convert.hpp"
 #include "mpm/error.hpp"
+#include "mpm/estimator.hpp"
 #include "mpm/read_net.hpp"
 #include "program/model_options.h"
 #include "program/terminal/output.h"
@@ -25,6 +28,7 @@ namespace {
 struct WorkerArguments {
   std::string model;
   EstimatorOptions options;
+  bool frames = false;  ///< whole pictures through an Estimator, one after the other
 };
 
 // One variant of `mpm bench`: a net in its own process, like every baseline, with the same protocol
@@ -40,7 +44,10 @@ class BenchWorker {
     options_.read.outputs = {"token_counts"};
     options_.read.outputs.insert(options_.read.outputs.end(), info.outputs.begin(), info.outputs.end());
     outputs_.assign(options_.read.outputs.begin(), options_.read.outputs.end());
-    loaded_ = readNet(arguments.model, options_.read);
+    if (arguments.frames)
+      estimator_ = std::make_unique<Estimator>(arguments.model, arguments.options);
+    else
+      loaded_ = readNet(arguments.model, options_.read);
     std::filesystem::create_directories(folder_);
   }
   ~BenchWorker() {
@@ -51,6 +58,7 @@ class BenchWorker {
   Json answer(const nlohmann::json& question) {
     const std::string command = question.at("cmd");
     if (command == "load") return {{"ok", true}, {"version", "mpm"}};
+    if (command == "run" && estimator_) return runFrame(question);
     if (command == "run") return run(question.at("input"), question.at("shape").get<std::vector<int>>());
     if (command == "peak")  // the CPU's; of a GPU nothing is known
       return {
@@ -73,8 +81,6 @@ class BenchWorker {
     const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     const StageTimes stages = forwardTimes(loaded_.net, ms);
 
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
     Json tokens = Json::array();
     double flop = 0;
     const cv::Mat& counts = blobs[0];
@@ -85,27 +91,52 @@ class BenchWorker {
       flop += flops_.count(of_image);
       tokens.push_back(of_image);
     }
-    Json result = {{"ok", true},
-                   {"ms", ms},
-                   {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
-                   {"stages", toJson(stages)},
-                   {"tokens", tokens},
-                   {"gflop", flop / 1e9}};
+    Json result = {{"ok", true},       {"ms", ms},           {"peak_mib", peakMib()}, {"stages", toJson(stages)},
+                   {"tokens", tokens}, {"gflop", flop / 1e9}};
     if (loaded_.info.segments() && outputs_[1] == "labels") {
       cv::Mat labels;
       blobs[1].reshape(1, 1).convertTo(labels, CV_8U);
-      const std::string path = (folder_ / "labels.u8").string();
-      std::ofstream(path, std::ios::binary)
-          .write(reinterpret_cast<const char*>(labels.data), static_cast<std::streamsize>(labels.total()));
-      result["labels"] = path;
+      result["labels"] = written(labels);
       result["shape"] = {shape[0], shape[2], shape[3]};
     }
     return result;
   }
 
+  Json runFrame(const nlohmann::json& question) {
+    const cv::Mat image = cv::imread(question.at("image").get<std::string>());
+    std::optional<double> seconds;
+    if (question.contains("seconds")) seconds = question.at("seconds").get<double>();
+    const Estimate estimate = estimator_->estimate(image, seconds);
+    Json result = {{"ok", true},
+                   {"ms", estimate.ms.total},
+                   {"peak_mib", peakMib()},
+                   {"stages", toJson(estimate.ms)},
+                   {"tokens", {estimate.tokens}}};
+    if (estimate.reuse)
+      result["rows"] = estimate.reuse->rows;
+    else
+      result["gflop"] = flops_.count({estimate.tokens.begin(), estimate.tokens.end()}) / 1e9;
+    if (!estimate.labels.empty()) result["labels"] = written(estimate.labels);
+    return result;
+  }
+
+  static double peakMib() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+  }
+
+  std::string written(const cv::Mat& labels) const {
+    const std::string path = (folder_ / "labels.u8").string();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(labels.data), static_cast<std::streamsize>(labels.total()));
+    return path;
+  }
+
   EstimatorOptions options_;
   vision::FlopCounter flops_;  // before the net, so that its copy of the model is freed when the net is read
   LoadedNet loaded_;
+  std::unique_ptr<Estimator> estimator_;  // instead of the net
   std::vector<cv::String> outputs_;
   std::filesystem::path folder_;
 };
@@ -136,6 +167,8 @@ Verb addBenchWorker(CLI::App& mpm) {
   verb->group("");  // for bench alone
   const auto arguments = std::make_shared<WorkerArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
+  addReuse(*verb, arguments->options.reuse);
+  verb->add_flag("--frames", arguments->frames, "Run whole pictures through an Estimator");
   return {verb, [arguments] { return serve(*arguments); }};
 }
 

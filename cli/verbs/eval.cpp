@@ -227,7 +227,7 @@ int eval(EvalArguments arguments) {
       const bool first = film != frame.film;
       if (first) segmenter.reset();
       film = frame.film;
-      const Estimate result = segmenter.estimate(arguments.night.applied(frame.image, frame.index), frame.unix_time);
+      const Estimate result = segmenter.estimate(arguments.night.applied(frame.image, frame.index), frame.seconds());
       if (result.reuse && !first) reuse.add(*result.reuse, result.ms.total, full_ms);
       vision::ConfusionMatrix matrix = no_pixels;
       matrix.add(truth, result.labels);

@@ -241,7 +241,7 @@ int run(RunArguments arguments) {
     try {
       if (std::pair(frames.series(), frame->film) != std::exchange(film, {frames.series(), frame->film}))
         estimator.reset();
-      estimate = estimator.estimate(frame->image, frame->unix_time);
+      estimate = estimator.estimate(frame->image, frame->seconds());
     } catch (const Error& error) {
       throw Error(frame->name + ": " + error.what());
     }

@@ -11,6 +11,8 @@
 namespace mpm::test {
 namespace {
 
+using ::testing::HasSubstr;
+
 const std::string kFrames = "demo:street?seed=5&size=64x96&weather=clear&start=2026-03-20T12:00&step=1&frames=6";
 
 class ReuseCommand : public ::testing::Test {
@@ -52,6 +54,34 @@ TEST_F(ReuseCommand, KeyFramesThatAreDueMeasureTheAgreement) {
   EXPECT_EQ(result["reuse"]["key_frames"], 2) << "after two and four seconds of the scene's clock";
   EXPECT_GT(result["reuse"]["agreement"], 0);
   EXPECT_LE(result["reuse"]["agreement"], 100);
+}
+
+TEST_F(ReuseCommand, BenchComparesIt) {
+  const CommandResult result =
+      mpmCommand({"bench", "--model", model_, "--image", kFrames, "--reduce", "none", "--reuse", "off", "--reuse",
+                  "threshold=0:flush=0", "--reuse", "threshold=12", "--rounds", "4", "--warm-up", "2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto rows = result.json()["variants"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["reuse"], "off");
+  EXPECT_TRUE(rows[0]["rows"].empty());
+  EXPECT_EQ(rows[1]["agreement"], 100) << "every frame is computed whole";
+  EXPECT_EQ(rows[1]["rows"], std::vector<double>(4, 1));
+  const auto lines =
+      mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse", "threshold=12", "--json"})
+          .jsonLines();
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rows[2]["rows"][i], lines.at(i + 2)["reuse"]["rows"]) << i;
+}
+
+TEST_F(ReuseCommand, BenchNeedsAFrameForEachRound) {
+  const std::vector<std::string> bench = {"bench", "--model", model_, "--reduce", "none", "--reuse", "auto"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), bench.begin(), bench.end());
+    return mpmCommand(more).err;
+  };
+  EXPECT_THAT(with({"--image", kFrames, "--rounds", "6"}),
+              HasSubstr("ends after 6 frames: --rounds 6 and --warm-up 3"));
+  EXPECT_THAT(with({}), HasSubstr("--reuse needs --image with a sequence of frames"));
 }
 
 TEST_F(ReuseCommand, MisuseIsOneLine) {

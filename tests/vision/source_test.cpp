@@ -213,6 +213,7 @@ TEST(OpenSource, GivesTheFramesOfAVideo) {
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->index, i);
     EXPECT_EQ(frame->name, "clip_00000" + std::to_string(i));
+    EXPECT_NEAR(frame->seconds().value_or(-1), 0.1 * i, 1e-6) << "ten frames a second";
     EXPECT_NEAR(frame->image.at<cv::Vec3b>(20, 20)[1], 80 * i, 4);
   }
   EXPECT_FALSE(source->next());

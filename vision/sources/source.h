@@ -23,7 +23,11 @@ struct Frame {
   std::optional<double> unix_time{};      ///< s
   std::optional<double> sun_elevation{};  ///< of its centre above the flat horizon, degrees
   std::optional<bool> night{};            ///< civil twilight is over
+  std::optional<double> media_time{};     ///< s since the start of a video file
   int film = 0;                           ///< index of the street in a source of several: "demo:street?seed=1..8"
+
+  /// s, for the time between two frames of a source: unix_time or media_time.
+  std::optional<double> seconds() const { return unix_time ? unix_time : media_time; }
 };
 
 struct SourceOptions {

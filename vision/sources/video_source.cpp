@@ -29,7 +29,11 @@ class VideoSource final : public FrameSource {
       return std::nullopt;
     }
     const int index = index_++;
-    return Frame{toBgr8(image), frameName(std::filesystem::path(path_).stem().string(), index), path_, index};
+    Frame frame{toBgr8(image), frameName(std::filesystem::path(path_).stem().string(), index), path_, index};
+    // A format without times says 0 for each frame.
+    const double ms = capture_.get(cv::CAP_PROP_POS_MSEC);
+    if (ms > 0 || index == 0) frame.media_time = ms / 1000;
+    return frame;
   }
 
   std::optional<int> size() const override {
