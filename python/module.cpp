@@ -6,8 +6,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <opencv2/core.hpp>
@@ -17,7 +21,9 @@
 #include "evaluation/confusion_matrix.h"
 #include "layers/opencv_adapter.h"
 #include "layers/ops.h"
+#include "layers/quiet_opencv.h"
 #include "mpm/mpm.hpp"
+#include "python/gate.h"
 #include "vision/labels/classes.h"
 #include "vision/pictures/pictures.h"
 
@@ -32,10 +38,23 @@ template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
 using Pair = std::pair<int, int>;  // height and width
 
-/// Runs `work` without the GIL. cv::Exception and a lack of memory become mpm::Error.
+/// An argument that is wrong, whatever the model.
+struct ArgumentError : Error {
+  using Error::Error;
+};
+
+/// A file that is not there.
+struct FileError : Error {
+  using Error::Error;
+};
+
+/// Runs `work` without the GIL. cv::Exception and a lack of memory become mpm::Error, and OpenCV logs nothing of them.
 template <class Work>
 auto withoutGil(Work work) {
+  Gate::Call call;
   const nb::gil_scoped_release release;
+  call.enter();
+  const opencv::QuietLog quiet;
   try {
     return work();
   } catch (const cv::Exception& error) {
@@ -43,6 +62,54 @@ auto withoutGil(Work work) {
   } catch (const std::bad_alloc&) {
     throw Error("not enough memory");
   }
+}
+
+/// Returns the result of `work`, which depends on its arguments alone: its errors are errors of theirs.
+template <class Work>
+auto ofArguments(Work work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw ArgumentError(error.what());
+  }
+}
+
+/// `value` in a few words.
+std::string shown(nb::handle value) {
+  const std::string text = nb::repr(value).c_str();
+  const bool is_short = text.size() <= 60 && text.find('\n') == std::string::npos;
+  return is_short ? text : "a " + nb::cast<std::string>(nb::handle(value.type()).attr("__name__"));
+}
+
+/// Throws ArgumentError("NAME is EXPECTED, got VALUE") for a value of another type.
+template <class T>
+T valueOf(nb::handle value, const char* name, const char* expected) {
+  T taken{};
+  if (nb::try_cast(value, taken)) return taken;
+  throw ArgumentError(std::string(name) + " is " + expected + ", got " + shown(value));
+}
+
+template <class T>
+T argument(const nb::dict& arguments, const char* name, const char* expected) {
+  return valueOf<T>(arguments[name], name, expected);
+}
+
+constexpr const char* kWholeNumber = "a whole number";
+
+/// Throws ArgumentError("WHAT, got VALUE") for what is no path.
+std::string pathOf(nb::handle value, const char* what) {
+  const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
+  std::string text;
+  if (path.is_valid() && nb::try_cast(path, text)) return text;
+  PyErr_Clear();
+  throw ArgumentError(std::string(what) + ", got " + shown(value));
+}
+
+/// The path of a model. Throws FileError where no file is.
+std::string modelPath(nb::handle value) {
+  const std::string path = pathOf(value, "a model is the path of an ONNX file");
+  if (!std::filesystem::exists(path)) throw FileError(path + ": no such file");
+  return path;
 }
 
 std::vector<std::size_t> shapeOf(const cv::Mat& mat) {
@@ -80,17 +147,20 @@ std::string describe(const Input& array) {
 }
 
 /// The array as a matrix without a copy; `depth` is CV_8U, CV_32F or CV_32S. The last dimension becomes channels when
-/// `channels` > 1. Throws mpm::Error("WHAT, got SHAPE") for another type or for dimensions that are not contiguous.
+/// `channels` > 1. Throws ArgumentError("WHAT, got VALUE") for anything else and for dimensions that are not
+/// contiguous.
 template <class T>
-cv::Mat toMat(const Input& array, int dims, int channels, const std::string& what) {
+cv::Mat toMat(nb::handle value, int dims, int channels, const std::string& what) {
+  Input array;
+  if (!nb::try_cast(value, array)) throw ArgumentError(what + ", got " + shown(value));
   const auto sides = static_cast<int>(array.ndim());
   bool fits = array.dtype() == nb::dtype<T>() && (dims == 0 || sides == dims);
   if (channels > 1) fits = fits && sides > 0 && array.shape(sides - 1) == static_cast<std::size_t>(channels);
-  if (!fits) throw Error(what + ", got " + describe(array));
+  if (!fits) throw ArgumentError(what + ", got " + describe(array));
   std::int64_t expected = 1;
   for (int i = sides - 1; i >= 0; --i) {
     if (array.size() > 0 && array.shape(i) != 1 && array.stride(i) != expected)
-      throw Error(what + " in C order; call numpy.ascontiguousarray first");
+      throw ArgumentError(what + " in C order; call numpy.ascontiguousarray first");
     expected *= static_cast<std::int64_t>(array.shape(i));
   }
   std::vector<int> sizes;
@@ -98,34 +168,76 @@ cv::Mat toMat(const Input& array, int dims, int channels, const std::string& wha
   return {sizes, CV_MAKETYPE(cv::DataType<T>::depth, channels), const_cast<void*>(array.data())};
 }
 
-cv::Mat toImage(const Input& array) {
-  return toMat<std::uint8_t>(array, 3, 3, "an image is an array (height, width, 3) of uint8");
+cv::Mat toImage(nb::handle value) {
+  const std::string what = "an image is an array (height, width, 3) of uint8";
+  if (value.is_none()) throw ArgumentError(what + ", got None: cv2.imread gives None for a file that it cannot read");
+  if (nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"))
+    throw ArgumentError(what + ", got " + shown(value) + ": read the file first, with cv2.imread for example");
+  cv::Mat image = toMat<std::uint8_t>(value, 3, 3, what);
+  if (image.empty()) throw ArgumentError("the image is empty");
+  return image;
 }
 
-cv::Mat toLabels(const Input& array) {
-  return toMat<std::uint8_t>(array, 2, 1, "a label map is an array (height, width) of uint8");
+cv::Mat toLabels(nb::handle value) {
+  return toMat<std::uint8_t>(value, 2, 1, "a label map is an array (height, width) of uint8");
 }
 
-ConvertOptions convertOptions(const std::optional<std::vector<int>>& schedule, const std::optional<std::string>& reduce,
-                              std::optional<Pair> input_size, const std::string& precision, const std::string& output,
-                              bool scores) {
-  if (schedule && reduce) throw Error("schedule is short for reduce: give one of the two");
+ConvertOptions convertOptions(const nb::dict& arguments) {
+  using Blocks = std::optional<std::variant<std::string, std::vector<int>>>;
+  const auto schedule = argument<Blocks>(arguments, "schedule", "blocks such as (2, 5) or '2,5'");
+  const auto reduce = argument<std::optional<std::string>>(arguments, "reduce", "a text such as 'tome:count=8'");
+  const auto size = argument<std::optional<Pair>>(arguments, "input_size", "(height, width) in px");
+  const auto precision = argument<std::string>(arguments, "precision", "a text such as 'fp32'");
+  if (schedule && reduce) throw ArgumentError("schedule is short for reduce: give one of the two");
   ConvertOptions options;
-  if (schedule) options.reduce = mpmBefore(*schedule);
-  if (reduce) options.reduce = parseReduction(*reduce);
-  if (input_size) options.input_size = Size2{input_size->first, input_size->second};
-  options.precision = parsePrecision(precision);
-  options.output = parseOutput(output);
-  options.scores = scores;
-  options.validate();
+  ofArguments([&] {
+    if (schedule) {
+      const auto* const text = std::get_if<std::string>(&*schedule);
+      options.reduce = mpmBefore(text != nullptr ? parseSchedule(*text) : std::get<std::vector<int>>(*schedule));
+    }
+    if (reduce) options.reduce = parseReduction(*reduce);
+    if (size) options.input_size = Size2{size->first, size->second};
+    options.precision = parsePrecision(precision);
+    if (arguments.contains("output"))
+      options.output = parseOutput(argument<std::string>(arguments, "output", "'labels' or 'logits'"));
+    if (arguments.contains("scores")) options.scores = argument<bool>(arguments, "scores", "True or False");
+    options.validate();
+  });
+  if (options.reduce && !options.reduce->policy.empty() && !std::filesystem::exists(options.reduce->policy))
+    throw FileError(options.reduce->policy + ": no such file");
   return options;
 }
 
-ReadOptions readOptions(const ConvertOptions& convert, const std::string& device) {
+ReadOptions readOptions(const nb::dict& arguments) {
   ReadOptions options;
-  options.convert = convert;
-  options.device = device;
-  options.validate();
+  options.convert = convertOptions(arguments);
+  options.device = argument<std::string>(arguments, "device", "a text such as 'cpu'");
+  ofArguments([&] { options.validate(); });
+  return options;
+}
+
+EstimatorOptions estimatorOptions(const nb::dict& arguments) {
+  const auto count = [&](const char* name) { return argument<int>(arguments, name, kWholeNumber); };
+  const auto share = [&](const char* name) { return argument<double>(arguments, name, "a number, 0 to 1"); };
+  EstimatorOptions options;
+  options.read = readOptions(arguments);
+  const auto task = argument<std::optional<std::string>>(arguments, "task", "a text such as 'semantic'");
+  const auto fit = argument<std::string>(arguments, "fit", "'resize' or 'window'");
+  const auto reuse = argument<std::string>(arguments, "reuse", "a text such as 'auto'");
+  options.window_stride = count("window_stride");
+  options.short_side = count("short_side");
+  options.min_score = share("min_score");
+  options.min_overlap = share("min_overlap");
+  options.threads = count("threads");
+  if (fit != "resize" && fit != "window") throw ArgumentError("the fit is '" + fit + "'; it can be resize or window");
+  options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
+  if (fit == "resize" && (options.window_stride != 0 || options.short_side != 0))
+    throw ArgumentError(std::string(options.short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
+  ofArguments([&] {
+    if (task) options.task = parseTask(*task);
+    options.reuse = parseReuse(reuse);
+    options.validate();
+  });
   return options;
 }
 
@@ -192,14 +304,20 @@ Array<std::uint8_t> colorsOf(const ModelInfo& info) {
 /// An Estimator that several threads may call; they take turns.
 class LockedEstimator {
  public:
-  LockedEstimator(const std::string& model, const EstimatorOptions& options, const std::string& channels)
-      : rgb_(parseChannelOrder(channels) == ChannelOrder::kRgb),
-        estimator_(withoutGil([&] { return std::make_unique<Estimator>(model, options); })) {}
+  explicit LockedEstimator(const nb::dict& arguments)
+      : rgb_(ofArguments([&] {
+          return parseChannelOrder(argument<std::string>(arguments, "channels", "'BGR' or 'RGB'")) ==
+                 ChannelOrder::kRgb;
+        })) {
+    const EstimatorOptions options = estimatorOptions(arguments);
+    const std::string model = modelPath(arguments["model"]);
+    estimator_ = withoutGil([&] { return std::make_unique<Estimator>(model, options); });
+  }
 
   const ModelInfo& model() const { return estimator_->model(); }
 
   /// The fields of mpm.Estimate; segments are tuples of id, label, score, area.
-  nb::tuple estimate(const Input& array) {
+  nb::tuple estimate(nb::handle array) {
     const cv::Mat image = toImage(array);
     Estimate result = withoutGil([&] {
       cv::Mat bgr;  // never the caller's memory
@@ -214,9 +332,11 @@ class LockedEstimator {
     std::vector<std::int32_t> maps;
     maps.reserve(insertions * tokens);
     for (const std::vector<int>& map : result.cluster_of_token) maps.insert(maps.end(), map.begin(), map.end());
+    std::vector<long> counts(result.tokens.size());
+    std::transform(result.tokens.begin(), result.tokens.end(), counts.begin(), [](double n) { return std::lround(n); });
     return nb::make_tuple(orNone<std::uint8_t>(std::move(result.labels)), orNone<std::uint16_t>(std::move(result.ids)),
                           segments, orNone<float>(std::move(result.depth)),
-                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(result.tokens)),
+                          nb::make_tuple(result.grid.height, result.grid.width), nb::tuple(nb::cast(counts)),
                           toArray(std::move(maps), {insertions, tokens}), toDict(result.ms),
                           result.reuse ? nb::object(toDict(*result.reuse)) : nb::none());
   }
@@ -242,8 +362,12 @@ class LockedEstimator {
 /// A cv::dnn::Net that several threads may call; they take turns.
 class LockedNet {
  public:
-  LockedNet(const std::string& model, const ReadOptions& options)
-      : loaded_(withoutGil([&] { return readNet(model, options); })), outputs_(options.outputs) {
+  explicit LockedNet(const nb::dict& arguments) {
+    ReadOptions options = readOptions(arguments);
+    options.outputs = argument<std::vector<std::string>>(arguments, "outputs", "a list of names");
+    const std::string model = modelPath(arguments["model"]);
+    loaded_ = withoutGil([&] { return readNet(model, options); });
+    outputs_ = options.outputs;
     if (!outputs_.empty()) return;
     outputs_ = loaded_.info.outputs;
     if (options.convert.scores && loaded_.info.segments()) outputs_.emplace_back("scores");
@@ -251,9 +375,13 @@ class LockedNet {
   }
 
   /// All outputs, in the order of outputs().
-  std::vector<Array<float>> forward(const Input& array) {
-    const cv::Mat input =
-        toMat<float>(array, 4, 1, "the input of a net is an array (batch, 3, height, width) of float32");
+  std::vector<Array<float>> forward(nb::handle array) {
+    const Size2 size = loaded_.info.input;
+    const std::string what = "the input of this net is an array (batch, 3, " + std::to_string(size.height) + ", " +
+                             std::to_string(size.width) + ") of float32";
+    const cv::Mat input = toMat<float>(array, 4, 1, what);
+    if (input.size[0] < 1 || input.size[1] != 3 || input.size[2] != size.height || input.size[3] != size.width)
+      throw ArgumentError(what + ", got " + describe(nb::cast<Input>(array)));
     std::vector<cv::Mat> blobs = withoutGil([&] {
       const std::lock_guard lock(mutex_);
       loaded_.net.setInput(input);
@@ -279,7 +407,7 @@ class LockedNet {
 /// One ai.mpm layer outside of a net, for the layers that register_cv2() gives to another OpenCV.
 class LooseLayer {
  public:
-  LooseLayer(const std::string& type, const nb::dict& attributes, const std::vector<Input>& constants) {
+  LooseLayer(const std::string& type, const nb::dict& attributes, const nb::sequence& constants) {
     registerLayers();
     cv::dnn::LayerParams params;
     params.name = params.type = "ai.mpm." + type;
@@ -292,7 +420,7 @@ class LooseLayer {
       else if (nb::isinstance<nb::float_>(value))
         params.set(name, nb::cast<double>(value));
     }
-    for (const Input& constant : constants)
+    for (const nb::handle constant : constants)
       params.blobs.push_back(toMat<float>(constant, 0, 1, "a constant is an array of float32").clone());
     layer_ = withoutGil([&] { return cv::dnn::LayerFactory::createLayerInstance(params.type, params); });
     if (!layer_) throw Error("there is no layer '" + params.type + "'");
@@ -307,10 +435,10 @@ class LooseLayer {
     return shapes;
   }
 
-  std::vector<Array<float>> forward(const std::vector<Input>& arrays) {
+  std::vector<Array<float>> forward(const nb::sequence& arrays) {
     std::vector<cv::Mat> inputs, outputs, internals;
     std::vector<std::vector<int>> shapes;
-    for (const Input& array : arrays) {
+    for (const nb::handle array : arrays) {
       inputs.push_back(toMat<float>(array, 0, 1, "the input of a layer is an array of float32"));
       shapes.emplace_back(inputs.back().size.p, inputs.back().size.p + inputs.back().dims);
     }
@@ -325,10 +453,13 @@ class LooseLayer {
   cv::Ptr<cv::dnn::Layer> layer_;
 };
 
-nb::tuple merge(const Input& array, int special) {
+nb::tuple merge(nb::handle array, nb::handle special_tokens) {
+  const int special = valueOf<int>(special_tokens, "special", kWholeNumber);
   const cv::Mat tokens = toMat<float>(array, 2, 1, "tokens are an array (special + N, dim) of float32");
-  MergedTokens merged =
-      withoutGil([&] { return mutualPairMerge(std::span(tokens.ptr<float>(), tokens.total()), special, tokens.cols); });
+  MergedTokens merged = ofArguments([&] {
+    return withoutGil(
+        [&] { return mutualPairMerge(std::span(tokens.ptr<float>(), tokens.total()), special, tokens.cols); });
+  });
   const std::size_t count = merged.map.cluster_of_token.size();
   const auto dim = static_cast<std::size_t>(tokens.cols);
   const std::size_t rows = merged.tokens.size() / std::max<std::size_t>(dim, 1);
@@ -336,105 +467,128 @@ nb::tuple merge(const Input& array, int special) {
                         toArray(std::move(merged.map.cluster_of_token), {count}));
 }
 
-Array<float> restore(const Input& array, const Input& map, int special) {
+Array<float> restore(nb::handle array, nb::handle map, nb::handle special_tokens) {
+  const int special = valueOf<int>(special_tokens, "special", kWholeNumber);
   const cv::Mat merged = toMat<float>(array, 2, 1, "merged tokens are an array (special + clusters, dim) of float32");
   const cv::Mat ids = toMat<std::int32_t>(map, 1, 1, "a merge map is an array (N,) of int32");
   const auto dim = static_cast<std::size_t>(merged.cols);
-  std::vector<float> restored = withoutGil([&] {
-    return restoreTokens(std::span(merged.ptr<float>(), merged.total()), special, merged.cols,
-                         {{ids.ptr<int>(), ids.ptr<int>() + ids.total()}, merged.rows - special});
+  std::vector<float> restored = ofArguments([&] {
+    return withoutGil([&] {
+      return restoreTokens(std::span(merged.ptr<float>(), merged.total()), special, merged.cols,
+                           {{ids.ptr<int>(), ids.ptr<int>() + ids.total()}, merged.rows - special});
+    });
   });
   const std::size_t rows = restored.size() / std::max<std::size_t>(dim, 1);
   return toArray(std::move(restored), {rows, dim});
 }
 
-Array<std::uint8_t> overlay(const Input& image, const Input& labels, const std::optional<Input>& colors,
-                            double opacity) {
+Array<std::uint8_t> overlay(nb::handle image, nb::handle labels, nb::handle colors, nb::handle strength) {
+  const auto opacity = valueOf<double>(strength, "opacity", "a number, 0 to 1");
   const cv::Mat pixels = toImage(image), classes = toLabels(labels);
   std::vector<cv::Vec3b> palette;
-  if (colors) {
-    const cv::Mat rows = toMat<std::uint8_t>(*colors, 2, 3, "colours are an array (classes, 3) of uint8");
+  if (!colors.is_none()) {
+    const cv::Mat rows = toMat<std::uint8_t>(colors, 2, 3, "colours are an array (classes, 3) of uint8");
     palette.assign(rows.ptr<cv::Vec3b>(), rows.ptr<cv::Vec3b>() + rows.total());
   } else {
     palette = vision::classColors({}, 256);
   }
-  return toArray<std::uint8_t>(withoutGil([&] { return vision::overlayPicture(pixels, classes, palette, opacity); }));
+  return toArray<std::uint8_t>(ofArguments(
+      [&] { return withoutGil([&] { return vision::overlayPicture(pixels, classes, palette, opacity); }); }));
 }
+
+int threads_before_fork = 1;
 
 }  // namespace
 
 NB_MODULE(_mpm, module) {
-  nb::exception<Error>(module, "Error", PyExc_RuntimeError).attr("__doc__") =
-      "An error of this package: one line that names the problem and says what to do.";
+  const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
+  const auto exception = [&](auto kind, const char* doc) {
+    kind.attr("__doc__") = doc, kind.attr("__module__") = "mpm";
+  };
+  exception(error, "An error of this package: one line that names the problem and says what to do.");
+  exception(nb::exception<ArgumentError>(module, "ArgumentError", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+            "An Error and a ValueError: an argument that is wrong, whatever the model.");
+  exception(nb::exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_FileNotFoundError))),
+            "An Error and a FileNotFoundError.");
   nb::set_leak_warnings(false);  // cv2 keeps the layers of register_cv2() until the process ends
   module.attr("__version__") = MPM_VERSION;
   module.attr("opencv_version") = CV_VERSION;
   module.attr("operators") = operatorNames();
 
-  nb::class_<ConvertOptions>(module, "ConvertOptions");
-  module.def("convert_options", &convertOptions);
-
   nb::class_<LockedEstimator>(module, "Estimator")
-      .def(
-          "__init__",
-          [](LockedEstimator* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
-             const std::optional<std::string>& task, const std::string& fit, int window_stride, int short_side,
-             double min_score, double min_overlap, int threads, const std::string& channels, const std::string& reuse) {
-            if (fit != "resize" && fit != "window") throw Error("the fit is '" + fit + "'; it can be resize or window");
-            if (fit == "resize" && (window_stride != 0 || short_side != 0))
-              throw Error(std::string(short_side != 0 ? "short_side" : "window_stride") + " needs fit='window'");
-            EstimatorOptions options;
-            options.read = readOptions(convert, device);
-            if (task) options.task = parseTask(*task);
-            options.fit = fit == "window" ? Fit::kWindow : Fit::kResize;
-            options.window_stride = window_stride;
-            options.short_side = short_side;
-            options.min_score = min_score;
-            options.min_overlap = min_overlap;
-            options.threads = threads;
-            options.reuse = parseReuse(reuse);
-            new (self) LockedEstimator(model, options, channels);
-          })
-      .def("estimate", &LockedEstimator::estimate, "image"_a)
+      .def(nb::init<const nb::dict&>())
+      .def("estimate", &LockedEstimator::estimate, "image"_a.none())
       .def("reset", &LockedEstimator::reset)
       .def_prop_ro("info", [](const LockedEstimator& self) { return toDict(self.model()); })
       .def_prop_ro(
           "colors", [](const LockedEstimator& self) { return colorsOf(self.model()); }, nb::rv_policy::move);
 
   nb::class_<LockedNet>(module, "Net")
-      .def("__init__",
-           [](LockedNet* self, const std::string& model, const ConvertOptions& convert, const std::string& device,
-              std::vector<std::string> outputs) {
-             ReadOptions options = readOptions(convert, device);
-             options.outputs = std::move(outputs);
-             new (self) LockedNet(model, options);
-           })
-      .def("forward", &LockedNet::forward, "array"_a)
+      .def(nb::init<const nb::dict&>())
+      .def("forward", &LockedNet::forward, "array"_a.none())
       .def_prop_ro("outputs", &LockedNet::outputs)
       .def_prop_ro("info", [](const LockedNet& self) { return toDict(self.model()); });
 
   nb::class_<LooseLayer>(module, "Layer")
-      .def(nb::init<const std::string&, const nb::dict&, const std::vector<Input>&>())
+      .def(nb::init<const std::string&, const nb::dict&, const nb::sequence&>())
       .def("output_shapes", &LooseLayer::outputShapes)
       .def("forward", &LooseLayer::forward);
 
   nb::class_<vision::ConfusionMatrix>(module, "ConfusionMatrix")
-      .def(nb::init<int, int>(), "classes"_a, "ignore"_a)
-      .def("add", [](vision::ConfusionMatrix& self, const Input& truth,
-                     const Input& prediction) { self.add(toLabels(truth), toLabels(prediction)); })
+      .def(
+          "__init__",
+          [](vision::ConfusionMatrix* self, nb::handle classes, nb::handle ignore) {
+            const int count = valueOf<int>(classes, "classes", kWholeNumber);
+            const int ignored = valueOf<int>(ignore, "ignore", kWholeNumber);
+            ofArguments([&] { new (self) vision::ConfusionMatrix(count, ignored); });
+          },
+          "classes"_a.none(), "ignore"_a.none())
+      .def(
+          "add",
+          [](vision::ConfusionMatrix& self, nb::handle truth, nb::handle prediction) {
+            ofArguments([&] { self.add(toLabels(truth), toLabels(prediction)); });
+          },
+          "truth"_a.none(), "prediction"_a.none())
       .def_prop_ro("iou", &vision::ConfusionMatrix::iou)
       .def_prop_ro("mean_iou", &vision::ConfusionMatrix::meanIou)
       .def_prop_ro("pixel_accuracy", &vision::ConfusionMatrix::pixelAccuracy)
       .def("count", &vision::ConfusionMatrix::count);
 
-  module.def("convert", [](const std::string& model, const std::string& to, const ConvertOptions& options) {
+  module.def("convert", [](const nb::dict& arguments) {
+    const ConvertOptions options = convertOptions(arguments);
+    const std::string model = modelPath(arguments["model"]);
+    const std::string to = pathOf(arguments["output_file"], "output_file is the path of a file");
+    const std::filesystem::path folder = std::filesystem::path(to).parent_path();
+    if (!folder.empty() && !std::filesystem::exists(folder))
+      throw FileError("cannot write '" + to + "': there is no folder '" + folder.string() + "'");
     return toDict(withoutGil([&] { return convertFile(model, to, options); }));
   });
-  module.def("info", [](const std::string& model) { return toDict(withoutGil([&] { return readModelInfo(model); })); });
-  module.def("merge", &merge);
-  module.def("restore", &restore);
-  module.def("overlay", &overlay);
-  module.def("after_fork", [] { cv::setNumThreads(1); });
+  module.def(
+      "info",
+      [](nb::handle model) {
+        const std::string path = modelPath(model);
+        return toDict(withoutGil([&] { return readModelInfo(path); }));
+      },
+      "model"_a.none());
+  module.def("merge", &merge, "tokens"_a.none(), "special"_a.none());
+  module.def("restore", &restore, "merged"_a.none(), "map"_a.none(), "special"_a.none());
+  module.def("overlay", &overlay, "image"_a.none(), "labels"_a.none(), "colors"_a.none(), "opacity"_a.none());
+  // Threads of OpenCV's pool do not survive fork(): they end before it, and a child computes with one thread.
+  module.def("before_fork", [] {
+    const nb::gil_scoped_release release;
+    Gate::instance().close();
+    threads_before_fork = cv::getNumThreads();
+    cv::setNumThreads(1);
+  });
+  module.def("after_fork_in_parent", [] {
+    cv::setNumThreads(threads_before_fork);
+    Gate::instance().open();
+  });
+  module.def("after_fork_in_child", [] { Gate::instance().renew(); });
+  module.def("at_exit", [] {
+    const nb::gil_scoped_release release;
+    Gate::instance().close();
+  });
 }
 
 }  // namespace mpm::python

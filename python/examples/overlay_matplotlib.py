@@ -23,7 +23,7 @@ shuffled = np.random.default_rng(0).permutation(clusters.max() + 1)[clusters]  #
 
 _, axes = plt.subplots(1, 3, figsize=(15, 4))
 for axis, picture, title in zip(axes, (image, mpm.overlay(image, result.labels, colors), shuffled),
-                                ("image", "labels", f"{int(result.tokens[-1])} of {int(result.tokens[0])} tokens")):
+                                ("image", "labels", f"{result.tokens[-1]} of {result.tokens[0]} tokens")):
     axis.imshow(picture)
     axis.set_title(title)
     axis.axis("off")

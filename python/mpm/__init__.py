@@ -6,10 +6,11 @@
 >>> result.labels                              # uint8 (height, width), the class of each pixel
 
 Heavy calls release the GIL. Objects may be used by several threads, which then take turns. Errors are mpm.Error with one
-line of text; a wrong argument may also be a TypeError.
+line of text: ArgumentError, also a ValueError, for an argument; FileError, also a FileNotFoundError, for a missing file.
 """
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Union
@@ -17,15 +18,21 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from . import _mpm
-from ._mpm import Error, __version__
+from ._mpm import ArgumentError, Error, FileError, __version__
 
-__all__ = ["Error", "Estimate", "Estimator", "Evaluation", "Net", "Segment", "__version__", "convert", "evaluate", "info",
+__all__ = ["ArgumentError", "Error", "Estimate", "Estimator", "Evaluation", "FileError", "Net", "Segment", "__version__", "convert", "evaluate", "info",
            "merge", "overlay", "register_cv2", "restore"]
 
 Path = Union[str, "os.PathLike[str]"]
 
-# Threads of OpenCV's pool do not survive fork(): a forked process computes with one thread.
-os.register_at_fork(after_in_child=_mpm.after_fork)
+# fork() and the end of the interpreter wait for calls of other threads. A forked process computes with one thread.
+os.register_at_fork(before=_mpm.before_fork, after_in_parent=_mpm.after_fork_in_parent,
+                    after_in_child=_mpm.after_fork_in_child)
+atexit.register(_mpm.at_exit)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class Segment(NamedTuple):
@@ -55,8 +62,9 @@ class Estimate(NamedTuple):
     nearer; 'relative', no unit and nothing said of near and far."""
     grid: tuple[int, int]
     """Rows and columns of image tokens; N = rows * columns."""
-    tokens: tuple[float, ...]
-    """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging."""
+    tokens: tuple[int, ...]
+    """K + 1 numbers: N, then the tokens that are left after each of K insertions of merging. Of sliding windows the mean,
+    rounded."""
     maps: np.ndarray
     """int32 (K, N): the cluster of each image token after each insertion, composed from the start."""
     ms: dict[str, float]
@@ -66,11 +74,43 @@ class Estimate(NamedTuple):
     in percent, of a key frame that was due, else None; 'threshold' in grey levels; 'kept_bytes'."""
 
 
-class Estimator:
+class _Model:
+    """What Estimator and Net have in common. Pickling keeps the arguments; the copy reads the model again."""
+
+    def _read(self, native: type, arguments: dict[str, Any]) -> None:
+        self._arguments = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
+        self._native = native(self._arguments)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self._arguments, "model": os.path.abspath(self._arguments["model"])}
+
+    def __setstate__(self, arguments: dict[str, Any]) -> None:
+        self.__init__(**arguments)
+
+    def __repr__(self) -> str:
+        info = self.info
+        does = info["task"] or info["head"]
+        height, width = info["input"]
+        classes = f", {info['classes']} classes" if info["classes"] else ""
+        return (f"<mpm.{type(self).__name__} {os.fspath(self._arguments['model'])}: {does}{classes}, "
+                f"input {height} x {width} px (height x width), reduction {info['reduction']}, {info['precision']}>")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Facts of the model: see mpm.info()."""
+        return self._native.info
+
+    @property
+    def classes(self) -> list[str]:
+        """The name of each class."""
+        return self._native.info["class_names"]
+
+
+class Estimator(_Model):
     """Runs a model on images of any size: resize, normalisation, net, the result of its task at the size of the image.
 
     model: a plain ViT ONNX file, or one made by convert().
-    schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge; () is the full model. None is (2, 5) for a
+    schedule: short for reduce='mpm:blocks=...': blocks before which tokens merge, (2, 5) or '2,5'; () is the full model. None is (2, 5) for a
         plain ViT, and a converted file's own reduction.
     reduce: instead of a schedule, how tokens merge, such as 'mpm:blocks=2,5:attention=proportional' or
         'gradual:blocks=0-7:count=48' (docs/reduction.md).
@@ -90,30 +130,25 @@ class Estimator:
         Only what changed since earlier frames is computed (docs/reuse.md).
     """
 
-    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, input_size: tuple[int, int] | None = None, task: str | None = None,
+    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
+                 device: str = "cpu", *, reduce: str | None = None, input_size: tuple[int, int] | None = None, task: str | None = None,
                  fit: str = "resize", window_stride: int = 0, short_side: int = 0, min_score: float = 0.8,
                  min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR", reuse: str = "off") -> None:
-        options = _convert_options(schedule, reduce, input_size, precision)
-        self._native = _mpm.Estimator(os.fspath(model), options, device, task, fit, window_stride, short_side, min_score,
-                                      min_overlap, threads, channels, reuse)
+        self._read(_mpm.Estimator, locals())
 
     def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:
         """The result for one image, uint8 (height, width, 3). A batch, which is an array (batch, height, width, 3) or a
         sequence of images of any sizes, gives a list with one Estimate per image."""
-        if isinstance(image, np.ndarray) and image.ndim != 4:
-            labels, ids, segments, *rest = self._native.estimate(np.ascontiguousarray(image))
-            return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
-        return [self.estimate(one) for one in image]
+        image = _array(image)
+        is_array = isinstance(image, np.ndarray)
+        if is_array and image.ndim == 4 or not is_array and isinstance(image, Iterable) and not isinstance(image, str):
+            return [self.estimate(one) for one in image]
+        labels, ids, segments, *rest = self._native.estimate(image)
+        return Estimate(labels, ids, [Segment(*one) for one in segments], *rest)
 
     def reset(self) -> None:
         """With reuse: forgets earlier frames, because another camera follows, and frees what is kept of them."""
         self._native.reset()
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """Facts of the model: see mpm.info()."""
-        return self._native.info
 
     @property
     def colors(self) -> np.ndarray:
@@ -121,7 +156,7 @@ class Estimator:
         return self._native.colors
 
 
-class Net:
+class Net(_Model):
     """The net alone, without preprocessing, like cv2.dnn.Net.
 
     model, schedule, reduce, precision, device, input_size: as in Estimator.
@@ -130,22 +165,16 @@ class Net:
     outputs: the values that the net computes, by their names in docs/ops.md; () is all outputs of the model.
     """
 
-    def __init__(self, model: Path, schedule: Sequence[int] | None = None, precision: str = "fp32", device: str = "cpu",
-                 *, reduce: str | None = None, input_size: tuple[int, int] | None = None, output: str = "labels",
+    def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
+                 device: str = "cpu", *, reduce: str | None = None, input_size: tuple[int, int] | None = None, output: str = "labels",
                  scores: bool = False, outputs: Sequence[str] = ()) -> None:
-        options = _convert_options(schedule, reduce, input_size, precision, output, scores)
-        self._native = _mpm.Net(os.fspath(model), options, device, list(outputs))
+        self._read(_mpm.Net, locals())
 
     @property
     def outputs(self) -> list[str]:
         """Names of the outputs: 'labels' {batch, 1, height, width} or those of the original graph, 'merge_map'
         {batch, max(K, 1), N}, 'token_counts' {batch, K + 1}."""
         return self._native.outputs
-
-    @property
-    def info(self) -> dict[str, Any]:
-        """Facts of the model: see mpm.info()."""
-        return self._native.info
 
     def forward(self, array: np.ndarray, outputs: Sequence[str] | None = None) -> list[np.ndarray]:
         """Runs the net on float32 (batch, 3, height, width), normalised as info['mean'] and info['std'] say, and returns
@@ -154,8 +183,8 @@ class Net:
         wanted = names if outputs is None else list(outputs)
         for name in wanted:
             if name not in names:
-                raise Error(f"the net has no output '{name}'; it has {', '.join(names)}")
-        found = dict(zip(names, self._native.forward(np.ascontiguousarray(array))))
+                raise ArgumentError(f"the net has no output '{name}'; it has {', '.join(names)}")
+        found = dict(zip(names, self._native.forward(_array(array))))
         return [found[name] for name in wanted]
 
 
@@ -173,18 +202,18 @@ class Evaluation(NamedTuple):
     images: int
 
 
-def _convert_options(schedule: Sequence[int] | None, reduce: str | None, input_size: tuple[int, int] | None,
-                     precision: str, output: str = "labels", scores: bool = False) -> Any:
-    return _mpm.convert_options(None if schedule is None else list(schedule), reduce, input_size, precision, output, scores)
+def _array(value: Any) -> Any:
+    """An array in C order of what is one. Else `value`, which the extension refuses."""
+    is_array = hasattr(value, "__array__") or hasattr(value, "__array_interface__")
+    return np.ascontiguousarray(value) if is_array else value
 
 
-def convert(model: Path, output_file: Path, schedule: Sequence[int] | None = None, *, reduce: str | None = None,
+def convert(model: Path, output_file: Path, schedule: Sequence[int] | str | None = None, *, reduce: str | None = None,
             input_size: tuple[int, int] | None = None, precision: str = "fp32", output: str = "labels",
             scores: bool = False) -> dict[str, Any]:
     """Converts a plain ViT ONNX file into a file of ai.mpm operators, whole or not at all. Returns what info() says of it.
     Parameters: as in Net."""
-    options = _convert_options(schedule, reduce, input_size, precision, output, scores)
-    return _mpm.convert(os.fspath(model), os.fspath(output_file), options)
+    return _mpm.convert(locals())
 
 
 def info(model: Path) -> dict[str, Any]:
@@ -192,19 +221,19 @@ def info(model: Path) -> dict[str, Any]:
     'blocks', 'dim', 'heads', 'special_tokens', 'tokens', 'head', 'task' ('semantic', 'panoptic', 'instance', 'depth' or
     None), 'depth' (what the values of a depth map mean: see Estimate.depth; None for other tasks), 'classes', 'class_names', 'mean',
     'std', 'reduction' and more. Raises Error for a model that is not a plain pre-norm ViT."""
-    return _mpm.info(os.fspath(model))
+    return _mpm.info(model)
 
 
 def merge(tokens: np.ndarray, special: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Mutual Pair Merging of the tokens of one image, float32 (special + N, dim): two image tokens that are each other's
     nearest neighbour in cosine similarity become their mean; the special tokens in front are kept. Returns the merged
     tokens (special + clusters, dim) and the cluster of each image token, int32 (N,)."""
-    return _mpm.merge(np.ascontiguousarray(tokens), special)
+    return _mpm.merge(_array(tokens), special)
 
 
 def restore(merged: np.ndarray, cluster_of_token: np.ndarray, special: int = 0) -> np.ndarray:
     """Undoes merge(): (special + clusters, dim) -> (special + N, dim), each token with the row of its cluster."""
-    return _mpm.restore(np.ascontiguousarray(merged), np.ascontiguousarray(cluster_of_token), special)
+    return _mpm.restore(_array(merged), _array(cluster_of_token), special)
 
 
 def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimator: Estimator | None = None, *,
@@ -218,7 +247,7 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimat
     """
     if classes is None:
         if estimator is None:
-            raise Error("without an estimator, evaluate() needs the number of classes")
+            raise ArgumentError("without an estimator, evaluate() needs the number of classes")
         classes = estimator.info["classes"]
     if ignore is None:
         ignore = estimator.info["ignore"] if estimator else 255
@@ -227,12 +256,12 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimat
     try:
         for image, truth in zip(images, labels, strict=True):
             predicted = estimator.estimate(image).labels if estimator else image
-            matrix.add(np.ascontiguousarray(truth), np.ascontiguousarray(predicted))
+            matrix.add(_array(truth), _array(predicted))
             count += 1
     except ValueError as error:
         if "zip()" not in str(error):
             raise
-        raise Error(f"there are not as many images as label maps: one of the two ends after {count}") from None
+        raise ArgumentError(f"there are not as many images as label maps: one of the two ends after {count}") from None
     confusion = np.array([[matrix.count(t, p) for p in range(classes)] for t in range(classes)], np.int64)
     return Evaluation(matrix.mean_iou, matrix.pixel_accuracy, np.array(matrix.iou), confusion, count)
 
@@ -240,8 +269,7 @@ def evaluate(images: Iterable[np.ndarray], labels: Iterable[np.ndarray], estimat
 def overlay(image: np.ndarray, labels: np.ndarray, colors: np.ndarray | None = None, opacity: float = 0.5) -> np.ndarray:
     """Paints labels, uint8 (height, width), over an image, uint8 (height, width, 3) of the same size. `colors`: uint8
     (classes, 3) in the channel order of the image, such as Estimator.colors for BGR. Returns a new image."""
-    colors = None if colors is None else np.ascontiguousarray(colors)
-    return _mpm.overlay(np.ascontiguousarray(image), np.ascontiguousarray(labels), colors, opacity)
+    return _mpm.overlay(_array(image), _array(labels), _array(colors), opacity)
 
 
 def register_cv2() -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the installed package. The models are those of the C++ tests."""
+import copy
 import json
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -52,6 +54,7 @@ def test_segment_gives_labels_of_the_images_size():
     assert result.labels.max() < estimator.info["classes"]
     assert result.grid == estimator.info["grid"] and result.grid[0] * result.grid[1] == count
     assert result.tokens[0] == count and len(result.tokens) == 3 and result.tokens[0] > result.tokens[2]
+    assert {type(one) for one in result.tokens} == {int}
     assert result.maps.shape == (2, count) and result.maps.dtype == np.int32
     assert [row.max() + 1 for row in result.maps] == list(result.tokens[1:])
     assert set(result.ms) == {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}
@@ -87,6 +90,7 @@ def test_windows_slide_over_the_resized_image():
     same = mpm.Estimator(SEGMENTER, fit="window", window_stride=16, short_side=64).estimate(image)
     np.testing.assert_array_equal(whole.labels, same.labels)
     half = mpm.Estimator(SEGMENTER, fit="window", window_stride=16, short_side=32).estimate(image)
+    assert {type(one) for one in half.tokens + whole.tokens} == {int}
     assert half.labels.shape == image.shape[:2] and (half.labels != whole.labels).any()
 
 
@@ -178,41 +182,118 @@ def test_results_outlive_the_estimator():
     np.testing.assert_array_equal(result.labels, before)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: mpm.Estimator("nowhere.onnx"), "nowhere.onnx"),
-    (lambda: mpm.Estimator(DATA / "swin_ts17.onnx"), "swin_ts17.onnx"),
-    (lambda: mpm.Estimator(SEGMENTER, schedule=(2, 1)), "increasing"),
-    (lambda: mpm.Estimator(SEGMENTER, precision="fp8"), "fp8"),
-    (lambda: mpm.Estimator(SEGMENTER, device="tpu"), "tpu"),
-    (lambda: mpm.Estimator(SEGMENTER, fit="crop"), "the fit is 'crop'"),
-    (lambda: mpm.Estimator(SEGMENTER, short_side=32), "short_side needs fit='window'"),
-    (lambda: mpm.Estimator(SEGMENTER, reduce="mpm:positions=last"), "last"),
-    (lambda: mpm.Estimator(SEGMENTER, reduce="mpm:positions=first"), "rotary"),
-    (lambda: mpm.Estimator(SEGMENTER, channels="GBR"), "GBR"),
-    (lambda: mpm.Estimator(SEGMENTER, task="depth"), "depth"),
-    (lambda: mpm.Estimator(DEPTH).estimate(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
-    (lambda: mpm.Estimator(SEGMENTER, task="panoptic"), "mask_transformer"),
-    (lambda: mpm.Estimator(QUERIES, task="depth"), "depth"),
-    (lambda: mpm.Estimator(QUERIES, min_score=2), "limits of segments"),
-    (lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
-    (lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
-    (lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
-    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((3, 32, 64), np.float32)), "got shape (3, 32, 64) of float32"),
-    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 8), np.float32)), "backbone/patch_embed"),
-    (lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
-    (lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
-    (lambda: mpm.info(DATA / "resnet_ts13.onnx"), "resnet_ts13.onnx"),
-    (lambda: mpm.merge(np.zeros((4, 4))), "got shape (4, 4) of float64"),
-    (lambda: mpm.merge(np.full((4, 4), np.nan, np.float32)), "NaN"),
-    (lambda: mpm.restore(np.ones((2, 4), np.float32), np.array([0, 5], np.int32)), "clusters"),
-    (lambda: mpm.overlay(picture(), np.zeros((2, 2), np.uint8)), "size"),
-    (lambda: mpm.evaluate([], []), "number of classes"),
-    (lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
+IMAGE = "an image is an array (height, width, 3) of uint8"
+
+
+@pytest.mark.parametrize(("kind", "call", "message"), [
+    (FileNotFoundError, lambda: mpm.Estimator("nowhere.onnx"), "nowhere.onnx: no such file"),
+    (FileNotFoundError, lambda: mpm.Net(pathlib.Path("nowhere.onnx")), "nowhere.onnx: no such file"),
+    (FileNotFoundError, lambda: mpm.info("nowhere.onnx"), "nowhere.onnx: no such file"),
+    (FileNotFoundError, lambda: mpm.Estimator(SEGMENTER, reduce="cts:policy=no.onnx"), "no.onnx: no such file"),
+    (FileNotFoundError, lambda: mpm.convert(SEGMENTER, "/nowhere/x.onnx"), "there is no folder '/nowhere'"),
+    (mpm.Error, lambda: mpm.Estimator(DATA / "swin_ts17.onnx"), "swin_ts17.onnx"),
+    (mpm.Error, lambda: mpm.Estimator(DATA / "beit_ts17.onnx", schedule=(1,)), "choose the reduction none"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, schedule=(1, 99)), "choose other blocks"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, input_size=(24, 64), reduce="algm:blocks=0,1"), "choose an input size"),
+    (mpm.Error, lambda: mpm.Estimator(DEPTH, reuse="auto", reduce="tome:count=3"), "run it without reuse"),
+    (ValueError, lambda: mpm.Estimator(None), "a model is the path of an ONNX file, got None"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=(2, 1)), "increasing"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule="2,x"), "2,x"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=2), "schedule is blocks such as (2, 5) or '2,5', got 2"),
+    (ValueError, lambda: mpm.Net(SEGMENTER, schedule=(2, "x")), "schedule is blocks such as (2, 5) or '2,5', got (2, 'x')"),
+    (ValueError, lambda: mpm.convert(SEGMENTER, 3), "output_file is the path of a file, got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, schedule=(1,), reduce="tome"), "give one of the two"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce=3), "reduce is a text such as 'tome:count=8', got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, input_size=32), "input_size is (height, width) in px, got 32"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, precision="fp8"), "fp8"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, device="tpu"), "tpu"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, device=0), "device is a text such as 'cpu', got 0"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, threads="4"), "threads is a whole number, got '4'"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, fit="crop"), "the fit is 'crop'"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, short_side=32), "short_side needs fit='window'"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, reduce="mpm:positions=last"), "last"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, reduce="mpm:positions=first"), "rotary"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, channels="GBR"), "GBR"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, task="depth"), "depth"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER, task="dreams"), "dreams"),
+    (ValueError, lambda: mpm.Estimator(DEPTH).estimate(np.zeros((4, 4), np.uint8)), "got shape (4, 4) of uint8"),
+    (mpm.Error, lambda: mpm.Estimator(SEGMENTER, task="panoptic"), "mask_transformer"),
+    (mpm.Error, lambda: mpm.Estimator(QUERIES, task="depth"), "depth"),
+    (ValueError, lambda: mpm.Estimator(QUERIES, min_score=2), "limits of segments"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(None), IMAGE + ", got None: cv2.imread gives None"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate("street.png"), IMAGE + ", got 'street.png': read the file"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(pathlib.Path("a.png")), "got PosixPath('a.png'): read the file"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate([picture(), None]), IMAGE + ", got None"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(3), IMAGE + ", got 3"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4), np.uint8)), IMAGE + ", got shape (4, 4) of uint8"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((4, 4, 3))), "got shape (4, 4, 3) of float64"),
+    (ValueError, lambda: mpm.Estimator(SEGMENTER).estimate(np.zeros((0, 4, 3), np.uint8)), "the image is empty"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((3, 32, 64), np.float32)), "got shape (3, 32, 64) of float32"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 8, 8), np.float32)), "(batch, 3, 32, 64) of float32, got"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(None), "(batch, 3, 32, 64) of float32, got None"),
+    (mpm.Error, lambda: mpm.Net(SEGMENTER, outputs=["logits"]), "no value 'logits'"),
+    (ValueError, lambda: mpm.Net(SEGMENTER).forward(np.zeros((1, 3, 32, 64), np.float32), ["x"]), "no output 'x'"),
+    (mpm.Error, lambda: mpm.info(DATA / "resnet_ts13.onnx"), "resnet_ts13.onnx"),
+    (ValueError, lambda: mpm.info(None), "a model is the path of an ONNX file, got None"),
+    (ValueError, lambda: mpm.merge(None), "tokens are an array (special + N, dim) of float32, got None"),
+    (ValueError, lambda: mpm.merge(np.zeros((4, 4))), "got shape (4, 4) of float64"),
+    (ValueError, lambda: mpm.merge(np.zeros((4, 4), np.float32), "x"), "special is a whole number, got 'x'"),
+    (ValueError, lambda: mpm.merge(np.full((4, 4), np.nan, np.float32)), "NaN"),
+    (ValueError, lambda: mpm.restore(np.ones((2, 4), np.float32), np.array([0, 5], np.int32)), "clusters"),
+    (ValueError, lambda: mpm.overlay(picture(), np.zeros((2, 2), np.uint8)), "size"),
+    (ValueError, lambda: mpm.overlay(picture(), None), "a label map is an array (height, width) of uint8, got None"),
+    (ValueError, lambda: mpm.evaluate([], [], classes="x"), "classes is a whole number, got 'x'"),
+    (ValueError, lambda: mpm.evaluate([], []), "number of classes"),
+    (ValueError, lambda: mpm.evaluate([np.zeros((2, 2), np.uint8)], [], classes=2), "not as many images as label maps"),
 ])
-def test_errors_are_one_line(call, message):
+def test_errors_are_one_line(kind, call, message, capfd):
     with pytest.raises(mpm.Error) as error:
         call()
-    assert message in str(error.value) and "\n" not in str(error.value)
+    text = str(error.value)
+    assert isinstance(error.value, kind) and message in text
+    assert "\n" not in text and "--" not in text and "arg0" not in text and len(text) <= 300
+    assert capfd.readouterr() == ("", ""), "OpenCV says it too"
+
+
+def test_a_schedule_may_be_a_text():
+    image = picture()
+    assert mpm.Estimator(SEGMENTER, schedule="1,2").estimate(image).tokens == \
+        mpm.Estimator(SEGMENTER, schedule=(1, 2)).estimate(image).tokens
+    assert mpm.Net(SEGMENTER, schedule="none").info["reduction"] == "none"
+    assert mpm.Net(SEGMENTER, schedule=np.array([1, 2])).info["reduction"] == "mpm:blocks=1,2"
+
+
+def test_models_show_what_they_are():
+    estimator = mpm.Estimator(SEGMENTER, schedule=(1,))
+    assert estimator.classes == estimator.info["class_names"] and len(estimator.classes) == estimator.info["classes"]
+    assert {type(name) for name in estimator.classes} == {str}
+    for model in (estimator, mpm.Net(SEGMENTER, schedule=(1,))):
+        text = repr(model)
+        assert text.startswith(f"<mpm.{type(model).__name__} {SEGMENTER}: semantic, {len(model.classes)} classes, ")
+        assert "input 32 x 64 px (height x width), reduction mpm:blocks=1, fp32" in text
+    assert "classes" not in repr(mpm.Estimator(DEPTH))
+
+
+def test_models_travel_as_pickles(tmp_path, monkeypatch):
+    monkeypatch.chdir(DATA)
+    estimator = mpm.Estimator(SEGMENTER.name, schedule=(1,), channels="RGB")
+    net = mpm.Net(pathlib.Path(SEGMENTER.name), output="logits", schedule=())
+    pickles = pickle.dumps(estimator), pickle.dumps(net)
+    assert len(pickles[0]) < 1000, "a pickle holds the arguments, not the weights"
+    monkeypatch.chdir(tmp_path)
+    same, same_net = map(pickle.loads, pickles)
+    image = picture()
+    np.testing.assert_array_equal(same.estimate(image).labels, estimator.estimate(image).labels)
+    np.testing.assert_array_equal(copy.copy(same).estimate(image).labels, estimator.estimate(image).labels)
+    blob = np.zeros((1, 3, 32, 64), np.float32)
+    np.testing.assert_array_equal(same_net.forward(blob)[0], net.forward(blob)[0])
+    for kind in (mpm.ArgumentError, mpm.FileError):
+        assert str(pickle.loads(pickle.dumps(kind("a line")))) == "a line"
+
+
+def test_dir_lists_what_is_for_users():
+    assert set(dir(mpm)) == set(mpm.__all__)
+    assert all(name == "__version__" or not name.startswith("_") for name in dir(mpm))
 
 
 def test_net_gives_its_outputs_by_name(tmp_path):
@@ -353,6 +434,60 @@ if __name__ == "__main__":
     finally:
         script.unlink()
     assert done.stdout == "equal\n", done.stderr
+
+
+def test_python_ends_while_a_daemon_computes():
+    code = """
+import sys, threading
+import numpy as np
+import mpm
+estimator, image = mpm.Estimator(sys.argv[1]), np.zeros((400, 700, 3), np.uint8)
+started = threading.Event()
+def work():
+    while True:
+        estimator.estimate(image)
+        started.set()
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+started.wait()
+"""
+    for _ in range(5):
+        done = run_python(code, SEGMENTER)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_child_computes_what_a_thread_began():
+    code = """
+import os, signal, sys, threading, warnings
+import numpy as np
+import mpm
+warnings.simplefilter("ignore")  # Python 3.12 and later: a process with threads forks
+estimator = mpm.Estimator(sys.argv[1])
+image = np.random.default_rng(3).integers(0, 256, (200, 300, 3), np.uint8)
+labels = estimator.estimate(image).labels
+stop, started = threading.Event(), threading.Event()
+def work():
+    while not stop.is_set():
+        estimator.estimate(image)
+        started.set()
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+started.wait()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(not (estimator.estimate(image).labels == labels).all())
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+for thread in threads:
+    thread.join()
+assert (estimator.estimate(image).labels == labels).all()
+print("equal")
+"""
+    done = run_python(code, SEGMENTER)
+    assert (done.stdout, done.stderr) == ("equal\n", "")
 
 
 def test_ctrl_c_stops_an_evaluation():

@@ -178,6 +178,16 @@ TEST_F(Refusal, SoftmaxOverQueries) {
          "another axis than the last");
 }
 
+TEST_F(Refusal, LongNodeNameIsCut) {
+  expect(
+      [](onnx::GraphProto& graph) {
+        onnx::NodeProto& softmax = node(graph, "Softmax", 1);
+        softmax.set_name(std::string(400, 'x') + "/end");
+        softmax.mutable_attribute(0)->set_i(2);
+      },
+      "..." + std::string(76, 'x') + "/end' (Softmax)", "another axis than the last");
+}
+
 TEST_F(Refusal, OldSoftmaxOverSeveralAxes) {
   dialect.opset = 12;
   dialect.norm = NormStyle::kPow;
@@ -483,7 +493,7 @@ TEST_F(Refusal, SizeThatNothingTells) {
     for (const long side : {TinyVit::kTokens + 1, TinyVit::kDim}) tensor.add_dims(side);
   }
   builder.save(path);
-  EXPECT_MPM_ERROR(convertModel(path, options), "does not say how large its image is: give --input-size HxW");
+  EXPECT_MPM_ERROR(convertModel(path, options), "does not say how large its image is: give an input size");
   options.input_size = Size2{TinyVit::kHeight, TinyVit::kWidth};
   EXPECT_NO_THROW(convertModel(path, options));
 }

@@ -5,8 +5,8 @@
 
 #include "mpm/error.hpp"
 
-/// `statement` throws mpm::Error with one line that contains `part`.
-#define EXPECT_MPM_ERROR(statement, part)            \
-  EXPECT_THAT([&] { (void)(statement); },            \
-              (::testing::ThrowsMessage<mpm::Error>( \
-                  ::testing::AllOf(::testing::HasSubstr(part), ::testing::Not(::testing::HasSubstr("\n"))))))
+/// `statement` throws mpm::Error with one line of at most 300 characters that contains `part`.
+#define EXPECT_MPM_ERROR(statement, part)                                                                             \
+  EXPECT_THAT([&] { (void)(statement); }, (::testing::ThrowsMessage<mpm::Error>(::testing::AllOf(                     \
+                                              ::testing::HasSubstr(part), ::testing::Not(::testing::HasSubstr("\n")), \
+                                              ::testing::SizeIs(::testing::Le(std::size_t{300}))))))

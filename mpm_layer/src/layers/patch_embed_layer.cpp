@@ -43,7 +43,7 @@ class PatchEmbedLayer final : public MpmLayer {
     expect(image[1] == weight[1] && image[2] == height_ && image[3] == width_,
            "got an image of shape " + shapeText(image) + ", but the model was converted for " +
                shapeText(Shape{image[0], weight[1], height_, width_}) +
-               "; resize the image, or convert again with --input-size");
+               "; resize the image, or convert again with another input size");
     expect(weight[2] > 0 && weight[3] > 0 && weight[2] <= height_ && weight[3] <= width_,
            "has patches of " + shapeText(weight) + ", larger than the image");
     expect(

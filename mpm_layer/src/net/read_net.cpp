@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
-#include <opencv2/core/utils/logger.hpp>
 
 #include "base/device_spec.h"
 #include "base/freed_memory.h"
@@ -12,6 +10,7 @@
 #include "layers/cuda_plugin.h"
 #include "layers/mpm_layer.h"
 #include "layers/opencv_adapter.h"
+#include "layers/quiet_opencv.h"
 #include "mpm/error.hpp"
 #include "net/choose_outputs.h"
 #include "net/hand_over.h"
@@ -22,30 +21,6 @@
 
 namespace mpm {
 namespace {
-
-/// Silences OpenCV 4.6, which warns once per node of an unknown domain although the layer is found, and 5.0, which
-/// warns of any target. The log level belongs to the whole process and imports run in parallel: the first one lowers
-/// it, the last one restores it, also after an error.
-class QuietImport {
- public:
-  QuietImport() {
-    const std::lock_guard lock(mutex_);
-    if (running_++ > 0) return;
-    level_ = cv::utils::logging::getLogLevel();
-    cv::utils::logging::setLogLevel(std::min(level_, cv::utils::logging::LOG_LEVEL_ERROR));
-  }
-  ~QuietImport() {
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) cv::utils::logging::setLogLevel(level_);
-  }
-  QuietImport(const QuietImport&) = delete;
-  QuietImport& operator=(const QuietImport&) = delete;
-
- private:
-  static inline std::mutex mutex_;
-  static inline int running_ = 0;
-  static inline cv::utils::logging::LogLevel level_{};
-};
 
 /// The index of the GPU that ReadOptions::device asks for; nullopt: the CPU.
 std::optional<int> chosenDevice(const std::string& text) {
@@ -87,7 +62,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     const std::vector<std::string> outputs = choose(graph, converted.info);
     if (!outputs.empty()) onnx_graph::selectOutputs(graph, outputs);
     if (reuse != nullptr) {
-      if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or --reuse off");
+      if (device) throw Error("rows of earlier frames are reused on the CPU only: use the device cpu, or no reuse");
       const int number = ++sessions;
       reuse->session = ReuseSession::open(number);
       reuse->places = onnx_graph::reuseRows(graph, number);
@@ -98,7 +73,7 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
     const std::string bytes = onnx_graph::serialised(std::move(converted.model));
     cv::dnn::Net net;
     {
-      const QuietImport quiet;
+      const opencv::QuietLog quiet;
       net = cv::dnn::readNetFromONNX(bytes.data(), bytes.size());
       net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
       net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);

@@ -26,7 +26,7 @@ int integer(const onnx::NodeProto& node, const std::string& name, int otherwise 
 
 [[noreturn]] void refuse(const onnx::NodeProto& node, const std::string& why) {
   throw Error("rows of earlier frames cannot be reused: node '" + node.name() + "' (" + node.op_type() + ") " + why +
-              "; run it with --reuse off");
+              "; run it without reuse");
 }
 
 std::string keptRows(const std::string& tokens) { return "restore/keep/" + tokens; }

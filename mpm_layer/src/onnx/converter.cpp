@@ -123,9 +123,8 @@ Understood understandAt(Graph graph, std::int64_t batch, std::int64_t channels, 
     }
   }
   if (guessed)
-    first += " (read at " + toString(sizes.front()) +
-             ", a guess, for the graph does not say how large its image is: --input-size HxW does, or \"input\" in the "
-             "JSON beside it)";
+    first +=
+        " (read at " + toString(sizes.front()) + ", a guess: give an input size, or \"input\" in the JSON beside it)";
   throw Error(first);
 }
 
@@ -200,7 +199,7 @@ Understood understand(onnx::ModelProto& model, const FactsFile& facts, const std
     sizes.insert(sizes.end(), guesses.begin(), guesses.end());
     if (sizes.empty())
       throw Error(
-          "the graph does not say how large its image is: give --input-size HxW, or \"input\" in the JSON beside it");
+          "the graph does not say how large its image is: give an input size, or \"input\" in the JSON beside it");
     for (const Size2 size : sizes) {
       if (size.height > kLongestSide || size.width > kLongestSide)
         throw Error("input size " + toString(size) + " is larger than " + std::to_string(kLongestSide) + " px");
@@ -256,7 +255,7 @@ Converted convert(onnx::ModelProto model, const FactsFile& facts, const ConvertO
     throw Error("its tokens cannot merge, because its attention " +
                 std::string(windows ? "is inside windows of the patch grid"
                                     : "has a bias for each pair of patches (relative positions)") +
-                ", and a merged token has no single place: convert it with --reduce none");
+                ", and a merged token has no single place: choose the reduction none");
   }
   const auto positions = info.reduction.positions.value_or(MergedPositions::kMean);
   if (positions != MergedPositions::kMean && !any([](const Block& b) { return b.rotation != nullptr; }))

@@ -112,7 +112,7 @@ std::string Emitter::segmentationOutput() const {
   if (graph_.output_names[0] == "labels")
     throw Error(
         "the graph calls its logits 'labels', which is the name of label maps in a converted net: rename the "
-        "output in the original model, or convert with --output labels");
+        "output in the original model, or ask for labels");
   return graph_.output_names[0];
 }
 

@@ -13,7 +13,7 @@ namespace {
 void requireWindows(const ModelInfo& info) {
   if (info.grid.height % 2 == 0 && info.grid.width % 2 == 0) return;
   throw Error("reduction '" + mpm::toString(info.reduction) + "' merges windows of 2x2 patches, but the grid is " +
-              mpm::toString(info.grid) + ": give another --input-size, with even numbers of patches");
+              mpm::toString(info.grid) + ": choose an input size with even numbers of patches");
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Reduction reductionFor(const Reduction& reduction, int blocks) {
   if (!full.blocks->empty() && full.blocks->back() >= blocks) {
     throw Error("reduction '" + mpm::toString(reduction) + "': block " + std::to_string(full.blocks->back()) +
                 " does not exist, the model has " + std::to_string(blocks) + " blocks (0 to " +
-                std::to_string(blocks - 1) + "); give another --reduce, or none");
+                std::to_string(blocks - 1) + "); choose other blocks, or none");
   }
   if (full.method == ReductionMethod::kNone) return kFullModel;
   Reduction result = reduction;

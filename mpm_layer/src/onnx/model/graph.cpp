@@ -102,7 +102,10 @@ bool isOneOf(const std::string& op, std::initializer_list<std::string_view> ops)
 }
 
 std::string describe(const Node& node) {
-  return "node '" + node.name + "' (" + (node.written_as.empty() ? node.op : node.written_as) + ")";
+  constexpr std::size_t kLongest = 80;
+  const std::string& name = node.name;
+  const std::string shown = name.size() > kLongest ? "..." + name.substr(name.size() - kLongest) : name;
+  return "node '" + shown + "' (" + (node.written_as.empty() ? node.op : node.written_as) + ")";
 }
 
 void refuse(const Node& node, const std::string& found, const std::string& expected) {

@@ -10,8 +10,7 @@ namespace mpm::onnx_graph {
 namespace {
 
 constexpr const char* kWindowed =
-    "attention of every token to every token, or in windows that have each token once (a hierarchical or windowed "
-    "backbone, such as Swin or PVT, has none)";
+    "attention among all tokens or in fixed windows (not a hierarchical or windowed backbone, such as Swin)";
 
 std::vector<std::size_t> lastTwoSwapped(std::size_t rank) {
   std::vector<std::size_t> order(rank);
