@@ -111,7 +111,9 @@ TEST(ReadNet, SaysInOneLineWhatOpenCvRefuses) {
   node.add_input(model.graph().output(0).name());
   node.add_output("x");
   std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-  EXPECT_MPM_ERROR(readNet(path), "broken");
+  ::testing::internal::CaptureStderr();
+  EXPECT_MPM_ERROR(readNet(path), "cannot run what follows the ViT: Node [NoSuchOp@ai.onnx]:(onnx_node!broken)");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "OpenCV logs the error too";
 }
 
 /// A converted model of several blocks with a head of stock layers, and what its nets say.

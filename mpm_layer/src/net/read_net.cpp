@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <regex>
 
 #include "base/device_spec.h"
 #include "base/freed_memory.h"
@@ -38,6 +39,12 @@ std::optional<int> chosenDevice(const std::string& text) {
   }
   no("this machine does not have it; it has cpu, " + names);
   return std::nullopt;
+}
+
+/// The line of an error of OpenCV's importer without the places in OpenCV that it passed.
+std::string withoutPlaces(const std::string& line) {
+  static const std::regex places(R"(OpenCV\([^)]*\) \S+: error: \([^)]*\) | in function '[^']*'|^> | >$)");
+  return std::regex_replace(line, places, "");
 }
 
 }  // namespace
@@ -86,7 +93,8 @@ LoadedNet readNet(const std::string& onnx_path, const ReadOptions& options, cons
   } catch (const std::bad_alloc&) {
     throw Error(onnx_path + ": not enough memory");
   } catch (const cv::Exception& error) {
-    throw Error(onnx_path + ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + opencv::oneLine(error));
+    throw Error(onnx_path +
+                ": OpenCV " CV_VERSION " cannot run what follows the ViT: " + withoutPlaces(opencv::oneLine(error)));
   }
 }
 
