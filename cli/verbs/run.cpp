@@ -54,14 +54,16 @@ constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
     {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
 
 constexpr const char* kMerge = "_merge.png";
+constexpr const char* kComputed = "_computed.png";
 constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
 // What the pictures of a frame are called, behind its name.
-std::vector<std::string> endings(const EstimateWriter& writer, std::size_t maps) {
+std::vector<std::string> endings(const EstimateWriter& writer, bool reuse, std::size_t maps) {
   std::vector<std::string> all = writer.endings();
   all.emplace_back(kMerge);
+  if (reuse) all.emplace_back(kComputed);
   for (int k = 0; k < static_cast<int>(maps); ++k) all.push_back(mapEnding(k));
   return all;
 }
@@ -158,6 +160,7 @@ class PictureFolder {
       writeFileAtomically((std::filesystem::path(folder_) / written.back()).string(), text);
     }
     put(kMerge, vision::mergePicture(image, estimate));
+    if (estimate.reuse) put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
     for (int k = 0; maps_ && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(estimate.cluster_of_token[k], estimate.grid));
     return written;
@@ -212,7 +215,7 @@ int run(RunArguments arguments) {
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) {
     requireApart(arguments.frames.sources, arguments.folder,
-                 endings(writer, arguments.maps ? model.schedule().size() : 0), kLegend);
+                 endings(writer, arguments.options.reuse.on, arguments.maps ? model.schedule().size() : 0), kLegend);
     pictures.emplace(arguments.folder, writer, arguments.maps);
   }
   requireOutput("--chart", arguments.chart, {model_path});
@@ -316,7 +319,8 @@ Verb addRun(CLI::App& mpm) {
             "the eye), NAME_overlay.png, NAME_merge.png (each cluster in its mean colour) and legend.png "
             "(colours of the overlays). For the tasks panoptic and instance instead of labels: NAME_segments.png (16 "
             "bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth instead of labels and "
-            "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. Default: nowhere; mpm_day without a source");
+            "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. With --reuse also NAME_computed.png (patches "
+            "that were kept are dark). Default: nowhere; mpm_day without a source");
   verb->add_flag("--maps", arguments->maps,
                  "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   addOption(*verb, "--chart", arguments->chart, "FILE.png",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <opencv2/imgcodecs.hpp>
 
 #include "cli/command.h"
 #include "cli/street_model.h"
@@ -34,6 +35,28 @@ TEST_F(ReuseCommand, RunSaysWhatItComputed) {
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_LT(lines[i]["reuse"]["rows"], 1) << i;
   const auto plain = mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--json"}).jsonLines();
   EXPECT_FALSE(plain.at(0).contains("reuse"));
+}
+
+TEST_F(ReuseCommand, RunDrawsWhatItComputed) {
+  const CommandResult result = mpmCommand({"run", kFrames, "--model", model_, "--schedule", "none", "--reuse",
+                                           "threshold=12", "--out", folder_ / "out", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto lines = result.jsonLines();
+  ASSERT_EQ(lines.size(), 6u);
+  for (const auto& line : lines) {
+    const std::string name = "street_00000" + std::to_string(line["frame"].get<int>()) + "_computed.png";
+    EXPECT_THAT(line["outputs"].get<std::vector<std::string>>(), ::testing::Contains(name));
+    const cv::Mat picture = cv::imread(folder_ / ("out/" + name));
+    ASSERT_EQ(picture.size(), cv::Size(96, 64));
+    cv::Mat channels[3], other;
+    cv::split(picture, channels);
+    cv::absdiff(channels[0], channels[2], other);
+    const double share = cv::countNonZero(other) / 96. / 64;  // what is kept has no colour
+    EXPECT_LE(share, line["reuse"]["rows"].get<double>()) << name;
+    if (line["reuse"]["rows"] > 0) {
+      EXPECT_GT(share, 0) << name;
+    }
+  }
 }
 
 TEST_F(ReuseCommand, AThresholdOfZeroIsTheFullModel) {

@@ -101,6 +101,21 @@ TEST(MergePicture, RefusesAMapOfAnotherGrid) {
   EXPECT_MPM_ERROR(mergePicture(noise(4, 4), {0, -1, 2, 3}, {2, 2}), "negative cluster");
 }
 
+TEST(ComputedPicture, KeptPatchesAreDarkAndGrey) {
+  const cv::Mat image(32, 64, CV_8UC3, cv::Scalar(60, 120, 180));
+  const cv::Mat picture = computedPicture(image, {.rows = 0.25, .patches = {1, 2}}, {2, 4});
+  const auto at = [&](int y, int x) { return picture.at<cv::Vec3b>(y, x); };
+  const cv::Vec3b own(60, 120, 180), kept = cv::Vec3b::all(20 + (60 * 114 + 120 * 587 + 180 * 299) / 1000 / 3);
+  EXPECT_EQ(at(8, 24), own);
+  EXPECT_EQ(at(8, 31), own) << "no line between two patches that were computed";
+  EXPECT_EQ(at(8, 15), kept);
+  EXPECT_NE(at(8, 16), own) << "the outline";
+  EXPECT_EQ(at(8, 16), at(15, 30));
+  EXPECT_EQ(at(16, 24), kept);
+  EXPECT_EQ(at(0, 24), own) << "no line at the edge of the picture";
+  EXPECT_EQ(cv::norm(computedPicture(image, {.key_frame = true}, {2, 4}), image), 0) << "all was computed";
+}
+
 TEST(WritePicture, ReadsBackAsItWas) {
   const test::TemporaryFolder folder;
   const cv::Mat image = noise(9, 11);

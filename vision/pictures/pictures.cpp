@@ -135,6 +135,31 @@ cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_to
   return picture;
 }
 
+cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 grid) {
+  checkImage(image);
+  if (reuse.key_frame) return image.clone();
+  std::vector<char> computed(static_cast<std::size_t>(grid.height) * grid.width);
+  for (const int patch : reuse.patches) computed.at(patch) = 1;
+  const std::vector<int> cell_row = cellOfPixel(image.rows, grid.height);
+  const std::vector<int> cell_column = cellOfPixel(image.cols, grid.width);
+  const auto computedAt = [&](int y, int x) {
+    return computed[static_cast<std::size_t>(cell_row[std::clamp(y, 0, image.rows - 1)]) * grid.width +
+                    cell_column[std::clamp(x, 0, image.cols - 1)]] != 0;
+  };
+  const cv::Vec3b line(0, 190, 255);  // orange
+  cv::Mat picture(image.size(), CV_8UC3);
+  for (int y = 0; y < image.rows; ++y) {
+    const auto* from = image.ptr<cv::Vec3b>(y);
+    auto* to = picture.ptr<cv::Vec3b>(y);
+    for (int x = 0; x < image.cols; ++x) {
+      const int grey = (114 * from[x][0] + 587 * from[x][1] + 299 * from[x][2]) / 1000;
+      const bool inside = computedAt(y - 1, x) && computedAt(y + 1, x) && computedAt(y, x - 1) && computedAt(y, x + 1);
+      to[x] = !computedAt(y, x) ? cv::Vec3b::all(static_cast<std::uint8_t>(20 + grey / 3)) : inside ? from[x] : line;
+    }
+  }
+  return picture;
+}
+
 cv::Mat mergePicture(const cv::Mat& image, const RunReport& result) {
   if (!result.cluster_of_token.empty()) return mergePicture(image, result.cluster_of_token.back(), result.grid);
   std::vector<int> every_token(static_cast<std::size_t>(result.grid.height) * result.grid.width);

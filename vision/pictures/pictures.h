@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpm/model_info.hpp"
+#include "mpm/reuse.hpp"
 #include "mpm/run_report.hpp"
 
 namespace mpm::vision {
@@ -37,6 +38,10 @@ cv::Mat segmentsPicture(const cv::Mat& image, const cv::Mat& ids, const std::vec
 cv::Mat mergePicture(const cv::Mat& image, const std::vector<int>& cluster_of_token, Size2 grid);
 /// The same of a result: its clusters after the last insertion; without merging each token is one.
 cv::Mat mergePicture(const cv::Mat& image, const RunReport& result);
+
+/// What the reuse of rows computed for `image`: patches that were kept are dark and without colour, those that were
+/// computed are as they are, with an outline. `grid`: of the patches.
+cv::Mat computedPicture(const cv::Mat& image, const ReuseReport& reuse, Size2 grid);
 
 /// Writes `picture` as a PNG, whole or not at all. Throws mpm::Error.
 void writePicture(const std::string& path, const cv::Mat& picture);
