@@ -171,7 +171,8 @@ std::string ChartCanvas::label(const TimeTick& tick, Clock clock) const {
 
 std::string ChartCanvas::label(double value, int decimals) const {
   char text[64];
-  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, value))};
+  const double shown = std::abs(value) < 0.5 * std::pow(10, -decimals) ? 0 : value;  // "-0" is no label
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.*f", decimals, shown))};
 }
 
 std::string ChartCanvas::label(const TimeAxis& axis, Clock clock) const {

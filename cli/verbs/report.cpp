@@ -259,7 +259,7 @@ int report(const ReportArguments& arguments) {
     drawing.chart = store.chart(query);
     const auto& buckets = drawing.chart.buckets;
     if (std::any_of(buckets.begin(), buckets.end(), [](const ChartBucket& b) { return b.values[1].samples > 0; })) {
-      drawing.title = "Tokens kept and rows reused, " + source.name;
+      drawing.title = "Tokens kept and rows computed, " + source.name;
       drawing.series.push_back({.quantity = kRows, .name = "rows computed", .unit = "%", .factor = 100, .decimals = 1});
       drawing.series.push_back({.quantity = kAgreement, .name = "agreement of key frames", .unit = "%", .decimals = 2});
     }

@@ -244,6 +244,13 @@ TEST_F(DrawnChart, EachSeriesHasItsLaneAndEndsAtTheGap) {
   EXPECT_THAT(canvas.texts, ::testing::IsSupersetOf({"tokens", "area (%)", "00:00:02", "20", "200"}));
 }
 
+TEST_F(DrawnChart, ALabelIsNoNegativeZero) {
+  const NotedCanvas canvas;
+  EXPECT_EQ(canvas.label(-1e-12, 0), "0");
+  EXPECT_EQ(canvas.label(-0.04, 1), "0.0");
+  EXPECT_EQ(canvas.label(-0.06, 1), "-0.1");
+}
+
 TEST_F(DrawnChart, SeriesOfOneLaneShareTheirAxis) {
   drawing.one_lane = true;
   const NotedCanvas canvas = draw();
