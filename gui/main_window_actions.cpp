@@ -60,7 +60,8 @@ void MainWindow::makeActions() {
       {"image", tr("&Image"), tr("1"), Glyph::kImage, ViewMode::kImage},
       {"mask", tr("&Mask"), tr("2"), Glyph::kMask, ViewMode::kMask},
       {"overlay", tr("&Overlay"), tr("3"), Glyph::kOverlay, ViewMode::kOverlay},
-      {"curtain", tr("Split &curtain"), tr("4"), Glyph::kCurtain, ViewMode::kCurtain}};
+      {"curtain", tr("Split &curtain"), tr("4"), Glyph::kCurtain, ViewMode::kCurtain},
+      {"computed", tr("Com&puted patches"), tr("5"), Glyph::kComputed, ViewMode::kComputed}};
   for (const auto& [id, text, key, glyph, mode] : kinds) {
     QAction* action = a.addToggle(view, id, text, key, mode == ClassPaint().mode, [this, mode = mode](bool on) {
       if (on) pane_->setMode(mode);
@@ -170,7 +171,7 @@ void MainWindow::makeToolBar() {
   put("open", true);
   put("pause", false);
   bar->addSeparator();
-  for (const char* id : {"image", "mask", "overlay", "curtain"}) put(id, false);
+  for (const char* id : {"image", "mask", "overlay", "curtain", "computed"}) put(id, false);
   opacity_ = named(new QSlider(Qt::Horizontal, bar), tr("Opacity of the overlay"));
   opacity_->setRange(0, 100);
   opacity_->setSingleStep(5);

@@ -54,7 +54,7 @@ void MainWindow::wirePictures() {
     settings_.change([colors = legend_.chosenColors()](QSettings& settings) { save(settings, colors); });
   });
   connect(pane_, &PicturesPane::modeChanged, this, [this](ViewMode mode) {
-    const char* const modes[] = {"image", "mask", "overlay", "curtain"};
+    const char* const modes[] = {"image", "mask", "overlay", "curtain", "computed"};
     actions_->action(QString::fromLatin1(modes[static_cast<int>(mode)]))->setChecked(true);
     for (const char* id : {"curtain_left", "curtain_right"})
       actions_->action(QString::fromLatin1(id))->setEnabled(mode == ViewMode::kCurtain);

@@ -12,7 +12,11 @@ LiveMonitor::LiveMonitor(monitor::SessionOptions options, QObject* parent) : QOb
   session_.emplace(
       std::move(options),
       monitor::Session::Callbacks{
-          .on_frame = [this](monitor::InferenceResult result) { deliver(makeLiveFrame(std::move(result))); },
+          .on_frame =
+              [this](monitor::InferenceResult result) {
+                std::vector<int> ages = row_ages_.add(result.estimate);
+                deliver(makeLiveFrame(std::move(result), std::move(ages)));
+              },
           .on_event = [this,
                        queued](const monitor::Event& event) { queued([this, event] { emit eventHappened(event); }); },
           .on_state =

@@ -48,6 +48,7 @@ class LiveMonitor : public QObject {
   std::mutex mutex_;
   LiveFramePtr latest_;  // guarded by the mutex; null: the UI thread has taken it
   LiveFramePtr frame_;   // on show
+  RowAges row_ages_;     // of the model's thread
   QTimer tick_;
   std::optional<monitor::Session> session_;  // last: its threads end first
 };

@@ -3,6 +3,16 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>Readout</name>
+    <message numerus="yes">
+        <source>kept for %n frame(s)</source>
+        <translation>
+            <numerusform>kept for %n frame</numerusform>
+            <numerusform>kept for %n frames</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::Exports</name>
     <message numerus="yes">
         <source>%n sample(s) exported to %1</source>

@@ -32,6 +32,17 @@
         <source>%1, %2 %</source>
         <translation>%1, %2 %</translation>
     </message>
+    <message>
+        <source>computed for this frame</source>
+        <translation>calculé pour cette image</translation>
+    </message>
+    <message numerus="yes">
+        <source>kept for %n frame(s)</source>
+        <translation>
+            <numerusform>conservé depuis %n image</numerusform>
+            <numerusform>conservé depuis %n images</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ActionRegistry</name>
@@ -357,6 +368,22 @@
         <source>The samples of this source have no classes</source>
         <translation>Les échantillons de cette source n’ont pas de classes</translation>
     </message>
+    <message>
+        <source>Reuse</source>
+        <translation>Réutilisation</translation>
+    </message>
+    <message>
+        <source>Draw the rows computed and the agreement of key frames</source>
+        <translation>Tracer les lignes calculées et l’accord des images clés</translation>
+    </message>
+    <message>
+        <source>Rows computed</source>
+        <translation>Lignes calculées</translation>
+    </message>
+    <message>
+        <source>Agreement</source>
+        <translation>Accord</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::ComparePanel</name>
@@ -629,6 +656,14 @@
         <source>What happened</source>
         <translation>Ce qui s’est passé</translation>
     </message>
+    <message>
+        <source>View</source>
+        <translation>Vue</translation>
+    </message>
+    <message>
+        <source>Reuse</source>
+        <translation>Réutilisation</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::EventsPanel</name>
@@ -799,6 +834,21 @@
     </message>
 </context>
 <context>
+    <name>mpm::gui::ImageView</name>
+    <message>
+        <source>Every patch is computed for each frame. Start with --reuse auto to compute only those that changed.</source>
+        <translation>Chaque carré est calculé pour chaque image. Lancez avec --reuse auto pour ne calculer que ceux qui ont changé.</translation>
+    </message>
+    <message>
+        <source>A key frame: every patch was computed.</source>
+        <translation>Image clé : tous les carrés ont été calculés.</translation>
+    </message>
+    <message>
+        <source>%1 % of the patches, those outlined, were computed for this frame. Dark ones are kept from earlier frames.</source>
+        <translation>%1 % des carrés, ceux qui sont entourés, ont été calculés pour cette image. Les carrés sombres viennent d’images précédentes.</translation>
+    </message>
+</context>
+<context>
     <name>mpm::gui::InspectorPanel</name>
     <message>
         <source>Point at a picture, or move the patch cursor with the arrow keys. A click pins the patch.</source>
@@ -886,6 +936,10 @@
     <message>
         <source>At this place</source>
         <translation>À cet endroit</translation>
+    </message>
+    <message>
+        <source>Reuse</source>
+        <translation>Réutilisation</translation>
     </message>
 </context>
 <context>
@@ -1748,6 +1802,14 @@
         <source>not with a model of depth, which has no classes</source>
         <translation>pas avec un modèle de profondeur, qui n’a pas de classes</translation>
     </message>
+    <message>
+        <source>Com&amp;puted patches</source>
+        <translation>Carrés calc&amp;ulés</translation>
+    </message>
+    <message>
+        <source>5</source>
+        <translation>5</translation>
+    </message>
 </context>
 <context>
     <name>mpm::gui::MergeView</name>
@@ -2496,6 +2558,26 @@
     <message>
         <source>Before and after</source>
         <translation>Avant et après</translation>
+    </message>
+    <message>
+        <source>Rows computed</source>
+        <translation>Lignes calculées</translation>
+    </message>
+    <message>
+        <source>Agreement</source>
+        <translation>Accord</translation>
+    </message>
+    <message>
+        <source>%1 %, mean %2 %</source>
+        <translation>%1 %, moyenne %2 %</translation>
+    </message>
+    <message>
+        <source>no key frame compared yet</source>
+        <translation>aucune image clé comparée pour l’instant</translation>
+    </message>
+    <message>
+        <source>%1 %, mean %2 %, lowest %3 %</source>
+        <translation>%1 %, moyenne %2 %, minimum %3 %</translation>
     </message>
 </context>
 <context>

@@ -25,7 +25,7 @@ Blends blends(const ClassPaint& paint, bool with_labels) {
     if (with_labels && paint.mode == ViewMode::kMask) {
       alpha = 256;
       if (!paint.visible[c]) color = paint.hidden;
-    } else if (with_labels && paint.mode != ViewMode::kImage && paint.visible[c]) {
+    } else if (with_labels && paint.mode != ViewMode::kImage && paint.mode != ViewMode::kComputed && paint.visible[c]) {
       alpha = static_cast<int>(std::lround(std::clamp(paint.opacity, 0.0, 1.0) * 256));
     }
     result[c] = {alpha, qBlue(color) * alpha, qGreen(color) * alpha, qRed(color) * alpha};
@@ -126,6 +126,17 @@ void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint&
       out[x] = qRgb(red, green, blue);
     }
   }
+}
+
+void paintComputed(const cv::Mat& image, const std::vector<int>& row_age, Size2 grid, bool faded,
+                   const QRectF& picture_rect, QImage& target) {
+  cv::Mat kept(grid.height, grid.width, CV_8U);
+  for (int i = 0; i < static_cast<int>(row_age.size()); ++i)
+    kept.at<std::uint8_t>(i / grid.width, i % grid.width) = row_age[i] > 0;
+  ClassPaint paint{.mode = ViewMode::kOverlay, .opacity = 0.75, .faded = faded};
+  paint.color[1] = qRgb(24, 26, 32);
+  paint.visible[1] = true;
+  paintClasses(image, kept, paint, picture_rect, target);
 }
 
 }  // namespace mpm::gui

@@ -6,10 +6,14 @@
 #include <QRgb>
 #include <array>
 #include <opencv2/core.hpp>
+#include <vector>
+
+#include "mpm/options.hpp"
 
 namespace mpm::gui {
 
-enum class ViewMode { kImage, kMask, kOverlay, kCurtain };
+/// kComputed: the image, where the patches that reuse kept are dark.
+enum class ViewMode { kImage, kMask, kOverlay, kCurtain, kComputed };
 
 /// How the label map is laid over the image. Changing it costs a repaint and no inference.
 struct ClassPaint {
@@ -30,5 +34,9 @@ struct ClassPaint {
 /// could be handed a slice of the network. 1280x720 takes about 5 ms.
 void paintClasses(const cv::Mat& image, const cv::Mat& labels, const ClassPaint& paint, const QRectF& picture_rect,
                   QImage& target, const cv::Mat& ids = {});
+
+/// kComputed: the patches of the grid whose row was computed in an earlier frame are dark; `row_age` as LiveFrame's.
+void paintComputed(const cv::Mat& image, const std::vector<int>& row_age, Size2 grid, bool faded,
+                   const QRectF& picture_rect, QImage& target);
 
 }  // namespace mpm::gui

@@ -66,6 +66,12 @@ cv::Mat differencePicture(const cv::Mat& image, const cv::Mat& labels, const cv:
   return picture;
 }
 
+int LiveFrame::tokenAt(QPointF at) const {
+  const Size2 grid = lookup.grid();
+  const auto cell = [](double share, int cells) { return std::clamp(static_cast<int>(share * cells), 0, cells - 1); };
+  return cell(at.y(), grid.height) * grid.width + cell(at.x(), grid.width);
+}
+
 std::optional<int> LiveFrame::classOfToken(int token) const {
   const cv::Mat& classes = labels();
   const Size2 grid = lookup.grid();
@@ -96,13 +102,27 @@ const Segment* LiveFrame::segmentAt(QPointF at) const {
   return found == segments.end() ? nullptr : &*found;
 }
 
-LiveFramePtr makeLiveFrame(monitor::InferenceResult result) {
+const std::vector<int>& RowAges::add(const Estimate& estimate) {
+  const auto tokens = static_cast<std::size_t>(estimate.grid.height) * estimate.grid.width;
+  if (!estimate.reuse) {
+    ages_.clear();
+  } else if (estimate.reuse->key_frame || ages_.size() != tokens) {
+    ages_.assign(tokens, 0);
+  } else {
+    for (int& age : ages_) ++age;
+    for (const int patch : estimate.reuse->patches) ages_[patch] = 0;
+  }
+  return ages_;
+}
+
+LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row_age) {
   auto frame = std::make_shared<LiveFrame>();
   frame->scales = halvings(result.frame.image);
   const Estimate& estimate = result.estimate;
   frame->lookup = MergeLookup(estimate.grid, estimate.cluster_of_token, result.model->schedule());
   frame->patch_colors = patchColors(result.frame.image, estimate.grid);
   frame->map = paintedMap(estimate);
+  frame->row_age = std::move(row_age);
   frame->areas = vision::classAreas(estimate.labels);
   if (result.compared) frame->comparison = compare(result, frame->scales.back());
   frame->result = std::move(result);

@@ -43,6 +43,8 @@ struct LiveFrame {
   cv::Mat map;                                ///< CV_8U: the index in ClassPaint of each pixel; may be empty
   std::vector<std::pair<int, double>> areas;  ///< class, share of the pixels
   std::optional<Comparison> comparison;
+  /// Frames since the row of each patch was computed, 0: in this one. Empty: without reuse.
+  std::vector<int> row_age{};
   cv::Mat overlay{};  ///< of a stored picture: the overlay that was saved with it; may be empty
 
   const cv::Mat& image() const { return result.frame.image; }
@@ -54,14 +56,26 @@ struct LiveFrame {
   const Segment* segmentAt(QPointF at) const;
   QSize size() const { return {image().cols, image().rows}; }
   bool hasGrid() const { return lookup.steps() > 0; }
+  /// The patch at a place of the picture, 0..1. There must be a grid.
+  int tokenAt(QPointF at) const;
   /// The label most pixels of a patch have; nullopt when the model does not segment.
   std::optional<int> classOfToken(int token) const;
 };
 
 using LiveFramePtr = std::shared_ptr<const LiveFrame>;
 
+/// How old the row of each patch is, over the frames of a source.
+class RowAges {
+ public:
+  /// LiveFrame::row_age of the frame that follows.
+  const std::vector<int>& add(const Estimate& estimate);
+
+ private:
+  std::vector<int> ages_;
+};
+
 /// Takes some ms: for the thread that made `result`.
-LiveFramePtr makeLiveFrame(monitor::InferenceResult result);
+LiveFramePtr makeLiveFrame(monitor::InferenceResult result, std::vector<int> row_age = {});
 /// An image without a result: before a model is there.
 LiveFramePtr makeLiveFrame(const cv::Mat& image);
 /// A stored picture, with what is known of its result: the overlay, `tokens`, and `ms` of the whole.

@@ -36,4 +36,10 @@ QString readout(const LiveFrame& frame, QPointF at) {
            QLocale().toString(100 * segment->score, 'f', 0));
 }
 
+QString rowAge(const LiveFrame& frame, QPointF at) {
+  if (frame.row_age.empty()) return {};
+  const int age = frame.row_age[frame.tokenAt(at)];
+  return age == 0 ? Readout::tr("computed for this frame") : Readout::tr("kept for %n frame(s)", nullptr, age);
+}
+
 }  // namespace mpm::gui

@@ -16,4 +16,8 @@ QString depthValue(double depth, DepthUnit unit);
 /// models.
 QString readout(const LiveFrame& frame, QPointF at);
 
+/// "computed for this frame", "kept for 12 frames": the row of the patch at a place of the picture, 0..1. Empty without
+/// reuse.
+QString rowAge(const LiveFrame& frame, QPointF at);
+
 }  // namespace mpm::gui

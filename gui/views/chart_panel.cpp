@@ -53,6 +53,8 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
   merged_ = toggle(tr("Merged"), tr("Draw the share of the tokens merged away"), false, this);
   inference_ = toggle(tr("Inference"), tr("Draw the time of one frame"), true, this);
   area_ = toggle(tr("Area of"), tr("Draw the share of the picture that a class covers"), false, this);
+  reuse_ = toggle(tr("Reuse"), tr("Draw the rows computed and the agreement of key frames"), false, this);
+  reuse_->hide();  // until there is some
   classes_ = named(new QComboBox(this), tr("Class whose area is drawn"));
   classes_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   classes_->setMinimumContentsLength(7);
@@ -64,7 +66,7 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
 
   auto* bar = new WrappingRow;
   bar->setSpacing(4);
-  for (QToolButton* button : {tokens_, merged_, inference_, area_}) {
+  for (QToolButton* button : {tokens_, merged_, inference_, reuse_, area_}) {
     bar->addWidget(button);
     connect(button, &QToolButton::toggled, this, &ChartPanel::updateSeries);
   }
@@ -124,8 +126,15 @@ ChartPanel::ChartPanel(History* history, QWidget* parent)
     const auto stored = record();
     offerArea(!classes.isEmpty() || !stored || stored->samples == 0);
   });
-  connect(history_, &History::chartReady, this, [this](const monitor::Chart& chart, const monitor::ChartQuery& query) {
-    chart_->setChart(chart, query.quantities);
+  connect(history_, &History::chartReady, this, [this](monitor::Chart chart, monitor::ChartQuery query) {
+    bool reuse = reuse_->isChecked();
+    for (monitor::ChartBucket& bucket : chart.buckets) {
+      reuse = reuse || bucket.values.back().samples > 0;
+      bucket.values.pop_back();
+    }
+    query.quantities.pop_back();
+    reuse_->setVisible(reuse);
+    chart_->setChart(std::move(chart), query.quantities);
   });
   updateSeries();
 }
@@ -166,6 +175,10 @@ void ChartPanel::updateSeries() {
   if (tokens_->isChecked()) add({Kind::kTokens}, tr("Tokens kept"), {}, 1, 0);
   if (merged_->isChecked()) add({Kind::kMerged}, tr("Merged away"), percent, 100, 1);
   if (inference_->isChecked()) add({Kind::kInferenceMs}, tr("Inference"), tr("ms"), 1, 1);
+  if (reuse_->isChecked()) {
+    add({Kind::kRows}, tr("Rows computed"), percent, 100, 1);
+    add({Kind::kAgreement}, tr("Agreement"), percent, 1, 2);
+  }
   if (const QString name = classes_->currentText(); area_->isChecked() && classes_->currentIndex() >= 0)
     add({Kind::kClassArea, -1, name.toStdString()}, tr("Area of %1").arg(name), percent, 100, 1);
   chart_->setSeries(std::move(series));
@@ -256,7 +269,9 @@ void ChartPanel::ask(double from, double to, int max_buckets) {
   query.to = static_cast<UnixMs>(to * 1000) + 1;
   query.max_buckets = max_buckets;
   for (const auto& series : chart_->series()) query.quantities.push_back(series.quantity);
-  if (!query.quantities.empty()) history_->askChart(query);
+  if (query.quantities.empty()) return;
+  query.quantities.push_back({monitor::Quantity::Kind::kRows});  // last, for the button
+  history_->askChart(query);
 }
 
 std::optional<monitor::SourceRecord> ChartPanel::record() const {
@@ -307,6 +322,7 @@ QVariantMap ChartPanel::state() const {
           {"view/chart_tokens", tokens_->isChecked()},
           {"view/chart_merged", merged_->isChecked()},
           {"view/chart_inference", inference_->isChecked()},
+          {"view/chart_reuse", reuse_->isChecked()},
           {"view/chart_area", area_->isChecked()},
           {"view/chart_area_class", wanted_class_}};
 }
@@ -316,6 +332,7 @@ void ChartPanel::restore(const QSettings& stored) {
   tokens_->setChecked(stored.value("view/chart_tokens", true).toBool());
   merged_->setChecked(stored.value("view/chart_merged", false).toBool());
   inference_->setChecked(stored.value("view/chart_inference", true).toBool());
+  reuse_->setChecked(stored.value("view/chart_reuse", false).toBool());
   area_->setChecked(stored.value("view/chart_area", false).toBool());
   showSpan(static_cast<Span>(storedIndex(stored, "view/chart_span", kSpans, 0)));
 }

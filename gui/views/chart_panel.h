@@ -81,7 +81,7 @@ class ChartPanel : public QWidget {
   QPushButton* back_;
   QComboBox *sources_, *classes_;
   QButtonGroup* spans_;
-  QToolButton *tokens_, *merged_, *inference_, *area_, *follow_;
+  QToolButton *tokens_, *merged_, *inference_, *reuse_, *area_, *follow_;
   Span span_ = Span::kHour;
   std::optional<double> present_;  // of watched_
   QString wanted_, watched_, wanted_class_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/image_view.h"
 
+#include <QLocale>
 #include <QPainter>
 #include <cmath>
 
@@ -45,12 +46,16 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
     canvas_.setDevicePixelRatio(1);
     const QRectF picture(view.pictureRect().topLeft() * ratio, view.pictureRect().size() * ratio);
     const cv::Mat* saved = savedOverlay(*frame(), paint_.mode);
-    paintClasses(saved ? *saved : scaleFor(*frame(), view.scale() * ratio), frame()->map, paint_, picture, canvas_,
-                 frame()->ids());
+    const cv::Mat& image = saved ? *saved : scaleFor(*frame(), view.scale() * ratio);
+    if (showsComputed())
+      paintComputed(image, frame()->row_age, frame()->lookup.grid(), paint_.faded, picture, canvas_);
+    else
+      paintClasses(image, frame()->map, paint_, picture, canvas_, frame()->ids());
     canvas_.setDevicePixelRatio(ratio);
     stale_ = false;
   }
   painter.drawImage(0, 0, canvas_);
+  if (showsComputed()) outlineComputed(painter, view);
   if (paint_.mode == ViewMode::kCurtain) {
     const double x = std::round(curtainX(view)) + 0.5;
     const QRectF picture = view.pictureRect().intersected(QRectF(rect()));
@@ -71,9 +76,47 @@ void ImageView::paintPicture(QPainter& painter, const Viewport& view) {
   }
 }
 
+bool ImageView::showsComputed() const { return paint_.mode == ViewMode::kComputed && !frame()->row_age.empty(); }
+
+// A line around the patches that were computed: brightness alone says little by night.
+void ImageView::outlineComputed(QPainter& painter, const Viewport& view) const {
+  const Size2 grid = frame()->lookup.grid();
+  const auto computed = [&](int y, int x) { return frame()->row_age[y * grid.width + x] == 0; };
+  QVector<QLine> lines;
+  for (int y = 0; y < grid.height; ++y)
+    for (int x = 0; x < grid.width; ++x) {
+      if (x + 1 < grid.width && computed(y, x) != computed(y, x + 1))
+        lines.append({view.corner(x + 1, y, grid), view.corner(x + 1, y + 1, grid)});
+      if (y + 1 < grid.height && computed(y, x) != computed(y + 1, x))
+        lines.append({view.corner(x, y + 1, grid), view.corner(x + 1, y + 1, grid)});
+    }
+  painter.setPen(QPen(QColor(255, 190, 0), 0));
+  painter.drawLines(lines);
+}
+
+void ImageView::paintMeaning(QPainter& painter) const {
+  if (!frame()->hasGrid()) return;  // a stored picture
+  const auto& reuse = frame()->result.estimate.reuse;
+  const QString meaning =
+      !reuse ? tr("Every patch is computed for each frame. Start with --reuse auto to compute only those that changed.")
+      : reuse->key_frame ? tr("A key frame: every patch was computed.")
+                         : tr("%1 % of the patches, those outlined, were computed for this frame. Dark ones are kept "
+                              "from earlier frames.")
+                               .arg(QLocale().toString(100 * reuse->rows, 'f', 1));
+  constexpr int kAir = 6;
+  const QRect room = rect().adjusted(2 * kAir, 2 * kAir, -2 * kAir, -2 * kAir);
+  const QRect text = fontMetrics().boundingRect(room, Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap, meaning);
+  painter.fillRect(text.adjusted(-kAir, -kAir, kAir, kAir), QColor(0, 0, 0, 190));
+  painter.setPen(Qt::white);
+  painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom | Qt::TextWordWrap, meaning);
+}
+
 void ImageView::paintAbove(QPainter& painter, const Viewport& view) const {
+  if (paint_.mode == ViewMode::kComputed) paintMeaning(painter);
   const auto cursor = selection().cursor();
-  const QString text = cursor ? readout(*frame(), *cursor) : QString();
+  const QString text = !cursor                              ? QString()
+                       : paint_.mode == ViewMode::kComputed ? rowAge(*frame(), *cursor)
+                                                            : readout(*frame(), *cursor);
   if (text.isEmpty()) return;
   constexpr int kAway = 14, kAir = 5;
   const QRectF picture = view.pictureRect();

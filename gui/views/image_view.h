@@ -31,6 +31,9 @@ class ImageView : public PictureView {
 
  private:
   double curtainX(const Viewport& viewport) const;
+  bool showsComputed() const;
+  void outlineComputed(QPainter& painter, const Viewport& viewport) const;
+  void paintMeaning(QPainter& painter) const;
 
   ClassPaint paint_;
   QImage canvas_;  // of the widget's size in device pixels; painted anew only when something in it changed

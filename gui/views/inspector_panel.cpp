@@ -33,6 +33,7 @@ InspectorPanel::InspectorPanel(PatchSelection* selection, const LegendModel* leg
   merged_ = add(tr("Merged"));
   similarity_ = add(tr("Similarity"));
   patch_ = add(tr("Patch"));
+  row_ = add(tr("Reuse"));
   pin_ = mutedLabel();
   panelColumn(this, hint_, facts_, pin_);
   connect(selection, &PatchSelection::changed, this, &InspectorPanel::refresh);
@@ -82,6 +83,8 @@ void InspectorPanel::refresh() {
            similar ? tr("%1 with its pair")
                          .arg(locale.toString(static_cast<double>(result.pair_similarity[merged - 1][*token]), 'f', 3))
                    : tr("no pair"));
+  setValue(row_, rowAge(*frame_, middle));
+  form->setRowVisible(row_, !row_->text().isEmpty());
   setValue(patch_, tr("row %1, column %2").arg(*token / lookup.grid().width).arg(*token % lookup.grid().width));
 }
 

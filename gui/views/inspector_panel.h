@@ -25,7 +25,7 @@ class InspectorPanel : public QWidget {
   PatchSelection* selection_;
   const LegendModel* legend_;
   LiveFramePtr frame_;
-  QLabel *hint_, *pin_, *class_, *score_, *found_, *similarity_, *cluster_, *size_, *merged_, *patch_;
+  QLabel *hint_, *pin_, *class_, *score_, *found_, *similarity_, *cluster_, *size_, *merged_, *patch_, *row_;
   QWidget* facts_;
 };
 

@@ -37,6 +37,7 @@ enum class Glyph {
   kMask,
   kOverlay,
   kCurtain,
+  kComputed,
   kSnapshot,
   kRecord,
   kExport,

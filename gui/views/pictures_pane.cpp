@@ -21,7 +21,8 @@ namespace mpm::gui {
 namespace {
 
 // In the settings, in the order of the enumerations.
-const QStringList kModes = {"image", "mask", "overlay", "curtain"}, kColorings = {"mean", "size", "insertion"};
+const QStringList kModes = {"image", "mask", "overlay", "curtain", "computed"},
+                  kColorings = {"mean", "size", "insertion"};
 
 QWidget* side(QWidget* picture, QWidget* bar) {
   auto* result = new QWidget;

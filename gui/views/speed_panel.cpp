@@ -13,9 +13,9 @@
 namespace mpm::gui {
 
 SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
-  auto* form = new QFormLayout;
-  form->setVerticalSpacing(4);
-  const auto add = [form](const QString& name) {
+  form_ = new QFormLayout;
+  form_->setVerticalSpacing(4);
+  const auto add = [form = form_](const QString& name) {
     QLabel* value = namedValue(new QLabel(QStringLiteral("–")), name);
     form->addRow(mutedLabel(name), value);
     return value;
@@ -25,6 +25,8 @@ SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
   dropped_ = add(tr("Dropped"));
   p50_ = add(tr("Median latency"));
   p95_ = add(tr("95 % within"));
+  rows_ = wrapped(add(tr("Rows computed")));
+  agreement_ = wrapped(add(tr("Agreement")));
 
   auto* stages = new QGridLayout;
   stages->setVerticalSpacing(4);
@@ -39,8 +41,9 @@ SpeedPanel::SpeedPanel(QWidget* parent) : QWidget(parent) {
     stages->addWidget(bars_[i], i, 1);
     stages->addWidget(times_[i], i, 2, Qt::AlignRight);
   }
-  panelColumn(this, form, headingLabel(tr("Last frame")), stages);
+  panelColumn(this, form_, headingLabel(tr("Last frame")), stages);
   setTimes({});
+  setStatus({}, {});
 }
 
 void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor::InferenceStatus& inference) {
@@ -55,6 +58,17 @@ void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor:
   setValue(dropped_, tr("%1 (%2 %)").arg(locale.toString(qlonglong(capture.dropped)), locale.toString(share, 'f', 0)));
   setValue(p50_, tr("%1 ms").arg(locale.toString(inference.p50_ms, 'f', 1)));
   setValue(p95_, tr("%1 ms").arg(locale.toString(inference.p95_ms, 'f', 1)));
+  const auto& reuse = inference.reuse;
+  for (QLabel* value : {rows_, agreement_}) form_->setRowVisible(value, reuse.has_value());
+  if (!reuse) return;
+  setValue(rows_,
+           tr("%1 %, mean %2 %")
+               .arg(locale.toString(100 * reuse->rows, 'f', 1), locale.toString(100 * reuse->mean_rows, 'f', 1)));
+  const auto percent = [&](double value) { return locale.toString(value, 'f', 2); };
+  setValue(agreement_, reuse->compared == 0 ? tr("no key frame compared yet")
+                                            : tr("%1 %, mean %2 %, lowest %3 %")
+                                                  .arg(percent(reuse->agreement), percent(reuse->mean_agreement),
+                                                       percent(reuse->worst_agreement)));
 }
 
 void SpeedPanel::setTimes(const StageTimes& ms) {

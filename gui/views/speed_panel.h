@@ -5,12 +5,14 @@
 
 #include "monitor/capture/inference.h"
 
+class QFormLayout;
 class QLabel;
 class QProgressBar;
 
 namespace mpm::gui {
 
-/// Frames per second in, processed and dropped; latency; the time of each stage of the last frame.
+/// Frames per second in, processed and dropped; latency; with reuse, rows and agreement; the time of each stage of the
+/// last frame.
 class SpeedPanel : public QWidget {
   Q_OBJECT
  public:
@@ -20,7 +22,8 @@ class SpeedPanel : public QWidget {
 
  private:
   static constexpr int kStages = 5;
-  QLabel *in_, *processed_, *dropped_, *p50_, *p95_;
+  QLabel *in_, *processed_, *dropped_, *p50_, *p95_, *rows_, *agreement_;
+  QFormLayout* form_;
   QProgressBar* bars_[kStages];
   QLabel* times_[kStages];
 };

@@ -53,6 +53,18 @@ std::optional<FileState> lookAt(const std::string& path) {
 
 }  // namespace
 
+void ReuseStatus::add(const ReuseReport& report) {
+  const auto step = [](double mean, double value, std::int64_t count) {
+    return mean + (value - mean) / static_cast<double>(count);
+  };
+  rows = report.rows;
+  mean_rows = step(mean_rows, rows, ++frames);
+  if (!report.agreement) return;
+  agreement = *report.agreement;
+  mean_agreement = step(mean_agreement, agreement, ++compared);
+  worst_agreement = std::min(worst_agreement, agreement);
+}
+
 struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   Callbacks callbacks;
@@ -74,6 +86,7 @@ struct InferenceWorker::Impl {
   std::deque<double> latencies;
   Rate results;
   std::int64_t busy_since = 0;
+  std::pair<int, int> reuse_of;  // session and stream of status.reuse
 
   // Of the worker's thread.
   std::unique_ptr<Loaded> current, previous;  // previous: until `current` gave its first result
@@ -231,6 +244,12 @@ struct InferenceWorker::Impl {
         return;
       }
       ++status.processed;
+      if (const auto of = std::pair(result.session, result.frame.stream); of != std::exchange(reuse_of, of))
+        status.reuse.reset();
+      if (const auto& report = result.estimate.reuse; report && !repeated) {
+        if (!status.reuse) status.reuse.emplace();
+        status.reuse->add(*report);
+      }
       latencies.push_back(result.estimate.ms.total);
       if (latencies.size() > kLatencies) latencies.pop_front();
       results.add(steadyNow());

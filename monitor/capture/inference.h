@@ -32,15 +32,26 @@ struct InferenceResult {
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 
+/// What reuse has done since the model or the source changed last. `rows`: share of the rows that were computed.
+struct ReuseStatus {
+  std::int64_t frames = 0;
+  double rows = 0, mean_rows = 0;  ///< of the last frame; of all
+  std::int64_t compared = 0;       ///< key frames that were due; percent of the last, of all, of the worst:
+  double agreement = 0, mean_agreement = 0, worst_agreement = 100;
+
+  void add(const ReuseReport& report);
+};
+
 struct InferenceStatus {
-  std::int64_t processed = 0;     ///< results delivered
-  std::int64_t stale = 0;         ///< results dropped, because the reduction, model or stream changed meanwhile
-  std::int64_t failed = 0;        ///< frames that gave an error
-  double p50_ms = 0, p95_ms = 0;  ///< of Estimate::ms.total over the last few hundred frames
-  double fps = 0;                 ///< results per second, over the last seconds
-  bool loading = false;           ///< a model is being read
-  bool ready = false;             ///< there is a model that can run
-  double busy_s = 0;              ///< how long the current frame has been in work, delivery included; 0: idle
+  std::int64_t processed = 0;          ///< results delivered
+  std::int64_t stale = 0;              ///< results dropped, because the reduction, model or stream changed meanwhile
+  std::int64_t failed = 0;             ///< frames that gave an error
+  double p50_ms = 0, p95_ms = 0;       ///< of Estimate::ms.total over the last few hundred frames
+  double fps = 0;                      ///< results per second, over the last seconds
+  std::optional<ReuseStatus> reuse{};  ///< nullopt: no frame yet, or without reuse
+  bool loading = false;                ///< a model is being read
+  bool ready = false;                  ///< there is a model that can run
+  double busy_s = 0;                   ///< how long the current frame has been in work, delivery included; 0: idle
   /// One frame has taken two minutes, which never happens: the supervisor should restart the process.
   bool stuck() const { return busy_s >= 120; }
   std::string model;                      ///< the file of the model that is ready; empty: none

@@ -100,6 +100,17 @@ TEST(EventsModel, IsAModelNewestFirstAndBounded) {
   EXPECT_EQ(model.index(0, EventsModel::kMessage).data().toString(), QString::number(EventsModel::kMax + 4));
 }
 
+TEST(EventsModel, EveryKindHasAName) {
+  EventsModel model;
+  const auto kind = [&](monitor::EventKind of) {
+    model.add({1, of, monitor::Severity::kInfo, "x"});
+    return model.index(0, EventsModel::kKind).data().toString();
+  };
+  EXPECT_EQ(kind(monitor::EventKind::kView), QStringLiteral("View"));
+  EXPECT_EQ(kind(monitor::EventKind::kReuse), QStringLiteral("Reuse"));
+  EXPECT_EQ(kind(static_cast<monitor::EventKind>(99)), QStringLiteral("?")) << "of a newer version";
+}
+
 TEST(EventsModel, GrowsWithoutLosingItsPlace) {
   const auto event = [](int i) {
     return monitor::Event{i, monitor::EventKind::kSource, monitor::Severity::kInfo, std::to_string(i)};

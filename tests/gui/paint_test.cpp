@@ -42,6 +42,9 @@ TEST(ClassPaint, ModesDiffer) {
   s.paint.mode = ViewMode::kImage;
   s.draw();
   EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));
+  s.paint.mode = ViewMode::kComputed;
+  s.draw();
+  EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100)) << "no classes";
   s.paint.mode = ViewMode::kMask;
   s.draw();
   EXPECT_EQ(s.target.pixel(12, 12), qRgb(0, 0, 255));
@@ -89,7 +92,8 @@ TEST(ClassPaint, KeepsInsideItsRectangleAndTheTarget) {
 TEST(ClassPaint, NoLabelsIsTheImageInEveryMode) {
   Scene s;
   s.labels = cv::Mat();
-  for (const ViewMode mode : {ViewMode::kImage, ViewMode::kMask, ViewMode::kOverlay, ViewMode::kCurtain}) {
+  for (const ViewMode mode :
+       {ViewMode::kImage, ViewMode::kMask, ViewMode::kOverlay, ViewMode::kCurtain, ViewMode::kComputed}) {
     s.paint.mode = mode;
     s.draw();
     EXPECT_EQ(s.target.pixel(12, 12), qRgb(200, 150, 100));

@@ -283,6 +283,24 @@ TEST(SpeedPanel, ShowsCountersAndStages) {
     EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in\n" << text.toStdString();
 }
 
+TEST(SpeedPanel, ShowsReuseWhereThereIsSome) {
+  SpeedPanel panel;
+  monitor::InferenceStatus inference;
+  panel.setStatus({}, inference);
+  EXPECT_FALSE(textOf(&panel).contains(QStringLiteral("Rows computed")));
+  inference.reuse.emplace();
+  inference.reuse->add({.rows = 1});
+  inference.reuse->add({.rows = 0.25});
+  panel.setStatus({}, inference);
+  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("Rows computed: 25.0 %, mean 62.5 %")));
+  EXPECT_TRUE(textOf(&panel).contains(QStringLiteral("no key frame compared yet")));
+  inference.reuse->add({.agreement = 97});
+  inference.reuse->add({.agreement = 99});
+  panel.setStatus({}, inference);
+  const QString expected = QStringLiteral("Agreement: 99.00 %, mean 98.00 %, lowest 97.00 %");
+  EXPECT_TRUE(textOf(&panel).contains(expected)) << textOf(&panel).toStdString();
+}
+
 TEST(SpeedPanel, ScreenReadersSayTheNumbers) {
   SpeedPanel panel;
   monitor::InferenceStatus inference;
@@ -525,17 +543,11 @@ TEST(ViewSettings, ComeBackAndMakeSense) {
   const QVariantMap usual = restored();
   EXPECT_EQ(usual["view/mode"], "overlay");
   EXPECT_EQ(usual["view/chart_span"], "hour");
-  QVariantMap chosen = {{"view/mode", "curtain"},
-                        {"view/opacity", 0.3},
-                        {"view/curtain", 0.75},
-                        {"view/coloring", "insertion"},
-                        {"view/map", false},
-                        {"view/chart_span", "week"},
-                        {"view/chart_tokens", false},
-                        {"view/chart_merged", true},
-                        {"view/chart_inference", false},
-                        {"view/chart_area", true},
-                        {"view/chart_area_class", "road, \"old\""}};
+  QVariantMap chosen = {
+      {"view/mode", "curtain"},       {"view/opacity", 0.3},       {"view/curtain", 0.75},
+      {"view/coloring", "insertion"}, {"view/map", false},         {"view/chart_span", "week"},
+      {"view/chart_tokens", false},   {"view/chart_merged", true}, {"view/chart_inference", false},
+      {"view/chart_reuse", true},     {"view/chart_area", true},   {"view/chart_area_class", "road, \"old\""}};
   for (auto value = chosen.begin(); value != chosen.end(); ++value) settings.setValue(value.key(), *value);
   EXPECT_EQ(restored(), chosen);
   EXPECT_EQ(pictures.paint().mode, ViewMode::kCurtain);

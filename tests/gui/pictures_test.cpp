@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -67,6 +67,21 @@ TEST(PictureStore, NearestWithinTheTolerance) {
   EXPECT_EQ(nearestPicture(pictures, street, 40, 10), nullptr);
   EXPECT_EQ(nearestPicture(pictures, yard, 99, 10), nullptr);
   EXPECT_EQ(nearestPicture({}, yard, 16, 10), nullptr);
+}
+
+TEST(RowAges, CountFramesSinceARowWasComputed) {
+  RowAges ages;
+  Estimate estimate;
+  estimate.grid = {1, 3};
+  EXPECT_TRUE(ages.add(estimate).empty()) << "without reuse";
+  estimate.reuse = ReuseReport{.key_frame = true};
+  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0, 0));
+  estimate.reuse = ReuseReport{.patches = {1}};
+  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(1, 0, 1));
+  estimate.reuse->patches = {2};
+  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(2, 1, 0));
+  estimate.reuse->key_frame = true;
+  EXPECT_THAT(ages.add(estimate), ::testing::ElementsAre(0, 0, 0));
 }
 
 TEST(LiveFrame, ComparesWithAnotherReduction) {
