@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/pictures/contact_sheet.h"
+#include "mpm/error.hpp"
 #include "vision/labels/classes.h"
 #include "vision/pictures/depth_pictures.h"
 #include "vision/pictures/pictures.h"
@@ -71,6 +72,12 @@ vision::EstimateFiles EstimateWriter::files(const Estimate& estimate, const cv::
   if (task_ == Task::kSemantic) files.pictures.emplace(files.pictures.begin(), kLabels, estimate.labels);
   for (const auto& [label, area] : areas(estimate)) drawn_.insert(label);
   return files;
+}
+
+cv::Mat EstimateWriter::annotated(const EstimateFiles& files) {
+  for (const auto& [ending, picture] : files.pictures)
+    if (ending == EstimateFiles::kOverlay || ending == EstimateFiles::kDepthColors) return picture;
+  throw Error("--video needs a model of labels, segments or depth");
 }
 
 cv::Mat EstimateWriter::legend() const { return drawn_.empty() ? cv::Mat() : legendPicture(model_, drawn_); }

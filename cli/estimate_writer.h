@@ -25,6 +25,8 @@ class EstimateWriter {
   /// Of the frame's line of --json, besides those that every task has.
   Json fields(const Estimate& estimate) const;
   vision::EstimateFiles files(const Estimate& estimate, const cv::Mat& image);
+  /// Of files(), the picture to look at: the overlay, or the depth in colours.
+  static cv::Mat annotated(const vision::EstimateFiles& files);
 
   /// The colours of all files so far; empty when they need none.
   cv::Mat legend() const;

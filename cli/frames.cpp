@@ -16,7 +16,7 @@ Frames::Frames(FrameOptions options, bool show_progress) : options_(std::move(op
     return vision::parseSourceSpec(source).kind == vision::SourceKind::kImage;
   });
   open();
-  progress_.emplace(show_progress_, size());
+  progress_.emplace(show_progress_, size(), "frame");
 }
 
 void Frames::open() {

@@ -23,13 +23,16 @@ struct FrameOptions {
   std::function<bool(const std::string& path)> chosen{};  ///< vision::SourceOptions::chosen
 };
 
-/// The frames of the sources, one source after the other, with progress on stderr. Ends when a person interrupts.
+/// The frames of the sources, one source after the other, with "frame 12 of 400" and the time left on stderr. Ends when
+/// a person interrupts.
 class Frames {
  public:
   /// Opens the first source.
   Frames(FrameOptions options, bool show_progress);
 
   std::optional<vision::Frame> next();
+  /// Makes room for a line on the same terminal, above the progress.
+  void clearProgress() const { progress_->clear(); }
   /// The last frame does not count.
   void skip() { --read_; }
 

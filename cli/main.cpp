@@ -1,28 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/verbs.h"
+#include "program/terminal/output.h"
 #include "program/terminal/program.h"
 #include "scene/demo_source.h"
 
+namespace {
+
+using namespace mpm::cli;
+
+/// mpm help [VERB].
+Verb addHelp(CLI::App& mpm) {
+  CLI::App* verb = mpm.add_subcommand("help", "The help of a verb: mpm help run");
+  const auto name = std::make_shared<std::string>();
+  verb->add_option("VERB", *name, "Default: the list of verbs")->option_text(" ");
+  return {verb, [&mpm, name] {
+            const CLI::App* of = name->empty() ? &mpm : nullptr;
+            for (const CLI::App* one : verbsOf(mpm))
+              if (one->get_name() == *name) of = one;
+            if (!of) throw UsageError(unknownVerb(mpm, *name));
+            const std::string called = of == &mpm ? "mpm" : "mpm " + *name;
+            std::string text = mpm.get_formatter()->make_help(of, called, CLI::AppFormatMode::Normal);
+            text.pop_back();
+            printLine(text);
+            return kOk;
+          }};
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace mpm::cli;
   mpm::scene::registerDemoSource();
   CLI::App app("Mutual Pair Merging: plain Vision Transformers through OpenCV DNN, with fewer tokens.", "mpm");
   prepare(app);
   app.require_subcommand(0, 1);
   app.footer(R"(Examples:
-  mpm run
+  mpm run demo:day --out mpm_day
   mpm run street.png --model vit.onnx --out pictures
   mpm convert vit.onnx -o vit_mpm.onnx --schedule 2,5
-  mpm run --help
+  mpm help run
 
 Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 Ctrl-C once finishes the current frame and ends; twice ends at once.)");
-  const std::vector<Verb> verbs = {addConvert(app),  addInfo(app),    addRun(app),         addEval(app),
-                                   addDayNight(app), addBench(app),   addBenchWorker(app), addTune(app),
-                                   addStudy(app),    addMonitor(app), addReport(app),      addTeach(app, argv)};
+  std::vector<Verb> verbs;
+  const auto add = [&](const char* group, std::vector<Verb> some) {
+    for (Verb& verb : some) verbs.emplace_back(std::move(verb)).app->group(group);
+  };
+  add("Every day", {addRun(app), addInfo(app), addConvert(app), addTeach(app, argv)});
+  add("A camera for months", {addMonitor(app), addReport(app)});
+  add("Accuracy and speed", {addEval(app), addBench(app), addTune(app), addStudy(app), addDayNight(app)});
+  add("Help", {addHelp(app)});
+  add("", {addBenchWorker(app)});
   return runProgram(app, argc, argv, [&] {
     for (const Verb& verb : verbs)
       if (verb.app->parsed()) return verb.run();
-    throw UsageError("name a verb: convert, info, run, eval, teach, daynight, bench, tune, study, monitor or report");
+    throw UsageError("name a verb: run, info, convert, teach, monitor, report, eval, bench, tune, study or daynight");
   });
 }

@@ -38,6 +38,8 @@ inline void addNight(CLI::App& verb, Night& night) {
                 "Electrons that a white pixel collects by day; fewer mean more shot noise at night. Default: 1500"),
       addNumber(verb, "--thermal", night.options.thermal, "SD", 0, 1,
                 "Standard deviation of the thermal noise at night, as a share of white. Default: 0.008")};
+  gain->group(kNightGroup);
+  for (CLI::Option* option : noise) option->group(kNightGroup);
   if (night.on) return;
   gain->each([&night](const std::string&) { night.on = true; });
   for (CLI::Option* option : noise) option->needs(gain);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpm/error.hpp"
+#include "program/model_options.h"
 #include "program/terminal/program.h"
 #include "vision/hash.h"
 #include "vision/sources/source.h"
@@ -44,7 +45,8 @@ void addShard(CLI::App& verb, Shard& shard) {
             }
           },
           "Only part I of N of the images, for one of N machines. The name of an image decides which part it is in")
-      ->option_text("I/N");
+      ->option_text("I/N")
+      ->group(kJobGroup);
 }
 
 void requireNamedImages(const std::string& option, const std::vector<std::string>& sources) {

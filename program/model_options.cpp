@@ -65,12 +65,14 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size) {
           },
           "Network input in pixels, height x width, multiples of the patch. The position embedding is resized. "
           "Default: the model's own")
-      ->option_text("HxW");
+      ->option_text("HxW")
+      ->group(kNetworkGroup);
 }
 
 void addPrecision(CLI::App& verb, Precision& precision) {
   addChoice(verb, "--precision", precision, {Precision::kFp32, Precision::kBf16, Precision::kTf32, Precision::kFp16},
-            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU");
+            "Arithmetic of the matrix products. bf16 needs a CPU that supports it, tf32 and fp16 need a GPU")
+      ->group(kNetworkGroup);
 }
 
 void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std::string& schedule_description) {
@@ -84,7 +86,8 @@ void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std
               "or 1,3,5; none runs the full model. " +
                   schedule_description)
           ->check(scheduleProblem)
-          ->option_text("S");
+          ->option_text("S")
+          ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(verb, [&reduction](Attention chosen) {
     if (!reduction) reduction.emplace();
     if (reduction->method == ReductionMethod::kMpm) reduction->attention = chosen;
@@ -94,7 +97,8 @@ void addReduction(CLI::App& verb, std::optional<Reduction>& reduction, const std
       ->check(reductionProblem)
       ->excludes(schedule)
       ->excludes(attention)
-      ->option_text("SPEC");
+      ->option_text("SPEC")
+      ->group(kMergingGroup);
 }
 
 CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
@@ -104,7 +108,8 @@ CLI::Option* addAttention(CLI::App& verb, std::function<void(Attention)> take) {
           "Short for --reduce mpm:attention=A, beside --schedule. plain, as in the paper; proportional: a merged token "
           "counts as many times as it has members. Default: plain")
       ->check(attentionProblem)
-      ->option_text("plain|proportional");
+      ->option_text("plain|proportional")
+      ->group(kMergingGroup);
 }
 
 void addConvertOptions(CLI::App& verb, ConvertOptions& options) {
@@ -120,7 +125,12 @@ void addDevice(CLI::App& verb, std::string& device) {
   addOption(verb, "--device", device, "D",
             "Where the net runs: cpu, cuda or cuda:1 (an NVIDIA GPU by its index), auto (the first GPU if there "
             "is one, else the CPU). 'mpm info' lists the GPUs. Default: cpu")
-      ->check(deviceProblem);
+      ->check(deviceProblem)
+      ->group(kNetworkGroup);
+}
+
+void addThreads(CLI::App& verb, int& threads, const std::string& description) {
+  addNumber(verb, "--threads", threads, "N", 1, 4096, description)->group(kNetworkGroup);
 }
 
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options) {
@@ -129,7 +139,7 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
             "environment, else the default model ('mpm info' names it)");
   addConvertOptions(verb, options.read.convert);
   addDevice(verb, options.read.device);
-  addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
+  addThreads(verb, options.threads);
 }
 
 void addReuse(CLI::App& verb, Reuse& reuse) {
@@ -140,7 +150,8 @@ void addReuse(CLI::App& verb, Reuse& reuse) {
           "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
           "Several keys are joined by ':'. See docs/reuse.md. Default: off")
       ->check(reuseProblem)
-      ->option_text("SPEC");
+      ->option_text("SPEC")
+      ->group(kNetworkGroup);
 }
 
 std::string chosenModel(const std::string& named) {

@@ -12,16 +12,21 @@
 
 namespace mpm::cli {
 
+// Headings of the help for options that many verbs have. What people use every day stands above them, under "Options".
+constexpr const char *kMergingGroup = "How tokens merge", *kNetworkGroup = "Network and computer",
+                     *kJobGroup = "Large jobs", *kNightGroup = "Simulated night";
+
 /// An option that takes one of a few words, each for a value.
 template <typename T>
-void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<std::pair<std::string, T>> choices,
-               const std::string& description) {
+CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target,
+                       std::vector<std::pair<std::string, T>> choices, const std::string& description) {
   std::string words, shown;
   for (const auto& [word, value] : choices) {
     words += (words.empty() ? "" : " or ") + word;
     shown += (shown.empty() ? "" : "|") + word;
   }
-  verb.add_option_function<std::string>(
+  return verb
+      .add_option_function<std::string>(
           name,
           [name, words, &target, choices = std::move(choices)](const std::string& text) {
             for (const auto& [word, value] : choices)
@@ -37,11 +42,11 @@ void addChoice(CLI::App& verb, const std::string& name, T& target, std::vector<s
 
 /// The same for words that toString() gives.
 template <typename T>
-void addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
-               const std::string& description) {
+CLI::Option* addChoice(CLI::App& verb, const std::string& name, T& target, std::initializer_list<T> values,
+                       const std::string& description) {
   std::vector<std::pair<std::string, T>> choices;
   for (const T value : values) choices.emplace_back(toString(value), value);
-  addChoice(verb, name, target, std::move(choices), description);
+  return addChoice(verb, name, target, std::move(choices), description);
 }
 
 /// An option whose value the help calls `value`.
@@ -89,6 +94,8 @@ void addInputSize(CLI::App& verb, std::optional<Size2>& size);
 
 void addDevice(CLI::App& verb, std::string& device);
 
+void addThreads(CLI::App& verb, int& threads, const std::string& description = "CPU threads. Default: all");
+
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
 
@@ -99,10 +106,12 @@ void addReuse(CLI::App& verb, Reuse& reuse);
 template <typename T>
 void addSegmentLimits(CLI::App& verb, T& min_score, T& min_overlap) {
   addNumber(verb, "--min-score", min_score, "0..1", 0, 1,
-            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8");
+            "For the tasks panoptic and instance: leave out segments with a lower score. Default: 0.8")
+      ->group(kNetworkGroup);
   addNumber(verb, "--min-overlap", min_overlap, "0..1", 0, 1,
             "For the task panoptic: leave out a segment when other segments cover its mask and no more than this share "
-            "is left. Default: 0.8");
+            "is left. Default: 0.8")
+      ->group(kNetworkGroup);
 }
 
 /// `named`, or the default model where none is named. Throws UsageError that says how to get a model.

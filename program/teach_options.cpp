@@ -24,11 +24,13 @@ void addTeachOptions(CLI::App& verb, TeachOptions& options) {
             "The new model. Its classes and colours go to MINE.json beside it")
       ->required();
   verb.add_flag_callback(
-      "--no-cross-validation", [&options] { options.cross_validation = false; },
-      "Leave out the test on pictures that the head was not trained on. The test takes most of the time");
-  addNumber(verb, "--steps", options.steps, "N", 1, 1e6, "Steps of training. Default: 150");
-  addNumber(verb, "--seed", options.seed, "N", 0, 1e9, "Of the first weights and of the order of pictures. Default: 1");
-  addNumber(verb, "--threads", options.threads, "N", 1, 4096, "CPU threads. Default: all");
+          "--no-cross-validation", [&options] { options.cross_validation = false; },
+          "Leave out the test on pictures that the head was not trained on. The test takes most of the time")
+      ->group("Training");
+  addNumber(verb, "--steps", options.steps, "N", 1, 1e6, "Steps of training. Default: 150")->group("Training");
+  addNumber(verb, "--seed", options.seed, "N", 0, 1e9, "Of the first weights and of the order of pictures. Default: 1")
+      ->group("Training");
+  addThreads(verb, options.threads);
   verb.add_flag("--json", options.json, "Lines of JSON: {\"progress\": 0.5} while it works, then the result");
   verb.footer(
       R"(Trains a new head (LayerNorm, linear, GELU, linear) on the encoder of the model, which stays as it is. Label about

@@ -105,9 +105,16 @@ void StreetOptions::validate() const {
 std::vector<StreetOptions> parseStreets(const std::string& text) {
   const std::string_view all = text;
   const auto question = all.find('?');
-  if (const auto name = all.substr(0, question); !name.empty() && name != "street")
-    throw Error("demo: unknown scene '" + std::string(name) + "': the only scene is demo:street");
+  const std::string_view name = all.substr(0, question);
+  const bool day = name == "day";
+  if (!name.empty() && name != "street" && !day)
+    throw Error("demo: unknown scene '" + std::string(name) + "': there are demo:street and demo:day, a day of it");
   StreetOptions options;
+  if (day) {  // about as long as its night, and the trees are green
+    options.seed = 7;
+    options.start = parseTime("2026-09-20T00:00");
+    options.frames = 144;
+  }
   std::uint64_t last_seed = options.seed;
   std::optional<double> step;
   bool has_speed = false;
@@ -146,6 +153,7 @@ std::vector<StreetOptions> parseStreets(const std::string& text) {
                   "frames");
   }
   if (has_speed && step) throw Error("demo: speed and step exclude each other: give one of them");
+  if (day && !has_speed && !step) step = 600;
   if (step) options.speed = *step * options.fps;
   options.validate();
   if (last_seed > options.seed && options.frames == 0)

@@ -16,7 +16,7 @@ case ${1-} in
   wheel) commands='sh scripts/wheel.sh dist/arm64' ;;
   packages) commands='sh scripts/package.sh --minimal build-arm64-packages
     apt-get install -q -y --no-install-recommends ./build-arm64-packages/*.deb
-    mpm run --out /tmp/day' ;;
+    mpm run demo:day --out /tmp/day' ;;
   *) echo "usage: scripts/arm64.sh tests|wheel|packages [ROOT]" >&2; exit 2 ;;
 esac
 mkdir -p "${2:-build-arm64-root}"

@@ -13,4 +13,4 @@ cmake --build build
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && [ -x build/bin/mpm-monitor ]; then
   build/bin/mpm-monitor demo: && exit
 fi
-build/bin/mpm run --out build/quickstart
+build/bin/mpm run demo:day --out build/quickstart

@@ -513,30 +513,36 @@ Verb addBench(CLI::App& mpm) {
                 "Can be given several times. Default: none, and 2,5 (those of them that the model has); of a "
                 "converted model its own")
           ->check(scheduleProblem)
-          ->allow_extra_args(false);
+          ->allow_extra_args(false)
+          ->group(kMergingGroup);
   CLI::Option* const attention = addAttention(*verb, [&chosen = arguments->attention](Attention a) { chosen = a; });
   addOption(*verb, "--reduce", arguments->reduces, "SPEC",
             std::string("Can be given several times. ") + kReduceDescription)
       ->check(reductionProblem)
       ->excludes(schedule)
       ->excludes(attention)
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kMergingGroup);
   addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
             "Can be given several times. Default: fp32; of a converted model its own")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kNetworkGroup);
   addOption(*verb, "--reuse", arguments->reuses, "SPEC",
             "Can be given several times: off, auto, threshold=12 and so on, as in 'mpm run'. Every round then takes "
             "the next frame of --image, which all variants compute from the picture to its labels")
       ->check(reuseProblem)
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kNetworkGroup);
   addInputSize(*verb, arguments->read.convert.input_size);
   addDevice(*verb, arguments->read.device);
-  addNumber(*verb, "--threads", arguments->threads, "N", 1, 4096,
-            "CPU threads of every variant, at most one per CPU. Default: all");
+  addThreads(*verb, arguments->threads, "CPU threads of every variant, at most one per CPU. Default: all");
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->option_defaults()->group("Measurement");
   addNumber(*verb, "--batch", arguments->batch, "B", 1, 1024, "Images per pass. Default: 1");
   addNumber(*verb, "--rounds", arguments->rounds, "N", 1, 1e5, "Measured passes of each variant. Default: 20");
   addNumber(*verb, "--warm-up", arguments->warm_up, "N", 0, 1e5, "Passes before them. Default: 3");
+  verb->option_defaults()->group("Other runtimes");
   addOption(*verb, "--baselines", arguments->baselines, "P,P",
             "Other runtimes: onnxruntime, openvino, torch, opencv. Only torch merges too, with plain attention")
       ->delimiter(',')
@@ -546,7 +552,6 @@ Verb addBench(CLI::App& mpm) {
   addOption(*verb, "--baseline-folder", arguments->baseline_folder, "DIR",
             "Folder of the baselines' workers. Default: share/mpm/baselines of the installation, else "
             "bench/baselines of the source");
-  verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(Every variant runs in its own process, and they take turns: A B C A B C ... ms is wall time from the normalised tensor
 to the label map. ratio is relative to the first row. GFLOP counts the live rows, 2 per multiply-add. peak is the share

@@ -164,7 +164,6 @@ int serve(const WorkerArguments& arguments) {
 
 Verb addBenchWorker(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("bench-worker", "One variant of bench, driven by JSON lines on stdin");
-  verb->group("");  // for bench alone
   const auto arguments = std::make_shared<WorkerArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
   addReuse(*verb, arguments->options.reuse);

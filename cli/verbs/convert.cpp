@@ -40,9 +40,11 @@ Verb addConvert(CLI::App& mpm) {
   addConvertOptions(*verb, arguments->options);
   addChoice(*verb, "--output", arguments->options.output, {Output::kLabels, Output::kLogits},
             "What a segmentation net returns: the label map 'labels', or the logits of the original model under their "
-            "own name. Default: labels");
+            "own name. Default: labels")
+      ->group("Outputs");
   verb->add_flag("--scores", arguments->options.scores,
-                 "Also return 'scores', the class scores of each patch (segmentation only)");
+                 "Also return 'scores', the class scores of each patch (segmentation only)")
+      ->group("Outputs");
   verb->footer(R"(cv::dnn::readNetFromONNX reads the file in every program that called mpm::registerLayers() (C++) or
 mpm_register_layers() (ctypes) before. Facts that ONNX lacks (class names, colours, mean, std) are taken from IN.json
 in the folder of the model and travel inside the converted file.

@@ -254,18 +254,27 @@ Verb addEval(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("eval", "Measure mIoU on images with labels");
   const auto arguments = std::make_shared<EvalArguments>();
   addModelOptions(*verb, arguments->model, arguments->options);
+  addReuse(*verb, arguments->options.reuse);
+  addNight(*verb, arguments->night);
   addOption(*verb, "SOURCE", arguments->labelled.source, " ",
             "The built-in scene with its own labels (\"demo:street?seed=1..8&frames=24\"), or the folder of --dataset");
   addOption(*verb, "--dataset", arguments->dataset, "NAME",
             "ade20k, cityscapes, pascal-context or camvid, unpacked in the folder SOURCE. Labels, windows and stride "
             "are those of the papers unless options say otherwise");
-  addOption(*verb, "--split", arguments->labelled.split, "NAME",
-            "Part of the data set. Default: validation of ade20k, else val");
   addOption(*verb, "--images", arguments->labelled.images, "DIR",
             "Folder of images. EXIF rotation is ignored. An image that cannot be read is an error");
   addOption(*verb, "--labels", arguments->labelled.labels, "DIR",
             "Folder of label maps with the names of the images: one channel of 8 bits, the class index of each "
             "pixel, as large as the image");
+  addChoice(*verb, "--against", arguments->against, std::vector{std::pair<std::string, std::string>("full", "full")},
+            "full: compare with the labels that the full model gives, without merging and reuse, instead "
+            "of true labels. SOURCE may then be a video or a folder without labels");
+  addOption(*verb, "--per-image", arguments->per_image, "FILE.jsonl",
+            "Write a line of JSON for each image there. Default: nowhere");
+  verb->add_flag("--json", arguments->json, "One JSON object");
+  verb->option_defaults()->group("Labels and windows");
+  addOption(*verb, "--split", arguments->labelled.split, "NAME",
+            "Part of the data set. Default: validation of ade20k, else val");
   addNumber(*verb, "--ignore", arguments->labelled.ignore, "LABEL", 0, 255,
             "Label of pixels that do not count, as in the files; can be given several times. Default: the model's, "
             "else 255")
@@ -273,11 +282,6 @@ Verb addEval(CLI::App& mpm) {
   addNumber(*verb, "--label-offset", arguments->labelled.label_offset, "N", -255, 255,
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
-  addNight(*verb, arguments->night);
-  addReuse(*verb, arguments->options.reuse);
-  addChoice(*verb, "--against", arguments->against, std::vector{std::pair<std::string, std::string>("full", "full")},
-            "full: compare with the labels that the full model gives, without merging and reuse, instead "
-            "of true labels. SOURCE may then be a video or a folder without labels");
   addChoice<std::optional<Fit>>(
       *verb, "--fit", arguments->fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "
@@ -286,8 +290,7 @@ Verb addEval(CLI::App& mpm) {
             "Pixels from window to window (papers: 480 of 512, 320 of 480, 512 of 768). Default: 15/16 of the window");
   addNumber(*verb, "--short-side", arguments->fit.short_side, "PX", 1, 1 << 14,
             "Shorter side of the images before the windows. Default: that of the data set, else their own scale");
-  addOption(*verb, "--per-image", arguments->per_image, "FILE.jsonl",
-            "Write a line of JSON for each image there. Default: nowhere");
+  verb->option_defaults()->group(kJobGroup);
   addShard(*verb, arguments->shard);
   addOption(*verb, "--resume", arguments->manifest, "FILE.jsonl",
             "Note every finished image in this file, and leave out those that it names: a run that was killed goes on");
@@ -296,7 +299,6 @@ Verb addEval(CLI::App& mpm) {
                 "Add up results of --json, of all shards or of several data sets. The sum is exact");
   for (CLI::Option* option : verb->get_options())
     if (option != combine && !option->check_name("--json") && !option->check_name("--help")) combine->excludes(option);
-  verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(One confusion matrix over all images. On the scene also one by day and one by night (after civil twilight). seed=1..8
 is eight streets; 24 frames that are 8760 h / 24 = 365 h apart (step=1314000 s) show each of them at every hour of the

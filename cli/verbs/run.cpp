@@ -18,6 +18,7 @@
 #include "cli/pictures/token_history.h"
 #include "cli/shard.h"
 #include "cli/verbs/verbs.h"
+#include "cli/video_file.h"
 #include "mpm/error.hpp"
 #include "mpm/estimator.hpp"
 #include "program/model_options.h"
@@ -31,14 +32,23 @@
 namespace mpm::cli {
 namespace {
 
+/// "_overlay.png" is of --only overlay.
+std::string nameOf(const std::string& ending) { return ending.substr(1, ending.find('.') - 1); }
+
 struct RunArguments {
   FrameOptions frames;
-  std::string model, folder, chart;
+  std::string model, folder, chart, video;
+  std::vector<std::string> only;  ///< names of files; empty: all
   EstimatorOptions options;
   std::optional<double> min_score, min_overlap;
   Night night;
   Shard shard;
   bool maps = false, resume = false, json = false;
+
+  /// Whether files whose names end so are to be written.
+  bool wants(const std::string& ending) const {
+    return only.empty() || std::count(only.begin(), only.end(), nameOf(ending)) > 0;
+  }
 
   /// The file that --resume keeps in the folder. Each shard has its own, because several may share the folder.
   std::string manifest() const {
@@ -47,11 +57,10 @@ struct RunArguments {
   }
 };
 
-// Ten minutes from frame to frame; the days are about as long as the nights, and the trees green.
-constexpr const char* kDay = "demo:street?seed=7&start=2026-09-20T00:00&step=600&frames=144";
-constexpr const char* kDayFolder = "mpm_day";
+constexpr const char* kDay = "demo:day";
+// Minutes after midnight, UTC.
 constexpr std::array<std::pair<const char*, int>, 4> kMoments = {
-    {{"dawn", 34}, {"noon", 72}, {"dusk", 109}, {"night", 126}}};
+    {{"dawn", 340}, {"noon", 720}, {"dusk", 1090}, {"night", 1260}}};
 
 constexpr const char* kMerge = "_merge.png";
 constexpr const char* kComputed = "_computed.png";
@@ -59,11 +68,20 @@ constexpr const char* kLegend = "legend.png";
 
 std::string mapEnding(int insertion) { return "_map" + std::to_string(insertion + 1) + ".png"; }
 
-// What the pictures of a frame are called, behind its name.
-std::vector<std::string> endings(const EstimateWriter& writer, bool reuse, std::size_t maps) {
+// What the pictures of a frame are called, behind its name. Throws UsageError when --only names one that there is not.
+std::vector<std::string> endings(const RunArguments& arguments, const EstimateWriter& writer, std::size_t maps) {
   std::vector<std::string> all = writer.endings();
   all.emplace_back(kMerge);
-  if (reuse) all.emplace_back(kComputed);
+  if (arguments.options.reuse.on) all.emplace_back(kComputed);
+  std::set<std::string> names;
+  for (const std::string& ending : all) names.insert(nameOf(ending));
+  for (const std::string& name : arguments.only)
+    if (names.count(name) == 0) {
+      std::string text;
+      for (const std::string& one : names) text += (text.empty() ? "" : ", ") + one;
+      throw UsageError("--only " + name + ": the files of this model are " + text);
+    }
+  std::erase_if(all, [&](const std::string& ending) { return !arguments.wants(ending); });
   for (int k = 0; k < static_cast<int>(maps); ++k) all.push_back(mapEnding(k));
   return all;
 }
@@ -110,6 +128,7 @@ Json workJson(const RunArguments& arguments, const std::string& model_path, cons
           {"precision", toString(model.precision)},
           {"input", toJson(model.input)},
           {"maps", arguments.maps},
+          {"only", arguments.only},
           {"task", arguments.options.task ? Json(toString(*arguments.options.task)) : Json(nullptr)},
           {"min_score", orNull(arguments.min_score)},
           {"min_overlap", orNull(arguments.min_overlap)},
@@ -121,7 +140,8 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
   namespace fs = std::filesystem;
   const std::string program = program_invocation_name;
   const std::string model = arguments.model.empty() ? "" : " --model " + arguments.model;
-  printNote("\nlook at   " + pictures);
+  printNote(pictures.empty() ? "\npictures  " + program + " run " + kDay + model + " --out mpm_day"
+                             : "\nlook at   " + pictures);
   const auto named = [](const char* variable) {
     const char* value = std::getenv(variable);
     return value && *value;
@@ -139,29 +159,31 @@ void printHints(const RunArguments& arguments, const std::string& pictures) {
 // Writes the pictures of each frame, under names that no other frame of this run has.
 class PictureFolder {
  public:
-  PictureFolder(const std::string& folder, EstimateWriter& writer, bool maps)
-      : folder_(folder), writer_(writer), maps_(maps) {
-    makeFolder(folder);
+  PictureFolder(const RunArguments& arguments, EstimateWriter& writer) : arguments_(arguments), writer_(writer) {
+    makeFolder(arguments.folder);
   }
 
   /// Names of the files in the folder.
-  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Estimate& estimate) {
+  std::vector<std::string> write(const std::string& frame, const cv::Mat& image, const Estimate& estimate,
+                                 const vision::EstimateFiles& files) {
     const std::string name = unique_(frame);
     std::vector<std::string> written;
     const auto put = [&](const std::string& ending, const cv::Mat& picture) {
       written.push_back(name + ending);
-      vision::writePicture((std::filesystem::path(folder_) / written.back()).string(), picture);
+      vision::writePicture((std::filesystem::path(arguments_.folder) / written.back()).string(), picture);
       ++pictures_;
     };
-    const vision::EstimateFiles files = writer_.files(estimate, image);
-    for (const auto& [ending, picture] : files.pictures) put(ending, picture);
+    for (const auto& [ending, picture] : files.pictures)
+      if (arguments_.wants(ending)) put(ending, picture);
     for (const auto& [ending, text] : files.texts) {
+      if (!arguments_.wants(ending)) continue;
       written.push_back(name + ending);
-      writeFileAtomically((std::filesystem::path(folder_) / written.back()).string(), text);
+      writeFileAtomically((std::filesystem::path(arguments_.folder) / written.back()).string(), text);
     }
-    put(kMerge, vision::mergePicture(image, estimate));
-    if (estimate.reuse) put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
-    for (int k = 0; maps_ && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
+    if (arguments_.wants(kMerge)) put(kMerge, vision::mergePicture(image, estimate));
+    if (estimate.reuse && arguments_.wants(kComputed))
+      put(kComputed, vision::computedPicture(image, *estimate.reuse, estimate.grid));
+    for (int k = 0; arguments_.maps && k < static_cast<int>(estimate.cluster_of_token.size()); ++k)
       put(mapEnding(k), clusterMap(estimate.cluster_of_token[k], estimate.grid));
     return written;
   }
@@ -175,31 +197,38 @@ class PictureFolder {
   /// Writes the legend. Returns what there is in the folder.
   std::string finish() const {
     std::string summary = counted(pictures_, "picture");
-    if (const cv::Mat legend = writer_.legend(); !legend.empty()) {
-      vision::writePicture((std::filesystem::path(folder_) / kLegend).string(), legend);
+    if (const cv::Mat legend = writer_.legend(); !legend.empty() && arguments_.wants(vision::EstimateFiles::kOverlay)) {
+      vision::writePicture((std::filesystem::path(arguments_.folder) / kLegend).string(), legend);
       summary += std::string(" and ") + kLegend;
     }
-    return summary + " in " + folder_;
+    return summary + " in " + arguments_.folder;
   }
 
  private:
-  const std::string& folder_;
+  const RunArguments& arguments_;
   EstimateWriter& writer_;
-  bool maps_;
   UniqueNames unique_;
   int pictures_ = 0;
 };
 
-// Without a source: a day of the built-in scene, a table by hour, pictures of a few moments.
+int printUsage() {
+  const std::string program = program_invocation_name;
+  printNote(
+      "Usage: mpm run [OPTIONS] SOURCE...\n\nA day of the built-in scene, its tokens by hour and its pictures:\n  " +
+      program + " run " + kDay + " --out mpm_day\n\nSources and options: " + program + " help run");
+  return kUsageError;
+}
+
+// Of the source demo:day: a table by hour, and pictures of a few moments.
 int run(RunArguments arguments) {
-  const bool day = arguments.frames.sources.empty();
-  if (day) {
-    arguments.frames.sources = {kDay};
-    if (arguments.folder.empty()) arguments.folder = kDayFolder;
-    if (arguments.chart.empty()) arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
-  }
-  if (arguments.maps && arguments.folder.empty()) throw UsageError("--maps needs --out DIR");
-  if (arguments.resume && (day || arguments.folder.empty())) throw UsageError("--resume needs a SOURCE and --out DIR");
+  if (arguments.frames.sources.empty()) return printUsage();
+  const std::string& first = arguments.frames.sources.front();
+  const bool day = arguments.frames.sources.size() == 1 && first.substr(0, first.find('?')) == kDay;
+  if (day && arguments.chart.empty() && !arguments.folder.empty())
+    arguments.chart = (std::filesystem::path(arguments.folder) / "tokens.png").string();
+  for (const auto& [option, used] : {std::pair("--maps", arguments.maps), std::pair("--resume", arguments.resume),
+                                     std::pair("--only", !arguments.only.empty())})
+    if (used && arguments.folder.empty()) throw UsageError(std::string(option) + " needs --out DIR");
   if (!arguments.shard.isWhole()) requireNamedImages("--shard", arguments.frames.sources);
   if (arguments.resume) requireNamedImages("--resume", arguments.frames.sources);
   requireAllFrames(arguments.options.reuse, arguments.shard, arguments.resume);
@@ -215,10 +244,15 @@ int run(RunArguments arguments) {
   std::optional<PictureFolder> pictures;
   if (!arguments.folder.empty()) {
     requireApart(arguments.frames.sources, arguments.folder,
-                 endings(writer, arguments.options.reuse.on, arguments.maps ? model.schedule().size() : 0), kLegend);
-    pictures.emplace(arguments.folder, writer, arguments.maps);
+                 endings(arguments, writer, arguments.maps ? model.schedule().size() : 0), kLegend);
+    pictures.emplace(arguments, writer);
   }
   requireOutput("--chart", arguments.chart, {model_path});
+  std::vector<std::string> inputs = arguments.frames.sources;
+  inputs.push_back(model_path);
+  requireOutput("--video", arguments.video, inputs);
+  std::optional<VideoFile> video;
+  if (!arguments.video.empty()) video.emplace(arguments.video, frameRateOf(arguments.frames.sources));
   std::optional<Manifest> manifest;
   if (arguments.resume) {
     manifest.emplace(arguments.manifest(), workJson(arguments, model_path, model));
@@ -231,15 +265,15 @@ int run(RunArguments arguments) {
   TokenHistory history(model);
   ContactSheet sheet(model);
 
-  // Lines on the same terminal are progress enough.
-  Frames frames(arguments.frames, stderrIsTerminal() && (day || !stdoutIsTerminal()));
+  Frames frames(arguments.frames, stderrIsTerminal());
   std::pair<std::size_t, int> film;
   while (std::optional<vision::Frame> frame = frames.next()) {
     const int number = frames.read() - 1;
     frame->image = arguments.night.applied(frame->image, frame->index);
+    const auto minute = std::llround(frame->unix_time.value_or(0) / 60) % 1440;
     const auto moment = std::find_if(kMoments.begin(), kMoments.end(),
-                                     [&](const auto& named) { return day && named.second == number; });
-    const bool draw = day ? moment != kMoments.end() : pictures.has_value();
+                                     [&](const auto& named) { return day && named.second == minute; });
+    const bool draw = pictures && (!day || moment != kMoments.end());
     Estimate estimate;
     try {
       if (std::pair(frames.series(), frame->film) != std::exchange(film, {frames.series(), frame->film}))
@@ -248,17 +282,21 @@ int run(RunArguments arguments) {
     } catch (const Error& error) {
       throw Error(frame->name + ": " + error.what());
     }
-    if (!arguments.chart.empty()) history.add(*frame, estimate);
+    if (day || !arguments.chart.empty()) history.add(*frame, estimate);
     Json outputs;
-    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, estimate);
+    vision::EstimateFiles files;
+    if (draw || video) files = writer.files(estimate, frame->image);
+    if (video) video->add(EstimateWriter::annotated(files), frame->name);
+    if (draw) outputs = pictures->write(day ? moment->first : frame->name, frame->image, estimate, files);
     if (draw && day) {
       const auto time = std::llround(frame->unix_time.value_or(0) * kSecondMs);
       sheet.add(isoTime(time).substr(11, 5) + " UTC, " + moment->first, frame->image, estimate,
                 estimate.task == Task::kSemantic ? estimate.labels : cv::Mat());
     }
-    if (day && outputs.is_null()) outputs = Json::array();
+    if (day && pictures && outputs.is_null()) outputs = Json::array();
     const Json line = frameJson(number, *frame, estimate, writer.fields(estimate), outputs);
     if (manifest) manifest->append(line);
+    if (stdoutIsTerminal()) frames.clearProgress();
     if (arguments.json)
       printLine(line);
     else if (!day)
@@ -271,26 +309,28 @@ int run(RunArguments arguments) {
   if (day && !interrupted()) {
     if (!arguments.json)
       for (const std::string& line : history.hours()) printLine(line);
+    written.clear();
     if (!sheet.empty()) {
       const std::string path = (std::filesystem::path(arguments.folder) / "day.png").string();
       vision::writePicture(path, sheet.picture());
       written = {path};
-    } else {
-      written.clear();
     }
   }
   if (!arguments.chart.empty() && !interrupted()) {  // half a chart would pass for a whole one
     vision::writePicture(arguments.chart, history.chart());
     written.push_back(arguments.chart);
   }
+  if (video && (!interrupted() || !frames.size())) {  // the end of a camera's video is an interruption
+    video->finish();
+    written.push_back(arguments.video);
+  }
   std::string text;
   for (const std::string& one : written) text += (text.empty() ? "" : day ? ", then " : ", ") + one;
-  if (text.empty()) text = "nothing written: --out DIR keeps label maps, overlays and merge maps";
   if (day && !interrupted() && !arguments.json)
     printHints(arguments, text);
   else if (!arguments.json)
     printNote(counted(frames.read(), "frame") + (before > 0 ? " and " + std::to_string(before) + " before" : "") +
-              ", " + text);
+              ", " + (text.empty() ? "nothing written: --out DIR keeps label maps, overlays and merge maps" : text));
   if (interrupted()) return kInterrupted;
   frames.requireAll();
   return kOk;
@@ -304,7 +344,7 @@ Verb addRun(CLI::App& mpm) {
   addOption(*verb, "SOURCE", arguments->frames.sources, "...",
             "Image, folder of images, glob (\"street/*.png\"), video, camera (0, /dev/video0), URL (rtsp://, "
             "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
-            "Without a source: a day of the scene, its pictures and its tokens by hour");
+            "demo:day: a day of the scene, its tokens by hour, and with --out pictures of four moments");
   addModelOptions(*verb, arguments->model, arguments->options);
   addReuse(*verb, arguments->options.reuse);
   std::vector<std::pair<std::string, std::optional<Task>>> tasks;
@@ -312,7 +352,8 @@ Verb addRun(CLI::App& mpm) {
     tasks.emplace_back(toString(task), task);
   addChoice(*verb, "--task", arguments->options.task, tasks,
             "What to make of the net's output. Default: the task in the model's JSON, else what the head does ('mpm "
-            "info' names it)");
+            "info' names it)")
+      ->group(kNetworkGroup);
   addSegmentLimits(*verb, arguments->min_score, arguments->min_overlap);
   addOption(*verb, "-o,--out", arguments->folder, "DIR",
             "Write into this folder: NAME_labels.png (8-bit class index, as large as the image; almost black to "
@@ -320,21 +361,33 @@ Verb addRun(CLI::App& mpm) {
             "(colours of the overlays). For the tasks panoptic and instance instead of labels: NAME_segments.png (16 "
             "bits, the segment of each pixel, 0 for none) and NAME_segments.json. For depth instead of labels and "
             "overlay: NAME_depth.png (16 bits) and NAME_depth_colors.png. With --reuse also NAME_computed.png (patches "
-            "that were kept are dark). Default: nowhere; mpm_day without a source");
+            "that were kept are dark). Default: nowhere");
+  addOption(*verb, "--only", arguments->only, "NAME,NAME",
+            "Of these files write only those: labels, overlay, merge, segments, depth, depth_colors or computed")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"labels", "overlay", "merge", "segments", "depth", "depth_colors", "computed"}))
+      ->allow_extra_args(false);
+  CLI::Option* const video =
+      addOption(*verb, "--video", arguments->video, "FILE.mp4",
+                "Write the overlays (of depth, its colours) of all frames as a video: .mp4, .mkv or .avi. It has the "
+                "frame rate of the video that it is made of, else 25");
+  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many frames");
+  verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
+  verb->option_defaults()->group("More files");
   verb->add_flag("--maps", arguments->maps,
-                 "Write the merge maps as data there too: NAME_map1.png, NAME_map2.png, ..., one per insertion");
+                 "Write the merge maps as data into DIR: NAME_map1.png, NAME_map2.png, ..., one per insertion");
   addOption(*verb, "--chart", arguments->chart, "FILE.png",
             "Draw the tokens over time. Needs frames that know their time, as those of the built-in scene do. "
-            "Default: nowhere; mpm_day/tokens.png without a source");
+            "Default: nowhere; DIR/tokens.png for demo:day with --out DIR");
+  verb->option_defaults()->group(kJobGroup);
   addNight(*verb, arguments->night);
   addShard(*verb, arguments->shard);
   verb->add_flag("--resume", arguments->resume,
                  "Note every finished image in DIR/manifest.jsonl, as a line of --json, and leave out those that it "
-                 "names: a run that was killed goes on. Of shard 2/8 the file is manifest-2-of-8.jsonl");
-  addNumber(*verb, "--max-frames", arguments->frames.max_frames, "N", 1, 1 << 30, "Stop after this many frames");
+                 "names: a run that was killed goes on. Of shard 2/8 the file is manifest-2-of-8.jsonl")
+      ->excludes(video);
   addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
             "Give up when a camera or URL sends nothing for this long. Default: 10");
-  verb->add_flag("--json", arguments->json, "One JSON object per frame, one per line");
   verb->footer(
       R"(With --json each line is {"frame", "source", "name", "tokens": [N, N after each insertion], "classes": {name: area
 fraction}, "ms": {"total", "preprocess", "backbone", "merge", "restore", "head", "postprocess"}}. Instead of
@@ -352,8 +405,9 @@ The built-in scene takes seed, start, speed, step, fps, frames, size, weather, l
 variety and jpeg: 'man mpm' and docs/scene.md explain them.
 
 Examples:
-  mpm run
+  mpm run demo:day --out mpm_day
   mpm run street.png --model vit.onnx --out pictures
+  mpm run street.mp4 --model vit.onnx --video annotated.mp4
   mpm run street.png --model vit.onnx --schedule 2,5 --out pictures --maps
   mpm run 0 --model vit.onnx --json | jq .tokens
   mpm run "demo:street?seed=7&step=600&frames=144" --model vit.onnx --chart day.png

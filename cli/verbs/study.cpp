@@ -109,13 +109,14 @@ Verb addStudy(CLI::App& mpm) {
   addOption(*verb, "--precision", arguments->precisions, "fp32|bf16|tf32|fp16",
             "Can be given several times. Default: fp32")
       ->check(CLI::IsMember({"fp32", "bf16", "tf32", "fp16"}))
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kNetworkGroup);
   addOption(*verb, "-o,--out", arguments->folder, "DIR", "Folder of the results")->required();
   addNumber(*verb, "--max-images", plan.max_images, "N", 1, 1 << 30, "Only the first N images of each data set");
   addNumber(*verb, "--sweep-images", plan.sweep_images, "N", 0, 1 << 30,
             "Images of the depth sweep, one step of mpm before each block in turn; 0: no sweep. Default: 24");
   addDevice(*verb, plan.options.read.device);
-  addNumber(*verb, "--threads", plan.options.threads, "N", 1, 4096, "CPU threads. Default: all");
+  addThreads(*verb, plan.options.threads);
   verb->footer(
       R"(Writes results.jsonl (all measurements), summary.jsonl (a line for each row of the report) and results.csv (the same
 without lists). All reductions of a model take turns on each image, so other work of the machine slows them alike.

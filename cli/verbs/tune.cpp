@@ -197,7 +197,7 @@ Verb addTune(CLI::App& mpm) {
   addInputSize(*verb, tuning.segmenter.read.convert.input_size);
   addPrecision(*verb, tuning.segmenter.read.convert.precision);
   addDevice(*verb, tuning.segmenter.read.device);
-  addNumber(*verb, "--threads", tuning.segmenter.threads, "N", 1, 4096, "CPU threads. Default: all");
+  addThreads(*verb, tuning.segmenter.threads);
   verb->add_flag("--json", arguments->json, "One JSON object");
   verb->footer(
       R"(Use pictures of all that the camera sees: day and night, empty and crowded. A fifth of them (a third with --loss)

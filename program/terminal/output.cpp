@@ -33,6 +33,12 @@ std::string oneLine(std::string text) {
   return text;
 }
 
+/// "35 s", "12 min", "2.5 h".
+std::string timeText(double seconds) {
+  if (seconds < 100) return fixed(seconds, 0) + " s";
+  return seconds < 6000 ? fixed(seconds / 60, 0) + " min" : fixed(seconds / 3600, 1) + " h";
+}
+
 }  // namespace
 
 void printLine(const std::string& line) {
@@ -75,14 +81,18 @@ void printError(const std::string& command, const std::string& message) {
 
 void printNote(const std::string& message) { std::fprintf(stderr, "%s\n", message.c_str()); }
 
-Progress::Progress(bool shown, std::optional<int> total) : shown_(shown), total_(total) {}
+Progress::Progress(bool shown, std::optional<int> total, std::string step)
+    : shown_(shown), total_(total), name_(step.empty() ? step : step + " ") {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
   if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+  drawn_ = {};
 }
 
 void Progress::note(const std::string& message) const {
-  if (shown_ && done_ > 0) std::fputs("\r\033[K", stderr);
+  clear();
   printNote(message);
 }
 
@@ -100,8 +110,9 @@ void Progress::step() {
   const int filled = std::min(kWidth, kWidth * done_ / std::max(1, *total_));
   std::string bar(filled, '#');
   bar.resize(kWidth, '.');
-  std::fprintf(stderr, "\r\033[K[%s] %d/%d  %.1f/s  %.0f s left", bar.c_str(), done_, *total_, rate,
-               std::max(0, *total_ - done_) / rate);
+  const std::string left = timeText(std::max(0, *total_ - done_) / rate);
+  std::fprintf(stderr, "\r\033[K[%s] %s%d of %d  %.1f/s  %s left", bar.c_str(), name_.c_str(), done_, *total_, rate,
+               left.c_str());
 }
 
 }  // namespace mpm::cli

@@ -37,12 +37,15 @@ void printNote(const std::string& message);
 /// Progress on stderr, redrawn in place; nothing at all when `shown` is false.
 class Progress {
  public:
-  Progress(bool shown, std::optional<int> total);
+  /// `step`: what one is called, "frame".
+  Progress(bool shown, std::optional<int> total, std::string step = "");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void step();
+  /// Makes room for a line on the same terminal.
+  void clear() const;
   /// Another estimate of all steps.
   void setTotal(int total) { total_ = total; }
   /// A line above it.
@@ -51,8 +54,10 @@ class Progress {
  private:
   bool shown_;
   std::optional<int> total_;
+  std::string name_;
   int done_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), drawn_{};
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  mutable std::chrono::steady_clock::time_point drawn_{};
 };
 
 }  // namespace mpm::cli

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/terminal/program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <sstream>
+#include <vector>
 
 #include "mpm/version.hpp"
+#include "program/terminal/completion.h"
 #include "program/terminal/output.h"
 
 namespace mpm::cli {
@@ -19,7 +22,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void onSignal(int) { flag = true; }
 
-constexpr std::size_t kNames = 34, kDescriptions = 78;  // columns of the help
+constexpr std::size_t kNames = 36, kDescriptions = 78;  // columns of the help
 
 class WrappingFormatter : public CLI::Formatter {
  public:
@@ -41,14 +44,84 @@ class WrappingFormatter : public CLI::Formatter {
   }
 };
 
+/// Letters to add, to leave out, to change, or to swap with the next one to make `a` of `b`.
+std::size_t editDistance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> steps(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        steps[i][j] = i + j;
+        continue;
+      }
+      const bool same = a[i - 1] == b[j - 1];
+      steps[i][j] =
+          std::min({steps[i - 1][j] + 1, steps[i][j - 1] + 1, steps[i - 1][j - 1] + static_cast<std::size_t>(!same)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        steps[i][j] = std::min(steps[i][j], steps[i - 2][j - 2] + 1);
+    }
+  return steps[a.size()][b.size()];
+}
+
+/// ": did you mean 'WORD'?" with the word of `known` that `word` is nearly; empty when there is none.
+std::string didYouMean(const std::string& word, const std::vector<std::string>& known) {
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::string best;
+  for (const std::string& one : known)
+    // The first letters of a long word are enough: --sched.
+    if (const std::size_t steps = word.size() > 3 && one.starts_with(word) ? 1 : editDistance(word, one);
+        steps < least && word.size() > 1) {
+      least = steps;
+      best = one;
+    }
+  return best.empty() ? "" : ": did you mean '" + best + "'?";
+}
+
+/// What is wrong with the words that no option and no verb took; empty: nothing. An option that is missing explains a
+/// word too many, but not an option that there is not.
+std::string problemOfRest(const CLI::App& program, const CLI::ParseError& error) {
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);
+  if (!missing && !dynamic_cast<const CLI::ExtrasError*>(&error)) return {};
+  const CLI::App* verb = &program;
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
+  std::vector<std::string> options;
+  for (const CLI::Option* option : verb->get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  const std::vector<std::string> rest = program.remaining(true);
+  for (const std::string& word : rest) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() > 1 && name[0] == '-' && name != "--" && !verb->get_option_no_throw(name))
+      return "there is no option '" + name + "'" + didYouMean(name, options);
+  }
+  if (rest.empty() || missing) return {};
+  return verbsOf(*verb).empty() ? "'" + rest.front() + "' is one argument too many" : unknownVerb(*verb, rest.front());
+}
+
 }  // namespace
+
+std::vector<const CLI::App*> verbsOf(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
+}
+
+std::string unknownVerb(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : verbsOf(program)) names.push_back(verb->get_name());
+  return "there is no verb '" + word + "'" + didYouMean(word, names);
+}
 
 void prepare(CLI::App& program) {
   const auto formatter = std::make_shared<WrappingFormatter>();
   formatter->column_width(kNames);
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "VERB");
   program.formatter(formatter);
   program.set_version_flag("--version", program.get_name() + " " MPM_VERSION, "Print the version and exit");
   program.set_help_flag("-h,--help", "Print this help and exit");
+  program
+      .add_option_function<std::string>(
+          "--completion",
+          [&program](const std::string& shell) { throw CLI::CallForVersion(completionScript(program, shell), 0); },
+          "Print the completion script for this shell and exit")
+      ->option_text("bash|zsh|fish");
 }
 
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work) {
@@ -73,7 +146,8 @@ int runProgram(CLI::App& program, int argc, char** argv, const std::function<int
   } catch (const CLI::Success& help) {  // --help or --version
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
-    return fail(error.what(), kUsageError);
+    const std::string problem = problemOfRest(program, error);
+    return fail(problem.empty() ? error.what() : problem, kUsageError);
   } catch (const UsageError& error) {
     return fail(error.what(), kUsageError);
   } catch (const BrokenPipe&) {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <functional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace mpm::cli {
 
@@ -23,7 +25,8 @@ class BrokenPipe : public std::runtime_error {
   BrokenPipe() : std::runtime_error("broken pipe") {}
 };
 
-/// Gives a program --version, --help, and help texts that are wrapped. Call it before adding verbs: they inherit it.
+/// Gives a program --version, --help, --completion, and help texts that are wrapped. Call it before adding verbs: they
+/// inherit it.
 void prepare(CLI::App& program);
 
 /// Parses the command line, then does `work`. Returns the exit status: that of `work`, or that of its error, after one
@@ -34,5 +37,11 @@ void prepare(CLI::App& program);
 int runProgram(CLI::App& program, int argc, char** argv, const std::function<int()>& work);
 
 const std::atomic<bool>& interrupted();
+
+/// The verbs that the help shows.
+std::vector<const CLI::App*> verbsOf(const CLI::App& program);
+
+/// "there is no verb 'rnu': did you mean 'run'?"
+std::string unknownVerb(const CLI::App& program, const std::string& word);
 
 }  // namespace mpm::cli

@@ -14,6 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr const char* kDay = "demo:day";
+
 class Day : public ::testing::Test {
  protected:
   void SetUp() override { writeStreetModel(model_); }
@@ -29,8 +31,8 @@ class Day : public ::testing::Test {
 };
 
 // Six hours of it, dawn included.
-TEST_F(Day, WithoutASourceADayOfTheSceneIsShown) {
-  const CommandResult result = run({"--max-frames", "36", "--out", folder_ / "day"});
+TEST_F(Day, IsShownAsATableAndPictures) {
+  const CommandResult result = run({kDay, "--max-frames", "36", "--out", folder_ / "day"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto lines = result.lines();
   ASSERT_EQ(lines.size(), 7u);
@@ -43,9 +45,18 @@ TEST_F(Day, WithoutASourceADayOfTheSceneIsShown) {
   EXPECT_THAT(result.err, HasSubstr(" bench --model " + model_));
 }
 
+TEST_F(Day, WithoutAFolderOnlyTheTableIsShown) {
+  const CommandResult result =
+      mpmCommand({"run", "demo:day?size=64x96", "--max-frames", "2", "--model", model_}, {.folder = folder_.path()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.lines().size(), 2u);
+  EXPECT_THAT(result.err, HasSubstr("run demo:day --model " + model_ + " --out mpm_day"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "mpm_day"));
+}
+
 TEST_F(Day, TheTableHoldsTheMeansOfEachHour) {
-  const auto frames = run({"--max-frames", "12", "--out", folder_ / "a", "--json"}).jsonLines();
-  const auto lines = run({"--max-frames", "12", "--out", folder_ / "b"}).lines();
+  const auto frames = run({kDay, "--max-frames", "12", "--out", folder_ / "a", "--json"}).jsonLines();
+  const auto lines = run({kDay, "--max-frames", "12", "--out", folder_ / "b"}).lines();
   ASSERT_EQ(frames.size(), 12u);
   ASSERT_EQ(lines.size(), 3u);
   for (int hour = 0; hour < 2; ++hour) {
@@ -84,7 +95,7 @@ TEST_F(Day, WhatIsWrittenIsWhatIsSaid) {
   ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
   EXPECT_EQ(drawn.err, "2 frames, " + chart + "\n");
   std::filesystem::remove(chart);
-  const CommandResult day = run({"--max-frames", "2", "--out", folder_ / "day", "--chart", chart});
+  const CommandResult day = run({kDay, "--max-frames", "2", "--out", folder_ / "day", "--chart", chart});
   ASSERT_EQ(day.exit_code, 0) << day.err;
   EXPECT_THAT(day.err, HasSubstr("look at   " + chart + "\n"));
   EXPECT_EQ(cv::imread(chart).size(), cv::Size(1280, 480));
@@ -106,7 +117,7 @@ TEST_F(Day, AChartNeedsTimes) {
 
 TEST_F(Day, WhereThereIsADisplayTheHintNamesTheApp) {
   const bool built = std::filesystem::exists(std::string(MPM_BINARY_DIR) + "/mpm-monitor");
-  const std::vector<std::string> short_day = {"--max-frames", "1", "--out", folder_ / "out"};
+  const std::vector<std::string> short_day = {kDay, "--max-frames", "1", "--out", folder_ / "out"};
   EXPECT_THAT(run(short_day).err, ::testing::Not(HasSubstr("mpm-monitor")));
   const std::string hint = run(short_day, ":0").err;
   EXPECT_EQ(hint.find("mpm-monitor --model " + model_) != std::string::npos, built) << hint;

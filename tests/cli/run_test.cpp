@@ -145,6 +145,31 @@ TEST(Run, SaysThatNothingIsWrittenWithoutAFolder) {
   EXPECT_EQ(filesIn(folder.path()).size(), 1u);
 }
 
+TEST(Run, WritesOnlyTheNamedPictures) {
+  const TemporaryFolder folder;
+  writeImage(folder / "a.png", 32, 64);
+  const auto only = [&](const std::string& names, const std::string& out) {
+    return mpmCommand(runArguments({"--only", names, folder / "a.png", "--out", folder / out}));
+  };
+  ASSERT_EQ(only("overlay", "o").exit_code, 0);
+  EXPECT_EQ(filesIn(folder / "o"), (std::set<std::string>{"a_overlay.png", "legend.png"}));
+  ASSERT_EQ(only("labels,merge", "l").exit_code, 0);
+  EXPECT_EQ(filesIn(folder / "l"), (std::set<std::string>{"a_labels.png", "a_merge.png"}));
+  expectFailure(only("depth", "d"), 2, {"--only depth", "are labels, merge, overlay"});
+  expectFailure(only("pictures", "d"), 2, {"--only", "pictures"});
+  expectFailure(mpmCommand(runArguments({folder / "a.png", "--only", "overlay"})), 2, {"--only needs --out DIR"});
+}
+
+TEST(Run, WithoutASourceNamesTheDay) {
+  const TemporaryFolder folder;
+  const CommandResult result = mpmCommand({"run"}, {.folder = folder.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, ::testing::StartsWith("Usage: mpm run [OPTIONS] SOURCE...\n"));
+  EXPECT_THAT(result.err, HasSubstr("mpm run demo:day --out mpm_day\n"));
+  EXPECT_TRUE(filesIn(folder.path()).empty());
+}
+
 TEST(Run, NumbersFramesThatWouldHaveTheSameName) {
   const TemporaryFolder folder;
   for (const char* sub : {"x", "y", "z"}) std::filesystem::create_directory(folder / sub);
@@ -333,7 +358,7 @@ TEST(Run, KeepsProgressOffAPipeAndShowsItOnATerminal) {
   for (int i = 0; i < 3; ++i) writeImage(folder / ("g" + std::to_string(i) + ".png"), 32, 64, i);
   EXPECT_EQ(mpmCommand(runArguments({folder.path(), "--json"})).err, "");
   const CommandResult shown = mpmCommand(runArguments({folder.path(), "--json"}), {.stderr_is_terminal = true});
-  EXPECT_THAT(shown.err, HasSubstr("/3"));
+  EXPECT_THAT(shown.err, ::testing::ContainsRegex("frame [12] of 3  [0-9.]+/s  [0-9]+ s left"));
   EXPECT_EQ(shown.jsonLines().size(), 3u);
 }
 

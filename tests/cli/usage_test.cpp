@@ -45,11 +45,52 @@ TEST(Usage, HelpFitsATerminal) {
   }
 }
 
-TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"convert, info, run, eval"}); }
+TEST(Usage, NamesTheVerbsWhenNoneIsGiven) { expectFailure(mpmCommand({}), 2, {"run, info, convert, teach"}); }
 
 TEST(Usage, RefusesWhatItDoesNotKnow) {
-  expectFailure(mpmCommand({"fly"}), 2, {"fly", "mpm --help"});
-  expectFailure(mpmCommand({"run", "--wings", "a.png"}), 2, {"--wings", "mpm run --help"});
+  expectFailure(mpmCommand({"fly"}), 2, {"error: there is no verb 'fly' (see 'mpm --help')"});
+  expectFailure(mpmCommand({"run", "--wings", "a.png"}), 2, {"there is no option '--wings' (see 'mpm run --help')"});
+  expectFailure(mpmCommand({"info", "a.onnx", "b.onnx", "--json"}), 2, {"'b.onnx' is one argument too many"});
+}
+
+TEST(Usage, SuggestsTheNearestWord) {
+  const auto expectMeant = [](const std::vector<std::string>& words, const std::string& meant) {
+    expectFailure(mpmCommand(words), 2, {"did you mean '" + meant + "'?"});
+  };
+  expectMeant({"rnu", "a.png"}, "run");
+  expectMeant({"evla"}, "eval");
+  expectMeant({"moniter", "0"}, "monitor");
+  expectMeant({"help", "tuen"}, "tune");
+  expectMeant({"run", "--modle", "m.onnx", "a.png"}, "--model");
+  expectMeant({"run", "--sched=2,5", "a.png"}, "--schedule");
+  expectMeant({"run", "-model", "m.onnx", "a.png"}, "--model");
+  expectMeant({"convert", "m.onnx", "--uot", "n.onnx"}, "--out");
+}
+
+TEST(Usage, HelpOfAVerbIsItsHelp) {
+  EXPECT_EQ(mpmCommand({"help"}).out, mpmCommand({"--help"}).out);
+  for (const char* verb : {"run", "study"}) {
+    const CommandResult help = mpmCommand({"help", verb});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_EQ(help.out, mpmCommand({verb, "--help"}).out);
+  }
+}
+
+TEST(Usage, DailyOptionsStandFirst) {
+  for (const auto& [verb, daily] :
+       {std::pair("run", "--only"), std::pair("eval", "--images"), std::pair("teach", "--images"),
+        std::pair("bench", "--image"), std::pair("tune", "--agreement"), std::pair("study", "--data"),
+        std::pair("monitor", "--db"), std::pair("daynight", "--out"), std::pair("convert", "--out")}) {
+    const std::string help = mpmCommand({verb, "--help"}).out;
+    const auto start = help.find("\nOptions:\n"), end = help.find("\n\n", start);
+    EXPECT_EQ(help.rfind("\n  -", start), std::string::npos) << verb << ": no other group before it";
+    const std::string first = help.substr(start, end - start);
+    EXPECT_THAT(first, HasSubstr(daily)) << verb;
+    for (const char* rare :
+         {"--precision", "--threads", "--thermal", "--shard", "--warm-up", "--window-stride", "--maps"})
+      EXPECT_THAT(first, ::testing::Not(HasSubstr(rare))) << verb;
+    EXPECT_THAT(help.substr(end), HasSubstr("\nNetwork and computer:\n")) << verb;
+  }
 }
 
 TEST(Usage, AsksForWhatIsMissing) {

@@ -35,6 +35,15 @@ TEST(StreetOptions, DefaultsNeedNoText) {
   EXPECT_EQ(parseStreet("street?").seed, StreetOptions().seed);
 }
 
+TEST(StreetOptions, DayIsOneOfTheStreet) {
+  const StreetOptions day = parseStreet("day");
+  EXPECT_EQ(day.frames, 144);
+  EXPECT_EQ(day.timeOf(144) - day.timeOf(0), 86400);
+  EXPECT_EQ(parseStreet("day?step=60&frames=2&weather=rain").timeOf(1), day.start + 60);
+  EXPECT_EQ(parseStreet("day?speed=1").timeOf(1), day.start + 0.04);
+  EXPECT_MPM_ERROR(parseStreet("night"), "there are demo:street and demo:day");
+}
+
 TEST(StreetOptions, SeveralStreetsDifferInTheirSeed) {
   const auto streets = parseStreets("street?seed=3..5&frames=2&size=64x96");
   ASSERT_EQ(streets.size(), 3u);

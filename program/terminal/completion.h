@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace mpm::cli {
+
+/// A script for bash, zsh or fish that completes the verbs of a program, its options and their choices. Throws
+/// CLI::ValidationError for another shell.
+std::string completionScript(const CLI::App& program, const std::string& shell);
+
+}  // namespace mpm::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/models.h"
+#include "support/demo.h"
+#include "support/temporary_folder.h"
+
+namespace mpm::test {
+namespace {
+
+class Video : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(images_);
+    for (int i = 0; i < 3; ++i) writeImage(images_ + "/i" + std::to_string(i) + ".png", 48, 64, i);
+  }
+
+  CommandResult run(std::vector<std::string> more, const CommandOptions& options = {}) const {
+    more.insert(more.begin(), "run");
+    more.insert(more.end(), {"--model", kSegmenter, "--schedule", "1,2"});
+    return mpmCommand(more, options);
+  }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      names.insert(entry.path().filename().string());
+    return names;
+  }
+
+  TemporaryFolder folder_;
+  const std::string images_ = folder_ / "in";
+};
+
+TEST_F(Video, ShowsTheOverlayOfEachFrame) {
+  const std::string video = folder_ / "out.avi", pictures = folder_ / "pictures";
+  const CommandResult result = run({images_, "--video", video, "--out", pictures, "--only", "overlay"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, ::testing::HasSubstr(video));
+  cv::VideoCapture frames(video);
+  EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 25);
+  cv::Mat frame;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(frames.read(frame)) << i;
+    const cv::Mat overlay = cv::imread(pictures + "/i" + std::to_string(i) + "_overlay.png");
+    ASSERT_EQ(frame.size(), overlay.size());
+    EXPECT_LT(cv::norm(frame, overlay, cv::NORM_L1) / static_cast<double>(3 * frame.total()), 12) << "of 255";
+  }
+  EXPECT_FALSE(frames.read(frame));
+  EXPECT_EQ(files(), (std::set<std::string>{"in", "out.avi", "pictures"}));
+}
+
+TEST_F(Video, KeepsTheFrameRateOfItsSource) {
+  const std::string source = folder_ / "in.avi", video = folder_ / "out.mp4";
+  cv::VideoWriter writer(source, cv::CAP_OPENCV_MJPEG, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 10, {64, 48});
+  for (int i = 0; i < 4; ++i) writer.write(cv::Mat(48, 64, CV_8UC3, cv::Scalar(60 * i, 100, 200 - 40 * i)));
+  writer.release();
+  const CommandResult result = run({source, "--video", video});
+  if (result.err.find("no codec") != std::string::npos) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  cv::VideoCapture frames(video);
+  EXPECT_EQ(frames.get(cv::CAP_PROP_FPS), 10);
+  EXPECT_EQ(frames.get(cv::CAP_PROP_FRAME_COUNT), 4);
+}
+
+TEST_F(Video, OfDepthShowsItsColours) {
+  const std::string video = folder_ / "out.avi";
+  const CommandResult result = mpmCommand({"run", images_, "--model", kDepthModel, "--video", video});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  cv::Mat frame;
+  ASSERT_TRUE(cv::VideoCapture(video).read(frame));
+  EXPECT_GE(frame.rows, 48);
+}
+
+TEST_F(Video, AnErrorLeavesNothingOfIt) {
+  const std::string video = folder_ / "out.avi";
+  writeImage(images_ + "/j.png", 32, 64);
+  expectFailure(run({images_, "--video", video, "--json"}), 1, {"frame 'j' is 32x64", "frames of 48x64"});
+  expectFailure(run({images_, "--video", folder_ / "out.txt"}), 1, {"out.txt", "no codec for this ending"});
+  expectFailure(run({images_, "--video", folder_ / "none/out.avi"}), 1, {"none/out.avi"});
+  expectFailure(mpmCommand({"run", images_, "--model", kClassifier, "--video", video}), 1,
+                {"--video needs a model of"});
+  std::filesystem::remove(images_ + "/j.png");
+  expectFailure(run({images_, "--video", video}, {.file_size_limit = 3000}), 1, {"out.avi", "the disk may be full"});
+  expectFailure(run({images_, "--video", video, "--resume", "--out", folder_ / "out"}), 2, {"--resume", "--video"});
+  EXPECT_EQ(files(), std::set<std::string>{"in"});
+}
+
+TEST_F(Video, NeverReplacesItsSource) {
+  const std::string source = folder_ / "in.avi";
+  ASSERT_EQ(run({images_, "--video", source}).exit_code, 0);
+  const auto size = std::filesystem::file_size(source);
+  expectFailure(run({source, "--video", source}), 2, {"--video would replace"});
+  EXPECT_EQ(std::filesystem::file_size(source), size);
+}
+
+TEST_F(Video, EndsWithAnInterruptionOfACamera) {
+  MPM_NEEDS_DEMO();
+  const std::string video = folder_ / "out.avi";
+  const CommandResult endless = run({"demo:street?size=64x96", "--video", video}, {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(endless.exit_code, 130);
+  cv::Mat frame;
+  EXPECT_TRUE(cv::VideoCapture(video).read(frame));
+  std::filesystem::remove(video);
+  const CommandResult film =
+      run({"demo:street?size=64x96&frames=1000000", "--video", video}, {.signal_after_first_line = SIGINT});
+  EXPECT_EQ(film.exit_code, 130);
+  EXPECT_EQ(files(), std::set<std::string>{"in"}) << "a part would pass for the whole film";
+}
+
+}  // namespace
+}  // namespace mpm::test
