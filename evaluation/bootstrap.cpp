@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/bootstrap.h"
 
+#include <cmath>
+
+#include "base/quantiles.h"
 #include "vision/random.h"
 
 namespace mpm::cli {
 
-std::vector<double> bootstrap(int count, const std::function<double(const std::vector<int>& pictures)>& statistic) {
+std::vector<std::vector<double>> bootstrap(int count, const Statistics& statistics) {
   constexpr int kSamples = 1000;
-  std::vector<double> values;
-  if (count < 2) return values;
+  std::vector<std::vector<double>> draws_of_number;
+  if (count < 2) return draws_of_number;
   std::vector<int> pictures(static_cast<std::size_t>(count));
   vision::Draws draws(static_cast<std::uint64_t>(count));
   for (int sample = 0; sample < kSamples; ++sample) {
     for (int& picture : pictures) picture = draws.integer(count);
-    values.push_back(statistic(pictures));
+    const std::vector<double> numbers = statistics(pictures);
+    draws_of_number.resize(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) draws_of_number[i].push_back(numbers[i]);
   }
-  return values;
+  return draws_of_number;
+}
+
+std::pair<double, double> interval(std::vector<double> draws) {
+  std::erase_if(draws, [](double value) { return std::isnan(value); });
+  if (draws.empty()) return {std::nan(""), std::nan("")};
+  return {quantile(draws, 0.025), quantile(draws, 0.975)};
 }
 
 }  // namespace mpm::cli

@@ -8,6 +8,7 @@
 #include "base/quantiles.h"
 #include "base/spread.h"
 #include "evaluation/block_mean.h"
+#include "evaluation/bootstrap.h"
 #include "evaluation/confusion_matrix.h"
 #include "evaluation/numbers.h"
 #include "evaluation/pareto.h"
@@ -86,8 +87,8 @@ std::vector<Reduction> schedulesOf(int blocks) {
 struct Quality {
   Sample agreement;  // percent, of each picture
   std::vector<double> ms, ratio, tokens;
-  cv::Mat example;  // labels of the part's picture in the middle
-  std::optional<vision::ConfusionMatrix> matrix;
+  cv::Mat example;                         // labels of the part's picture in the middle
+  std::vector<vision::PairCounts> counts;  // of each picture
 };
 
 class Tuner {
@@ -161,12 +162,24 @@ class Tuner {
     quality.tokens.push_back(run.result.tokens.back());
     if (image == part.example()) quality.example = labels;
     if (!options_.loss) return;
-    if (!quality.matrix) quality.matrix.emplace(model_.classes, options_.void_label);
-    quality.matrix->add(part.truths[static_cast<std::size_t>(image)], labels);
+    vision::ConfusionMatrix matrix(model_.classes, options_.void_label);
+    matrix.add(part.truths[static_cast<std::size_t>(image)], labels);
+    quality.counts.push_back(matrix.pairs());
   }
 
-  static double loss(const Part& part, const Quality& quality) {
-    return 100 * (part.full.matrix->meanIou() - quality.matrix->meanIou());
+  /// Over these pictures of the part.
+  double loss(const Part& part, const Quality& quality, const std::vector<int>& pictures) const {
+    vision::ConfusionMatrix full(model_.classes, -1), own = full;
+    for (const int picture : pictures) {
+      full.add(part.full.counts[static_cast<std::size_t>(picture)]);
+      own.add(quality.counts[static_cast<std::size_t>(picture)]);
+    }
+    return 100 * (full.meanIou() - own.meanIou());
+  }
+  double loss(const Part& part, const Quality& quality) const {
+    std::vector<int> every(part.images.size());
+    std::iota(every.begin(), every.end(), 0);
+    return loss(part, quality, every);
   }
 
   /// Whether a variant is likely to pass on the pictures that are held back.
@@ -187,7 +200,15 @@ class Tuner {
         std::accumulate(quality.tokens.begin(), quality.tokens.end(), 0.0) / static_cast<double>(quality.tokens.size());
     row.agreement_low = floored(row.agreement - monitor::halfInterval(quality.agreement.values, film_).value_or(100));
     row.agreement = floored(row.agreement);
-    if (options_.loss) row.loss = 0 - floored(-loss(held_back_, quality));
+    if (options_.loss) {
+      row.loss = 0 - floored(-loss(held_back_, quality));
+      const auto draws = bootstrap(held_back_.size(), [&](const std::vector<int>& pictures) {
+        return std::vector{loss(held_back_, quality, pictures)};
+      });
+      const auto [low, high] = interval(draws.at(0));
+      row.loss_low = floored(low);
+      row.loss_high = 0 - floored(-high);
+    }
     row.passes = options_.loss ? *row.loss <= *options_.loss : row.agreement_low >= options_.agreement;
     return row;
   }
@@ -273,7 +294,7 @@ class Tuner {
     for (const std::size_t i : order) rows.push_back(result.rows[i]);
     result.rows.swap(rows);
     std::vector<TradePoint> points;
-    for (const TuneRow& row : result.rows) points.push_back({-row.speed_up, row.loss ? -*row.loss : row.agreement});
+    for (const TuneRow& row : result.rows) points.push_back({-row.speed_up, row.loss ? -*row.loss : row.agreement_low});
     const std::vector<bool> front = paretoFront(points);
     for (std::size_t i = 0; i < front.size(); ++i) result.rows[i].front = front[i];
     // The full model passes, so there is one.
@@ -322,7 +343,9 @@ std::string explanation(const TuneResult& result, const TuneOptions& options) {
   const auto quality = [&](const TuneRow& row) {
     const std::string agrees = fixed(row.agreement, 2) + " % of the labels are the full model's (95 % interval from " +
                                fixed(row.agreement_low, 2) + " %)";
-    return row.loss ? "it loses " + fixed(row.loss, 2) + " mIoU and " + agrees : agrees;
+    return row.loss ? "it loses " + fixed(row.loss, 2) + " mIoU (95 % interval " + fixed(row.loss_low, 2) + " to " +
+                          fixed(row.loss_high, 2) + ") and " + agrees
+                    : agrees;
   };
   const std::string on = " on " + counted(result.held_back, "picture") + " that the search did not use";
   if (best.variant == kFullModel) {

@@ -34,14 +34,15 @@ struct TuneOptions {
 /// decimals, as they are shown: the choice is by these numbers.
 struct TuneRow {
   Reduction variant;
-  double ms = 0;                                ///< the full model's, median over the pictures, divided by speed_up
-  double speed_up = 1;                          /**< full model's time / this one's, median over the pictures */
-  double tokens = 0;                            ///< at the end, mean
-  double agreement = 100, agreement_low = 100;  ///< percent: mean, and the lower end of its 95 % interval
-  std::optional<double> loss{};                 ///< of mIoU, percentage points; with TuneOptions::loss
-  bool passes = true;                           ///< meets what was asked for
-  bool front = false;                           ///< no other row is faster and better
-  cv::Mat example{};                            ///< CV_8U labels of TuneResult::example
+  double ms = 0;                                  ///< the full model's, median over the pictures, divided by speed_up
+  double speed_up = 1;                            /**< full model's time / this one's, median over the pictures */
+  double tokens = 0;                              ///< at the end, mean
+  double agreement = 100, agreement_low = 100;    ///< percent: mean, and the lower end of its 95 % interval
+  std::optional<double> loss{};                   ///< of mIoU, percentage points; with TuneOptions::loss
+  std::optional<double> loss_low{}, loss_high{};  ///< its 95 % interval, by bootstrap over the pictures
+  bool passes = true;                             ///< meets what was asked for
+  bool front = false;                             ///< no other row is faster and better
+  cv::Mat example{};                              ///< CV_8U labels of TuneResult::example
 };
 
 struct TuneResult {

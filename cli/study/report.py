@@ -28,11 +28,11 @@ PAPER = {"mask_transformer 192/16 512x512": ("Seg-T/16", 38.1, 25, 37.6, 17.6),
          "mask_transformer 768/16 512x512": ("Seg-B/16", 48.5, 258, 48.0, 184),
          "linear 768/8 512x512": ("Seg-B/8", 49.5, 1320, 49.2, 809),
          "mask_transformer 1024/16 512x512": ("Seg-L/16", 51.7, 800, 50.4, 496)}
-NOTES = """mIoU is over the classes with true pixels; its loss is in points. In brackets: 95 % intervals by bootstrap
-over the images, too narrow where images are alike, as the frames of a film. agreement: pixels with the label of the
-full model. ms: median over the images, all variants in turns on each. speed-up: time of the full model on the same
-image divided by that of the variant, median. GFLOP and tokens at the end: means. GFLOP of batches are computed from
-the tokens of images that follow each other: ragged ones, as this library runs them, keep the tokens of each image;
+NOTES = """mIoU is over the classes with true pixels; its loss is in points. In brackets and as bars: 95 % intervals by
+bootstrap over the images, too narrow where images are alike, as the frames of a film. agreement: pixels with the label
+of the full model. ms: median over the images, all variants in turns on each. speed-up: time of the full model on the
+same image divided by that of the variant, median. GFLOP and tokens at the end: means. GFLOP of batches are computed
+from the tokens of images that follow each other: ragged ones, as this library runs them, keep the tokens of each image;
 padded ones have as many as the image with most; with a minimum each merges as many as the image that merges fewest."""
 STYLE = """body{font-family:sans-serif;max-width:1000px;margin:2em auto} svg{max-width:100%;height:auto}
 table{border-collapse:collapse} td{padding:3px 10px;text-align:right;border-bottom:1px solid #ccc}
@@ -65,14 +65,15 @@ def legend(plot):
 
 
 def bars(title, x_name, names, series, stacked=False):
-    """`series`: (name, values, colours of the bars)."""
+    """`series`: (name, values, colours of the bars), and perhaps what spread() says of the values."""
     thick = 0.8 if stacked else 0.8 / len(series)
     plot = axes(title, x_name, "", 1.2 + 0.2 * len(names) * (1.3 if stacked else max(1.3, len(series))))
     left = np.zeros(len(names))
-    for s, (name, values, colors) in enumerate(series):
+    for s, (name, values, colors, *reach) in enumerate(series):
         widths = np.nan_to_num(np.array(values, float))
         at = np.arange(len(names)) + (0 if stacked else (s - (len(series) - 1) / 2) * thick)
-        plot.barh(at, widths, thick * 0.92, left=left if stacked else 0, color=colors, label=name)
+        plot.barh(at, widths, thick * 0.92, left=left * stacked, color=colors, label=name, capsize=2,
+                  xerr=reach[0] if reach else None)
         left += widths
     plot.set_yticks(np.arange(len(names)), names)
     plot.set_ylim(len(names) - 0.4, -0.6)
@@ -84,16 +85,16 @@ def trade(rows, title, x_name, value, front):
     """A point for each row, with the interval of its loss: pictures vary more than the difference of two models."""
     plot = axes(f"{title} (filled: on the Pareto front; bars: 95 % interval of the loss)", x_name, "mIoU, %")
     for row in rows:
-        plot.errorbar(value(row), row["miou"], spread(row, "miou_loss")[::-1], fmt=row["marker"], color=row["color"],
+        plot.errorbar(value(row), row["miou"], spread([row], "miou_loss")[::-1], fmt=row["marker"], color=row["color"],
                       markerfacecolor=row["color"] if row[front] else "white", markersize=7, elinewidth=1, capsize=2,
                       label=row["reduction"])
     return legend(plot)
 
 
-def spread(row, name):
-    """How far the interval reaches below and above the value, {2, 1}."""
-    low, high = row.get(name + "_low"), row.get(name + "_high")
-    return np.zeros((2, 1)) if low is None else np.maximum(0, [[row[name] - low], [high - row[name]]])
+def spread(rows, name):
+    """How far the intervals reach below and above the values, {2, values}: one of each row, or of each class of one."""
+    value, low, high = (np.array([row.get(name + end) for row in rows], float).ravel() for end in ("", "_low", "_high"))
+    return np.nan_to_num(np.maximum(0, [value - low, high - value]))
 
 
 def lines(rows, title, x_name, y_name, points, label=lambda row: row["reduction"]):
@@ -114,19 +115,18 @@ def tokens(rows):
 
 
 def classes(rows):
-    full = rows[0]
-    used = [c for c, iou in enumerate(full["iou"]) if iou is not None]
-    return legend(bars("Loss of IoU per class", "points of IoU", [full["classes"][c] for c in used],
-                       [(row["reduction"], [full["iou"][c] - row["iou"][c] for c in used], row["color"])
-                        for row in one_per_method(rows[1:])]))
+    used = [c for c, iou in enumerate(rows[0]["iou"]) if iou is not None]
+    return legend(bars("Loss of IoU per class", "points of IoU", [rows[0]["classes"][c] for c in used],
+                       [(row["reduction"], [row["iou_loss"][c] for c in used], row["color"],
+                         spread([row], "iou_loss")[:, used]) for row in one_per_method(rows[1:])]))
 
 
 def boundaries(rows):
     return bars("Loss of mIoU within 8 px of a boundary (full colour) and elsewhere (pale)", "points of mIoU",
                 [row["reduction"] for row in rows],
-                [("", [row["miou_loss_" + where] for row in rows],
-                  [matplotlib.colors.to_rgba(row["color"], opacity) for row in rows])
-                 for where, opacity in (("near", 1), ("elsewhere", 0.4))])
+                [("", [row[name] for row in rows],
+                  [matplotlib.colors.to_rgba(row["color"], opacity) for row in rows], spread(rows, name))
+                 for name, opacity in (("miou_loss_near", 1), ("miou_loss_elsewhere", 0.4))])
 
 
 def stages(rows):
@@ -160,7 +160,7 @@ def batches(rows):
 def depth(sweep, title, y_name, name):
     plot = axes(title, "before block", y_name, 3.4)
     plot.errorbar(range(len(sweep) - 1), [row[name] for row in sweep[1:]], fmt="o-", color=COLORS["mpm"], capsize=2,
-                  yerr=np.hstack([spread(row, name) for row in sweep[1:]]), elinewidth=1)
+                  yerr=spread(sweep[1:], name), elinewidth=1)
     return plot
 
 
@@ -204,7 +204,7 @@ def tables_of(rows):
         kind = {"none": 0, "mpm": 1, "mpm:blocks=2,5": 1}.get(row["reduction"])
         if row["net"] in PAPER and row["data"] == "ade20k" and row["limit"] == 0 and kind is not None:
             name, miou, gflop = PAPER[row["net"]][0], *PAPER[row["net"]][1 + 2 * kind:3 + 2 * kind]
-            paper.append([name + ", MPM (2,5)" * kind, f"{miou:.1f}", number(row["miou"], 3), f"{gflop:.1f}",
+            paper.append([name + ", MPM (2,5)" * kind, f"{miou:.1f}", with_interval(row, "miou", 3), f"{gflop:.1f}",
                           number(row["gflop"], 2)])
     if paper:
         yield [["of the paper", "mIoU, paper", "mIoU", "GFLOP, paper", "GFLOP"]] + paper

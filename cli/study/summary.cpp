@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/study/summary.h"
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -19,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<const char*, 3> kEnds = {"", "_low", "_high"};  // of a number and its interval
+
 double meanOf(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -31,35 +34,54 @@ Json rounded(const std::vector<double>& values) {
   return list;
 }
 
-/// What a row says about its labels.
+/// What a row says about its labels, over all of its images and over samples of them.
 struct Accuracy {
-  vision::ConfusionMatrix near, elsewhere, all;
-  std::vector<double> draws;  // of the bootstrap: mIoU, percent
+  enum Number : std::size_t {
+    kAll,
+    kNear,
+    kElsewhere,
+    kAgreement,
+    kPixels,
+    kClasses
+  };  // percent; from kClasses on IoU
 
-  explicit Accuracy(const StudyRow& row) : near(matrixOf(row)), elsewhere(near), all(near) {
-    const auto over = [&row](const std::vector<int>& pictures) {
-      vision::ConfusionMatrix matrix = matrixOf(row);
-      for (const int picture : pictures)
-        for (const auto counts : {&StudyRow::near, &StudyRow::elsewhere})
-          matrix.add((row.*counts)[static_cast<std::size_t>(picture)]);
-      return 100 * matrix.meanIou();
+  std::vector<double> numbers;
+  std::vector<std::vector<double>> draws;  // bootstrap()
+
+  explicit Accuracy(const StudyRow& row) {
+    const auto over = [&](const std::vector<int>& pictures) {
+      const vision::ConfusionMatrix empty(static_cast<int>(row.classes.size()), -1);
+      vision::ConfusionMatrix near = empty, elsewhere = empty, all = empty;
+      double agreement = 0;
+      for (const int picture : pictures) {
+        const auto i = static_cast<std::size_t>(picture);
+        near.add(row.near[i]);
+        elsewhere.add(row.elsewhere[i]);
+        agreement += row.agreement[i] / static_cast<double>(pictures.size());
+      }
+      for (const vision::ConfusionMatrix* part : {&near, &elsewhere}) all.add(part->pairs());
+      std::vector<double> values = {100 * all.meanIou(), 100 * near.meanIou(), 100 * elsewhere.meanIou(), agreement,
+                                    100 * all.pixelAccuracy()};
+      const std::vector<double> iou = all.iou();
+      for (int c = 0; c < all.classes(); ++c)
+        values.push_back(all.hasTruth(c) ? 100 * iou[static_cast<std::size_t>(c)] : std::nan(""));
+      return values;
     };
     draws = bootstrap(row.images(), over);
-    for (const PairCounts& counts : row.near) near.add(counts);
-    for (const PairCounts& counts : row.elsewhere) elsewhere.add(counts);
-    for (const vision::ConfusionMatrix* part : {&near, &elsewhere}) all.add(part->pairs());
+    std::vector<int> every(static_cast<std::size_t>(row.images()));
+    std::iota(every.begin(), every.end(), 0);
+    numbers = over(every);
   }
 
-  static vision::ConfusionMatrix matrixOf(const StudyRow& row) { return {static_cast<int>(row.classes.size()), -1}; }
+  /// The draws of a number, or of what is lost of it: {value, low, high}.
+  std::array<double, 3> withInterval(std::size_t number, const Accuracy* full = nullptr) const {
+    const auto lost = [&](double value, double full_value) { return full ? full_value - value : value; };
+    std::vector<double> values = draws.empty() ? std::vector<double>() : draws[number];
+    for (std::size_t i = 0; full && i < values.size(); ++i) values[i] = lost(values[i], full->draws[number][i]);
+    const auto [low, high] = interval(values);
+    return {lost(numbers[number], full ? full->numbers[number] : 0), low, high};
+  }
 };
-
-/// Percent of each class with true pixels.
-std::vector<double> iouOf(const vision::ConfusionMatrix& matrix) {
-  std::vector<double> values = matrix.iou();
-  for (int c = 0; c < matrix.classes(); ++c)
-    values[static_cast<std::size_t>(c)] *= matrix.hasTruth(c) ? 100 : std::nan("");
-  return values;
-}
 
 /// GFLOP in percent of ragged batches, for each of kBatchSizes of which there were batches.
 std::vector<double> batchPercent(const BatchCosts& costs, std::vector<double> BatchCosts::*way) {
@@ -70,33 +92,22 @@ std::vector<double> batchPercent(const BatchCosts& costs, std::vector<double> Ba
 }
 
 Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& own, const Accuracy& full) {
-  std::vector<double> ratios, losses, blocks = row.stages.blocks;
+  std::vector<double> ratios, blocks = row.stages.blocks;
   for (std::size_t i = 0; i < row.ms.size(); ++i) ratios.push_back(row.full_ms[i] / row.ms[i]);
-  for (std::size_t i = 0; i < own.draws.size(); ++i) losses.push_back(full.draws[i] - own.draws[i]);
   for (double& ms : blocks) ms /= row.images();
-  const std::vector<double> agreements = bootstrap(row.images(), [&](const std::vector<int>& pictures) {
-    double sum = 0;
-    for (const int picture : pictures) sum += row.agreement[static_cast<std::size_t>(picture)];
-    return sum / row.images();
-  });
   Json json = {{"group", group},           {"model", row.model},    {"net", row.net},     {"data", row.data},
                {"source", row.source},     {"limit", row.limit},    {"sweep", row.sweep}, {"precision", row.precision},
                {"reduction", row.variant}, {"images", row.images()}};
   const auto add = [&](const std::string& name, double value) { json[name] = rounded(value); };
-  const auto addWithInterval = [&](const std::string& name, double value, const std::vector<double>& draws) {
-    add(name, value);
-    add(name + "_low", quantile(draws, 0.025));
-    add(name + "_high", quantile(draws, 0.975));
+  const auto addWithInterval = [&](const std::string& name, const std::array<double, 3>& value) {
+    for (std::size_t i = 0; i < value.size(); ++i) add(name + kEnds[i], value[i]);
   };
-  const auto loss = [&](const vision::ConfusionMatrix Accuracy::*part) {
-    return 100 * ((full.*part).meanIou() - (own.*part).meanIou());
-  };
-  addWithInterval("miou", 100 * own.all.meanIou(), own.draws);
-  addWithInterval("miou_loss", loss(&Accuracy::all), losses);
-  add("miou_loss_near", loss(&Accuracy::near));
-  add("miou_loss_elsewhere", loss(&Accuracy::elsewhere));
-  add("pixel_accuracy", 100 * own.all.pixelAccuracy());
-  addWithInterval("agreement", meanOf(row.agreement), agreements);
+  addWithInterval("miou", own.withInterval(Accuracy::kAll));
+  addWithInterval("miou_loss", own.withInterval(Accuracy::kAll, &full));
+  addWithInterval("miou_loss_near", own.withInterval(Accuracy::kNear, &full));
+  addWithInterval("miou_loss_elsewhere", own.withInterval(Accuracy::kElsewhere, &full));
+  addWithInterval("pixel_accuracy", own.withInterval(Accuracy::kPixels));
+  addWithInterval("agreement", own.withInterval(Accuracy::kAgreement));
   add("ms_median", quantile(row.ms, 0.5));
   add("ms_p25", quantile(row.ms, 0.25));
   add("ms_p75", quantile(row.ms, 0.75));
@@ -108,7 +119,11 @@ Json summaryOf(const std::string& group, const StudyRow& row, const Accuracy& ow
   add("pairs_of_one_class",
       row.pairs > 0 ? static_cast<double>(row.pairs_of_one_class) / static_cast<double>(row.pairs) : std::nan(""));
   json["classes"] = row.classes;
-  json["iou"] = rounded(iouOf(own.all));
+  for (const auto& [name, reference] : {std::pair<std::string, const Accuracy*>("iou", nullptr), {"iou_loss", &full}})
+    for (std::size_t c = 0; c < row.classes.size(); ++c) {
+      const std::array<double, 3> value = own.withInterval(Accuracy::kClasses + c, reference);
+      for (std::size_t i = 0; i < value.size(); ++i) json[name + kEnds[i]].push_back(rounded(value[i]));
+    }
   json["tokens"] = row.tokens;
   json["distances"] = row.distances;
   json["block_ms"] = rounded(blocks);

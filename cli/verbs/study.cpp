@@ -122,14 +122,14 @@ Verb addStudy(CLI::App& mpm) {
 without lists). All reductions of a model take turns on each image, so other work of the machine slows them alike.
 _low and _high are the ends of a 95 % interval by bootstrap over the images.
 
-With Python's matplotlib (Debian: python3-matplotlib) also report.html (one file, no network), report.md and figures as
-SVG and PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near
+With Python's matplotlib (Debian: python3-matplotlib) also report.html (one file, no network) and figures as SVG and
+PNG: mIoU against time and GFLOP with the Pareto front, tokens kept per image, loss per class and near
 boundaries (8 px), locality of merges, where the time goes, the time of each block, and the depth sweep. The cost of
 ragged, padded and equally merged batches of 1 to 32 images is computed from the token counts, not measured. On all of
 ADE20K, models of the sizes in the paper get its mIoU and GFLOP beside theirs.
 
 In summary.jsonl block_ms is a list of the blocks, padded_percent and minimum_percent of batches of 1, 2, 4, 8, 16, 32
-images, iou of the classes (percent; null without true pixels), tokens of the images.
+images, iou and iou_loss of the classes (percent; null without true pixels), tokens of the images.
 
 After Ctrl-C or a kill the same command goes on with what is missing: measurements are in results.jsonl every 64 images.
 More --reduce, --data or --model add to a folder. Prints the path of the report, or of results.csv without one.

@@ -81,6 +81,7 @@ double cpuSeconds() {
 }
 
 double rounded(double value) { return std::round(value * 1e3) / 1e3; }
+Json rounded(std::optional<double> value) { return value ? Json(rounded(*value)) : Json(nullptr); }
 
 Json rowJson(const TuneRow& row) {
   return {{"reduce", toString(row.variant)},
@@ -89,7 +90,9 @@ Json rowJson(const TuneRow& row) {
           {"tokens", rounded(row.tokens)},
           {"agreement", rounded(row.agreement)},
           {"agreement_low", rounded(row.agreement_low)},
-          {"miou_loss", row.loss ? Json(rounded(*row.loss)) : Json(nullptr)},
+          {"miou_loss", rounded(row.loss)},
+          {"miou_loss_low", rounded(row.loss_low)},
+          {"miou_loss_high", rounded(row.loss_high)},
           {"passes", row.passes},
           {"front", row.front}};
 }
@@ -98,14 +101,15 @@ void printTable(const TuneResult& result, bool with_loss) {
   int width = 10;
   for (const TuneRow& row : result.rows) width = std::max(width, static_cast<int>(toString(row.variant).size()));
   const auto line = [&](std::vector<std::string> cells) {
-    if (!with_loss) cells.erase(cells.end() - 2);
-    printLine(tableRow(cells, {-2, -width, 9, 9, 9, 12, 10, with_loss ? 8 : -1, -1}));
+    if (!with_loss) cells.erase(cells.end() - 3, cells.end() - 1);
+    printLine(tableRow(cells, {-2, -width, 9, 9, 9, 12, 10, with_loss ? 8 : -1, 16, -1}));
   };
-  line({"", "reduction", "ms", "speed-up", "tokens", "agreement %", "from", "loss", ""});
+  line({"", "reduction", "ms", "speed-up", "tokens", "agreement %", "from", "loss", "interval", ""});
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const TuneRow& row = result.rows[i];
     line({row.front ? "*" : "", toString(row.variant), fixed(row.ms, 1), fixed(row.speed_up, 2), fixed(row.tokens, 1),
           fixed(row.agreement, 2), fixed(row.agreement_low, 2), fixed(row.loss, 2),
+          fixed(row.loss_low, 2) + " to " + fixed(row.loss_high, 2),
           i == result.chosen ? "  chosen"
           : row.passes       ? "  passes"
                              : ""});
@@ -207,9 +211,10 @@ for nothing else meanwhile. On a GPU only schedules of mpm are tried.
 
 With --json: {"model", "source", "precision", "wanted_agreement", "wanted_loss", "searched", "held_back", "tried",
 "seconds", "cpu_seconds", "chosen": a row, "rows": [{"reduce", "ms", "speed_up", "tokens", "agreement",
-"agreement_low", "miou_loss", "passes", "front"}..], "explanation"}. The numbers of a row are of the pictures that the
-search did not use: speed_up is a median, ms the median of the full model divided by it, tokens a mean at the end. The
-choice is by speed_up, agreement_low and miou_loss with the two decimals that the table shows.
+"agreement_low", "miou_loss", "miou_loss_low", "miou_loss_high", "passes", "front"}..], "explanation"}. The numbers of a
+row are of the pictures that the search did not use: speed_up is a median, ms the median of the full model divided by
+it, tokens a mean at the end. The choice is by speed_up, agreement_low and miou_loss with the two decimals that the
+table shows. Intervals are of 95 %.
 
 Examples:
   mpm tune pictures --model vit.onnx -o tuned.onnx

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
+#include <tuple>
 
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/street_model.h"
+#include "evaluation/confusion_matrix.h"
 #include "support/temporary_folder.h"
 
 namespace mpm::test {
@@ -101,6 +108,89 @@ TEST_F(Study, MeasuresWhatEvalMeasures) {
     EXPECT_EQ(blocks.size(), head_ms > 0 ? 3u : 0u);
     EXPECT_THAT(blocks, ::testing::Each(::testing::Gt(0.0)));
   }
+}
+
+/// mIoU in percent over some images, by a plain loop over what a line of results.jsonl counted of each.
+double meanIouOf(const nlohmann::json& line, const std::vector<int>& images, const std::vector<const char*>& parts) {
+  std::map<int, std::array<double, 3>> pixels;  // of each class: true, predicted, both
+  for (const int image : images)
+    for (const char* part : parts)
+      for (const auto& [truth, prediction, count] :
+           line[part][static_cast<std::size_t>(image)].get<vision::PairCounts>()) {
+        pixels[static_cast<int>(truth)][0] += static_cast<double>(count);
+        pixels[static_cast<int>(prediction)][1] += static_cast<double>(count);
+        if (truth == prediction) pixels[static_cast<int>(truth)][2] += static_cast<double>(count);
+      }
+  double sum = 0;
+  int classes = 0;
+  for (const auto& [label, of] : pixels)
+    if (of[0] > 0) {
+      sum += of[2] / (of[0] + of[1] - of[2]);
+      ++classes;
+    }
+  return 100 * sum / classes;
+}
+
+// All 6^6 samples of the six frames are listed here, so the true share of samples below a number is known.
+TEST_F(Study, IntervalsAreThoseOfAllSamples) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  const auto measured = tableLines(results_), lines = tableLines(out_ + "/summary.jsonl");
+  const auto merged = nlohmann::json::parse(measured.at(0)), full = nlohmann::json::parse(measured.at(2));
+  const auto row = nlohmann::json::parse(lines.at(1));
+  ASSERT_EQ(merged["variant"], row["reduction"]);
+  using Parts = std::vector<const char*>;
+  for (const auto& [name, parts, is_loss] : {std::tuple<std::string, Parts, bool>{"miou", {"near", "elsewhere"}, false},
+                                             {"miou_loss", {"near", "elsewhere"}, true},
+                                             {"miou_loss_near", {"near"}, true},
+                                             {"miou_loss_elsewhere", {"elsewhere"}, true}}) {
+    const auto valueOf = [&](const std::vector<int>& images) {
+      const double own = meanIouOf(merged, images, parts);
+      return is_loss ? meanIouOf(full, images, parts) - own : own;
+    };
+    EXPECT_NEAR(row[name], valueOf({0, 1, 2, 3, 4, 5}), 1e-4) << name;
+    // The order of a sample does not matter: each multiset once, with the number of its orders.
+    constexpr double kRounding = 1e-3;
+    std::vector<std::pair<double, double>> samples;  // value, share of all samples
+    std::vector<int> images(6);
+    const std::function<void(std::size_t, int)> list = [&](std::size_t place, int first) {
+      if (place < images.size()) {
+        for (int image = first; image < 6; ++image) {
+          images[place] = image;
+          list(place + 1, image);
+        }
+        return;
+      }
+      double orders = 720;
+      for (int image = 0; image < 6; ++image)
+        orders /= std::tgamma(1.0 + static_cast<double>(std::count(images.begin(), images.end(), image)));
+      samples.emplace_back(valueOf(images), orders / 46656);
+    };
+    list(0, 0);
+    EXPECT_EQ(samples.size(), 462u);
+    const auto shareBelow = [&](double limit) {
+      double share = 0;
+      for (const auto& [value, part] : samples) share += value < limit ? part : 0;
+      return share;
+    };
+    const double low = row[name + "_low"], high = row[name + "_high"];
+    EXPECT_LT(shareBelow(low - kRounding), 0.045) << name;
+    EXPECT_GT(shareBelow(low + kRounding), 0.01) << name;
+    EXPECT_LT(shareBelow(high - kRounding), 0.99) << name;
+    EXPECT_GT(shareBelow(high + kRounding), 0.955) << name;
+  }
+  for (const std::string name : {"iou", "iou_loss"})
+    for (std::size_t c = 0; c < row["classes"].size(); ++c) {
+      if (row[name][c].is_null()) continue;
+      EXPECT_LE(row[name + "_low"][c], row[name][c].get<double>() + 1e-4) << name << c;
+      EXPECT_GE(row[name + "_high"][c], row[name][c].get<double>() - 1e-4) << name << c;
+    }
+}
+
+TEST_F(Study, DrawsTheSameIntervalsEveryTime) {
+  ASSERT_EQ(study(small_).exit_code, 0);
+  const std::string first = fileText(out_ + "/summary.jsonl");
+  ASSERT_EQ(study(small_).exit_code, 0) << "nothing to measure";
+  EXPECT_EQ(fileText(out_ + "/summary.jsonl"), first);
 }
 
 TEST_F(Study, PutsThePapersNumbersBesideTheSameWork) {

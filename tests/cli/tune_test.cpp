@@ -51,6 +51,7 @@ TEST_F(TuneVerb, PrintsTheFrontAndTwoSentences) {
   EXPECT_THAT(result.out, HasSubstr("speed-up"));
   EXPECT_THAT(result.out, HasSubstr("loss"));
   EXPECT_THAT(result.out, HasSubstr("chosen"));
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("[0-9] to -?[0-9.]+  (chosen|passes)"));
   EXPECT_THAT(result.out, HasSubstr("loses at most 50.00 mIoU"));
   EXPECT_THAT(result.err, HasSubstr("CPU time"));
 }

@@ -32,14 +32,50 @@ TEST(Bootstrap, GivesTheIntervalOfAMean) {
   const auto mean = [&](const std::vector<int>& pictures) {
     double sum = 0;
     for (const int picture : pictures) sum += values.at(static_cast<std::size_t>(picture));
-    return sum / static_cast<double>(pictures.size());
+    return std::vector{sum / static_cast<double>(pictures.size())};
   };
-  const std::vector<double> draws = bootstrap(400, mean);
+  const auto draws = bootstrap(400, mean);
+  const auto [low, high] = interval(draws.at(0));
   const double half = 1.96 * 28.9 / std::sqrt(400.0);
-  EXPECT_NEAR(quantile(draws, 0.025), 49.9 - half, 0.5);
-  EXPECT_NEAR(quantile(draws, 0.975), 49.9 + half, 0.5);
+  EXPECT_NEAR(low, 49.9 - half, 0.5);
+  EXPECT_NEAR(high, 49.9 + half, 0.5);
   EXPECT_EQ(draws, bootstrap(400, mean)) << "the same pictures are drawn again";
   EXPECT_TRUE(bootstrap(1, mean).empty());
+  EXPECT_TRUE(std::isnan(interval({}).first));
+}
+
+// All 3125 samples of five pictures are listed here, so the true share of samples below a number is known.
+TEST(Bootstrap, HasTheQuantilesOfAllSamples) {
+  const std::vector<double> a = {3, 1, 4, 1, 5}, b = {2, 7, 1, 8, 2};  // sums: their ratio is no mean over pictures
+  const auto ratio = [&](const std::vector<int>& pictures) {
+    double up = 0, down = 0;
+    for (const int picture : pictures) {
+      up += a.at(static_cast<std::size_t>(picture));
+      down += b.at(static_cast<std::size_t>(picture));
+    }
+    return std::vector{up / down, 1.0};
+  };
+  std::vector<double> every;
+  for (int i = 0; i < 3125; ++i) {
+    double up = 0, down = 0;
+    for (int k = 0, rest = i; k < 5; ++k, rest /= 5) {
+      up += a[static_cast<std::size_t>(rest % 5)];
+      down += b[static_cast<std::size_t>(rest % 5)];
+    }
+    every.push_back(up / down);
+  }
+  const auto shareBelow = [&](double value) {
+    double count = 0;
+    for (const double one : every) count += one < value ? 1 : one == value ? 0.5 : 0;
+    return count / static_cast<double>(every.size());
+  };
+  const auto draws = bootstrap(5, ratio);
+  ASSERT_EQ(draws.size(), 2u);
+  ASSERT_EQ(draws[0].size(), 1000u);
+  const auto [low, high] = interval(draws[0]);
+  EXPECT_NEAR(shareBelow(low), 0.025, 0.015);
+  EXPECT_NEAR(shareBelow(high), 0.975, 0.015);
+  EXPECT_EQ(interval(draws[1]), std::pair(1.0, 1.0));
 }
 
 TEST(Spread, TakesPicturesFromAllOfTheTime) {
@@ -150,6 +186,7 @@ TEST_F(Tune, ChoosesTheFastestThatPasses) {
   }
   EXPECT_TRUE(full);
   EXPECT_TRUE(result->choice().passes);
+  EXPECT_TRUE(result->choice().front) << "no row that is shown is as fast and better";
 }
 
 TEST(Explanation, NamesTheChoiceOrTheFastest) {
@@ -184,6 +221,8 @@ TEST_F(Tune, MeasuresTheLossWithLabels) {
   ASSERT_TRUE(result.has_value());
   for (const TuneRow& row : result->rows) {
     ASSERT_TRUE(row.loss.has_value());
+    EXPECT_LE(row.loss_low.value(), *row.loss);
+    EXPECT_GE(row.loss_high.value(), *row.loss);
     EXPECT_TRUE(row.passes);
   }
   EXPECT_EQ(result->chosen, 0u) << "all pass, so the fastest";
