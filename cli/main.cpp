@@ -13,6 +13,7 @@ Verb addHelp(CLI::App& mpm) {
   CLI::App* verb = mpm.add_subcommand("help", "The help of a verb: mpm help run");
   const auto name = std::make_shared<std::string>();
   verb->add_option("VERB", *name, "Default: the list of verbs")->option_text(" ");
+  verb->footer("");
   return {verb, [&mpm, name] {
             const CLI::App* of = name->empty() ? &mpm : nullptr;
             for (const CLI::App* one : verbsOf(mpm))

@@ -6,6 +6,7 @@
 
 #include "base/size_text.h"
 #include "mpm/error.hpp"
+#include "program/terminal/program.h"
 #include "vision/sources/source.h"
 
 namespace mpm::cli {
@@ -14,7 +15,12 @@ VideoFile::VideoFile(std::string path, double frames_per_second)
     : path_(std::move(path)),
       frames_per_second_(frames_per_second),
       whole_(path_),
-      part_(whole_.place() + std::filesystem::path(path_).extension().string()) {}
+      part_(whole_.place() + std::filesystem::path(path_).extension().string()) {
+  const std::string ending = part_.substr(part_.rfind('.') + 1);
+  for (const char* known : {"mp4", "mkv", "mov", "avi"})
+    if (ending == known && part_ != whole_.place()) return;
+  throw UsageError("the name of the video '" + path_ + "' must end in .mp4, .mkv, .mov or .avi");
+}
 
 VideoFile::~VideoFile() {
   writer_.release();
@@ -27,12 +33,13 @@ void VideoFile::add(const cv::Mat& picture, const std::string& name) {
     // JPEG, which every OpenCV has, in .avi; else H.264 or MPEG-4.
     for (const std::string code : {"MJPG", "avc1", "mp4v"})
       for (const int backend : {cv::CAP_FFMPEG, cv::CAP_OPENCV_MJPEG})
-        if (!writer_.isOpened() && part_ != whole_.place() && part_.ends_with(".avi") == (code == "MJPG") &&
+        if (!writer_.isOpened() && part_.ends_with(".avi") == (code == "MJPG") &&
             writer_.open(part_, backend, cv::VideoWriter::fourcc(code[0], code[1], code[2], code[3]),
                          frames_per_second_, size_))
           backend_ = backend;
     if (!writer_.isOpened())
-      throw Error("cannot make the video '" + path_ + "': OpenCV has no codec for this ending; .avi always works");
+      throw Error("cannot make the video '" + path_ + "': this OpenCV has no codec for " +
+                  toString(Size2{size_.height, size_.width}) + " in this kind of file; .avi needs none");
   }
   if (picture.size() != size_)
     throw Error("frame '" + name + "' is " + toString(Size2{picture.rows, picture.cols}) + ", and the video '" + path_ +

@@ -9,10 +9,10 @@
 
 namespace mpm::cli {
 
-/// A video that is there completely or not at all. The ending of its name says what kind it is: .mp4, .mkv, .avi.
+/// A video that is there completely or not at all. The ending of its name says what kind it is.
 class VideoFile {
  public:
-  /// Throws mpm::Error when nothing can be written to `path`.
+  /// Throws UsageError for another ending, mpm::Error when nothing can be written to `path`.
   VideoFile(std::string path, double frames_per_second);
   VideoFile(const VideoFile&) = delete;
   VideoFile& operator=(const VideoFile&) = delete;

@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
       ->option_text(" ");
   addModelOptions(app, arguments.model, arguments.options);
   app.footer(R"(Keys: o overlay, m merge map, i image, [ and ] opacity, space pause, q quit.
+It is a program of its own because OpenCV's windows load Qt 5. One of DISPLAY, WAYLAND_DISPLAY and QT_QPA_PLATFORM must be set.
 Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
 Examples:

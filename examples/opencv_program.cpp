@@ -3,12 +3,16 @@
 // CMakeLists.txt, make it read converted files:
 //   mpm convert MODEL.onnx -o FAST.onnx --output logits
 //   opencv_program FAST.onnx IMAGE LABELS.png
+#include <iostream>
 #include <mpm/mpm.hpp>  // added
 #include <opencv2/dnn.hpp>
 #include <opencv2/imgcodecs.hpp>
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 4) {
+    std::cerr << "usage: opencv_program FAST.onnx IMAGE LABELS.png\n";
+    return 2;
+  }
   mpm::registerLayers();  // added
 
   const cv::Size input(640, 448);  // of the model

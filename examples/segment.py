@@ -8,6 +8,9 @@ import sys
 
 import cv2
 
+if len(sys.argv) != 4:
+    print("usage: segment.py FAST.onnx IMAGE LABELS.png", file=sys.stderr)
+    sys.exit(2)
 model, image, output = sys.argv[1:]
 ctypes.CDLL("libmpm_layer.so.0.1").mpm_register_layers()
 

@@ -385,7 +385,8 @@ Verb addRun(CLI::App& mpm) {
   verb->add_flag("--resume", arguments->resume,
                  "Note every finished image in DIR/manifest.jsonl, as a line of --json, and leave out those that it "
                  "names: a run that was killed goes on. Of shard 2/8 the file is manifest-2-of-8.jsonl")
-      ->excludes(video);
+      ->excludes(video)
+      ->option_text(" ");
   addNumber(*verb, "--timeout", arguments->frames.timeout_s, "SECONDS", 0.01, 1e6,
             "Give up when a camera or URL sends nothing for this long. Default: 10");
   verb->footer(

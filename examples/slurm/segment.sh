@@ -6,5 +6,6 @@
 #SBATCH --cpus-per-task=8
 #SBATCH --requeue
 set -eu
+[ $# -eq 3 ] || { echo "usage: sbatch segment.sh MODEL.onnx IMAGES OUTPUT" >&2; exit 2; }
 mpm run "$2" --model "$1" --out "$3" --threads "${SLURM_CPUS_PER_TASK:-8}" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --resume

@@ -12,6 +12,7 @@
 
 #include "mpm/version.hpp"
 #include "program/terminal/completion.h"
+#include "program/terminal/man_page.h"
 #include "program/terminal/output.h"
 
 namespace mpm::cli {
@@ -116,6 +117,8 @@ void prepare(CLI::App& program) {
   program.formatter(formatter);
   program.set_version_flag("--version", program.get_name() + " " MPM_VERSION, "Print the version and exit");
   program.set_help_flag("-h,--help", "Print this help and exit");
+  program.add_flag_callback(
+      "--man", [&program] { throw CLI::CallForVersion(manPage(program), 0); }, "Print the man page and exit");
   program
       .add_option_function<std::string>(
           "--completion",

@@ -25,7 +25,7 @@ class BrokenPipe : public std::runtime_error {
   BrokenPipe() : std::runtime_error("broken pipe") {}
 };
 
-/// Gives a program --version, --help, --completion, and help texts that are wrapped. Call it before adding verbs: they
+/// Gives a program --version, --help, --man, --completion, and help texts that are wrapped. Call it before adding verbs: they
 /// inherit it.
 void prepare(CLI::App& program);
 

@@ -82,6 +82,20 @@ TEST_F(Completion, OfZshIsAValidFunction) {
   }
 }
 
+TEST_F(Completion, ManPageHasTheOptionsOfEachVerb) {
+  const CommandResult result = mpmCommand({"--man"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ::testing::StartsWith(".TH mpm 1 "));
+  EXPECT_THAT(result.out, HasSubstr("\nmpm run [OPTIONS] [SOURCE...]\n"));
+  EXPECT_THAT(result.out, HasSubstr("\\fB\\-o,\\-\\-out\\fR\\fI DIR\\fR\n"));
+  EXPECT_THAT(result.out, HasSubstr("\n.nf\n  mpm run demo:day \\-\\-out mpm_day\n  mpm run street.png"));
+  EXPECT_THAT(result.out, Not(HasSubstr("bench\\-worker")));
+  std::ofstream(folder_ / "mpm.1") << result.out;
+  if (has("groff")) {
+    EXPECT_THAT(wordsOf("groff -man -Tutf8 -ww -z " + (folder_ / "mpm.1") + " 2>&1"), ElementsAre());
+  }
+}
+
 TEST_F(Completion, RefusesAnotherShell) {
   expectFailure(mpmCommand({"--completion", "csh"}), 2, {"'csh' is not bash or zsh or fish"});
 }

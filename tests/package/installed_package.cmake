@@ -35,12 +35,29 @@ foreach(file study/report.py baselines/worker.py baselines/torch_worker.py basel
   endif()
 endforeach()
 
+# What the programs make of their own help.
+foreach(file man/man1/mpm.1 bash-completion/completions/mpm zsh/site-functions/_mpm fish/vendor_completions.d/mpm.fish)
+  file(READ ${prefix}/share/${file} page)
+  string(REPLACE "\\-" "-" page "${page}")
+  if(NOT page MATCHES "input-size" OR (file MATCHES "man1" AND NOT page MATCHES "THE BUILT-IN SCENE"))
+    message(FATAL_ERROR "share/${file} lacks a part of the help")
+  endif()
+endforeach()
+
 # The examples, of the installed package alone.
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${EXAMPLES} -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${prefix}
   -DOpenCV_DIR=${OPENCV} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" OUTPUT_QUIET ${run})
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build OUTPUT_QUIET ${run})
 execute_process(COMMAND ${SCRATCH}/build/segment_image ${MODEL} ${image} ${SCRATCH}/overlay.png OUTPUT_VARIABLE printed ${run})
 execute_process(COMMAND ${SCRATCH}/build/opencv_program ${SCRATCH}/logits.onnx ${image} ${SCRATCH}/labels.png ${run})
+
+foreach(example IN ITEMS "${SCRATCH}/build/segment_image" "${SCRATCH}/build/opencv_program" "/usr/bin/python3;${EXAMPLES}/segment.py"
+        "sh;${EXAMPLES}/slurm/segment.sh")
+  execute_process(COMMAND ${example} RESULT_VARIABLE status ERROR_VARIABLE usage)
+  if(NOT status EQUAL 2 OR NOT usage MATCHES "^usage: [^\n]*\n$")
+    message(FATAL_ERROR "${example} without arguments: ${status} ${usage}")
+  endif()
+endforeach()
 
 find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH})
