@@ -50,9 +50,9 @@ struct StreetOptions {
 };
 
 /// "street?seed=7&start=2026-06-21T04:00&size=448x640&weather=rain": a key per field of StreetOptions; start is
-/// YYYY-MM-DDTHH:MM[:SS] (UTC) or unix seconds; step, in the place of speed, is seconds of the scene per frame. "day" is
-/// a day in 144 frames: other values of seed, start, step and frames unless the text has them. Throws mpm::Error naming
-/// the key and what is allowed.
+/// YYYY-MM-DDTHH:MM[:SS] (UTC) or unix seconds; step, in the place of speed, is seconds of the scene per frame. "day"
+/// is a day in 144 frames: other values of seed, start, step and frames unless the text has them. Throws mpm::Error
+/// naming the key and what is allowed.
 StreetOptions parseStreet(const std::string& text);
 
 /// The same, where "seed=1..8" stands for eight streets that differ in their seed: films of `frames` frames.

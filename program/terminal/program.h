@@ -25,8 +25,8 @@ class BrokenPipe : public std::runtime_error {
   BrokenPipe() : std::runtime_error("broken pipe") {}
 };
 
-/// Gives a program --version, --help, --man, --completion, and help texts that are wrapped. Call it before adding verbs: they
-/// inherit it.
+/// Gives a program --version, --help, --man, --completion, and help texts that are wrapped. Call it before adding
+/// verbs: they inherit it.
 void prepare(CLI::App& program);
 
 /// Parses the command line, then does `work`. Returns the exit status: that of `work`, or that of its error, after one
