@@ -46,15 +46,15 @@ class DemoSource final : public vision::FrameSource {
     if (!rendered) return std::nullopt;
     const int index = next_++;
     const Truth& truth = rendered->truth;
-    return vision::Frame{rendered->image,
-                         vision::frameName("street", index),
-                         text_,
-                         index,
-                         rendered->labels,
-                         truth.unix_time,
-                         truth.sun_elevation_deg,
-                         truth.is_night,
-                         static_cast<int>(number_)};
+    return vision::Frame{.image = rendered->image,
+                         .name = vision::frameName("street", index),
+                         .source = text_,
+                         .index = index,
+                         .labels = rendered->labels,
+                         .unix_time = truth.unix_time,
+                         .sun_elevation = truth.sun_elevation_deg,
+                         .night = truth.is_night,
+                         .film = static_cast<int>(number_)};
   }
 
   std::optional<int> size() const override {
