@@ -171,7 +171,8 @@ void MainWindow::makeToolBar() {
   put("open", true);
   put("pause", false);
   bar->addSeparator();
-  for (const char* id : {"image", "mask", "overlay", "curtain", "computed"}) put(id, false);
+  for (const char* id : {"image", "mask", "overlay", "curtain"}) put(id, false);
+  if (options_.inference.reuse.on) put("computed", false);
   opacity_ = named(new QSlider(Qt::Horizontal, bar), tr("Opacity of the overlay"));
   opacity_->setRange(0, 100);
   opacity_->setSingleStep(5);

@@ -62,22 +62,6 @@ Span spanOf(const StoreReader& store, const SourceRecord& source, double days) {
 
 const Quantity kRows{Quantity::Kind::kRows, -1}, kAgreement{Quantity::Kind::kAgreement, -1};
 
-/// The buckets of one quantity, added up.
-struct Total {
-  std::int64_t samples = 0;
-  double sum = 0, min = 0;
-
-  void add(const Spread& part) {
-    if (part.samples == 0) return;
-    min = samples == 0 ? part.min : std::min(min, part.min);
-    samples += part.samples;
-    sum += part.mean * static_cast<double>(part.samples);
-  }
-  std::optional<double> mean() const {
-    return samples > 0 ? std::optional(sum / static_cast<double>(samples)) : std::nullopt;
-  }
-};
-
 /// What is known of a source over a span of time.
 struct SourceReport {
   SourceReport(const StoreReader& store, const SourceRecord& record, double days)
@@ -94,8 +78,8 @@ struct SourceReport {
     for (const ChartBucket& bucket :
          store.chart({.source = record.id, .from = span.from, .to = span.to, .quantities = {kRows, kAgreement}})
              .buckets) {
-      rows.add(bucket.values[0]);
-      agreement.add(bucket.values[1]);
+      addTo(rows, bucket.values[0]);
+      addTo(agreement, bucket.values[1]);
     }
     if (pooled == 0)
       for (ClassArea& area : areas) area.day = area.night = std::nullopt;  // not known
@@ -109,7 +93,7 @@ struct SourceReport {
   std::int64_t pooled = 0,
                pooled_days = 0;  // samples of its model and reduction that know day and night, on days of UTC
   std::vector<ClassArea> areas;  // of the latest model
-  Total rows, agreement;         // of the reuse of rows, of all sessions: a share; percent at key frames
+  Spread rows, agreement;        // of the reuse of rows, of all sessions: a share; percent at key frames
 };
 
 void printAreas(const std::vector<ClassArea>& areas) {
@@ -138,10 +122,10 @@ void printReport(const SourceReport& report) {
     line("model " + session->model + ", reduction " + session->reduce + ", " + std::to_string(session->tokens) +
          " tokens before merging");
   if (report.rows.samples > 0)
-    line("reuse: " + fixed(100 * *report.rows.mean(), 1) + " % of the rows computed on average" +
+    line("reuse: " + fixed(100 * report.rows.mean, 1) + " % of the rows computed on average" +
          (report.agreement.samples == 0 ? ", no key frame compared yet"
                                         : "; " + counted(report.agreement.samples, "key frame") +
-                                              " compared, with an agreement of " + fixed(report.agreement.mean(), 2) +
+                                              " compared, with an agreement of " + fixed(report.agreement.mean, 2) +
                                               " % on average and " + fixed(report.agreement.min, 2) + " % at worst"));
   printAreas(report.areas);
   if (report.pooled == 0)
@@ -199,11 +183,11 @@ Json reportJson(const SourceReport& report) {
                {"night_minus_day", nullptr},
                {"reuse", nullptr},
                {"areas", Json::object()}};
-  if (report.rows.samples > 0)
-    json["reuse"] = {{"rows", *report.rows.mean()},
+  if (const bool known = report.agreement.samples > 0; report.rows.samples > 0)
+    json["reuse"] = {{"rows", report.rows.mean},
                      {"key_frames", report.agreement.samples},
-                     {"agreement", orNull(report.agreement.mean())},
-                     {"worst_agreement", report.agreement.samples > 0 ? Json(report.agreement.min) : Json()}};
+                     {"agreement", known ? Json(report.agreement.mean) : Json()},
+                     {"worst_agreement", known ? Json(report.agreement.min) : Json()}};
   for (const ClassArea& area : report.areas)
     json["areas"][area.name] = {{"all", area.all},
                                 {"day", orNull(area.day)},

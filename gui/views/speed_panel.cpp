@@ -63,12 +63,13 @@ void SpeedPanel::setStatus(const monitor::CaptureStatus& capture, const monitor:
   if (!reuse) return;
   setValue(rows_,
            tr("%1 %, mean %2 %")
-               .arg(locale.toString(100 * reuse->rows, 'f', 1), locale.toString(100 * reuse->mean_rows, 'f', 1)));
+               .arg(locale.toString(100 * reuse->rows, 'f', 1), locale.toString(100 * reuse->all_rows.mean, 'f', 1)));
   const auto percent = [&](double value) { return locale.toString(value, 'f', 2); };
-  setValue(agreement_, reuse->compared == 0 ? tr("no key frame compared yet")
-                                            : tr("%1 %, mean %2 %, lowest %3 %")
-                                                  .arg(percent(reuse->agreement), percent(reuse->mean_agreement),
-                                                       percent(reuse->worst_agreement)));
+  setValue(agreement_, reuse->all_agreement.samples == 0
+                           ? tr("no key frame compared yet")
+                           : tr("%1 %, mean %2 %, lowest %3 %")
+                                 .arg(percent(reuse->agreement), percent(reuse->all_agreement.mean),
+                                      percent(reuse->all_agreement.min)));
 }
 
 void SpeedPanel::setTimes(const StageTimes& ms) {

@@ -14,6 +14,7 @@
 
 #include "base/quantiles.h"
 #include "monitor/clocks.h"
+#include "monitor/store/store.h"
 #include "mpm/error.hpp"
 #include "vision/model_digest.h"
 
@@ -54,15 +55,11 @@ std::optional<FileState> lookAt(const std::string& path) {
 }  // namespace
 
 void ReuseStatus::add(const ReuseReport& report) {
-  const auto step = [](double mean, double value, std::int64_t count) {
-    return mean + (value - mean) / static_cast<double>(count);
-  };
   rows = report.rows;
-  mean_rows = step(mean_rows, rows, ++frames);
+  addTo(all_rows, {1, rows, rows, rows});
   if (!report.agreement) return;
   agreement = *report.agreement;
-  mean_agreement = step(mean_agreement, agreement, ++compared);
-  worst_agreement = std::min(worst_agreement, agreement);
+  addTo(all_agreement, {1, agreement, agreement, agreement});
 }
 
 struct InferenceWorker::Impl {

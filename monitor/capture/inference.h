@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "charts/chart.h"
 #include "monitor/capture/capture.h"
 #include "monitor/store/event.h"
 #include "mpm/estimator.hpp"
@@ -32,12 +33,10 @@ struct InferenceResult {
   bool repeated = false;                   ///< of repeat(): the frame had a result before, and is no new sample
 };
 
-/// What reuse has done since the model or the source changed last. `rows`: share of the rows that were computed.
+/// What reuse has done since the model or the source changed last.
 struct ReuseStatus {
-  std::int64_t frames = 0;
-  double rows = 0, mean_rows = 0;  ///< of the last frame; of all
-  std::int64_t compared = 0;       ///< key frames that were due; percent of the last, of all, of the worst:
-  double agreement = 0, mean_agreement = 0, worst_agreement = 100;
+  double rows = 0, agreement = 0;      ///< of the last frame, a share; of the last key frame that was due, percent
+  Spread all_rows{}, all_agreement{};  ///< so far
 
   void add(const ReuseReport& report);
 };

@@ -68,6 +68,14 @@ std::uint32_t clamp32(std::int64_t count) {
 
 }  // namespace
 
+void addTo(Spread& all, const Spread& part) {
+  if (part.samples == 0) return;
+  if (all.samples == 0) all = {0, 0, part.min, part.max};
+  const auto samples = static_cast<double>(all.samples), more = static_cast<double>(part.samples);
+  all = {all.samples + part.samples, (all.mean * samples + part.mean * more) / (samples + more),
+         std::min(all.min, part.min), std::max(all.max, part.max)};
+}
+
 void Bucket::addTotals(const Totals& totals) {
   const auto at = std::lower_bound(series_.begin(), series_.end(), totals.code,
                                    [](const Totals& t, std::uint16_t code) { return t.code < code; });

@@ -122,6 +122,9 @@ class StoreWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Adds the samples of `part`.
+void addTo(Spread& all, const Spread& part);
+
 struct ChartQuery {
   std::int64_t source = 0;  ///< SourceRecord::id
   UnixMs from = 0, to = 0;  ///< [from, to)

@@ -66,14 +66,6 @@ SessionRecord readSession(const Statement& row, const std::string& source) {
   return session;
 }
 
-void merge(Spread& all, const Spread& part) {
-  if (part.samples == 0) return;
-  if (all.samples == 0) all = {0, 0, part.min, part.max};
-  const auto samples = static_cast<double>(all.samples), more = static_cast<double>(part.samples);
-  all = {all.samples + part.samples, (all.mean * samples + part.mean * more) / (samples + more),
-         std::min(all.min, part.min), std::max(all.max, part.max)};
-}
-
 // Collects rows, ascending by time, into the buckets of a chart.
 class ChartBuilder {
  public:
@@ -141,7 +133,7 @@ class ChartBuilder {
       if (labels == labels_.end() || labels->second[q] < 0) return;
       quantity.index = labels->second[q];
     }
-    merge(all, sum.spread(quantity));
+    addTo(all, sum.spread(quantity));
   }
 
   const ChartQuery& query_;
@@ -222,7 +214,7 @@ struct StoreReader::Impl {
     while (rows.step()) {
       Bucket bucket;
       bucket.unpack(rows.blob(0));
-      merge(brightness, bucket.spread({Quantity::Kind::kBrightness}));
+      addTo(brightness, bucket.spread({Quantity::Kind::kBrightness}));
     }
     return brightness;
   }
@@ -447,7 +439,7 @@ DayNightStatistics StoreReader::dayNight(std::int64_t source, UnixMs from, UnixM
     Spread brightness;
     for (const ChartBucket& bucket :
          chart({.source = source, .from = from, .to = to, .quantities = {{Quantity::Kind::kBrightness}}}).buckets)
-      merge(brightness, bucket.values[0]);
+      addTo(brightness, bucket.values[0]);
     statistics.brightness.emplace(brightness.min, brightness.max);
   }
   // Yesterday is another day than today also where less than two of them are asked for.

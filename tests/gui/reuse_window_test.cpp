@@ -75,7 +75,8 @@ TEST_F(ReuseWindow, TellsAndDrawsRowsAndAgreement) {
   ASSERT_TRUE(openYard("threshold=12:refresh=1"));
   ASSERT_TRUE(wait([&] {
     const auto& reuse = window_->live().session().status().inference.reuse;
-    return reuse && reuse->compared > 1 && textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral(", lowest "));
+    return reuse && reuse->all_agreement.samples > 1 &&
+           textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral(", lowest "));
   }));
   EXPECT_TRUE(textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral("Rows computed: 12.5 %")) ||
               textOf(part<SpeedPanel>(*window_)).contains(QStringLiteral("Rows computed: 100.0 %")));

@@ -346,6 +346,29 @@ TEST_F(SessionTest, ReuseIsStoredAsTheEstimatorReportsIt) {
   EXPECT_EQ(compared, 2);
 }
 
+// No change is large enough to be computed, so key frames find other labels than those that are kept.
+TEST_F(SessionTest, AFallingAgreementIsAnEventOfTheSource) {
+  const auto watchNoise = [&](const std::string& reuse) {
+    SessionOptions reusing = options();
+    reusing.inference.reuse = parseReuse(reuse);
+    make(reusing);
+    WatchOptions noise = watch(always([](int call) {
+      auto shown = call < 9 ? frame(call) : std::nullopt;
+      if (shown) shown->unix_time = 1000 + call;
+      return shown;
+    }));
+    noise.source = vision::parseSourceSpec("folder");
+    noise.every_frame = noise.samples_only = true;
+    session_->open(noise);
+    EXPECT_TRUE(eventually([&] { return session_->status().finished; }));
+    EXPECT_TRUE(session_->finish(60));
+    return messagesOf(stored());
+  };
+  EXPECT_THAT(watchNoise("threshold=0:refresh=1"), Not(Contains(HasSubstr("reuse"))));
+  EXPECT_THAT(watchNoise("threshold=255:refresh=1"), Contains(HasSubstr("less than 95 % at 6 key frames in a row")));
+  EXPECT_TRUE(reported("choose a lower threshold"));
+}
+
 TEST_F(SessionTest, OfACameraOnlyFramesThatBecomeSamplesAreSegmented) {
   make();
   WatchOptions slow = watch();
