@@ -149,7 +149,7 @@ def reuse_rows(table, bench):
     row("Street by day, reuse threshold=12 / MPM(2,5)", 0.62, fixed, find(day, "mpm", schedule="2,5"))
     row("Street by day, reuse auto / full", 0.5, find(day, "mpm", reuse="auto"), full)
     row("Street by day, reuse threshold=12 and similarity 0.95 / reuse", 0.9, find(day, "mpm", schedule=similar, reuse="threshold=12"), fixed)
-    still = run(street + "&speed=0&start=2026-06-10T09:00", "none", reuses=("off", "auto"))
+    still = run(street + "&step=0.001&start=2026-06-10T09:00", "none", reuses=("off", "auto"))
     row("Still street with the noise of a sensor, reuse auto / full", 0.15, find(still, "mpm", reuse="auto"), find(still, "mpm"))
     if bench.options.video:
         yard = run(bench.every_fifth_frame(bench.options.video), "none", reuses=("off", "auto"), of=bench.options.video_model or model)
