@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::cli::addModelOptions(command, model, options.inference);
-  mpm::cli::addReuse(command, options.inference.reuse);
+  const CLI::Option* const reuse = mpm::cli::addReuse(command, options.inference.reuse, mpm::cli::kReuseOfWatched);
   mpm::cli::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command
       .add_option("--db", database,
@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return command.exit(error) == 0 ? 0 : 2;
   }
+  options.choose_reuse = reuse->empty();
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   const std::string first = model.empty() ? mpm::vision::defaultModel() : model;
 

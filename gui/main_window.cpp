@@ -78,6 +78,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
   monitor::SessionOptions session;
   session.model = model.toStdString();
   session.inference = options.inference;
+  session.choose_reuse = options.choose_reuse;
   session.database = options.database.toStdString();
   session.snapshots = rules_->snapshotOptions(options.pictures);
   session.store.open_at_once = false;  // opening a large database after a crash takes long
@@ -383,7 +384,7 @@ QString MainWindow::commandLine() const {
   return mpm::gui::commandLine(
       {live_->session().isOpen() ? QString::fromStdString(live_->session().source()) : QString(),
        QString::fromStdString(live_->session().model()), reduction_->editor()->reduction(), options_.inference,
-       history_view_.ownDatabase()});
+       options_.choose_reuse, history_view_.ownDatabase()});
 }
 
 void MainWindow::copyCommandLine() {

@@ -47,6 +47,7 @@ class WindowMemory;
 struct WindowOptions {
   QString model;                     ///< empty: the default model
   EstimatorOptions inference;        ///< of that model, and but for the reduction of every one that is opened later
+  bool choose_reuse = false;         ///< as in monitor::InferenceWorker
   QString database;                  ///< empty: nothing is stored
   QString pictures;                  ///< folder of snapshots
   QString settings;                  ///< an .ini file instead of the user's settings

@@ -108,7 +108,8 @@ Session::Session(SessionOptions options, Callbacks callbacks) : impl_(std::make_
   impl->worker.emplace(
       impl->frames, impl->options.model, impl->options.inference,
       InferenceWorker::Callbacks{.on_result = [impl](InferenceResult result) { impl->take(std::move(result)); },
-                                 .on_event = [impl](const Event& event) { impl->post(event); }});
+                                 .on_event = [impl](const Event& event) { impl->post(event); }},
+      impl->options.choose_reuse);
   impl->worker->setFollowFile(true);
 }
 

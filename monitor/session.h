@@ -19,6 +19,7 @@ namespace mpm::monitor {
 struct SessionOptions {
   std::string model{};                    ///< empty: frames wait for setModel()
   EstimatorOptions inference{};           ///< of every model; its reduction is that of the first one
+  bool choose_reuse = false;              ///< as in InferenceWorker
   std::string database{};                 ///< empty: nothing is stored
   StoreOptions store{};                   ///< its `now` is replaced by the one below
   SnapshotOptions snapshots{};            ///< without a folder: no pictures

@@ -142,13 +142,15 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
   addThreads(verb, options.threads);
 }
 
-void addReuse(CLI::App& verb, Reuse& reuse) {
-  verb.add_option_function<std::string>(
+CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
+  return verb
+      .add_option_function<std::string>(
           "--reuse", [&reuse](const std::string& text) { reuse = parseReuse(text); },
           "For frames of a fixed camera: compute only what changed since earlier frames. auto takes the threshold from "
           "the noise of the camera; threshold=12 is in grey levels; agreement=99 steers it, in percent; refresh=600 is "
           "the seconds between frames that are computed whole; flush=0.7 the share of changed patches that makes one. "
-          "Several keys are joined by ':'. See docs/reuse.md. Default: off")
+          "Several keys are joined by ':'. See docs/reuse.md. Default: " +
+              usual)
       ->check(reuseProblem)
       ->option_text("SPEC")
       ->group(kNetworkGroup);

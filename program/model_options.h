@@ -99,8 +99,11 @@ void addThreads(CLI::App& verb, int& threads, const std::string& description = "
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
 
-/// --reuse: of the frames of a fixed camera, only what changed is computed.
-void addReuse(CLI::App& verb, Reuse& reuse);
+/// --reuse: of the frames of a fixed camera, only what changed is computed. `usual`: what the help calls its default.
+CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual = "off");
+
+/// The default where a camera is watched (monitor::InferenceWorker).
+constexpr const char* kReuseOfWatched = "auto for a model that does not merge, else off";
 
 /// --min-score and --min-overlap: the limits of segments.
 template <typename T>

@@ -30,6 +30,7 @@ constexpr double kPatienceS = 20;  // at the end, for a disk that may not answer
 struct MonitorArguments {
   std::string source, model, database;
   EstimatorOptions options;
+  bool choose_reuse = false;
   double timeout_s = vision::SourceOptions{}.timeout_s, every_s = 1;
   NightRuleOptions night;
   double keep_days = 0, max_megabytes = 0;
@@ -127,6 +128,7 @@ SessionOptions sessionOptions(const MonitorArguments& arguments, const std::stri
   SessionOptions options;
   options.model = model;
   options.inference = arguments.options;
+  options.choose_reuse = arguments.choose_reuse;
   options.database = arguments.database;
   options.store.keep_days = arguments.keep_days;
   options.store.max_megabytes = arguments.max_megabytes;
@@ -284,7 +286,7 @@ Verb addMonitor(CLI::App& mpm) {
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
-  addReuse(*verb, arguments->options.reuse);
+  const CLI::Option* const reuse = addReuse(*verb, arguments->options.reuse, kReuseOfWatched);
   addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");
   addNumber(*verb, "--every", arguments->every_s, "SECONDS", 0, 86400,
@@ -325,7 +327,10 @@ Verb addMonitor(CLI::App& mpm) {
       "  mpm monitor 0 --model vit.onnx --db street.db --lat 48.1 --lon 11.6\n"
       "  mpm monitor rtsp://user:password@camera/stream --model vit.onnx --db yard.db --keep 90\n"
       "  mpm report street.db\n");
-  return {verb, [arguments] { return monitorSource(*arguments); }};
+  return {verb, [arguments, reuse] {
+            arguments->choose_reuse = reuse->empty();
+            return monitorSource(*arguments);
+          }};
 }
 
 }  // namespace mpm::cli

@@ -14,6 +14,7 @@ struct WatchedJob {
   QString model;   ///< empty: the default one
   Reduction reduction;
   EstimatorOptions inference;  ///< but for the reduction
+  bool choose_reuse = true;    ///< as in monitor::InferenceWorker
   QString database;            ///< empty: nothing is stored
 };
 

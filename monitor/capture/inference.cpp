@@ -65,6 +65,7 @@ void ReuseStatus::add(const ReuseReport& report) {
 struct InferenceWorker::Impl {
   std::shared_ptr<FrameMailbox> frames;
   Callbacks callbacks;
+  bool choose_reuse = false;
 
   // Written by the callers.
   mutable std::mutex mutex;
@@ -141,11 +142,21 @@ struct InferenceWorker::Impl {
     busy_since = now;
   }
 
-  static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest) {
+  static std::unique_ptr<Loaded> read(const std::string& path, const EstimatorOptions& options, std::string digest,
+                                      bool choose_reuse) {
     Estimator estimator(path, options);
     auto info = std::make_shared<const ModelInfo>(estimator.model());
-    return std::make_unique<Loaded>(
+    auto loaded = std::make_unique<Loaded>(
         Loaded{std::move(estimator), std::move(info), path, std::move(digest), options.read.convert, options.reuse});
+    if (!choose_reuse || loaded->info->reduction.method != ReductionMethod::kNone) return loaded;
+    EstimatorOptions reusing = options;
+    reusing.reuse.on = true;
+    try {
+      loaded->estimator = Estimator(path, reusing);
+      loaded->reuse = reusing.reuse;
+    } catch (const Error&) {  // docs/reuse.md, "What cannot reuse rows": it runs without
+    }
+    return loaded;
   }
 
   void load(const Wanted& now) {
@@ -154,7 +165,7 @@ struct InferenceWorker::Impl {
     setLoading(true);
     file = file_seen = lookAt(now.path);
     try {
-      auto fresh = read(now.path, now.options, vision::modelDigest(now.path));
+      auto fresh = read(now.path, now.options, vision::modelDigest(now.path), choose_reuse);
       // One that has not proved itself yet is not worth keeping as the one to fall back to.
       if (current && current->session > 0) previous = std::move(current);
       current = std::move(fresh);
@@ -281,7 +292,7 @@ struct InferenceWorker::Impl {
         }
         options.read.convert = current->convert.with(variant);
         options.reuse = {};
-        other = read(current->path, options, current->digest);
+        other = read(current->path, options, current->digest, false);
       }
       return ComparedResult{other->estimator.estimate(image), variant};
     } catch (const std::exception& error) {
@@ -329,12 +340,13 @@ struct InferenceWorker::Impl {
 };
 
 InferenceWorker::InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
-                                 Callbacks callbacks)
+                                 Callbacks callbacks, bool choose_reuse)
     : impl_(std::make_unique<Impl>()) {
   options.read.validate();
   options.labels = true;
   impl_->frames = std::move(frames);
   impl_->callbacks = std::move(callbacks);
+  impl_->choose_reuse = choose_reuse;
   impl_->wanted.path = std::move(model);
   impl_->wanted.options = std::move(options);
   impl_->wanted.version = impl_->wanted.path.empty() ? 0 : 1;

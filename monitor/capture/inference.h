@@ -71,8 +71,10 @@ class InferenceWorker {
   };
 
   /// `model` may be empty: frames wait until setModel(). Returns at once; a model that cannot be read is an event.
+  /// `choose_reuse`: `options.reuse` is on for a model that does not merge and can reuse rows. It is off for one that
+  /// merges: its counts of tokens are to be those of each frame alone.
   InferenceWorker(std::shared_ptr<FrameMailbox> frames, std::string model, EstimatorOptions options,
-                  Callbacks callbacks);
+                  Callbacks callbacks, bool choose_reuse = false);
   ~InferenceWorker();  ///< waits for the current frame
   InferenceWorker(const InferenceWorker&) = delete;
   InferenceWorker& operator=(const InferenceWorker&) = delete;

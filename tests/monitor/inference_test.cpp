@@ -203,6 +203,21 @@ TEST_F(InferenceWorkerTest, AModelOfDepthTakesOver) {
   EXPECT_FALSE(result->compared->estimate.depth.empty());
 }
 
+TEST_F(InferenceWorkerTest, ChoosesReuseForAModelThatDoesNotMerge) {
+  InferenceWorker worker(frames_, kModel, options({}), callbacks(), true);
+  const auto whole = one();
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(whole->reuse.on);
+  EXPECT_TRUE(whole->estimate.reuse);
+  worker.setReduction(mpmBefore({1, 2}));
+  EXPECT_TRUE(until([](const InferenceResult& result) { return !result.reuse.on && !result.estimate.reuse; }))
+      << "its tokens are counted";
+  worker.setModel(std::string(MPM_TEST_DATA_DIR) + "/beit_ts17.onnx", kFullModel);
+  EXPECT_TRUE(until([](const InferenceResult& result) { return result.model_path != kModel && !result.reuse.on; }))
+      << "attention with biases of pairs cannot reuse rows";
+  EXPECT_TRUE(events_.all().empty());
+}
+
 TEST_F(InferenceWorkerTest, SegmentsComeWithTheLabels) {
   const TemporaryFolder folder;
   const std::string path = folder / "m.onnx";
