@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
       ->envname("MPM_SOURCE");
   mpm::gui::WindowOptions options;
   mpm::cli::addModelOptions(command, model, options.inference);
+  mpm::cli::addRefine(command, options.inference.refine);
   const CLI::Option* const reuse = mpm::cli::addReuse(command, options.inference.reuse, mpm::cli::kReuseOfWatched);
   mpm::cli::addSegmentLimits(command, options.inference.min_score, options.inference.min_overlap);
   command

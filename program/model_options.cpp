@@ -142,6 +142,15 @@ void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& optio
   addThreads(verb, options.threads);
 }
 
+void addRefine(CLI::App& verb, std::optional<Refine>& refine) {
+  verb.add_option_function<std::string>(
+          "--refine", [&refine](const std::string& text) { refine = parseRefine(text); },
+          "guided: the edges of classes follow those of the picture, by a guided filter of the class probabilities "
+          "(docs/refine.md); none: they are as coarse as the patches. Default: what the model says, else none")
+      ->check(CLI::IsMember({"none", "guided"}))
+      ->option_text("none|guided");
+}
+
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual) {
   return verb
       .add_option_function<std::string>(

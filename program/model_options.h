@@ -99,6 +99,9 @@ void addThreads(CLI::App& verb, int& threads, const std::string& description = "
 /// --model, --device, --threads, and those of addConvertOptions.
 void addModelOptions(CLI::App& verb, std::string& model, EstimatorOptions& options);
 
+/// --refine: how labels of patches become labels of pixels.
+void addRefine(CLI::App& verb, std::optional<Refine>& refine);
+
 /// --reuse: of the frames of a fixed camera, only what changed is computed. `usual`: what the help calls its default.
 CLI::Option* addReuse(CLI::App& verb, Reuse& reuse, const std::string& usual = "off");
 

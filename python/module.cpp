@@ -224,6 +224,7 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments) {
   const auto task = argument<std::optional<std::string>>(arguments, "task", "a text such as 'semantic'");
   const auto fit = argument<std::string>(arguments, "fit", "'resize' or 'window'");
   const auto reuse = argument<std::string>(arguments, "reuse", "a text such as 'auto'");
+  const auto refine = argument<std::optional<std::string>>(arguments, "refine", "'none' or 'guided'");
   options.window_stride = count("window_stride");
   options.short_side = count("short_side");
   options.min_score = share("min_score");
@@ -236,6 +237,7 @@ EstimatorOptions estimatorOptions(const nb::dict& arguments) {
   ofArguments([&] {
     if (task) options.task = parseTask(*task);
     options.reuse = parseReuse(reuse);
+    if (refine) options.refine = parseRefine(*refine);
     options.validate();
   });
   return options;
@@ -256,6 +258,7 @@ nb::dict toDict(const ModelInfo& info) {
   dict["grid"] = pair(info.grid);
   dict["head"] = toString(info.head);
   dict["task"] = info.task ? nb::object(nb::cast(toString(*info.task))) : nb::none();
+  dict["refine"] = toString(info.facts.refine);
   dict["classes"] = info.classes;
   dict["class_names"] = vision::classNames(info);
   dict["ignore"] = info.facts.ignore;

@@ -176,6 +176,7 @@ class Teacher {
     facts.classes = classes_.classes;
     facts.ignore = classes_.ignore;
     Json json = toJson(facts, model_.input);
+    json["refine"] = toString(Refine::kGuided);  // a few pictures teach classes, and no fine edges
     Reduction reduce = model_.reduction;
     if (!reduce.policy.empty()) reduce.policy = fs::absolute(reduce.policy).string();  // else relative to the JSON
     json["reduce"] = toString(reduce);

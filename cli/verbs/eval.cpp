@@ -282,6 +282,7 @@ Verb addEval(CLI::App& mpm) {
   addNumber(*verb, "--label-offset", arguments->labelled.label_offset, "N", -255, 255,
             "Add this to every label; what falls below 0 does not count. -1: classes are counted from 1 and 0 is "
             "none of them, as in ADE20K. Default: 0");
+  addRefine(*verb, arguments->options.refine);
   addChoice<std::optional<Fit>>(
       *verb, "--fit", arguments->fit.fit, {{"resize", Fit::kResize}, {"window", Fit::kWindow}},
       "resize: one pass over the image resized to the network input; window: sliding windows at the image's "

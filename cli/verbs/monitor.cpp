@@ -286,6 +286,7 @@ Verb addMonitor(CLI::App& mpm) {
       "built-in\nscene (demo:). Or set it as MPM_SOURCE in the environment, where\nother users cannot see a password")
       ->envname("MPM_SOURCE");
   addModelOptions(*verb, arguments->model, arguments->options);
+  addRefine(*verb, arguments->options.refine);
   const CLI::Option* const reuse = addReuse(*verb, arguments->options.reuse, kReuseOfWatched);
   addSegmentLimits(*verb, arguments->options.min_score, arguments->options.min_overlap);
   addOption(*verb, "--db", arguments->database, "FILE", "The SQLite database to write; an existing one is continued");

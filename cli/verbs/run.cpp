@@ -346,6 +346,7 @@ Verb addRun(CLI::App& mpm) {
             "http://), pipeline (gst:... ! appsink) or the built-in scene (\"demo:street?weather=rain\"). "
             "demo:day: a day of the scene, its tokens by hour, and with --out pictures of four moments");
   addModelOptions(*verb, arguments->model, arguments->options);
+  addRefine(*verb, arguments->options.refine);
   addReuse(*verb, arguments->options.reuse);
   std::vector<std::pair<std::string, std::optional<Task>>> tasks;
   for (const Task task : {Task::kSemantic, Task::kPanoptic, Task::kInstance, Task::kDepth})

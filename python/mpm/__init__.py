@@ -128,12 +128,14 @@ class Estimator(_Model):
     channels: 'BGR' as in OpenCV, or 'RGB': the order in the images that estimate() gets.
     reuse: for the frames of a fixed camera, given one after the other: 'auto', or a spec such as 'threshold=12:refresh=600'.
         Only what changed since earlier frames is computed (docs/reuse.md).
+    refine: of labels. 'guided': the edges of classes follow those of the image (docs/refine.md); 'none'; None is info['refine'].
     """
 
     def __init__(self, model: Path, schedule: Sequence[int] | str | None = None, precision: str = "fp32",
                  device: str = "cpu", *, reduce: str | None = None, input_size: tuple[int, int] | None = None, task: str | None = None,
                  fit: str = "resize", window_stride: int = 0, short_side: int = 0, min_score: float = 0.8,
-                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR", reuse: str = "off") -> None:
+                 min_overlap: float = 0.8, threads: int = 0, channels: str = "BGR", reuse: str = "off",
+                 refine: str | None = None) -> None:
         self._read(_mpm.Estimator, locals())
 
     def estimate(self, image: np.ndarray | Sequence[np.ndarray]) -> Estimate | list[Estimate]:

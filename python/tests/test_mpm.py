@@ -119,6 +119,15 @@ def test_depth_is_that_of_the_net_at_the_size_of_the_image():
     assert sizes == [(30, 50), (64, 32)]
 
 
+def test_refined_labels_are_asked_for():
+    image = picture(40, 60)
+    plain, guided = (mpm.Estimator(SEGMENTER, refine=how).estimate(image).labels for how in (None, "guided"))
+    assert mpm.info(SEGMENTER)["refine"] == "none"
+    assert guided.shape == plain.shape and (guided != plain).any()
+    with pytest.raises(mpm.Error, match="refinement"):
+        mpm.Estimator(SEGMENTER, refine="sharp")
+
+
 def test_reuse_repeats_a_frame_without_change():
     estimator = mpm.Estimator(DEPTH, schedule=(), reuse="threshold=12")
     height, width = estimator.info["input"]

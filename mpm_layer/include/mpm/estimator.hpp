@@ -36,6 +36,8 @@ struct EstimatorOptions {
   double min_score = 0.8;  ///< of a segment, 0..1
   /// kPanoptic: a segment is left out unless it keeps a larger share of its mask, 0..1. Other segments cover the rest.
   double min_overlap = 0.8;
+  /// Of kSemantic; nullopt: what the model says (ModelFacts::refine).
+  std::optional<Refine> refine = {};
   bool labels = false;  ///< of kPanoptic and kInstance: also fill labels
   /// For the frames of a fixed camera, one after the other. Only with Fit::kResize and on the CPU, and with a reduction
   /// that merges mutual pairs or none; pair_similarity stays empty.

@@ -69,6 +69,17 @@ struct ClassInfo {
   bool thing = true;  ///< its segments are single objects, as cars are; false for stuff, as the sky is
 };
 
+/// How labels of patches become labels of pixels.
+enum class Refine {
+  kNone,    ///< scores are resized
+  kGuided,  ///< edges follow those of the picture: a guided filter of the class probabilities
+};
+
+/// "none", "guided".
+MPM_API std::string toString(Refine refine);
+/// The inverse of toString(); throws mpm::Error for any other text.
+MPM_API Refine parseRefine(const std::string& text);
+
 /// How to prepare an image for the net, and what its labels mean: the facts that an ONNX graph lacks. They come from
 /// MODEL.json beside MODEL.onnx, and a converted file carries them in its metadata.
 struct ModelFacts {
@@ -81,6 +92,7 @@ struct ModelFacts {
   int ignore = 255;                        ///< label of pixels that belong to no class
   std::optional<Task> task = {};           ///< nullopt: the JSON leaves it to the converter
   DepthUnit depth = DepthUnit::kRelative;  ///< of a model that estimates depth
+  Refine refine = Refine::kNone;           ///< of its labels, unless EstimatorOptions say otherwise
 };
 
 /// What the converter found in a model.

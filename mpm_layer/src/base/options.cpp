@@ -29,6 +29,7 @@ constexpr Word<HeadKind> kHeadKinds[] = {{HeadKind::kMaskTransformer, "mask_tran
                                          {HeadKind::kFeatures, "features"},
                                          {HeadKind::kOther, "other"},
                                          {HeadKind::kMaskQueries, "mask_queries"}};
+constexpr Word<Refine> kRefines[] = {{Refine::kNone, "none"}, {Refine::kGuided, "guided"}};
 constexpr Word<Task> kTasks[] = {{Task::kSemantic, "semantic"},
                                  {Task::kPanoptic, "panoptic"},
                                  {Task::kInstance, "instance"},
@@ -62,6 +63,7 @@ std::string toString(Output output) { return wordOf(kOutputs, output); }
 std::string toString(Precision precision) { return wordOf(kPrecisions, precision); }
 std::string toString(ChannelOrder order) { return wordOf(kChannelOrders, order); }
 std::string toString(HeadKind head) { return wordOf(kHeadKinds, head); }
+std::string toString(Refine refine) { return wordOf(kRefines, refine); }
 std::string toString(Task task) { return wordOf(kTasks, task); }
 std::string toString(DepthUnit unit) { return wordOf(kDepthUnits, unit); }
 
@@ -73,6 +75,7 @@ Output parseOutput(const std::string& text) { return valueOf(kOutputs, text, "ou
 Precision parsePrecision(const std::string& text) { return valueOf(kPrecisions, text, "precision"); }
 ChannelOrder parseChannelOrder(const std::string& text) { return valueOf(kChannelOrders, text, "channel order"); }
 HeadKind parseHeadKind(const std::string& text) { return valueOf(kHeadKinds, text, "head"); }
+Refine parseRefine(const std::string& text) { return valueOf(kRefines, text, "refinement"); }
 Task parseTask(const std::string& text) { return valueOf(kTasks, text, "task"); }
 DepthUnit parseDepthUnit(const std::string& text) { return valueOf(kDepthUnits, text, "depth"); }
 

@@ -116,6 +116,8 @@ struct Estimator::Impl {
         }) {
     if (task != Task::kSemantic && options.fit == Fit::kWindow)
       throw Error("'" + model + "' gives no labels, so its windows have nothing to average: use the fit 'resize'");
+    if (task != Task::kSemantic && options.refine == Refine::kGuided)
+      throw Error("'" + model + "' gives no labels, so there are no edges of classes to refine");
     if (task == Task::kSemantic) labels.emplace(net, options);
     if (isSegmentTask(task)) segments.emplace(net, options, *task);
   }

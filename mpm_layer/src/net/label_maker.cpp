@@ -43,11 +43,12 @@ std::string scoresOf(const onnx::GraphProto& graph) {
   throw Error("the model has no op RestoreTokens: convert the original model again");
 }
 
-LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options) : options_(options), net_(net) {
+LabelMaker::LabelMaker(ImageNet& net, const EstimatorOptions& options)
+    : options_(options), net_(net), refine_(options.refine.value_or(info_.facts.refine)) {
   score_grid_ = info_.grid;
   net_.requireLabelsFit();
   windowStride(options_, info_.input);
-  if (options_.fit == Fit::kResize && !options_.inspect && info_.segments())
+  if (options_.fit == Fit::kResize && !options_.inspect && refine_ == Refine::kNone && info_.segments())
     device_labels_ = DeviceLabels::of(net_.net(), net_.answerName(0));
 }
 
@@ -81,11 +82,39 @@ MatrixView<const float> LabelMaker::scores() const {
           info_.classes};
 }
 
+// The radius is half a patch: scores are known at the middle of patches.
+void LabelMaker::runGuided(const cv::Mat& image, const GuidedLabels::Scores& logits, cv::Mat& labels) {
+  const bool windows = options_.fit == Fit::kWindow;
+  const Size2 covers = windows ? sizeForWindows(image.size(), info_.input, options_.short_side) : info_.input;
+  const double radius = std::sqrt(static_cast<double>(info_.patch.height) * info_.patch.width * image.rows *
+                                  image.cols / (static_cast<double>(covers.height) * covers.width)) /
+                        2;
+  const auto scores = [&](cv::Size size, float* values) {
+    logits(size, values);
+    if (info_.head != HeadKind::kMaskQueries) return;
+    // These are probabilities.
+    const auto end = values + static_cast<std::ptrdiff_t>(info_.classes) * size.area();
+    std::transform(values, end, values, [](float value) { return std::log(std::max(value, 1e-6f)); });
+  };
+  guided_.run(image, info_.classes, radius, scores, labels, net_.parallel());
+}
+
 void LabelMaker::runResized(const cv::Mat& image, Estimate& result) {
   net_.run(image, result);
   takeScores(result.ms);
   if (options_.inspect && info_.segments()) result.token_score = bestClassShare(scores());
   StopWatch watch;
+  if (refine_ == Refine::kGuided) {
+    runGuided(
+        image,
+        [&](cv::Size size, float* logits) {
+          resizeLogits(scores(), throughInput(score_grid_.height, info_.input.height, size.height),
+                       throughInput(score_grid_.width, info_.input.width, size.width), logits, net_.parallel());
+        },
+        result.labels);
+    result.ms.postprocess += watch.lap();
+    return;
+  }
   if (labels_size_ != image.size()) {
     label_rows_ = throughInput(score_grid_.height, info_.input.height, image.rows);
     label_columns_ = throughInput(score_grid_.width, info_.input.width, image.cols);
@@ -128,8 +157,14 @@ void LabelMaker::runWindows(const cv::Mat& image, Estimate& result) {
       windows.scores.push_back(cv::Mat(live.rows, live.cols, CV_32F, const_cast<float*>(live.data)).clone());
     }
   watch.lap();
-  result.labels.create(image.size(), CV_8U);
-  labelWindows(windows, result.labels, net_.parallel());
+  if (refine_ == Refine::kGuided) {
+    runGuided(
+        image, [&](cv::Size size, float* logits) { resizeWindows(windows, size, logits, net_.parallel()); },
+        result.labels);
+  } else {
+    result.labels.create(image.size(), CV_8U);
+    labelWindows(windows, result.labels, net_.parallel());
+  }
   result.ms.postprocess += watch.lap();
 }
 

@@ -6,6 +6,7 @@
 
 #include "layers/device_labels.h"
 #include "mpm/estimator.hpp"
+#include "net/guided_labels.h"
 #include "net/image_net.h"
 
 namespace mpm {
@@ -30,10 +31,13 @@ class LabelMaker {
   void runWindows(const cv::Mat& image, Estimate& result);
   void takeScores(StageTimes& ms);
   MatrixView<const float> scores() const;
+  void runGuided(const cv::Mat& image, const GuidedLabels::Scores& logits, cv::Mat& labels);
 
   EstimatorOptions options_;
   ImageNet& net_;
   const ModelInfo& info_ = net_.info();
+  Refine refine_;
+  GuidedLabels guided_;
   Size2 score_grid_;                // of scores(): the patch grid, that of the masks of queries or of a map of classes
   std::vector<float> made_scores_;  // {pixels of score_grid_, classes}, when the net gives none
   cv::Size labels_size_;            // of the last image; the two below are for it

@@ -60,6 +60,30 @@ class AveragedRows {
   std::vector<int> columns_covering_;  // windows over each column of pixels
 };
 
+// Calls `take` with each pixel of a picture of this size and its logits {classes}, row by row in parallel.
+template <class Take>
+void forEachPixel(const WindowScores& windows, cv::Size size, const Parallel& parallel, const Take& take) {
+  const AveragedRows averaged(windows);
+  const AxisResampling rows = bilinearAxis(windows.image.height, size.height);
+  const AxisResampling columns = bilinearAxis(windows.image.width, size.width);
+  const int classes = averaged.classes();
+  parallel.run(size.height, [&](int y) {
+    thread_local std::vector<float> line, logits, pixel;
+    logits.assign(static_cast<std::size_t>(windows.image.width) * classes, 0.0f);
+    for (int t = 0; t < rows.taps; ++t) {
+      const float weight = rows.weight[static_cast<std::size_t>(y) * rows.taps + t];
+      if (weight != 0) averaged.add(rows.first[y] + t, weight, line, logits.data());
+    }
+    for (int x = 0; x < size.width; ++x) {
+      pixel.assign(classes, 0.0f);
+      for (int t = 0; t < columns.taps; ++t)
+        addScaled(columns.weight[static_cast<std::size_t>(x) * columns.taps + t],
+                  logits.data() + static_cast<std::size_t>(columns.first[x] + t) * classes, classes, pixel.data());
+      take(y, x, pixel);
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<int> windowStarts(int length, int window, int stride) {
@@ -69,25 +93,15 @@ std::vector<int> windowStarts(int length, int window, int stride) {
 }
 
 void labelWindows(const WindowScores& windows, cv::Mat& labels, const Parallel& parallel) {
-  const AveragedRows averaged(windows);
-  const AxisResampling rows = bilinearAxis(windows.image.height, labels.rows);
-  const AxisResampling columns = bilinearAxis(windows.image.width, labels.cols);
-  const int classes = averaged.classes();
-  parallel.run(labels.rows, [&](int y) {
-    thread_local std::vector<float> line, logits, pixel;
-    logits.assign(static_cast<std::size_t>(windows.image.width) * classes, 0.0f);
-    for (int t = 0; t < rows.taps; ++t) {
-      const float weight = rows.weight[static_cast<std::size_t>(y) * rows.taps + t];
-      if (weight != 0) averaged.add(rows.first[y] + t, weight, line, logits.data());
-    }
-    auto* label = labels.ptr<unsigned char>(y);
-    for (int x = 0; x < labels.cols; ++x) {
-      pixel.assign(classes, 0.0f);
-      for (int t = 0; t < columns.taps; ++t)
-        addScaled(columns.weight[static_cast<std::size_t>(x) * columns.taps + t],
-                  logits.data() + static_cast<std::size_t>(columns.first[x] + t) * classes, classes, pixel.data());
-      label[x] = static_cast<unsigned char>(std::max_element(pixel.begin(), pixel.end()) - pixel.begin());
-    }
+  forEachPixel(windows, labels.size(), parallel, [&](int y, int x, const std::vector<float>& pixel) {
+    labels.at<unsigned char>(y, x) =
+        static_cast<unsigned char>(std::max_element(pixel.begin(), pixel.end()) - pixel.begin());
+  });
+}
+
+void resizeWindows(const WindowScores& windows, cv::Size size, float* logits, const Parallel& parallel) {
+  forEachPixel(windows, size, parallel, [&](int y, int x, const std::vector<float>& pixel) {
+    for (std::size_t c = 0; c < pixel.size(); ++c) logits[(c * size.height + y) * size.width + x] = pixel[c];
   });
 }
 

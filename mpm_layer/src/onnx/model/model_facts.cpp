@@ -114,6 +114,9 @@ void readCommon(const Fields& fields, ModelFacts& facts) {
   std::optional<DepthUnit> depth;
   fields.read("depth", depth, parseDepthUnit);
   facts.depth = depth.value_or(facts.depth);
+  std::optional<Refine> refine;
+  fields.read("refine", refine, parseRefine);
+  facts.refine = refine.value_or(facts.refine);
   const Json* classes = fields.find("classes");
   if (!classes) return;
   if (!classes->is_array()) fields.fail("a list in 'classes'", *classes);
@@ -212,6 +215,7 @@ std::string toJson(const ModelInfo& info) {
                {"parameters", info.parameters},
                {"outputs", info.outputs}};
   if (info.task) json["task"] = toString(*info.task);
+  if (info.facts.refine != Refine::kNone) json["refine"] = toString(info.facts.refine);
   if (info.task == Task::kDepth) json["depth"] = toString(info.facts.depth);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

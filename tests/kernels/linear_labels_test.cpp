@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linear_labels.h"
+
+#include <algorithm>
+
+#include "kernels/each_instruction_set.h"
+#include "kernels/random.h"
+#include "kernels/threads.h"
+
+namespace mpm {
+namespace {
+
+class LinearLabels : public test::EachInstructionSet {};
+MPM_EACH_INSTRUCTION_SET(LinearLabels);
+
+struct Picture {
+  int height, width;
+  std::vector<std::uint8_t> values;
+
+  Picture(int h, int w, unsigned seed) : height(h), width(w) {
+    for (const float value : test::normal(static_cast<std::size_t>(h) * w * 3, seed, 60, 128.f))
+      values.push_back(static_cast<std::uint8_t>(std::clamp(value, 0.f, 255.f)));
+  }
+  MatrixView<const std::uint8_t> view() const { return {values.data(), height, 3 * width}; }
+};
+
+// Values of all classes at a pixel, in double, by the definition.
+std::vector<double> valuesAt(const LinearModels& models, const AxisResampling& rows, const AxisResampling& columns,
+                             const Picture& picture, int y, int x) {
+  std::vector<double> values(static_cast<std::size_t>(models.classes));
+  for (int s = 0; s < rows.taps; ++s)
+    for (int t = 0; t < columns.taps; ++t) {
+      const double weight = static_cast<double>(rows.weight[static_cast<std::size_t>(y * rows.taps + s)]) *
+                            static_cast<double>(columns.weight[static_cast<std::size_t>(x * columns.taps + t)]);
+      const std::size_t cell = static_cast<std::size_t>(rows.first[y] + s) * models.columns + columns.first[x] + t;
+      for (int c = 0; c < models.classes; ++c) {
+        const auto of = [&](int v) { return static_cast<double>(models.data[(cell * 4 + v) * models.padded + c]); };
+        double value = of(3);
+        for (int v = 0; v < 3; ++v)
+          value += of(v) * picture.values[static_cast<std::size_t>((y * picture.width + x) * 3 + v)] / 255;
+        values[c] += weight * value;
+      }
+    }
+  return values;
+}
+
+TEST_P(LinearLabels, AreTheClassWithTheLargestValue) {
+  for (const int classes : {1, 2, 7, 8, 9, 21})
+    for (const auto& [h, w, rows, columns] : {std::array{9, 13, 3, 4}, {5, 6, 5, 6}, {7, 4, 1, 1}, {4, 9, 9, 3}}) {
+      LinearModels models(rows, columns, classes);
+      const std::vector<float> random = test::normal(models.data.size(), 7, 1);
+      for (std::size_t i = 0; i < models.data.size(); ++i)
+        if (static_cast<int>(i) % models.padded < classes) models.data[i] = random[i];
+      std::vector<std::uint8_t> names;
+      for (int c = 0; c < classes; ++c) names.push_back(static_cast<std::uint8_t>(200 - 3 * c));
+      const Picture picture(h, w, 5);
+      const AxisResampling y_axis = bilinearAxis(rows, h), x_axis = bilinearAxis(columns, w);
+      std::vector<std::uint8_t> labels(static_cast<std::size_t>(h) * w), threaded = labels;
+      labelByLinearModels(models, y_axis, x_axis, picture.view(), names, {labels.data(), h, w}, Serial());
+      labelByLinearModels(models, y_axis, x_axis, picture.view(), names, {threaded.data(), h, w}, test::Threads(3));
+      EXPECT_EQ(labels, threaded);
+      for (int y = 0; y < h; ++y)
+        for (int x = 0; x < w; ++x) {
+          const std::vector<double> values = valuesAt(models, y_axis, x_axis, picture, y, x);
+          const auto found = std::find(names.begin(), names.end(), labels[static_cast<std::size_t>(y * w + x)]);
+          ASSERT_NE(found, names.end());
+          ASSERT_GE(values[static_cast<std::size_t>(found - names.begin())] + 1e-4,
+                    *std::max_element(values.begin(), values.end()))
+              << classes << " classes, pixel " << y << ", " << x;
+        }
+    }
+}
+
+TEST_P(LinearLabels, TiesGoToTheLowestClass) {
+  const LinearModels models(2, 2, 11);  // all functions are 0
+  const Picture picture(4, 4, 1);
+  std::vector<std::uint8_t> labels(16), names = {7, 6, 5, 4, 3, 2, 1, 0, 9, 8, 10};
+  labelByLinearModels(models, bilinearAxis(2, 4), bilinearAxis(2, 4), picture.view(), names, {labels.data(), 4, 4},
+                      Serial());
+  EXPECT_EQ(labels, std::vector<std::uint8_t>(16, 7));
+}
+
+}  // namespace
+}  // namespace mpm
