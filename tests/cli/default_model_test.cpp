@@ -35,7 +35,7 @@ class DefaultModel : public ::testing::Test {
 };
 
 TEST_F(DefaultModel, WhereThereIsNoneEveryVerbSaysHowToGetOne) {
-  for (const std::vector<std::string>& verb : {std::vector<std::string>{"run"},
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"run", "demo:day"},
                                                {"run", "a.png"},
                                                {"info"},
                                                {"bench"},

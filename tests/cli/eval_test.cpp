@@ -209,7 +209,7 @@ TEST_F(Eval, ShowsABarOnATerminal) {
   const CommandResult result = mpmCommand({"eval", "--model", kSegmenter, "--schedule", "1,2", "--images",
                                            folder_ / "images", "--labels", folder_ / "labels", "--json"},
                                           {.stderr_is_terminal = true});
-  EXPECT_THAT(result.err, HasSubstr("/2"));
+  EXPECT_THAT(result.err, HasSubstr("frame 1 of 2"));
   EXPECT_EQ(result.json()["images"], 2);
 }
 
