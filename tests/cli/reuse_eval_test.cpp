@@ -2,6 +2,8 @@
 // `mpm eval --reuse` with the default model on six rendered scenes, against what PyTorch gave with the same rule.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/command.h"
 
 namespace mpm::test {
@@ -36,6 +38,18 @@ const Row kRows[] = {
     {"day_gradual", kDay, "gradual:blocks=0-7:similarity=0.97", "threshold=12", 0.29, 0.989, 0},
 };
 
+// As in PyTorch's rows: also over classes that the net sees and the truth does not have, whose IoU is 0.
+double meanIou(const nlohmann::json& of_classes) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& iou : of_classes) {
+    if (iou.is_null()) continue;
+    sum += iou.get<double>();
+    ++count;
+  }
+  return sum / count;
+}
+
 class ReuseEval : public ::testing::TestWithParam<Row> {};
 
 TEST_P(ReuseEval, AgreesWithPyTorch) {
@@ -53,7 +67,7 @@ TEST_P(ReuseEval, AgreesWithPyTorch) {
   EXPECT_NEAR(against["reuse"]["rows"], row.rows, 0.03);
   EXPECT_NEAR(against["pixel_accuracy"].get<double>() / 100, row.agreement, 0.003);
   if (row.miou == 0) return;
-  EXPECT_NEAR(eval({})["miou"], row.miou, 0.15);
+  EXPECT_NEAR(meanIou(eval({})["iou"]), row.miou, 0.15);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenes, ReuseEval, ::testing::ValuesIn(kRows),
