@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "mpm/error.hpp"
 
@@ -89,34 +89,68 @@ AtomicFile::~AtomicFile() {
   if (!target_.empty()) ::unlink(place_.c_str());
 }
 
-void AtomicFile::finish(bool synced) {
+void AtomicFile::sync() {
   if (target_.empty()) return;
-  if (synced) {
-    const int file = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
-    const bool done =
-        file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);  // not a file that can be synced
-    const int cause = errno;
-    if (file >= 0) ::close(file);
-    if (!done) fail(path_, cause);
-  }
-  if (std::rename(place_.c_str(), target_.c_str()) != 0) fail(path_, errno);
+  const int file = ::open(place_.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool done =
+      file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);  // not a file that can be synced
+  const int cause = errno;
+  if (file >= 0) ::close(file);
+  if (!done) fail(path_, cause);
+}
+
+void AtomicFile::finish() {
+  if (!target_.empty() && std::rename(place_.c_str(), target_.c_str()) != 0) fail(path_, errno);
   target_.clear();
+}
+
+void AtomicFile::write(std::string_view bytes) const {
+  const int file = openToAppend(place_);
+  if (file < 0) fail(path_, errno);
+  const bool written = writeAll(file, bytes);
+  const int cause = errno;
+  if (::close(file) != 0 || !written) fail(path_, written ? errno : cause);
 }
 
 void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced) {
   AtomicFile whole(path);
-  const int file = openToAppend(whole.place());
-  if (file < 0) fail(path, errno);
-  const bool written = writeAll(file, bytes);
-  const int cause = errno;
-  if (::close(file) != 0 || !written) fail(path, written ? errno : cause);
-  whole.finish(synced);
+  whole.write(bytes);
+  if (synced) whole.sync();
+  whole.finish();
 }
 
-std::string readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || file.bad()) throw Error("cannot read '" + path + "': " + std::strerror(errno));
+void writeFilesAtomically(const std::vector<std::pair<std::string, std::string_view>>& files) {
+  std::deque<AtomicFile> all;
+  for (const auto& [path, bytes] : files) {
+    all.emplace_back(path).write(bytes);
+    all.back().sync();
+  }
+  for (AtomicFile& file : all) file.finish();
+}
+
+std::string readFile(const std::string& path, std::uintmax_t most) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is not waited for
+  struct stat status {};
+  std::string bytes, why;
+  if (file < 0 || ::fstat(file, &status) != 0) {
+    why = std::strerror(errno);
+  } else if (!S_ISREG(status.st_mode)) {
+    why = S_ISDIR(status.st_mode) ? std::strerror(EISDIR) : "it is not a regular file";
+  } else {
+    // One byte more than it has: where it did not grow, the second read finds its end.
+    std::size_t done = 0;
+    for (ssize_t count = 1; count != 0 && done <= most && why.empty(); done += static_cast<std::size_t>(count)) {
+      bytes.resize(
+          std::min<std::uintmax_t>(std::max(done + 4096, static_cast<std::uintmax_t>(status.st_size) + 1), most + 1));
+      count = ::read(file, bytes.data() + done, bytes.size() - done);
+      if (count < 0 && errno != EINTR) why = std::strerror(errno);
+      count = std::max<ssize_t>(count, 0);
+    }
+    if (why.empty() && done > most) why = "it is larger than " + std::to_string(most >> 20) + " MiB";
+    bytes.resize(done);
+  }
+  if (file >= 0) ::close(file);
+  if (!why.empty()) throw Error("cannot read '" + path + "': " + why);
   return bytes;
 }
 

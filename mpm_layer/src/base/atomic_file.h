@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mpm {
 
@@ -18,20 +21,29 @@ class AtomicFile {
 
   /// The path to write to: open it for appending.
   const std::string& place() const { return place_; }
-  /// Call it when everything is written and the file is closed. `synced` writes the data to the disk before the rename,
-  /// so that a power cut cannot leave an empty file. Do not use it for a picture per second: it wears out an SD card.
-  void finish(bool synced = false);
+  /// Appends. Throws mpm::Error naming the path and the cause.
+  void write(std::string_view bytes) const;
+  /// Writes the data to the disk, so that a power cut cannot leave an empty file. Call it when everything is written
+  /// and the file is closed. Do not use it for a picture per second: it wears out an SD card.
+  void sync();
+  /// The rename. Call it when everything is written and the file is closed.
+  void finish();
 
  private:
   std::string path_, target_, place_;
 };
 
 /// Writes `bytes` to `path`, or leaves `path` unchanged. Throws mpm::Error naming `path` and the cause (a full disk, no
-/// permission), and leaves no temporary file. `synced`: see AtomicFile::finish().
+/// permission), and leaves no temporary file. `synced`: see AtomicFile::sync().
 void writeFileAtomically(const std::string& path, std::string_view bytes, bool synced = false);
 
-/// All bytes of a file. Throws mpm::Error naming `path` and the cause.
-std::string readFile(const std::string& path);
+/// The same for files that belong together, {path, bytes}: all are on the disk before the first replaces an old one, in
+/// this order. Only a kill between two renames leaves some old.
+void writeFilesAtomically(const std::vector<std::pair<std::string, std::string_view>>& files);
+
+/// All bytes of a regular file of at most `most`. Throws mpm::Error naming `path` and the cause; a device or a FIFO is
+/// refused, not waited for.
+std::string readFile(const std::string& path, std::uintmax_t most = std::uintmax_t{1} << 40);
 
 /// True when both paths lead to the same file, which need not exist.
 bool sameFile(const std::string& a, const std::string& b);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/atomic_file.h"
+#include "base/number_text.h"
+#include "base/visible_text.h"
+#include "mpm/error.hpp"
+
+namespace mpm {
+namespace {
+
+using Json = JsonValue::Json;
+
+// Texts of pictures cost more than all other work, and nobody reads them here.
+void dropLongTexts(std::string& text) {
+  constexpr std::size_t kLong = 64U << 10;
+  if (text.size() <= kLong) return;
+  std::string kept;
+  std::size_t from = 0;  // of what is not in `kept` yet
+  for (std::size_t open = text.find('"'); open != std::string::npos;) {
+    std::size_t close = open;
+    for (bool escaped = true; escaped;) {
+      close = text.find('"', close + 1);
+      if (close == std::string::npos) break;
+      const std::size_t last = text.find_last_not_of('\\', close - 1);
+      escaped = (close - 1 - last) % 2 != 0;
+    }
+    if (close == std::string::npos) break;
+    if (close - open > kLong) {
+      kept.append(text, from, open + 1 - from);
+      from = close;
+    }
+    open = text.find('"', close + 1);
+  }
+  if (from > 0) text = kept.append(text, from, std::string::npos);
+}
+
+Json parse(const std::string& text, const std::string& what) {
+  constexpr int kDeepest = 16;
+  constexpr std::size_t kMaxKeys = 10000;  // nlohmann looks for a key in all keys before it
+  std::vector<std::size_t> keys(kDeepest + 2);
+  const auto limit = [&](int depth, Json::parse_event_t event, const Json&) {
+    if (depth > kDeepest) throw Error(what + " is nested too deep");
+    if (event == Json::parse_event_t::object_start) keys[static_cast<std::size_t>(depth) + 1] = 0;
+    if (event == Json::parse_event_t::key && ++keys[static_cast<std::size_t>(depth)] > kMaxKeys)
+      throw Error(what + " has an object of over " + std::to_string(kMaxKeys) + " keys");
+    return true;
+  };
+  try {
+    return Json::parse(text, limit);
+  } catch (const Json::parse_error& error) {
+    const auto at = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    throw Error(what + " is not valid JSON: see line " + std::to_string(1 + std::count(text.begin(), at, '\n')));
+  } catch (const Json::exception&) {
+    throw Error(what + " is not valid JSON: it holds a number that is too large");
+  }
+}
+
+// The way from `value` to the part of it with this address, as ".classes[2].color". False: it is not there.
+bool wayTo(const Json& part, const Json& value, std::string& way) {
+  if (&part == &value) return true;
+  const std::size_t length = way.size();
+  std::size_t index = 0;
+  for (auto one = value.begin(); value.is_structured() && one != value.end(); ++one, ++index) {
+    way += value.is_object() ? "." + visibleText(one.key()) : "[" + std::to_string(index) + "]";
+    if (wayTo(part, *one, way)) return true;
+    way.resize(length);
+  }
+  return false;
+}
+
+}  // namespace
+
+JsonValue::JsonValue(std::string text, std::string what) {
+  dropLongTexts(text);
+  Json root = parse(text, what);
+  document_ = std::make_shared<const Document>(Document{std::move(what), std::move(root)});
+  value_ = &document_->root;
+}
+
+std::optional<JsonValue> JsonValue::find(const std::string& key) const {
+  if (!value_->is_object()) fail("an object with \"" + key + "\"");
+  const auto found = value_->find(key);
+  return found == value_->end() ? std::nullopt : std::optional(JsonValue(document_, *found));
+}
+
+JsonValue JsonValue::at(const std::string& key) const {
+  auto found = find(key);
+  if (!found) fail("an object with \"" + key + "\"");
+  return *std::move(found);
+}
+
+std::vector<JsonValue> JsonValue::list(std::size_t least, std::size_t most) const {
+  if (!value_->is_array()) fail("a list");
+  if (value_->size() < least || value_->size() > most)
+    fail("a list of " + std::to_string(least) +
+         (most == least      ? ""
+          : most > kMaxCount ? " or more"
+                             : " to " + std::to_string(most)));
+  std::vector<JsonValue> values;
+  values.reserve(value_->size());
+  for (const Json& one : *value_) values.push_back({document_, one});
+  return values;
+}
+
+std::string JsonValue::text() const {
+  if (!value_->is_string()) fail("a text");
+  return value_->get<std::string>();
+}
+
+bool JsonValue::flag() const {
+  if (!value_->is_boolean()) fail("true or false");
+  return value_->get<bool>();
+}
+
+std::int64_t JsonValue::whole(std::int64_t least, std::int64_t most) const {
+  const bool beyond = value_->is_number_unsigned() && value_->get<std::uint64_t>() > std::uint64_t{INT64_MAX};
+  if (!value_->is_number_integer() || beyond || value_->get<std::int64_t>() < least ||
+      value_->get<std::int64_t>() > most)
+    fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  return value_->get<std::int64_t>();
+}
+
+double JsonValue::number(double least, double most) const {
+  const double number = value_->is_number() ? value_->get<double>() : NAN;
+  if (!(number >= least && number <= most))
+    fail(most < std::numeric_limits<double>::max() ? "a number from " + numberText(least) + " to " + numberText(most)
+         : least == 0                              ? "a number that is not negative"
+                                                   : "a number");
+  return number;
+}
+
+void JsonValue::requireKeys(const std::vector<std::string>& known) const {
+  if (!value_->is_object()) fail("an object");
+  for (const auto& [key, value] : value_->items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw Error(place() + " has the key '" + visibleText(key) + "', which no version of this program writes there");
+}
+
+std::string JsonValue::place() const {
+  std::string way;
+  wayTo(*value_, document_->root, way);
+  return document_->what + (way.empty() ? "" : ": " + way.substr(way.starts_with('.') ? 1 : 0));
+}
+
+void JsonValue::fail(const std::string& expected) const {
+  throw Error(place() + ": found " + visibleText(value_->dump(-1, ' ', false, Json::error_handler_t::replace)) +
+              ", expected " + expected);
+}
+
+JsonValue readJsonFile(const std::string& path, std::uintmax_t most) {
+  return {readFile(path, most), "'" + visibleText(path, 200) + "'"};
+}
+
+}  // namespace mpm

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one reader for JSON from outside. Nothing of nlohmann's errors leaves it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpm/error.hpp"
+
+namespace mpm {
+
+/// The largest count, and the largest size of one, that every reader of JSON reads as the same number.
+inline constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
+
+/// A value of JSON that somebody else may have written. What is read as something that it is not throws mpm::Error in
+/// one line: the file, the place in it, what is there and what is expected. Cheap to copy; keeps its file alive.
+class JsonValue {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  /// Parses text. `what` names it in errors. Throws mpm::Error for what is not JSON, is nested deeper than 16 or has
+  /// an object of over 10,000 keys. A text value of over 64 KiB (LabelMe's "imageData") is read as empty.
+  JsonValue(std::string text, std::string what);
+
+  /// As nlohmann sees it.
+  const Json& json() const { return *value_; }
+
+  /// Whether this is an object that has the key.
+  bool has(const std::string& key) const { return value_->contains(key); }
+  /// The value of a key; nullopt: there is none. Throws unless this is an object.
+  std::optional<JsonValue> find(const std::string& key) const;
+  /// The same where the key must be there.
+  JsonValue at(const std::string& key) const;
+  /// The elements of a list.
+  std::vector<JsonValue> list(std::size_t least = 0, std::size_t most = std::numeric_limits<std::size_t>::max()) const;
+  std::string text() const;
+  bool flag() const;
+  /// A whole number, written as one.
+  std::int64_t whole(std::int64_t least, std::int64_t most) const;
+  int integer(int least, int most) const { return static_cast<int>(whole(least, most)); }
+  std::int64_t count() const { return whole(0, kMaxCount); }
+  double number(double least = std::numeric_limits<double>::lowest(),
+                double most = std::numeric_limits<double>::max()) const;
+  /// What `read` makes of the text. Its mpm::Error gets the place.
+  template <class Read>
+  auto parsed(Read&& read) const {
+    return named([&] { return read(text()); });
+  }
+  /// Does the work on this value. Its mpm::Error gets the place.
+  template <class Work>
+  auto named(Work&& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      throw Error(why.starts_with(document_->what) ? why : place() + ": " + why);
+    }
+  }
+  /// Throws unless this is an object whose keys are all among these.
+  void requireKeys(const std::vector<std::string>& known) const;
+
+  /// "'m.json': classes[2].color".
+  std::string place() const;
+  [[noreturn]] void fail(const std::string& expected) const;
+
+ private:
+  struct Document {
+    std::string what;
+    Json root;
+  };
+  JsonValue(std::shared_ptr<const Document> document, const Json& value)
+      : document_(std::move(document)), value_(&value) {}
+
+  std::shared_ptr<const Document> document_;
+  const Json* value_ = nullptr;
+};
+
+/// The value in a regular file of at most `most` bytes. Throws mpm::Error naming the file.
+JsonValue readJsonFile(const std::string& path, std::uintmax_t most = 64U << 20);
+
+}  // namespace mpm

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mpm {
+
+/// Text from outside (a file, a stream, another program) as one line for a terminal, a log or a table: control
+/// characters, escape sequences, marks that turn the direction of writing and bytes that are not UTF-8 become visible
+/// as "\n", "\x1b" or "\u202e". What is longer than `most` characters ends in "...".
+std::string visibleText(std::string_view text, std::size_t most = 60);
+
+}  // namespace mpm

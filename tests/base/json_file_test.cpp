@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_file.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "support/temporary_folder.h"
+#include "support/throws_with.h"
+
+namespace mpm {
+namespace {
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// Reads the file of this text with `read` and expects an error of one line that names the file and holds `part`.
+void expectRefusal(const std::string& text, const std::function<void(const JsonValue&)>& read,
+                   const std::string& part) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "a.json") << text;
+  EXPECT_MPM_ERROR(read(readJsonFile(folder / "a.json")), part);
+  EXPECT_MPM_ERROR(read(readJsonFile(folder / "a.json")), "'" + (folder / "a.json") + "'");
+  try {
+    read(readJsonFile(folder / "a.json"));
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find_first_of("\n\x1b"), std::string::npos);
+    EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
+  }
+}
+
+TEST(JsonFile, RefusesInOneLineThatNamesThePlace) {
+  const auto nothing = [](const JsonValue&) {};
+  const auto count = [](const JsonValue& json) { json.at("n").count(); };
+  const auto byte = [](const JsonValue& json) { json.at("n").integer(0, 255); };
+  const struct {
+    std::string text;
+    std::function<void(const JsonValue&)> read;
+    std::string part;
+  } cases[] = {
+      {"", nothing, "not valid JSON: see line 1"},
+      {"{\n\n\"n\": nan}", nothing, "not valid JSON: see line 3"},
+      {"{} {}", nothing, "not valid JSON"},
+      {"[1e999]", nothing, "a number that is too large"},
+      {"[\"\xff\"]", nothing, "not valid JSON"},
+      {std::string(500'000, '['), nothing, "nested too deep"},
+      {std::string(18, '[') + std::string(18, ']'), nothing, "nested too deep"},
+      {repeated("{\"a\":", 100'000), nothing, "nested too deep"},
+      {"{\"n\":255.7}", byte, "n: found 255.7, expected a whole number from 0 to 255"},
+      {"{\"n\":7.0}", byte, "found 7.0"},
+      {"{\"n\":true}", byte, "found true"},
+      {"{\"n\":null}", byte, "found null"},
+      {"{\"n\":\"7\"}", byte, "found \"7\""},
+      {"{\"n\":256}", byte, "found 256"},
+      {"{\"n\":4294967297}", byte, "found 4294967297"},
+      {"{\"n\":-1}", count, "found -1"},
+      {"{\"n\":18446744073709551615}", count, "found 18446744073709551615"},
+      {"{\"n\":-9223372036854775808}", count, "found -9223372036854775808"},
+      {"{\"m\":1}", count, "expected an object with \"n\""},
+      {"[1]", count, "expected an object with \"n\""},
+      {"{\"a\":[{\"b\":[1,2]}]}", [](const JsonValue& j) { j.at("a").list()[0].at("b").list()[1].text(); },
+       "a[0].b[1]: found 2, expected a text"},
+      {"{\"a\":[1,2]}", [](const JsonValue& j) { j.at("a").list(3, 3); }, "found [1,2], expected a list of 3"},
+      {"{\"a\":7}", [](const JsonValue& j) { j.at("a").list(); }, "expected a list"},
+      {"{\"a\":1}", [](const JsonValue& j) { j.at("a").flag(); }, "expected true or false"},
+      {"{\"a\":\"1\"}", [](const JsonValue& j) { j.at("a").number(); }, "expected a number"},
+      {"{\"a\":-1}", [](const JsonValue& j) { j.at("a").number(0); }, "a number that is not negative"},
+      {"{\"\\u001b[31m\":1}", [](const JsonValue& j) { j.requireKeys({"a"}); }, "the key '\\x1b[31m'"},
+  };
+  for (const auto& one : cases) expectRefusal(one.text, one.read, one.part);
+  std::string keys = "{\"k\":0";
+  for (int i = 0; i < 20'000; ++i) keys += ",\"k" + std::to_string(i) + "\":0";
+  expectRefusal(keys + "}", nothing, "over 10000 keys");
+}
+
+TEST(JsonFile, ReadsNumbersTextsAndLists) {
+  const JsonValue json(R"({"a": [1, -2], "b": 0.5, "c": "x", "d": false, "e": null})", "it");
+  EXPECT_EQ(json.at("a").list(2, 2)[1].whole(-2, 2), -2);
+  EXPECT_EQ(json.at("b").number(), 0.5);
+  EXPECT_EQ(json.at("c").text(), "x");
+  EXPECT_FALSE(json.at("d").flag());
+  EXPECT_TRUE(json.find("e")->json().is_null());
+  EXPECT_FALSE(json.find("f"));
+  EXPECT_EQ(json.at("a").place(), "it: a");
+  EXPECT_EQ(JsonValue("9007199254740992", "it").count(), kMaxCount);
+}
+
+// LabelMe's files may hold their picture.
+TEST(JsonFile, LeavesOutLongTexts) {
+  const std::string picture(1 << 20, 'A');
+  const JsonValue json("{\"a\": \"\\\\\", \"imageData\": \"" + picture + "\\\"" + picture + "\", \"b\": \"\\\"c\"}",
+                       "it");
+  EXPECT_EQ(json.at("imageData").text(), "");
+  EXPECT_EQ(json.at("a").text(), "\\");
+  EXPECT_EQ(json.at("b").text(), "\"c");
+  EXPECT_MPM_ERROR(JsonValue("{\"a\": \"" + picture, "it"), "not valid JSON");
+}
+
+TEST(JsonFile, ReadsRegularFilesUpToALimit) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "a.json") << std::string(3 << 20, ' ');
+  EXPECT_MPM_ERROR(readJsonFile(folder / "a.json", 2 << 20), "it is larger than 2 MiB");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_MPM_ERROR(readJsonFile(folder / "fifo"), "it is not a regular file");
+  EXPECT_MPM_ERROR(readJsonFile("/dev/zero"), "it is not a regular file");
+  EXPECT_MPM_ERROR(readJsonFile(folder.path()), "Is a directory");
+  EXPECT_MPM_ERROR(readJsonFile(folder / "none"), "No such file");
+}
+
+}  // namespace
+}  // namespace mpm

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/visible_text.h"
+
+#include <gtest/gtest.h>
+
+namespace mpm {
+namespace {
+
+TEST(VisibleText, ShowsWhatATerminalWouldObey) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"Straße 雪 🙂", "Straße 雪 🙂"},
+      {"a\nb\tc\r", "a\\nb\\tc\\x0d"},
+      {"\x1b[2J\x1b]0;x\a", "\\x1b[2J\\x1b]0;x\\x07"},
+      {std::string("a\0b", 3), "a\\x00b"},
+      {"\xc2\x9b"
+       "31m",
+       "\\x9b31m"},
+      {"a\xe2\x80\xae"
+       "b\xe2\x80\x8b",
+       "a\\u202eb\\u200b"},
+      {"\xff\xc3(\xed\xa0\x80\xc0\x80", "\\xff\\xc3(\\xed\\xa0\\x80\\xc0\\x80"},
+      {"\xe9\x9b", "\\xe9\\x9b"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(visibleText(text), shown);
+}
+
+TEST(VisibleText, CutsLongTexts) {
+  EXPECT_EQ(visibleText("0123456789", 10), "0123456789");
+  EXPECT_EQ(visibleText("0123456789a", 10), "0123456...");
+  EXPECT_EQ(visibleText("雪雪雪雪雪雪", 5), "雪雪...");
+  EXPECT_EQ(visibleText("01234567\x1b", 10), "0123456...") << "no half of an escape";
+}
+
+}  // namespace
+}  // namespace mpm
