@@ -311,17 +311,17 @@ TEST_F(BadFile, Facts) {
   json("[1]");
   expectJsonError("expected an object");
   json(R"({"mean": [0.5, 0.5]})");
-  expectJsonError("three numbers in 'mean'");
+  expectJsonError("mean: found [0.5,0.5], expected three numbers");
   json(R"({"std": [0.5, 0, 0.5]})");
-  expectJsonError("three positive numbers in 'std'");
+  expectJsonError("three positive numbers");
   json(R"({"input": {"channels": "GRB"}})");
   expectJsonError("\"RGB\" or \"BGR\"");
   json(R"({"classes": [{"name": "sky", "color": "blue"}]})");
   expectJsonError("a colour such as");
   json(R"({"classes": [{"color": "#0000ff"}]})");
-  expectJsonError("a class with a name");
+  expectJsonError("classes[0]: found {\"color\":\"#0000ff\"}, expected an object with \"name\"");
   json(R"({"ignore": 300})");
-  expectJsonError("a whole number from 0 to 255 in 'ignore'");
+  expectJsonError("ignore: found 300, expected a whole number from 0 to 255");
 }
 
 TEST_F(BadFile, JsonNestedTooDeep) {
@@ -329,14 +329,14 @@ TEST_F(BadFile, JsonNestedTooDeep) {
                                   R"({"mean":)" + std::string(17, '[') + std::string(17, ']') + "}"}) {
     write(goodBytes());
     std::ofstream(folder / "model.json") << deep;
-    EXPECT_MPM_ERROR(convertModel(path, options), (folder / "model.json") + ": nested too deep");
+    EXPECT_MPM_ERROR(convertModel(path, options), (folder / "model.json") + "' is nested too deep");
     std::filesystem::remove(folder / "model.json");
     onnx::ModelProto model;
     ASSERT_TRUE(model.ParseFromString(convertModel(path, options).bytes));
     for (auto& entry : *model.mutable_metadata_props())
       if (entry.key() == "mpm.info") entry.set_value(deep);
     write(model.SerializeAsString());
-    expectError("metadata 'mpm.info': nested too deep");
+    expectError("metadata 'mpm.info' is nested too deep");
   }
 }
 

@@ -387,14 +387,14 @@ TEST_F(Convert, TheJsonNamesATaskThatTheHeadCanDo) {
   EXPECT_MPM_ERROR(withJson("segmenter_mask_ts17.onnx", R"({"task": "instance"})"),
                    "which the head 'mask_transformer'");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"classes": [{"name": "a", "thing": 1}]})"),
-                   "expected true or false in 'thing'");
+                   "classes[0].thing: found 1, expected true or false");
   EXPECT_EQ(withJson("hf_dpt_seg_dynamo18.onnx", R"({"task": "semantic"})"), Task::kSemantic);
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "semantic"})"),
                    "'predicted_depth' is not a map with a channel for each class");
   EXPECT_MPM_ERROR(withJson("hf_dpt_depth_ts17.onnx", R"({"task": "panoptic"})"), "which the head 'other'");
   EXPECT_MPM_ERROR(withJson("hf_vitpose_ts17.onnx", R"({"task": "depth"})"), "'heatmaps' is not a map of one channel");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"task": "sleep"})"),
-                   (folder / "model.json") + ": 'task': task 'sleep' is not semantic, panoptic, instance or depth");
+                   (folder / "model.json") + "': task: task 'sleep' is not semantic, panoptic, instance or depth");
   EXPECT_MPM_ERROR(withJson("timm_vit_ts17.onnx", R"({"depth": "feet"})"), "depth 'feet' is not metre, relative or");
 }
 

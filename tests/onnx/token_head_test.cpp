@@ -156,7 +156,7 @@ TEST_F(TokenHeadTest, TheJsonSaysHowTokensMergeByDefault) {
   json(R"({"reduce": "none"})");
   EXPECT_EQ(readModelInfo(model_).schedule(), Schedule{});
   json(R"({"reduce": "some"})");
-  EXPECT_MPM_ERROR(readModelInfo(model_), (folder_ / "model.json") + ": 'reduce': ");
+  EXPECT_MPM_ERROR(readModelInfo(model_), (folder_ / "model.json") + "': reduce: ");
   json(R"({"reduce": "mpm:blocks=7"})");
   EXPECT_MPM_ERROR(readModelInfo(model_), "block 7 does not exist");
 }

@@ -23,9 +23,8 @@ auto naming(const std::filesystem::path& path, Work work) {
     problem = "not enough memory";
   }
   // Errors about the JSON name the JSON file.
-  const std::string json = onnx_graph::factsPath(path).string();
-  throw Error(problem.starts_with(json + ":") || problem.starts_with(json + ".") ? problem
-                                                                                 : path.string() + ": " + problem);
+  const bool names_json = problem.starts_with("'" + onnx_graph::factsPath(path).string() + "'");
+  throw Error(names_json ? problem : path.string() + ": " + problem);
 }
 
 // Applies `read` to the model in this file.
@@ -46,7 +45,8 @@ void requireApart(const std::string& onnx_path, const std::string& output_path, 
 
 onnx_graph::Converted onnx_graph::convertPath(const std::filesystem::path& path, const ConvertOptions& options) {
   return fromPath(path, [&](onnx::ModelProto model) {
-    return convert(std::move(model), readFacts(path), options, onnx_graph::folderOf(path));
+    const FactsFile facts = readFactsOf(model, path);
+    return convert(std::move(model), facts, options, onnx_graph::folderOf(path));
   });
 }
 

@@ -140,12 +140,19 @@ void requireFits(const Embedding& embedding, Size2 size) {
   }
 }
 
-const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
-  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
-    if (entry.key() == key) return &entry.value();
-  }
-  return nullptr;
+}  // namespace
+
+FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path) {
+  FactsFile facts = readFacts(path);
+  const std::string* const id = metadata(model, kIdKey);
+  if (!facts.onnx_id.empty() && (!id || *id != facts.onnx_id))
+    throw Error("'" + factsPath(path).string() + "' was written with another '" + path.filename().string() +
+                "': 'mpm teach' was stopped between the two files. Train again, or remove \"onnx_id\" from the JSON if "
+                "it is right for this model");
+  return facts;
 }
+
+namespace {
 
 bool holdsOurOps(const onnx::ModelProto& model) {
   return std::any_of(model.graph().node().begin(), model.graph().node().end(), isOurs);

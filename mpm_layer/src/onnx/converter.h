@@ -29,6 +29,10 @@ struct EncoderOutput {
 EncoderOutput encoderOutput(onnx::ModelProto& model, const FactsFile& facts, const std::filesystem::path& folder);
 
 /// Converts a file, with the JSON beside it. Throws mpm::Error with the name of the file. In convert.cpp.
+/// The JSON beside the model in `path`. Throws mpm::Error when it was written with another model: a program that
+/// replaces both was killed between them.
+FactsFile readFactsOf(const onnx::ModelProto& model, const std::filesystem::path& path);
+
 Converted convertPath(const std::filesystem::path& path, const ConvertOptions& options);
 
 }  // namespace mpm::onnx_graph

@@ -102,7 +102,8 @@ class Appender {
 
 EncoderOutput encoderOf(const std::filesystem::path& path) {
   onnx::ModelProto model = readModelFile(path);  // read again by the caller: recognising a graph takes its weights
-  return encoderOutput(model, readFacts(path), folderOf(path));
+  const FactsFile facts = readFactsOf(model, path);
+  return encoderOutput(model, facts, folderOf(path));
 }
 
 /// Weights that are inputs of the graph too (files of IR 3) must not stay inputs when they are gone.
@@ -118,6 +119,9 @@ void dropInputs(onnx::GraphProto& graph, const std::string& image) {
 std::string withHead(const std::filesystem::path& path, const TokenHead& head) {
   const EncoderOutput encoder = encoderOf(path);
   onnx::ModelProto model = readModelFile(path);
+  auto& notes = *model.mutable_metadata_props();  // the new file has another id
+  notes.erase(std::remove_if(notes.begin(), notes.end(), [](const auto& note) { return note.key() == kIdKey; }),
+              notes.end());
   onnx::GraphProto& graph = *model.mutable_graph();
   selectOutputs(graph, {encoder.name});
   dropInputs(graph, encoder.image);
@@ -160,7 +164,7 @@ auto namingFile(const std::string& path, Work work) {
     return work();
   } catch (const Error& error) {
     const std::string problem = error.what();
-    throw Error(problem.starts_with(factsPath(path).string()) ? problem : path + ": " + problem);
+    throw Error(problem.starts_with("'" + factsPath(path).string()) ? problem : path + ": " + problem);
   }
 }
 

@@ -88,6 +88,22 @@ void appendFieldHeader(std::string& bytes, int field, std::size_t length) {
 
 }  // namespace
 
+const std::string* metadata(const onnx::ModelProto& model, const std::string& key) {
+  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
+    if (entry.key() == key) return &entry.value();
+  }
+  return nullptr;
+}
+
+std::string withMetadata(std::string bytes, const std::string& key, const std::string& value) {
+  onnx::ModelProto more;  // protobuf reads a message behind another one as a part of it
+  onnx::StringStringEntryProto& entry = *more.add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+  more.AppendToString(&bytes);
+  return bytes;
+}
+
 std::string serialised(onnx::ModelProto model) {
   const std::size_t whole = model.ByteSizeLong();
   if (whole > static_cast<std::size_t>(std::numeric_limits<int>::max()))

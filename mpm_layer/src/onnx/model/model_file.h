@@ -22,6 +22,12 @@ onnx::ModelProto parseModel(const std::string& bytes);
 /// memory once. Throws mpm::Error when the model is too large for one file.
 std::string serialised(onnx::ModelProto model);
 
+/// The value of a key in the metadata; null: there is none.
+const std::string* metadata(const onnx::ModelProto& model, const std::string& key);
+
+/// The bytes of a model without this key, and this value for it.
+std::string withMetadata(std::string bytes, const std::string& key, const std::string& value);
+
 /// The files of its external data, as the model names them.
 std::set<std::string> externalFiles(const onnx::ModelProto& model);
 

@@ -18,10 +18,14 @@ struct FactsFile {
   ModelFacts facts;
   Size2 input;                      ///< 0 x 0 when absent
   std::optional<Reduction> reduce;  ///< of a caller that names none
+  std::string onnx_id;              ///< kIdKey of the ONNX file that it was written with; empty: of any
 };
 
 /// MODEL.json for MODEL.onnx.
 std::filesystem::path factsPath(std::filesystem::path onnx_path);
+
+/// In the metadata of an ONNX file: which JSON was written with it.
+inline constexpr const char* kIdKey = "mpm.id";
 
 /// Reads the JSON beside `onnx_path`. Without one: the defaults, with the name of the model file. Throws mpm::Error,
 /// naming the file and the field, when a value is invalid.
